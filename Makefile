@@ -1,0 +1,54 @@
+# openmsmq. `make demo` shows it working, `make test` tests it; both set everything up first.
+SHELL := /bin/bash
+PYTHON ?= python3
+BIN := .venv/bin
+KEEP ?=
+LOCK = $(BIN)/uv pip compile --quiet --universal --upgrade --no-header --no-emit-index-url \
+    --no-emit-find-links pyproject.toml
+
+.PHONY: help setup demo test serve bench lint format conformance fuzz soak lock clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: ## make .venv from the locked requirements
+	@$(PYTHON) tools/setup.py
+
+demo: setup ## show it working, from nothing
+	@$(BIN)/openmsmq demo $(if $(KEEP),--keep)
+
+test: setup ## the whole test suite, with the conformance table
+	@$(BIN)/python tools/test.py
+
+serve: setup ## run a queue manager in the foreground
+	@$(BIN)/openmsmq serve
+
+bench: setup ## benchmarks, as ratios to a floor or a peer in the same run
+	@$(BIN)/python -m bench
+
+lint: setup ## ruff, mypy --strict, import-linter
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: setup ## let ruff format and sort
+	@$(BIN)/ruff check --fix-only .
+	@$(BIN)/ruff format .
+
+conformance: setup ## requirements of the specifications: rows, tested, passing, excluded
+	@$(BIN)/python tools/conformance.py
+
+fuzz: setup ## a million mutated packets through the parsers
+	@$(BIN)/python tools/fuzz.py
+
+soak: setup ## the long tests; can be interrupted and resumed
+	@$(BIN)/python tools/soak.py
+
+lock: setup ## lock the newest allowed versions
+	@$(LOCK) --extra dev --extra fuzz --extra legacy --extra spark --output-file requirements/lock.txt
+	@$(LOCK) --extra kerberos --output-file requirements/kerberos.txt
+
+clean: ## remove what was built, .venv included
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

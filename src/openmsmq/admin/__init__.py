@@ -1,0 +1,1 @@
+"""HTTP API, web console and metrics."""

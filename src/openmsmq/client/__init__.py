@@ -1,0 +1,1 @@
+"""The Python API, for programs in any process."""

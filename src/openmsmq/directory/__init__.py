@@ -1,0 +1,1 @@
+"""The directory of queue managers, public queues, sites and users."""

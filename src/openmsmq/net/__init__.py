@@ -1,0 +1,1 @@
+"""Asyncio shells: listeners, connectors, timers."""

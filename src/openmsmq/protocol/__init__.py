@@ -1,0 +1,1 @@
+"""The protocols as state machines without input and output."""

@@ -1,0 +1,1 @@
+"""Security identifiers, descriptors and access checks."""

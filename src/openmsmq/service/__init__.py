@@ -1,0 +1,1 @@
+"""The queue manager process: configuration, start, stop, recovery."""

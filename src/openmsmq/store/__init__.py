@@ -1,0 +1,1 @@
+"""Durable storage: atomic batches, group commit, recovery."""

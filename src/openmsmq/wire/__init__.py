@@ -1,0 +1,1 @@
+"""Bytes and values of every MSMQ format: packets, names, codes, bodies."""
