@@ -1,0 +1,1 @@
+"""The local protocol: how programs on the same machine use a queue manager."""

@@ -1,0 +1,333 @@
+"""Requests and replies of the local protocol, as typed msgpack arrays.
+
+Requests carry an id and may be sent one after the other without waiting; each is answered by one
+reply with the same id (a range that is streamed by several). Replies may come in another order.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+VERSION: Final = 1
+
+
+class Request(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What every request starts with."""
+
+    id: int
+
+
+class Hello(Request, frozen=True, tag=0):
+    """First request of a connection; a token stands for a SID where the kernel cannot tell."""
+
+    version: int
+    token: str = ""
+
+
+class GetStatus(Request, frozen=True, tag=1):
+    """State, identity and totals of the queue manager."""
+
+
+class CreateQueue(Request, frozen=True, tag=2):
+    path: str
+    properties: dict[str, Any]
+
+
+class DeleteQueue(Request, frozen=True, tag=3):
+    path: str
+
+
+class SetQueue(Request, frozen=True, tag=4):
+    path: str
+    properties: dict[str, Any]
+
+
+class ShowQueue(Request, frozen=True, tag=5):
+    path: str
+
+
+class ListQueues(Request, frozen=True, tag=6):
+    """All queues of the queue manager that the caller may see."""
+
+    include_system: bool = False
+
+
+class Grant(Request, frozen=True, tag=7):
+    """Change what a principal may do with a queue; `revoke` takes the rights away again."""
+
+    path: str
+    principal: str
+    rights: list[str]
+    deny: bool = False
+    revoke: bool = False
+
+
+class OpenQueue(Request, frozen=True, tag=10):
+    name: str
+    access: str
+    share: str = "deny_none"
+
+
+class CloseQueue(Request, frozen=True, tag=11):
+    handle: int
+
+
+class OpenCursor(Request, frozen=True, tag=12):
+    handle: int
+
+
+class CloseCursor(Request, frozen=True, tag=13):
+    handle: int
+    cursor: int
+
+
+class Send(Request, frozen=True, tag=20):
+    """Packets built by the client; transaction 0 is none, -1 one transaction for this request."""
+
+    handle: int
+    packets: list[bytes]
+    transaction: int = 0
+
+
+class Receive(Request, frozen=True, tag=21):
+    """Read up to `count` messages; waits for the first one only."""
+
+    handle: int
+    action: str = "receive"
+    count: int = 1
+    max_bytes: int = 4 * 1024 * 1024
+    timeout: float | None = 0.0
+    cursor: int = 0
+    transaction: int = 0
+    two_phase: bool = False
+
+
+class Lookup(Request, frozen=True, tag=22):
+    """Read by lookup id; `relation` is current, next, previous, first or last."""
+
+    handle: int
+    lookup_id: int
+    relation: str = "current"
+    receive: bool = False
+    transaction: int = 0
+    two_phase: bool = False
+
+
+class EndReceive(Request, frozen=True, tag=23):
+    """End two-phase reads: remove the messages for good, or give them back in place."""
+
+    handle: int
+    lookup_ids: list[int]
+    delete: bool
+
+
+class Move(Request, frozen=True, tag=24):
+    """Move messages by lookup id, or up to `count` from the front, to a queue opened for moving."""
+
+    handle: int
+    target: int
+    lookup_ids: list[int] | None = None
+    count: int = 1000
+    transaction: int = 0
+
+
+class Purge(Request, frozen=True, tag=25):
+    handle: int
+
+
+class Cancel(Request, frozen=True, tag=26):
+    """Give up the waiting read that was asked for by another request."""
+
+    request: int
+
+
+class BeginTransaction(Request, frozen=True, tag=30):
+    pass
+
+
+class EndTransaction(Request, frozen=True, tag=31):
+    transaction: int
+    commit: bool
+
+
+class RangeInfo(Request, frozen=True, tag=40):
+    handle: int
+
+
+class PlanRange(Request, frozen=True, tag=41):
+    handle: int
+    after: int
+    upto: int | None = None
+    max_rows: int | None = None
+    max_bytes: int | None = None
+
+
+class SplitRange(Request, frozen=True, tag=42):
+    handle: int
+    after: int
+    upto: int
+    parts: int
+
+
+class PeekRange(Request, frozen=True, tag=43):
+    """Stream the messages with `after` < sequence <= `upto` as blocks."""
+
+    handle: int
+    after: int
+    upto: int
+    block_rows: int = 2000
+    block_bytes: int = 4 * 1024 * 1024
+
+
+class AcknowledgeRange(Request, frozen=True, tag=44):
+    """Receive for good what has `base` < sequence <= `upto`; cumulative and idempotent."""
+
+    handle: int
+    base: int
+    upto: int
+
+
+class Lease(Request, frozen=True, tag=45):
+    handle: int
+    consumer: str
+    token: int
+    max_rows: int
+    max_bytes: int
+
+
+class Release(Request, frozen=True, tag=46):
+    handle: int
+    consumer: str
+    token: int
+
+
+class Pin(Request, frozen=True, tag=47):
+    """Keep a planned range from expiring until it is acknowledged or the pin times out."""
+
+    handle: int
+    base: int
+    upto: int
+    seconds: float = 3600.0
+
+
+class Stage(Request, frozen=True, tag=50):
+    """Keep packets for a batch that is published later, whole or not at all."""
+
+    producer: str
+    batch: int
+    partition: int
+    attempt: int
+    destination: str
+    packets: list[bytes]
+
+
+class CommitBatch(Request, frozen=True, tag=51):
+    """Publish stages in one transaction, once per producer and batch."""
+
+    producer: str
+    batch: int
+    stages: list[tuple[int, int]]
+
+
+class AbortBatch(Request, frozen=True, tag=52):
+    producer: str
+    batch: int
+
+
+class ListOutgoing(Request, frozen=True, tag=60):
+    pass
+
+
+class HoldOutgoing(Request, frozen=True, tag=61):
+    """Pause or resume an outgoing queue."""
+
+    destination: str
+    pause: bool
+
+
+class Backup(Request, frozen=True, tag=62):
+    """Copy the store to a file of the queue manager's machine while it runs."""
+
+    file: str
+
+
+class Reply(msgspec.Struct, frozen=True, array_like=True):
+    """What every reply starts with."""
+
+    id: int
+
+
+class Done(Reply, frozen=True, tag=0):
+    value: Any = None
+
+
+class Failed(Reply, frozen=True, tag=1):
+    code: int
+    text: str
+
+
+class Messages(Reply, frozen=True, tag=2):
+    """Messages and what the queue manager knows of them beside the packet.
+
+    `counters` has (index, abort count, move count, last move time) of messages that have any.
+    """
+
+    packets: list[bytes]
+    lookup_ids: list[int]
+    arrived_times: list[float]
+    counters: list[tuple[int, int, int, float]]
+
+
+class Block(Reply, frozen=True, tag=3):
+    """A part of a range: one blob of packets with their ends, and columns of the record fields."""
+
+    last: bool
+    blob: bytes
+    ends: list[int]
+    lookup_ids: list[int]
+    arrived_times: list[float]
+    counters: list[tuple[int, int, int, float]]
+
+
+AnyRequest = (
+    Hello
+    | GetStatus
+    | CreateQueue
+    | DeleteQueue
+    | SetQueue
+    | ShowQueue
+    | ListQueues
+    | Grant
+    | OpenQueue
+    | CloseQueue
+    | OpenCursor
+    | CloseCursor
+    | Send
+    | Receive
+    | Lookup
+    | EndReceive
+    | Move
+    | Purge
+    | Cancel
+    | BeginTransaction
+    | EndTransaction
+    | RangeInfo
+    | PlanRange
+    | SplitRange
+    | PeekRange
+    | AcknowledgeRange
+    | Lease
+    | Release
+    | Pin
+    | Stage
+    | CommitBatch
+    | AbortBatch
+    | ListOutgoing
+    | HoldOutgoing
+    | Backup
+)
+AnyReply = Done | Failed | Messages | Block
+
+encode: Final = msgspec.msgpack.Encoder().encode
+decode_request: Final = msgspec.msgpack.Decoder(AnyRequest).decode
+decode_reply: Final = msgspec.msgpack.Decoder(AnyReply).decode

@@ -1,0 +1,104 @@
+"""Configuration of a queue manager: checked values, errors that name the key."""
+
+import os
+import socket
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from openmsmq.wire.errors import ConfigError
+
+MEBIBYTE = 1024 * 1024
+Port = Annotated[int, Field(ge=0, le=65535)] | Literal["off"]
+
+
+def default_data_directory() -> Path:
+    """Where a queue manager keeps its data unless told otherwise."""
+    base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(base).expanduser() / "openmsmq"
+
+
+def default_name() -> str:
+    """The computer name: the host's name without its domain."""
+    return socket.gethostname().split(".")[0] or "localhost"
+
+
+class Config(BaseModel):
+    """Every setting of `openmsmq serve`; a key of the file and an option have the same name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    data: Path = Field(default_factory=default_data_directory)
+    name: str = Field(default_factory=default_name, min_length=1, max_length=255)
+    bind: str = "127.0.0.1"
+    binary_port: Port = 1801
+    ping_port: Port = 3527
+    rpc_port: Port = 2103
+    qm2qm_port: Port = 2105
+    epm_port: Port = 135
+    http_port: Port = 80
+    https_port: Port = "off"
+    console_port: Port = 8780
+    socket: Path | None = None
+    local_port: Port = "off"
+    ready_file: Path | None = None
+    names: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
+    directory: Path | None = None
+    local_certificate: Path | None = None
+    local_key: Path | None = None
+    local_tokens: Path | None = None
+    memory_budget_bytes: int = Field(default=48 * MEBIBYTE, ge=MEBIBYTE)
+    segment_bytes: int = Field(default=64 * MEBIBYTE, ge=16 * MEBIBYTE, le=1024 * MEBIBYTE)
+    quota_kilobytes: int = Field(default=0xFFFFFFFF, ge=0, le=0xFFFFFFFF)
+    journal_quota_kilobytes: int = Field(default=0xFFFFFFFF, ge=0, le=0xFFFFFFFF)
+    max_connections: int = Field(default=1000, ge=1, le=100_000)
+    max_connection_bytes: int = Field(default=64 * MEBIBYTE, ge=8 * MEBIBYTE)
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["text", "json"] = "text"
+
+    @field_validator("name")
+    @classmethod
+    def _name_is_a_computer_name(cls, value: str) -> str:
+        if any(character in value for character in '\\;,"/ ') or not value.isprintable():
+            raise ValueError('a computer name has no space and none of \\ ; , " /')
+        return value
+
+    @property
+    def socket_path(self) -> Path:
+        return self.socket or self.data / "openmsmq.sock"
+
+    @classmethod
+    def load(cls, file: Path | None, options: dict[str, Any]) -> Self:
+        """Read the file, if any, and let options given on the command line win.
+
+        Raises:
+            ConfigError: a key is unknown or its value cannot be used; the text names it.
+        """
+        values: dict[str, Any] = {}
+        if file is not None:
+            try:
+                values = tomllib.loads(file.read_text(encoding="utf-8"))
+            except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+                raise ConfigError(f"{file}: {exc}") from exc
+        values.update({key: value for key, value in options.items() if value is not None})
+        try:
+            return cls(**values)
+        except ValidationError as exc:
+            raise ConfigError(describe(exc)) from exc
+
+
+def describe(error: ValidationError) -> str:
+    """One line per wrong key, for people."""
+    lines: dict[str, str] = {}
+    for item in error.errors():
+        key = str(item["loc"][0])
+        if key.endswith("_port"):
+            lines[key] = f"{key}: {item['input']!r} is not a port (0 to 65535) or 'off'"
+        elif item["type"] == "extra_forbidden":
+            lines[key] = f"{key}: there is no such setting"
+        else:
+            lines[key] = f"{key}: {item['input']!r}: {item['msg']}"
+    return "\n".join(lines.values())
