@@ -1,0 +1,46 @@
+"""Errors that carry a result code."""
+
+import pickle
+
+import pytest
+
+from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.hresult_catalogue import CATALOGUE
+from openmsmq.wire.queue_error import AccessDenied, QueueError
+
+
+def test_a_queue_error_explains_its_code() -> None:
+    error = QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, r"no queue .\private$\orders")
+    entry = CATALOGUE[Hresult.MQ_ERROR_QUEUE_NOT_FOUND]
+    assert isinstance(error, MsmqError)
+    assert (error.code, error.name) == (0xC00E0003, "MQ_ERROR_QUEUE_NOT_FOUND")
+    assert (error.text, error.cause, error.remedy) == (entry.text, entry.cause, entry.remedy)
+    assert str(error) == r"MQ_ERROR_QUEUE_NOT_FOUND: no queue .\private$\orders"
+
+
+def test_without_detail_the_text_of_the_code_speaks() -> None:
+    error = QueueError(Hresult.MQ_ERROR_IO_TIMEOUT)
+    assert str(error) == "MQ_ERROR_IO_TIMEOUT: No message came within the time given."
+
+
+def test_a_code_of_another_layer_is_kept() -> None:
+    error = QueueError(0x800706BA, "connection refused")
+    assert (error.code, error.name) == (0x800706BA, "0x800706BA")
+    assert str(error) == "0x800706BA: connection refused"
+
+
+def test_access_denied_has_its_code() -> None:
+    error = AccessDenied("may not write")
+    assert isinstance(error, QueueError)
+    assert error.code == Hresult.MQ_ERROR_ACCESS_DENIED
+    assert str(error) == "MQ_ERROR_ACCESS_DENIED: may not write"
+
+
+@pytest.mark.parametrize(
+    "error", [QueueError(Hresult.MQ_ERROR_QUEUE_DELETED, "gone"), AccessDenied("may not write")]
+)
+def test_an_error_survives_pickling(error: QueueError) -> None:
+    copy = pickle.loads(pickle.dumps(error))  # noqa: S301 -- our own bytes
+    assert type(copy) is type(error)
+    assert (copy.code, copy.detail) == (error.code, error.detail)
