@@ -3,7 +3,7 @@
 from .errors import MalformedPacket
 
 
-def require(buf: memoryview, offset: int, size: int, field: str) -> int:
+def require(buf: bytes | memoryview, offset: int, size: int, field: str) -> int:
     """Return the end of `size` bytes at `offset`, which must lie inside the buffer."""
     end = offset + size
     if size < 0 or offset < 0 or end > len(buf):
@@ -16,6 +16,11 @@ def require(buf: memoryview, offset: int, size: int, field: str) -> int:
 def pad4(size: int) -> int:
     """Round up to a multiple of four."""
     return (size + 3) & ~3
+
+
+def padded_end(buf: bytes | memoryview, start: int, end: int) -> int:
+    """Round `end` up to four bytes from `start`; the last header may leave out its padding."""
+    return min(start + pad4(end - start), len(buf))
 
 
 def decode_utf16(raw: bytes | memoryview, offset: int, field: str) -> str:

@@ -1,0 +1,178 @@
+"""MultiQueueFormatHeader: all queues a message was sent to ([MS-MQMQ] 2.2.20.1-2.2.20.3)."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from struct import Struct
+from typing import Final, Self
+from uuid import UUID
+
+from .checks import pad4, padded_end, require
+from .errors import MalformedPacket
+from .wide_text import find_text_end, parse_text, serialize_text
+
+MQF_ADDRESS_HEADER: Final = Struct("<IHHI")
+MQF_ADDRESS_HEADER_SIZE: Final = 12
+MQF_SIGNATURE_HEADER: Final = Struct("<HHI")
+MQF_SIGNATURE_HEADER_SIZE: Final = 8
+DESTINATION_HEADER_ID: Final = 0x0064
+ADMINISTRATION_HEADER_ID: Final = 0x00C8
+RESPONSE_HEADER_ID: Final = 0x012C
+SIGNATURE_ID: Final = 0x015E
+FORMAT_TYPE: Final = Struct("<H")
+FORMAT_TYPE_SIZE: Final = 2
+QUEUE_NUMBER: Final = Struct("<I")
+GUID_SIZE: Final = 16
+GUID_NULL: Final = UUID(int=0)
+# The shortest element: a type and the NUL of an empty direct name.
+MIN_ELEMENT_SIZE: Final = 4
+DIRECT_PREFIX: Final = "DIRECT="
+
+
+class MQFFormatType(IntEnum):
+    """MQFFormatNameElement.FormatType ([MS-MQMQ] 2.2.18.1.4)."""
+
+    PUBLIC = 1
+    PRIVATE = 2
+    DIRECT = 3
+    DISTRIBUTION_LIST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class MQFFormatNameElement:
+    """One queue: a GUID, a GUID with a number, or a direct name, as `format_type` says."""
+
+    format_type: MQFFormatType
+    guid: UUID = GUID_NULL
+    private_queue_identifier: int = 0
+    direct_format_name: str = ""
+
+    @property
+    def format_name(self) -> str:
+        """The format name as text."""
+        guid = str(self.guid).upper()
+        if self.format_type is MQFFormatType.PUBLIC:
+            return f"PUBLIC={guid}"
+        if self.format_type is MQFFormatType.PRIVATE:
+            return f"PRIVATE={guid}\\{self.private_queue_identifier:X}"
+        if self.format_type is MQFFormatType.DISTRIBUTION_LIST:
+            return f"DL={guid}"
+        # The specification does not show whether the prefix is on the wire: accept both.
+        if self.direct_format_name.upper().startswith(DIRECT_PREFIX):
+            return DIRECT_PREFIX + self.direct_format_name[len(DIRECT_PREFIX) :]
+        return DIRECT_PREFIX + self.direct_format_name
+
+
+@dataclass(frozen=True, slots=True)
+class MultiQueueFormatHeader:
+    """The queues of a multiple-element send, and the MSMQ 3.0 signature over them."""
+
+    destination: tuple[MQFFormatNameElement, ...]
+    administration: tuple[MQFFormatNameElement, ...] = ()
+    response: tuple[MQFFormatNameElement, ...] = ()
+    signature: bytes = b""
+
+    @classmethod
+    def parse(cls, buf: memoryview, offset: int = 0) -> tuple[Self, int]:
+        destination, end = _parse_addresses(buf, offset, DESTINATION_HEADER_ID, "Destination")
+        administration, end = _parse_addresses(buf, end, ADMINISTRATION_HEADER_ID, "Administration")
+        response, end = _parse_addresses(buf, end, RESPONSE_HEADER_ID, "Response")
+        signature, end = _parse_signature(buf, end)
+        return cls(destination, administration, response, signature), end
+
+    def serialize(self) -> bytes:
+        signature = MQF_SIGNATURE_HEADER.pack(SIGNATURE_ID, 0, len(self.signature)) + self.signature
+        return (
+            _serialize_addresses(DESTINATION_HEADER_ID, self.destination)
+            + _serialize_addresses(ADMINISTRATION_HEADER_ID, self.administration)
+            + _serialize_addresses(RESPONSE_HEADER_ID, self.response)
+            + signature.ljust(pad4(len(signature)), b"\0")
+        )
+
+
+def _parse_addresses(
+    buf: memoryview, offset: int, header_id: int, part: str
+) -> tuple[tuple[MQFFormatNameElement, ...], int]:
+    """Parse one MQFAddressHeader."""
+    field = f"MultiQueueFormatHeader.{part}"
+    position = require(buf, offset, MQF_ADDRESS_HEADER_SIZE, field)
+    header_size, found, _, element_count = MQF_ADDRESS_HEADER.unpack_from(buf, offset)
+    if header_size < MQF_ADDRESS_HEADER_SIZE:
+        raise MalformedPacket(f"{field}.HeaderSize", offset, f"{header_size} is less than 12")
+    end = require(buf, offset, header_size, f"{field}.HeaderSize")
+    if found != header_id:
+        raise MalformedPacket(
+            f"{field}.HeaderID", offset + 4, f"is 0x{found:04X}, not 0x{header_id:04X}"
+        )
+    if element_count > (end - position) // MIN_ELEMENT_SIZE:
+        raise MalformedPacket(
+            f"{field}.ElementCount",
+            offset + 8,
+            f"{element_count} elements do not fit into {end - position} bytes",
+        )
+    elements = []
+    window = buf[:end]
+    for _ in range(element_count):
+        element, position = _parse_element(window, offset, position, field)
+        elements.append(element)
+    if end - position >= 4:
+        raise MalformedPacket(
+            f"{field}.HeaderSize", offset, f"{end - position} bytes after the last element"
+        )
+    # Whether HeaderSize counts the padding is not said; rounding up is right in both cases.
+    return tuple(elements), padded_end(buf, offset, end)
+
+
+def _parse_element(
+    buf: memoryview, start: int, offset: int, field: str
+) -> tuple[MQFFormatNameElement, int]:
+    """Parse one MQFFormatNameElement; boundaries count from `start`."""
+    end = require(buf, offset, FORMAT_TYPE_SIZE, f"{field}.FormatType")
+    (format_type,) = FORMAT_TYPE.unpack_from(buf, offset)
+    if format_type == MQFFormatType.DIRECT:
+        name_end = find_text_end(buf, end, len(buf), f"{field}.DirectFormatName")
+        name = parse_text(buf, end, name_end - end, f"{field}.DirectFormatName")
+        return MQFFormatNameElement(MQFFormatType.DIRECT, direct_format_name=name), name_end
+    if format_type not in _GUID_TYPES:
+        raise MalformedPacket(f"{field}.FormatType", offset, f"{format_type} is not 1, 2, 3 or 6")
+    guid_offset = start + pad4(end - start)
+    end = require(buf, guid_offset, GUID_SIZE, f"{field}.FormatName")
+    guid = UUID(bytes_le=bytes(buf[guid_offset:end]))
+    if format_type != MQFFormatType.PRIVATE:
+        return MQFFormatNameElement(MQFFormatType(format_type), guid), end
+    number_offset = end
+    end = require(buf, number_offset, QUEUE_NUMBER.size, f"{field}.PrivateQueueIdentifier")
+    (number,) = QUEUE_NUMBER.unpack_from(buf, number_offset)
+    return MQFFormatNameElement(MQFFormatType.PRIVATE, guid, number), end
+
+
+_GUID_TYPES: Final = (
+    MQFFormatType.PUBLIC,
+    MQFFormatType.PRIVATE,
+    MQFFormatType.DISTRIBUTION_LIST,
+)
+
+
+def _parse_signature(buf: memoryview, offset: int) -> tuple[bytes, int]:
+    """Parse the MQFSignatureHeader."""
+    field = "MultiQueueFormatHeader.Signature"
+    start = require(buf, offset, MQF_SIGNATURE_HEADER_SIZE, field)
+    found, _, size = MQF_SIGNATURE_HEADER.unpack_from(buf, offset)
+    if found != SIGNATURE_ID:
+        raise MalformedPacket(f"{field}.ID", offset, f"is 0x{found:04X}, not 0x{SIGNATURE_ID:04X}")
+    end = require(buf, start, size, f"{field}.Size")
+    return bytes(buf[start:end]), padded_end(buf, offset, end)
+
+
+def _serialize_addresses(header_id: int, elements: tuple[MQFFormatNameElement, ...]) -> bytes:
+    out = bytearray(MQF_ADDRESS_HEADER_SIZE)
+    for element in elements:
+        out += FORMAT_TYPE.pack(element.format_type)
+        if element.format_type is MQFFormatType.DIRECT:
+            out += serialize_text(element.direct_format_name)
+            continue
+        out += bytes(pad4(len(out)) - len(out)) + element.guid.bytes_le
+        if element.format_type is MQFFormatType.PRIVATE:
+            out += QUEUE_NUMBER.pack(element.private_queue_identifier)
+    out += bytes(pad4(len(out)) - len(out))
+    MQF_ADDRESS_HEADER.pack_into(out, 0, len(out), header_id, 0, len(elements))
+    return bytes(out)

@@ -1,0 +1,60 @@
+"""SoapHeader: two application-defined texts ([MS-MQMQ] 2.2.20.7)."""
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import Final, Self
+
+from .checks import pad4, padded_end, require
+from .errors import MalformedPacket
+from .wide_text import WCHAR, WCHAR_SIZE, parse_text, serialize_text
+
+SECTION: Final = Struct("<HHI")
+SECTION_SIZE: Final = 8
+HEADER_SECTION_ID: Final = 0x0320
+BODY_SECTION_ID: Final = 0x0384
+
+
+@dataclass(frozen=True, slots=True)
+class SoapHeader:
+    """The SOAP header and body that an application gave with its message."""
+
+    header: str
+    body: str
+
+    @classmethod
+    def parse(cls, buf: memoryview, offset: int = 0) -> tuple[Self, int]:
+        header, end = _parse_section(buf, offset, HEADER_SECTION_ID, "Header")
+        body_offset = padded_end(buf, offset, end)
+        # The specification does not say whether the Body section is aligned: accept both.
+        if not _has_section_id(buf, body_offset, BODY_SECTION_ID):
+            body_offset = end
+        body, end = _parse_section(buf, body_offset, BODY_SECTION_ID, "Body")
+        return cls(header, body), padded_end(buf, offset, end)
+
+    def serialize(self) -> bytes:
+        return _serialize_section(HEADER_SECTION_ID, self.header) + _serialize_section(
+            BODY_SECTION_ID, self.body
+        )
+
+
+def _has_section_id(buf: memoryview, offset: int, section_id: int) -> bool:
+    raw = buf[offset : offset + WCHAR_SIZE]
+    return len(raw) == WCHAR_SIZE and WCHAR.unpack(raw)[0] == section_id
+
+
+def _parse_section(buf: memoryview, offset: int, section_id: int, name: str) -> tuple[str, int]:
+    text_offset = require(buf, offset, SECTION_SIZE, f"SoapHeader.{name}SectionID")
+    found, _, length = SECTION.unpack_from(buf, offset)
+    if found != section_id:
+        raise MalformedPacket(
+            f"SoapHeader.{name}SectionID", offset, f"is 0x{found:04X}, not 0x{section_id:04X}"
+        )
+    size = length * WCHAR_SIZE
+    end = require(buf, text_offset, size, f"SoapHeader.{name}")
+    return parse_text(buf, text_offset, size, f"SoapHeader.{name}"), end
+
+
+def _serialize_section(section_id: int, text: str) -> bytes:
+    raw = serialize_text(text)
+    section = SECTION.pack(section_id, 0, len(raw) // WCHAR_SIZE) + raw
+    return section.ljust(pad4(len(section)), b"\0")
