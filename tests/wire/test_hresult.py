@@ -14,7 +14,7 @@ def published() -> dict[str, int]:
     return {name: int(value, 16) for value, name in rows}
 
 
-@pytest.mark.spec("MQDMPR-1.8-01")
+@pytest.mark.spec("MQDMPR-1.8-01", "MQQP-1.8-01", "MQRR-1.8-01")
 def test_every_code_has_its_published_value_and_none_is_our_own() -> None:
     assert {code.name: int(code) for code in Hresult} == published()
     assert not any(code & CUSTOMER_BIT for code in Hresult)

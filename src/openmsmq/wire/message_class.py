@@ -68,23 +68,6 @@ MEANINGS: Final[dict[int, str]] = {
     MessageClass.NACK_RECEIVE_REJECTED: "the receiving application rejected the message",
 }
 
-# [MS-MQQB] 2.2.5; 3.1.5.8.2 adds NACK_HOP_COUNT_EXCEEDED.
-FINAL_NACKS: Final = frozenset(
-    {
-        MessageClass.NACK_BAD_DST_Q,
-        MessageClass.NACK_Q_EXCEED_QUOTA,
-        MessageClass.NACK_ACCESS_DENIED,
-        MessageClass.NACK_HOP_COUNT_EXCEEDED,
-        MessageClass.NACK_BAD_SIGNATURE,
-        MessageClass.NACK_BAD_ENCRYPTION,
-        MessageClass.NACK_NOT_TRANSACTIONAL_Q,
-        MessageClass.NACK_UNSUPPORTED_CRYPTO_PROVIDER,
-        MessageClass.NACK_Q_DELETED,
-        MessageClass.NACK_Q_PURGED,
-        MessageClass.NACK_RECEIVE_TIMEOUT,
-    }
-)
-
 # [MS-MQQB] 3.1.7.15: administration queues do not get these unless SendInsecureNacks is set.
 INSECURE_NACKS: Final = frozenset(
     {

@@ -1,0 +1,67 @@
+"""Access rights on queues, machines and other directory objects ([MS-MQMQ] 2.2.23, 2.2.24)."""
+
+from enum import IntFlag
+
+
+class QueueRight(IntFlag):
+    """MQSEC_*: what an access control entry of a queue may grant."""
+
+    DELETE_MESSAGE = 0x00000001
+    PEEK_MESSAGE = 0x00000002
+    WRITE_MESSAGE = 0x00000004
+    DELETE_JOURNAL_MESSAGE = 0x00000008
+    SET_QUEUE_PROPERTIES = 0x00000010
+    GET_QUEUE_PROPERTIES = 0x00000020
+    DELETE_QUEUE = 0x00010000
+    GET_QUEUE_PERMISSIONS = 0x00020000
+    CHANGE_QUEUE_PERMISSIONS = 0x00040000
+    TAKE_QUEUE_OWNERSHIP = 0x00080000
+    RECEIVE_MESSAGE = 0x00000003
+    RECEIVE_JOURNAL_MESSAGE = 0x0000000A
+    QUEUE_GENERIC_READ = 0x0002002B
+    QUEUE_GENERIC_WRITE = 0x00020024
+    QUEUE_GENERIC_ALL = 0x000F003F
+
+
+class MachineRight(IntFlag):
+    """MQSEC_*: what an access control entry of a queue manager may grant."""
+
+    DELETE_DEADLETTER_MESSAGE = 0x00000001
+    PEEK_DEADLETTER_MESSAGE = 0x00000002
+    CREATE_QUEUE = 0x00000004
+    SET_MACHINE_PROPERTIES = 0x00000010
+    GET_MACHINE_PROPERTIES = 0x00000020
+    DELETE_JOURNAL_QUEUE_MESSAGE = 0x00000040
+    PEEK_JOURNAL_QUEUE_MESSAGE = 0x00000080
+    DELETE_MACHINE = 0x00010000
+    GET_MACHINE_PERMISSIONS = 0x00020000
+    CHANGE_MACHINE_PERMISSIONS = 0x00040000
+    TAKE_MACHINE_OWNERSHIP = 0x00080000
+    RECEIVE_DEADLETTER_MESSAGE = 0x00000003
+    RECEIVE_JOURNAL_QUEUE_MESSAGE = 0x000000C0
+    MACHINE_GENERIC_READ = 0x000200E3
+    MACHINE_GENERIC_WRITE = 0x00020024
+    MACHINE_GENERIC_ALL = 0x000F00F7
+    MACHINE_WORLD_RIGHTS = 0x00020020
+
+
+class ConnectedNetworkRight(IntFlag):
+    """MQSEC_*: what an access control entry of a connected network may grant."""
+
+    CN_OPEN_CONNECTOR = 0x00000001
+
+
+class SiteRight(IntFlag):
+    """MQSEC_*: what an access control entry of a site may grant."""
+
+    CREATE_FRS = 0x00000001
+    CREATE_BSC = 0x00000002
+    CREATE_MACHINE = 0x00000004
+
+
+class EnterpriseRight(IntFlag):
+    """MQSEC_*: what an access control entry of the enterprise may grant."""
+
+    CREATE_USER = 0x00000001
+    CREATE_SITE = 0x00000002
+    CREATE_CN = 0x00000004
