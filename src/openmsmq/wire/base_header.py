@@ -40,7 +40,7 @@ class BaseHeader:
         return self.flags & PRIORITY_MASK
 
     @classmethod
-    def parse(cls, buf: memoryview, offset: int = 0) -> tuple[Self, int]:
+    def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
         end = require(buf, offset, BASE_HEADER_SIZE, "BaseHeader")
         version, reserved, flags, signature, packet_size, time_to_reach_queue = (
             BASE_HEADER.unpack_from(buf, offset)

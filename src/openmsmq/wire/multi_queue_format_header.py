@@ -8,6 +8,7 @@ from uuid import UUID
 
 from .checks import pad4, padded_end, require
 from .errors import MalformedPacket
+from .scalars import GUID_NULL, GUID_SIZE, guid
 from .wide_text import find_text_end, parse_text, serialize_text
 
 MQF_ADDRESS_HEADER: Final = Struct("<IHHI")
@@ -21,8 +22,6 @@ SIGNATURE_ID: Final = 0x015E
 FORMAT_TYPE: Final = Struct("<H")
 FORMAT_TYPE_SIZE: Final = 2
 QUEUE_NUMBER: Final = Struct("<I")
-GUID_SIZE: Final = 16
-GUID_NULL: Final = UUID(int=0)
 # The shortest element: a type and the NUL of an empty direct name.
 MIN_ELEMENT_SIZE: Final = 4
 DIRECT_PREFIX: Final = "DIRECT="
@@ -72,7 +71,7 @@ class MultiQueueFormatHeader:
     signature: bytes = b""
 
     @classmethod
-    def parse(cls, buf: memoryview, offset: int = 0) -> tuple[Self, int]:
+    def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
         destination, end = _parse_addresses(buf, offset, DESTINATION_HEADER_ID, "Destination")
         administration, end = _parse_addresses(buf, end, ADMINISTRATION_HEADER_ID, "Administration")
         response, end = _parse_addresses(buf, end, RESPONSE_HEADER_ID, "Response")
@@ -90,7 +89,7 @@ class MultiQueueFormatHeader:
 
 
 def _parse_addresses(
-    buf: memoryview, offset: int, header_id: int, part: str
+    buf: bytes | memoryview, offset: int, header_id: int, part: str
 ) -> tuple[tuple[MQFFormatNameElement, ...], int]:
     """Parse one MQFAddressHeader."""
     field = f"MultiQueueFormatHeader.{part}"
@@ -110,7 +109,7 @@ def _parse_addresses(
             f"{element_count} elements do not fit into {end - position} bytes",
         )
     elements = []
-    window = buf[:end]
+    window = memoryview(buf)[:end]
     for _ in range(element_count):
         element, position = _parse_element(window, offset, position, field)
         elements.append(element)
@@ -123,7 +122,7 @@ def _parse_addresses(
 
 
 def _parse_element(
-    buf: memoryview, start: int, offset: int, field: str
+    buf: bytes | memoryview, start: int, offset: int, field: str
 ) -> tuple[MQFFormatNameElement, int]:
     """Parse one MQFFormatNameElement; boundaries count from `start`."""
     end = require(buf, offset, FORMAT_TYPE_SIZE, f"{field}.FormatType")
@@ -136,13 +135,13 @@ def _parse_element(
         raise MalformedPacket(f"{field}.FormatType", offset, f"{format_type} is not 1, 2, 3 or 6")
     guid_offset = start + pad4(end - start)
     end = require(buf, guid_offset, GUID_SIZE, f"{field}.FormatName")
-    guid = UUID(bytes_le=bytes(buf[guid_offset:end]))
+    identifier = guid(bytes(buf[guid_offset:end]))
     if format_type != MQFFormatType.PRIVATE:
-        return MQFFormatNameElement(MQFFormatType(format_type), guid), end
+        return MQFFormatNameElement(MQFFormatType(format_type), identifier), end
     number_offset = end
     end = require(buf, number_offset, QUEUE_NUMBER.size, f"{field}.PrivateQueueIdentifier")
     (number,) = QUEUE_NUMBER.unpack_from(buf, number_offset)
-    return MQFFormatNameElement(MQFFormatType.PRIVATE, guid, number), end
+    return MQFFormatNameElement(MQFFormatType.PRIVATE, identifier, number), end
 
 
 _GUID_TYPES: Final = (
@@ -152,7 +151,7 @@ _GUID_TYPES: Final = (
 )
 
 
-def _parse_signature(buf: memoryview, offset: int) -> tuple[bytes, int]:
+def _parse_signature(buf: bytes | memoryview, offset: int) -> tuple[bytes, int]:
     """Parse the MQFSignatureHeader."""
     field = "MultiQueueFormatHeader.Signature"
     start = require(buf, offset, MQF_SIGNATURE_HEADER_SIZE, field)

@@ -24,7 +24,7 @@ class SID:
     sub_authority: tuple[int, ...]
 
     @classmethod
-    def parse(cls, buf: memoryview, offset: int = 0) -> tuple[Self, int]:
+    def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
         start = require(buf, offset, SID_HEADER_SIZE, "SID")
         revision, count, high, low = SID_HEADER.unpack_from(buf, offset)
         if revision != SID_REVISION:
@@ -46,18 +46,18 @@ class SID:
         """Read `S-1-...` ([MS-DTYP] 2.4.2.1), in any case.
 
         Raises:
-            MalformedPacket: the text is not a SID.
+            ValueError: the text is not a SID.
         """
         match = SID_TEXT.fullmatch(text.upper().replace("0X", "0x"))
         if match is None:
-            raise MalformedPacket("SID", 0, "not of the form S-1-authority-number-...")
+            raise ValueError(f"not a SID of the form S-1-authority-number-...: {text!r}")
         authority = int(match[1], 0)
         numbers = tuple(int(number) for number in match[2].split("-")[1:])
         # "0x" with twelve digits is for what does not fit into 32 bits; accept it below, too.
         if max(numbers, default=0) > U32_MAX or (authority > U32_MAX and "x" not in match[1]):
-            raise MalformedPacket("SID", 0, "a number is larger than 32 bits")
+            raise ValueError(f"a number in this SID is larger than 32 bits: {text!r}")
         if len(numbers) > MAX_SUB_AUTHORITIES:
-            raise MalformedPacket("SID", 0, f"{len(numbers)} sub-authorities, more than 15")
+            raise ValueError(f"a SID has at most 15 sub-authorities, not {len(numbers)}")
         return cls(authority, numbers)
 
     def __str__(self) -> str:

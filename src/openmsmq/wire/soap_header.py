@@ -22,7 +22,7 @@ class SoapHeader:
     body: str
 
     @classmethod
-    def parse(cls, buf: memoryview, offset: int = 0) -> tuple[Self, int]:
+    def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
         header, end = _parse_section(buf, offset, HEADER_SECTION_ID, "Header")
         body_offset = padded_end(buf, offset, end)
         # The specification does not say whether the Body section is aligned: accept both.
@@ -37,12 +37,14 @@ class SoapHeader:
         )
 
 
-def _has_section_id(buf: memoryview, offset: int, section_id: int) -> bool:
+def _has_section_id(buf: bytes | memoryview, offset: int, section_id: int) -> bool:
     raw = buf[offset : offset + WCHAR_SIZE]
     return len(raw) == WCHAR_SIZE and WCHAR.unpack(raw)[0] == section_id
 
 
-def _parse_section(buf: memoryview, offset: int, section_id: int, name: str) -> tuple[str, int]:
+def _parse_section(
+    buf: bytes | memoryview, offset: int, section_id: int, name: str
+) -> tuple[str, int]:
     text_offset = require(buf, offset, SECTION_SIZE, f"SoapHeader.{name}SectionID")
     found, _, length = SECTION.unpack_from(buf, offset)
     if found != section_id:

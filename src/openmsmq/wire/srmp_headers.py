@@ -26,7 +26,7 @@ class SRMPEnvelopeHeader:
     header_id: int = SRMP_ENVELOPE_HEADER_ID
 
     @classmethod
-    def parse(cls, buf: memoryview, offset: int = 0) -> tuple[Self, int]:
+    def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
         data_offset = require(buf, offset, SRMP_ENVELOPE_HEADER_SIZE, "SRMPEnvelopeHeader")
         header_id, _, data_length = SRMP_ENVELOPE_HEADER.unpack_from(buf, offset)
         # DataLength counts WCHARs, so its product with 2 must not be taken modulo 2**32.
@@ -55,7 +55,7 @@ class CompoundMessageHeader:
         return self.data[self.msg_body_offset : self.msg_body_offset + self.msg_body_size]
 
     @classmethod
-    def parse(cls, buf: memoryview, offset: int = 0) -> tuple[Self, int]:
+    def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
         data_offset = require(buf, offset, COMPOUND_MESSAGE_HEADER_SIZE, "CompoundMessageHeader")
         header_id, _, http_body_size, msg_body_size, msg_body_offset = (
             COMPOUND_MESSAGE_HEADER.unpack_from(buf, offset)

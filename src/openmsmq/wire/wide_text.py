@@ -12,7 +12,7 @@ NUL: Final = b"\0\0"
 FIRST_STEP: Final = 64
 
 
-def parse_text(buf: memoryview, offset: int, size: int, field: str) -> str:
+def parse_text(buf: bytes | memoryview, offset: int, size: int, field: str) -> str:
     """Return the text in `size` bytes at `offset`, which must end with a NUL; no bytes, no text."""
     if size == 0:
         return ""
@@ -22,7 +22,7 @@ def parse_text(buf: memoryview, offset: int, size: int, field: str) -> str:
     return decode_utf16(buf[offset : end - WCHAR_SIZE], offset, field)
 
 
-def find_text_end(buf: memoryview, offset: int, limit: int, field: str) -> int:
+def find_text_end(buf: bytes | memoryview, offset: int, limit: int, field: str) -> int:
     """Return the end of the text at `offset`, its NUL included; it must lie before `limit`."""
     start, step = offset, FIRST_STEP
     while start < limit:
