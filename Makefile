@@ -19,7 +19,7 @@ demo: setup ## show it working, from nothing
 	@$(BIN)/openmsmq demo $(if $(KEEP),--keep)
 
 test: setup ## the whole test suite, with the conformance table
-	@$(BIN)/python tools/test.py
+	@$(BIN)/python -m tools.test
 
 serve: setup ## run a queue manager in the foreground
 	@$(BIN)/openmsmq serve
@@ -38,13 +38,13 @@ format: setup ## let ruff format and sort
 	@$(BIN)/ruff format .
 
 conformance: setup ## requirements of the specifications: rows, tested, passing, excluded
-	@$(BIN)/python tools/conformance.py
+	@$(BIN)/python -m tools.conformance
 
 fuzz: setup ## a million mutated packets through the parsers
 	@$(BIN)/python tools/fuzz.py
 
 soak: setup ## the long tests; can be interrupted and resumed
-	@$(BIN)/python tools/soak.py
+	@$(BIN)/python -m tools.soak
 
 lock: setup ## lock the newest allowed versions
 	@$(LOCK) --extra dev --extra fuzz --extra legacy --extra spark --output-file requirements/lock.txt

@@ -1,0 +1,101 @@
+"""Measure branch coverage of the packages that must be covered whole, and fail the run if not.
+
+Loaded with `-p` from the command line, so that measuring starts before any module of ours is
+imported; importing this module starts it. Under xdist each worker measures itself and the
+controller adds up. Programs that a test starts are not measured.
+"""
+
+import io
+import os
+import shutil
+from pathlib import Path
+from typing import Final
+
+import coverage
+import pytest
+from tests.plugins.verdict import fail_session, is_worker
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+# The environment, because options are not known yet when measuring starts.
+DATA: Final = Path(os.environ.get("OPENMSMQ_COVERAGE_DATA", ROOT / "build" / "coverage"))
+COVERED_WHOLE: Final = os.environ.get("OPENMSMQ_COVERED_WHOLE", "openmsmq.wire").split(",")
+
+
+def new_measurement(*, own_file: bool) -> coverage.Coverage:
+    """A measurement; each process that measures writes a file of its own."""
+    return coverage.Coverage(
+        data_file=str(DATA / "data"),
+        data_suffix=own_file,
+        branch=True,
+        source_pkgs=COVERED_WHOLE,
+        config_file=False,
+    )
+
+
+MEASUREMENT: Final = new_measurement(own_file=True)
+MEASUREMENT.start()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not is_worker(config):
+        shutil.rmtree(DATA, ignore_errors=True)
+        DATA.mkdir(parents=True)
+    config.pluginmanager.register(CoverageGate(config), "openmsmq-coverage")
+
+
+def is_partial(session: pytest.Session) -> bool:
+    """Tell whether something other than the whole suite ran to its end."""
+    config = session.config
+    options = ("keyword", "markexpr", "spec", "deselect", "lf", "stepwise", "soak")
+    return (
+        config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+        or any(config.getoption(option, None) for option in options)
+        or bool(session.shouldstop or session.shouldfail)
+    )
+
+
+def combined_report(file: io.StringIO) -> float:
+    """Add up what all processes measured; print what is missing and return the percentage."""
+    whole = new_measurement(own_file=False)
+    try:
+        whole.combine()
+        return whole.report(file=file, show_missing=True, skip_covered=True, precision=2)
+    except coverage.exceptions.NoDataError as exc:
+        file.write(f"{exc}\n")
+        return 0.0
+
+
+class CoverageGate:
+    """The plugin with the session it judges."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        # The controller of a distributed run executes no test, so it has nothing to save.
+        self.executes = not config.getoption("numprocesses", None)
+        self.session: pytest.Session | None = None
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        self.session = session
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        MEASUREMENT.stop()
+        if self.executes:
+            MEASUREMENT.save()
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.session is None or is_worker(self.session.config):
+            return
+        terminalreporter.section("branch coverage")
+        names = ", ".join(COVERED_WHOLE)
+        report = io.StringIO()
+        percent = combined_report(report)
+        if percent == 100:
+            terminalreporter.write_line(f"{names}: 100 %", green=True)
+            return
+        terminalreporter.write(report.getvalue())
+        if is_partial(self.session):
+            terminalreporter.write_line("Not judged: only a part of the tests ran.")
+            return
+        verdict = f"{names}: {percent:.2f} %, not 100 %"
+        terminalreporter.write_line(verdict, red=True)
+        fail_session(self.session, terminalreporter, "branch coverage", verdict)
