@@ -1,0 +1,171 @@
+"""What every store offers: atomic batches, packets back, recovery, maintenance in small steps."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from openmsmq.wire.batch import Batch
+
+Progress = Callable[[int, int], None]
+"""Called with what is done and what there is to do, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something in the files that should not be so."""
+
+    file: str
+    offset: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file} at offset {self.offset}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery:
+    """What is live after a start; read both iterables once, before the first batch.
+
+    `repaired` says what was found torn and cut off, or damaged without loss. `restored` stays
+    true at every start until a batch with `Batch.clear_restored` is durable.
+    """
+
+    messages: Iterable[tuple[int, bytes, int]]
+    """Key, record and packet size of every live message, in key order."""
+    rows: Iterable[tuple[int, bytes, bytes]]
+    """Table, key and value of every state row."""
+    repaired: Sequence[Finding] = field(default=())
+    restored: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStats:
+    """The store in numbers."""
+
+    messages: int
+    message_bytes: int
+    rows: int
+    disk_bytes: int = 0
+    segments: int = 0
+    sequence: int = 0
+    flushes: int = 0
+    snapshots: int = 0
+    moved_messages: int = 0
+    room: bool = True
+
+
+class Write(Protocol):
+    """Batches on their way to the disk, between `Store.begin` and `Store.finish`."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes go to the disk."""
+
+
+class Step(Protocol):
+    """One bounded piece of maintenance."""
+
+    def run(self) -> None:
+        """The I/O: in any thread, also beside `Store.write`.
+
+        Raises:
+            StoreError: the store cannot be trusted any more: stop.
+        """
+
+    def finish(self) -> None:
+        """What follows from it: in the owner's thread, after `run`."""
+
+
+class Scratch(Protocol):
+    """Express messages above the memory budget: on disk, never flushed, gone at the next start."""
+
+    def put(self, packet: bytes) -> int:
+        """Keep a packet and return its handle.
+
+        Raises:
+            StoreError: no space; nothing was kept.
+        """
+
+    def get_many(self, handles: Sequence[int]) -> list[bytes]:
+        """The packets of handles that are not freed."""
+
+    def free(self, handle: int) -> None:
+        """Forget a packet."""
+
+
+class Store(Protocol):
+    """Owned by one thread; only `write` and `Step.run` may run in another."""
+
+    @property
+    def scratch(self) -> Scratch:
+        """Where express messages go when memory is short."""
+
+    def recover(self, progress: Progress | None = None) -> Recovery:
+        """What is live; once, before anything else.
+
+        Raises:
+            StoreError: damage, with file and offset; the files stay as they are.
+        """
+
+    def begin(self, batches: Sequence[Batch]) -> Write:
+        """Encode the batches and choose their place; no I/O.
+
+        Batches become durable in the order of `begin`. With no batches, the store's own pending
+        work is written (see `wants_write`).
+        """
+
+    def write(self, write: Write) -> None:
+        """Make it durable; in any thread, one at a time, in the order of `begin`.
+
+        Raises:
+            StoreError: the store cannot be trusted any more: stop and start again.
+        """
+
+    def finish(self, write: Write) -> None:
+        """Index what is new, forget what is gone; after `write`, in the same order."""
+
+    def read_many(self, keys: Sequence[int]) -> list[bytes]:
+        """The packets of live messages whose put is finished.
+
+        Raises:
+            StoreError: a message that is not there, or damage, with file and offset.
+        """
+
+    def room(self, size: int = 0, *, urgent: bool = False) -> bool:
+        """Whether `size` bytes more can be stored, beyond everything begun.
+
+        What frees space or must be remembered (deletes, updates, state rows) is urgent and may
+        use the space that is kept back for it.
+        """
+
+    @property
+    def wants_write(self) -> bool:
+        """Whether a `begin` would write work of the store's own; good to do when idle."""
+
+    def maintain(self) -> Step | None:
+        """The next piece of maintenance, or None; one at a time."""
+
+    def stats(self) -> StoreStats:
+        """Figures for status and metrics."""
+
+    def backup(self, target: Path, progress: Progress | None = None) -> "Backup":
+        """Begin a consistent copy in one file while the store is in use.
+
+        Raises:
+            StoreError: this store cannot be copied, or a backup is under way.
+        """
+
+    def close(self) -> None:
+        """Stop cleanly; everything begun must be finished."""
+
+
+class Backup(Protocol):
+    """A backup under way; `Store.maintain` hands out its steps among the others."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the target is complete and durable."""
+
+    def abandon(self) -> None:
+        """Give up and remove the target."""
