@@ -9,7 +9,7 @@ from .checks import require
 from .errors import MalformedPacket
 from .scalars import GUID_SIZE, guid
 
-_DEBUG_HEADER: Final = Struct("<HH")
+DEBUG_HEADER: Final = Struct("<HH")
 _QUEUE_TYPE_MASK: Final = 0x0003
 _NO_QUEUE: Final = 0
 _PUBLIC_QUEUE: Final = 1
@@ -23,8 +23,8 @@ class DebugHeader:
 
     @classmethod
     def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
-        end = require(buf, offset, _DEBUG_HEADER.size, "DebugHeader")
-        queue_type = _DEBUG_HEADER.unpack_from(buf, offset)[0] & _QUEUE_TYPE_MASK
+        end = require(buf, offset, DEBUG_HEADER.size, "DebugHeader")
+        queue_type = DEBUG_HEADER.unpack_from(buf, offset)[0] & _QUEUE_TYPE_MASK
         if queue_type == _NO_QUEUE:
             return cls(), end
         if queue_type != _PUBLIC_QUEUE:
@@ -35,5 +35,5 @@ class DebugHeader:
 
     def serialize(self) -> bytes:
         if self.queue_identifier is None:
-            return _DEBUG_HEADER.pack(_NO_QUEUE, 0)
-        return _DEBUG_HEADER.pack(_PUBLIC_QUEUE, 0) + self.queue_identifier.bytes_le
+            return DEBUG_HEADER.pack(_NO_QUEUE, 0)
+        return DEBUG_HEADER.pack(_PUBLIC_QUEUE, 0) + self.queue_identifier.bytes_le

@@ -1,7 +1,6 @@
 """MessagePropertiesHeader: label, body and what describes them ([MS-MQMQ] 2.2.19.3)."""
 
 from dataclasses import dataclass
-from enum import IntFlag
 from struct import Struct
 from typing import Final, Self
 
@@ -13,15 +12,6 @@ MESSAGE_PROPERTIES_SIZE: Final = 56
 MAX_LABEL_LENGTH: Final = 0xFA
 
 _SIZES: Final = Struct("<xB30xII12xI")
-
-
-class AcknowledgmentFlags(IntFlag):
-    """MessagePropertiesHeader.Flags: the acknowledgments that the sender wants."""
-
-    PA = 0x01
-    PR = 0x02
-    NA = 0x04
-    NR = 0x08
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,30 @@ def direct_address(name: str) -> QueueAddress:
     return QueueAddress(7, None, 0, name)
 
 
+def relative_address(
+    address: QueueAddress, source: UUID, destination: UUID, admin: QueueAddress = NO_QUEUE
+) -> QueueAddress:
+    """Encode a resolved address in the fewest bytes.
+
+    Args:
+        address: the administration or response queue of a message.
+        source: SourceQueueManager of the message.
+        destination: QueueManagerAddress of the message.
+        admin: the resolved administration queue, when `address` is the response queue.
+    """
+    if address.type and address == admin:
+        return QueueAddress(1)
+    if address.type != 6:
+        return address
+    if address.guid == source:
+        return QueueAddress(2, None, address.number)
+    if address.guid == destination:
+        return QueueAddress(3, None, address.number)
+    if admin.type == 6 and address.guid == admin.guid:
+        return QueueAddress(4, None, address.number)
+    return address
+
+
 def address_end(buf: bytes | memoryview, offset: int, address_type: int, start: int = 0) -> int:
     """Return where the address ends, padding included, after checking that it fits."""
     if address_type != 7:  # DIRECT

@@ -30,6 +30,12 @@ def guid(raw: bytes) -> UUID:
     return UUID(bytes_le=raw)
 
 
+@lru_cache(maxsize=4096)
+def guid_bytes(value: UUID) -> bytes:
+    """The 16 wire bytes of a GUID."""
+    return value.bytes_le
+
+
 class MessageIdentifier(NamedTuple):
     """GUID of the sending queue manager and ordinal; OBJECTID has the same bytes."""
 

@@ -1,7 +1,7 @@
 """SecurityHeader: sender, keys, signature and certificate ([MS-MQMQ] 2.2.20.6)."""
 
 from dataclasses import dataclass
-from enum import IntEnum, IntFlag
+from enum import IntFlag
 from struct import Struct
 from typing import Final, Self
 
@@ -26,14 +26,6 @@ _ITEMS: Final = (
 )
 
 
-class SenderIdType(IntEnum):
-    """SecurityHeader.Flags.ST."""
-
-    NONE = 0
-    SID = 1
-    QUEUE_MANAGER = 2
-
-
 class SecurityHeaderFlags(IntFlag):
     """SecurityHeader.Flags without ST and AS."""
 
@@ -41,15 +33,6 @@ class SecurityHeaderFlags(IntFlag):
     EB = 0x0020
     DE = 0x0040
     AI = 0x0080
-
-
-class AuthenticationLevel(IntEnum):
-    """SecurityHeader.Flags.AS: which signature the receiver found to be right."""
-
-    NONE = 0
-    SIG10 = 1
-    SIG20 = 3
-    SIG30 = 5
 
 
 @dataclass(frozen=True, slots=True)

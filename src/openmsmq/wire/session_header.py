@@ -9,7 +9,7 @@ from .checks import require
 SESSION_HEADER_SIZE: Final = 16
 DEFAULT_WINDOW_SIZE: Final = 0x0040
 
-_SESSION_HEADER: Final = Struct("<HHIHHHH")
+SESSION_HEADER: Final = Struct("<HHIHHHH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class SessionHeader:
     @classmethod
     def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
         end = require(buf, offset, SESSION_HEADER_SIZE, "SessionHeader")
-        return cls(*_SESSION_HEADER.unpack_from(buf, offset)), end
+        return cls(*SESSION_HEADER.unpack_from(buf, offset)), end
 
     def serialize(self) -> bytes:
-        return _SESSION_HEADER.pack(
+        return SESSION_HEADER.pack(
             self.ack_sequence_number,
             self.recoverable_msg_ack_seq_number,
             self.recoverable_msg_ack_flags,

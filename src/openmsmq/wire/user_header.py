@@ -1,7 +1,7 @@
 """UserHeader: identity, times and addresses of a message ([MS-MQMQ] 2.2.19.2)."""
 
 from dataclasses import dataclass
-from enum import IntEnum, IntFlag
+from enum import IntFlag
 from struct import Struct
 from typing import Final, Self
 from uuid import UUID
@@ -39,13 +39,6 @@ class UserHeaderFlags(IntFlag):
     MQ = 0x00800000
     AH = 0x02000000
     HH = 0x10000000
-
-
-class DeliveryMode(IntEnum):
-    """UserHeader.Flags.DM."""
-
-    EXPRESS = 0
-    RECOVERABLE = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,18 +91,18 @@ class UserMessage:
     """
 
     __slots__ = (
-        "_admin",
-        "_body",
-        "_body_end",
-        "_connector",
-        "_extension",
-        "_properties",
-        "_response",
-        "_security",
-        "_trailing",
-        "_transaction",
+        "admin_offset",
+        "body_end",
+        "body_offset",
+        "connector_offset",
+        "extension_offset",
         "flags",
         "packet",
+        "properties_offset",
+        "response_offset",
+        "security_offset",
+        "trailing",
+        "transaction_offset",
     )
 
     def __init__(self, packet: bytes) -> None:
@@ -121,32 +121,34 @@ class UserMessage:
         check_address_types(flags, _FLAGS)
         self.packet = packet
         self.flags = flags
-        self._admin = self._response = end = address_end(
+        self.admin_offset = self.response_offset = end = address_end(
             packet, _DESTINATION, flags >> DESTINATION_SHIFT & 7
         )
         if flags & _ADMIN_AND_RESPONSE:
-            self._response = address_end(packet, end, flags >> ADMIN_SHIFT & 7)
-            end = address_end(packet, self._response, flags >> RESPONSE_SHIFT & 7)
-        self._connector = self._transaction = self._security = 0
+            self.response_offset = address_end(packet, end, flags >> ADMIN_SHIFT & 7)
+            end = address_end(packet, self.response_offset, flags >> RESPONSE_SHIFT & 7)
+        self.connector_offset = self.transaction_offset = self.security_offset = 0
         if flags & _OPTIONAL_BEFORE_BODY:
             end = self._locate_before_body(end)
-        self._properties = end
-        self._trailing: TrailingHeaders | None = None
-        self._extension, self._body, self._body_end, greater_end = properties_layout(packet, end)
-        if greater_end != self._body_end or base_flags & _DH or flags & OPTIONAL_AFTER_BODY:
+        self.properties_offset = end
+        self.trailing: TrailingHeaders | None = None
+        self.extension_offset, self.body_offset, self.body_end, greater_end = properties_layout(
+            packet, end
+        )
+        if greater_end != self.body_end or base_flags & _DH or flags & OPTIONAL_AFTER_BODY:
             self._locate_after_body(base_flags, greater_end)
 
     def _locate_before_body(self, end: int) -> int:
         """Find ConnectorType, TransactionHeader and SecurityHeader, which start at `end`."""
         packet, flags = self.packet, self.flags
         if flags & _CQ:
-            self._connector = end
+            self.connector_offset = end
             end = require(packet, end, GUID_SIZE, "UserHeader.ConnectorType")
         if flags & _TH:
-            self._transaction = end
+            self.transaction_offset = end
             end = transaction_header_end(packet, end)
         if flags & _SH:
-            self._security = end
+            self.security_offset = end
             end = security_layout(packet, end)[1]
         return end
 
@@ -157,27 +159,27 @@ class UserMessage:
         body takes the greater of its two sizes if the rest of the packet agrees with that.
         """
         packet = self.packet
-        if greater_end != self._body_end and greater_end <= len(packet):
+        if greater_end != self.body_end and greater_end <= len(packet):
             try:
-                self._trailing = trailing_layout(
+                self.trailing = trailing_layout(
                     packet, padded_end(packet, 0, greater_end), base_flags, self.flags
                 )
             except MalformedPacket:
                 pass
             else:
                 if self.encrypted:
-                    self._body_end = greater_end
+                    self.body_end = greater_end
                 return
-        self._trailing = trailing_layout(
-            packet, padded_end(packet, 0, self._body_end), base_flags, self.flags
+        self.trailing = trailing_layout(
+            packet, padded_end(packet, 0, self.body_end), base_flags, self.flags
         )
 
     @property
     def end(self) -> int:
         """Where the last header ends; the headers of a remote read may follow."""
-        if self._trailing is None:
-            return padded_end(self.packet, 0, self._body_end)
-        return self._trailing.end
+        if self.trailing is None:
+            return padded_end(self.packet, 0, self.body_end)
+        return self.trailing.end
 
     # BaseHeader
 
@@ -188,7 +190,7 @@ class UserMessage:
     @property
     def priority(self) -> int:
         # [MS-MQDMPR] 3.1.7.1.32: the priority of a transactional message is 0 and not looked at.
-        return 0 if self._transaction else self.packet[2] & PRIORITY_MASK
+        return 0 if self.transaction_offset else self.packet[2] & PRIORITY_MASK
 
     @property
     def tracing_requested(self) -> bool:
@@ -247,11 +249,11 @@ class UserMessage:
     @property
     def admin_queue(self) -> QueueAddress | None:
         """The administration queue; none also when acknowledgments are wanted but it is missing."""
-        return self._address(self._admin, self.flags >> ADMIN_SHIFT & 7)
+        return self._address(self.admin_offset, self.flags >> ADMIN_SHIFT & 7)
 
     @property
     def response_queue(self) -> QueueAddress | None:
-        return self._address(self._response, self.flags >> RESPONSE_SHIFT & 7)
+        return self._address(self.response_offset, self.flags >> RESPONSE_SHIFT & 7)
 
     def _address(self, offset: int, address_type: int) -> QueueAddress | None:
         """The address at `offset` with the GUID that its type takes from elsewhere."""
@@ -278,36 +280,36 @@ class UserMessage:
 
     @property
     def connector_type(self) -> UUID | None:
-        at = self._connector
+        at = self.connector_offset
         return guid(self.packet[at : at + GUID_SIZE]) if at else None
 
     # TransactionHeader
 
     @property
     def transactional(self) -> bool:
-        return self._transaction != 0
+        return self.transaction_offset != 0
 
     @property
     def transaction_header(self) -> TransactionHeader | None:
-        at = self._transaction
+        at = self.transaction_offset
         return TransactionHeader.parse(self.packet, at)[0] if at else None
 
     @property
     def tx_sequence_id(self) -> TxSequenceID | None:
-        at = self._transaction
+        at = self.transaction_offset
         return TxSequenceID.parse(self.packet, at + 4)[0] if at else None
 
     @property
     def tx_sequence_number(self) -> int:
-        return _U32(self.packet, self._transaction + 12)[0] if self._transaction else 0
+        return _U32(self.packet, self.transaction_offset + 12)[0] if self.transaction_offset else 0
 
     @property
     def previous_tx_sequence_number(self) -> int:
-        return _U32(self.packet, self._transaction + 16)[0] if self._transaction else 0
+        return _U32(self.packet, self.transaction_offset + 16)[0] if self.transaction_offset else 0
 
     @property
     def transaction_flags(self) -> int:
-        return _U32(self.packet, self._transaction)[0] if self._transaction else 0
+        return _U32(self.packet, self.transaction_offset)[0] if self.transaction_offset else 0
 
     @property
     def final_ack_required(self) -> bool:
@@ -325,12 +327,12 @@ class UserMessage:
 
     @property
     def security_header(self) -> SecurityHeader | None:
-        at = self._security
+        at = self.security_offset
         return SecurityHeader.parse(self.packet, at)[0] if at else None
 
     @property
     def security_flags(self) -> int:
-        return _U16(self.packet, self._security)[0] if self._security else 0
+        return _U16(self.packet, self.security_offset)[0] if self.security_offset else 0
 
     @property
     def sender_id_type(self) -> int:
@@ -339,10 +341,10 @@ class UserMessage:
     @property
     def security_id(self) -> bytes:
         """The SID or the GUID of the sender, as `sender_id_type` says; empty when absent."""
-        if not self._security:
+        if not self.security_offset:
             return b""
-        at = self._security + SECURITY_HEADER_SIZE
-        return self.packet[at : at + _U16(self.packet, self._security + 2)[0]]
+        at = self.security_offset + SECURITY_HEADER_SIZE
+        return self.packet[at : at + _U16(self.packet, self.security_offset + 2)[0]]
 
     @property
     def encrypted(self) -> bool:
@@ -356,89 +358,91 @@ class UserMessage:
 
     @property
     def acknowledgments(self) -> int:
-        """Flags: the `AcknowledgmentFlags` that the sender asks for."""
-        return self.packet[self._properties]
+        """Flags: which acknowledgments the sender asks for."""
+        return self.packet[self.properties_offset]
 
     @property
     def message_class(self) -> int:
-        return _U16(self.packet, self._properties + 2)[0]
+        return _U16(self.packet, self.properties_offset + 2)[0]
 
     @property
     def correlation_id(self) -> bytes:
-        at = self._properties + 4
+        at = self.properties_offset + 4
         return self.packet[at : at + MESSAGE_IDENTIFIER_SIZE]
 
     @property
     def body_type(self) -> int:
-        return _U32(self.packet, self._properties + 24)[0]
+        return _U32(self.packet, self.properties_offset + 24)[0]
 
     @property
     def application_tag(self) -> int:
-        return _U32(self.packet, self._properties + 28)[0]
+        return _U32(self.packet, self.properties_offset + 28)[0]
 
     @property
     def message_size(self) -> int:
-        return _U32(self.packet, self._properties + 32)[0]
+        return _U32(self.packet, self.properties_offset + 32)[0]
 
     @property
     def allocation_body_size(self) -> int:
-        return _U32(self.packet, self._properties + 36)[0]
+        return _U32(self.packet, self.properties_offset + 36)[0]
 
     @property
     def privacy_level(self) -> int:
-        return _U32(self.packet, self._properties + 40)[0]
+        return _U32(self.packet, self.properties_offset + 40)[0]
 
     @property
     def hash_algorithm(self) -> int:
-        return _U32(self.packet, self._properties + 44)[0]
+        return _U32(self.packet, self.properties_offset + 44)[0]
 
     @property
     def encryption_algorithm(self) -> int:
-        return _U32(self.packet, self._properties + 48)[0]
+        return _U32(self.packet, self.properties_offset + 48)[0]
 
     @property
     def label(self) -> str:
-        return label_text(self.packet[self._properties + MESSAGE_PROPERTIES_SIZE : self._extension])
+        return label_text(
+            self.packet[self.properties_offset + MESSAGE_PROPERTIES_SIZE : self.extension_offset]
+        )
 
     @property
     def extension(self) -> bytes:
-        return self.packet[self._extension : self._body]
+        return self.packet[self.extension_offset : self.body_offset]
 
     @property
     def body(self) -> bytes:
         """The body as it is in the packet: cipher text when `encrypted`."""
-        if self._body == self._body_end and self._trailing and self._trailing.compound_message:
+        if self.body_offset == self.body_end and self.trailing and self.trailing.compound_message:
             compound = CompoundMessageHeader.parse(
-                memoryview(self.packet), self._trailing.compound_message
+                memoryview(self.packet), self.trailing.compound_message
             )
             return compound[0].message_body
-        return self.packet[self._body : self._body_end]
+        return self.packet[self.body_offset : self.body_end]
 
     # Headers after the body
 
     @property
     def debug_header(self) -> DebugHeader | None:
-        at = self._trailing.debug if self._trailing else 0
+        at = self.trailing.debug if self.trailing else 0
         return DebugHeader.parse(self.packet, at)[0] if at else None
 
     @property
     def srmp_envelope_header(self) -> SRMPEnvelopeHeader | None:
-        at = self._trailing.srmp_envelope if self._trailing else 0
+        at = self.trailing.srmp_envelope if self.trailing else 0
         return SRMPEnvelopeHeader.parse(memoryview(self.packet), at)[0] if at else None
 
     @property
     def compound_message_header(self) -> CompoundMessageHeader | None:
-        at = self._trailing.compound_message if self._trailing else 0
+        at = self.trailing.compound_message if self.trailing else 0
         return CompoundMessageHeader.parse(memoryview(self.packet), at)[0] if at else None
 
     @property
     def soap_header(self) -> SoapHeader | None:
-        at = self._trailing.soap if self._trailing else 0
+        at = self.trailing.soap if self.trailing else 0
         return SoapHeader.parse(memoryview(self.packet), at)[0] if at else None
 
     @property
     def multi_queue_format_header(self) -> MultiQueueFormatHeader | None:
-        at = self._trailing.multi_queue_format if self._trailing else 0
+        at = self.trailing.multi_queue_format if self.trailing else 0
         return MultiQueueFormatHeader.parse(memoryview(self.packet), at)[0] if at else None
 
 

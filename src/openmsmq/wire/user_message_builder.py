@@ -1,0 +1,361 @@
+"""Building UserMessage packets: one at a time, or many from one template."""
+
+import struct
+from dataclasses import replace
+from struct import Struct
+from typing import Final, Required, TypedDict, Unpack
+from uuid import UUID
+
+from .base_header import (
+    BASE_HEADER_SIZE,
+    INFINITE,
+    MAX_PACKET_SIZE,
+    SIGNATURE,
+    VERSION_NUMBER,
+    BaseHeaderFlags,
+)
+from .debug_header import DebugHeader
+from .message_properties_header import MESSAGE_PROPERTIES_SIZE, encode_label
+from .multi_queue_format_header import MultiQueueFormatHeader
+from .queue_address import NO_QUEUE, QueueAddress, relative_address
+from .scalars import GUID_NULL, MESSAGE_IDENTIFIER_SIZE, guid_bytes
+from .security_header import AUTHENTICATION_MASK, SecurityHeader, SecurityHeaderFlags
+from .soap_header import SoapHeader
+from .srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from .transaction_header import TransactionHeader
+from .user_header import (
+    ADMIN_SHIFT,
+    DELIVERY_MODE_SHIFT,
+    DESTINATION_SHIFT,
+    RESPONSE_SHIFT,
+    USER_HEADER,
+    UserHeaderFlags,
+)
+
+_U32: Final = Struct("<I")
+# BaseHeader up to PacketSize.
+_BASE_START: Final = Struct("<BBHI")
+# MessagePropertiesHeader; what never changes between the messages of a template is packed before.
+_PROPERTIES: Final = Struct("<BBH20s8sII16s")
+_BODY_KIND: Final = Struct("<II")
+_ALGORITHMS: Final = Struct("<IIII")
+_PADDING: Final = (b"", b"\0", b"\0\0", b"\0\0\0")
+_SIZE_OF_START: Final = BASE_HEADER_SIZE - 4
+_MAX_PRIORITY: Final = 7
+_MAX_ROUTING_COUNT: Final = 0x1F
+_RECOVERABLE: Final = 1
+
+_TR_AND_DH: Final = int(BaseHeaderFlags.TR | BaseHeaderFlags.DH)
+_DH: Final = int(BaseHeaderFlags.DH)
+_MP: Final = int(UserHeaderFlags.MP)
+_JN: Final = int(UserHeaderFlags.JN)
+_JP: Final = int(UserHeaderFlags.JP)
+_CQ: Final = int(UserHeaderFlags.CQ)
+_TH: Final = int(UserHeaderFlags.TH)
+_SH: Final = int(UserHeaderFlags.SH)
+
+
+class UserMessageProperties(TypedDict, total=False):
+    """Everything of a message but its body and its label, by the names of `UserMessage`."""
+
+    destination_queue: Required[QueueAddress]
+    admin_queue: QueueAddress
+    response_queue: QueueAddress
+    source_queue_manager: UUID
+    queue_manager_address: UUID
+    priority: int
+    time_to_reach_queue: int
+    time_to_be_received: int
+    sent_time: int
+    message_id: int
+    routing_count: int
+    delivery_mode: int
+    negative_journaling: bool
+    positive_journaling: bool
+    connector_type: UUID | None
+    transaction_header: TransactionHeader | None
+    security_header: SecurityHeader | None
+    acknowledgments: int
+    message_class: int
+    correlation_id: bytes
+    body_type: int
+    application_tag: int
+    privacy_level: int
+    hash_algorithm: int
+    encryption_algorithm: int
+    extension: bytes
+    tracing_requested: bool
+    tracing_queue: UUID | None
+    srmp_headers: tuple[SRMPEnvelopeHeader, CompoundMessageHeader] | None
+    soap_header: SoapHeader | None
+    multi_queue_format_header: MultiQueueFormatHeader | None
+
+
+class UserMessageTemplate:
+    """Builds messages that differ only in body, label and correlation.
+
+    Addresses are resolved ones, as `UserMessage` gives them; the shortest encoding is chosen.
+    A transactional message gets priority 0 and is recoverable, whatever was asked.
+
+    Raises:
+        ValueError: a value does not fit its field.
+    """
+
+    __slots__ = (
+        "_acknowledgments",
+        "_algorithms",
+        "_body_kind",
+        "_correlation_id",
+        "_extension",
+        "_message_class",
+        "_middle",
+        "_size",
+        "_start",
+        "_tail",
+    )
+
+    def __init__(
+        self,
+        *,
+        destination_queue: QueueAddress,
+        admin_queue: QueueAddress = NO_QUEUE,
+        response_queue: QueueAddress = NO_QUEUE,
+        source_queue_manager: UUID = GUID_NULL,
+        queue_manager_address: UUID = GUID_NULL,
+        priority: int = 3,
+        time_to_reach_queue: int = INFINITE,
+        time_to_be_received: int = INFINITE,
+        sent_time: int = 0,
+        message_id: int = 0,
+        routing_count: int = 0,
+        delivery_mode: int = 0,
+        negative_journaling: bool = False,
+        positive_journaling: bool = False,
+        connector_type: UUID | None = None,
+        transaction_header: TransactionHeader | None = None,
+        security_header: SecurityHeader | None = None,
+        acknowledgments: int = 0,
+        message_class: int = 0,
+        correlation_id: bytes = bytes(MESSAGE_IDENTIFIER_SIZE),
+        body_type: int = 0,
+        application_tag: int = 0,
+        privacy_level: int = 0,
+        hash_algorithm: int = 0,
+        encryption_algorithm: int = 0,
+        extension: bytes = b"",
+        tracing_requested: bool = False,
+        tracing_queue: UUID | None = None,
+        srmp_headers: tuple[SRMPEnvelopeHeader, CompoundMessageHeader] | None = None,
+        soap_header: SoapHeader | None = None,
+        multi_queue_format_header: MultiQueueFormatHeader | None = None,
+    ) -> None:
+        _check(priority, routing_count, delivery_mode, correlation_id)
+        if transaction_header is not None:
+            # [MS-MQMQ] 2.2.19.1, 2.2.19.2: PR is 0 and DM is 1 in a transactional message.
+            priority, delivery_mode = 0, _RECOVERABLE
+        if destination_queue.type == 6:
+            queue_manager_address = destination_queue.guid or GUID_NULL
+            destination_queue = QueueAddress(3, None, destination_queue.number)
+        flags = (
+            _MP
+            | routing_count
+            | delivery_mode << DELIVERY_MODE_SHIFT
+            | (_JN if negative_journaling else 0)
+            | (_JP if positive_journaling else 0)
+        )
+        try:
+            middle = [_U32.pack(time_to_reach_queue), b""]
+            flags |= _add_addresses(
+                middle,
+                destination_queue,
+                admin_queue,
+                response_queue,
+                source_queue_manager,
+                queue_manager_address,
+            )
+            if connector_type or transaction_header or security_header or privacy_level:
+                flags |= _add_before_body(
+                    middle, connector_type, transaction_header, security_header, privacy_level
+                )
+            base_flags, tail_flags, self._tail = _after_body(
+                tracing_requested=tracing_requested,
+                tracing_queue=tracing_queue,
+                srmp_headers=srmp_headers,
+                soap_header=soap_header,
+                multi_queue_format_header=multi_queue_format_header,
+            )
+            middle[1] = USER_HEADER.pack(
+                guid_bytes(source_queue_manager),
+                guid_bytes(queue_manager_address),
+                time_to_be_received,
+                sent_time,
+                message_id,
+                flags | tail_flags,
+            )
+            self._middle = b"".join(middle)
+            self._start = _BASE_START.pack(VERSION_NUMBER, 0, base_flags | priority, SIGNATURE)
+            self._body_kind = _BODY_KIND.pack(body_type, application_tag)
+            self._algorithms = _ALGORITHMS.pack(
+                privacy_level, hash_algorithm, encryption_algorithm, len(extension)
+            )
+            # Packed once here to find out whether they fit.
+            _PROPERTIES.pack(acknowledgments, 0, message_class, b"", b"", 0, 0, b"")
+        except struct.error as exc:
+            raise ValueError(f"a value does not fit its field: {exc}") from exc
+        self._acknowledgments = acknowledgments
+        self._message_class = message_class
+        self._correlation_id = correlation_id
+        self._extension = extension
+        self._size = _SIZE_OF_START + len(self._middle) + MESSAGE_PROPERTIES_SIZE + len(extension)
+
+    def build(
+        self,
+        body: bytes,
+        label: str = "",
+        *,
+        correlation_id: bytes | None = None,
+        message_size: int | None = None,
+    ) -> bytes:
+        """Return a new packet.
+
+        Args:
+            body: the bytes to send, which are the cipher text when the body is encrypted.
+            label: up to 249 UTF-16 code units.
+            correlation_id: instead of the one of the template.
+            message_size: the size of the clear body, when it differs from that of `body`.
+
+        Raises:
+            ValueError: the packet would be larger than a packet may be, or a value does not fit.
+        """
+        text = encode_label(label)
+        body_size = len(body)
+        size = self._size + len(text) + body_size
+        padding = -size & 3
+        size += padding + len(self._tail)
+        if size > MAX_PACKET_SIZE:
+            raise ValueError(f"a packet of {size} bytes is larger than {MAX_PACKET_SIZE}")
+        if correlation_id is None:
+            correlation_id = self._correlation_id
+        elif len(correlation_id) != MESSAGE_IDENTIFIER_SIZE:
+            raise ValueError("a correlation id has 20 bytes")
+        return b"".join(
+            (
+                self._start,
+                _U32.pack(size),
+                self._middle,
+                _PROPERTIES.pack(
+                    self._acknowledgments,
+                    len(text) >> 1,
+                    self._message_class,
+                    correlation_id,
+                    self._body_kind,
+                    body_size if message_size is None else message_size,
+                    body_size,
+                    self._algorithms,
+                ),
+                text,
+                self._extension,
+                body,
+                _PADDING[padding],
+                self._tail,
+            )
+        )
+
+
+def build_user_message(
+    *, body: bytes = b"", label: str = "", **properties: Unpack[UserMessageProperties]
+) -> bytes:
+    """Build one packet from all its properties.
+
+    Raises:
+        ValueError: a value does not fit its field, or the packet is too large.
+    """
+    return UserMessageTemplate(**properties).build(body, label)
+
+
+def _check(priority: int, routing_count: int, delivery_mode: int, correlation_id: bytes) -> None:
+    """Check the values whose fields are smaller than what `struct` can check."""
+    if not 0 <= priority <= _MAX_PRIORITY:
+        raise ValueError(f"priority {priority} is not in 0..{_MAX_PRIORITY}")
+    if not 0 <= routing_count <= _MAX_ROUTING_COUNT:
+        raise ValueError(f"routing count {routing_count} is not in 0..{_MAX_ROUTING_COUNT}")
+    if not 0 <= delivery_mode <= _RECOVERABLE:
+        raise ValueError(f"delivery mode {delivery_mode} is not 0 or 1")
+    if len(correlation_id) != MESSAGE_IDENTIFIER_SIZE:
+        raise ValueError("a correlation id has 20 bytes")
+
+
+def _add_addresses(
+    parts: list[bytes],
+    destination_queue: QueueAddress,
+    admin_queue: QueueAddress,
+    response_queue: QueueAddress,
+    source: UUID,
+    destination: UUID,
+) -> int:
+    """Add the three addresses; return DQ, AQ and RQ."""
+    parts.append(destination_queue.serialize())
+    flags = destination_queue.type << DESTINATION_SHIFT
+    if admin_queue.type or response_queue.type:
+        response = relative_address(response_queue, source, destination, admin_queue)
+        admin = relative_address(admin_queue, source, destination)
+        parts += (admin.serialize(), response.serialize())
+        flags |= admin.type << ADMIN_SHIFT | response.type << RESPONSE_SHIFT
+    return flags
+
+
+def _add_before_body(
+    parts: list[bytes],
+    connector_type: UUID | None,
+    transaction_header: TransactionHeader | None,
+    security_header: SecurityHeader | None,
+    privacy_level: int,
+) -> int:
+    """Add ConnectorType and the headers before MessageProperties; return their flags."""
+    flags = 0
+    if connector_type is not None:
+        parts.append(guid_bytes(connector_type))
+        flags |= _CQ
+    if transaction_header is not None:
+        parts.append(transaction_header.serialize())
+        flags |= _TH
+    if security_header is not None:
+        parts.append(_outgoing_security(security_header, privacy_level).serialize())
+        flags |= _SH
+    elif privacy_level:
+        raise ValueError("an encrypted body needs a SecurityHeader with its key")
+    return flags
+
+
+def _outgoing_security(header: SecurityHeader, privacy_level: int) -> SecurityHeader:
+    # [MS-MQDMPR] 3.1.7.1.32: AU and AS are 0 on the wire, EB follows the privacy level.
+    flags = header.flags & ~(AUTHENTICATION_MASK | SecurityHeaderFlags.AU | SecurityHeaderFlags.EB)
+    if privacy_level:
+        flags |= SecurityHeaderFlags.EB
+    return replace(header, flags=int(flags))
+
+
+def _after_body(
+    *,
+    tracing_requested: bool,
+    tracing_queue: UUID | None,
+    srmp_headers: tuple[SRMPEnvelopeHeader, CompoundMessageHeader] | None,
+    soap_header: SoapHeader | None,
+    multi_queue_format_header: MultiQueueFormatHeader | None,
+) -> tuple[int, int, bytes]:
+    """Return flags of the BaseHeader, flags of the UserHeader and the headers themselves."""
+    base_flags = flags = 0
+    tail = b""
+    if tracing_requested or tracing_queue:
+        base_flags = _TR_AND_DH if tracing_requested else _DH
+        tail = DebugHeader(tracing_queue).serialize()
+    if srmp_headers is not None:
+        tail += srmp_headers[0].serialize() + srmp_headers[1].serialize()
+        flags |= UserHeaderFlags.AH
+    if soap_header is not None:
+        tail += soap_header.serialize()
+        flags |= UserHeaderFlags.HH
+    if multi_queue_format_header is not None:
+        tail += multi_queue_format_header.serialize()
+        flags |= UserHeaderFlags.MQ
+    return base_flags, int(flags), tail
