@@ -1,0 +1,97 @@
+"""Structured logs: every event has a permanent id, a text and fields."""
+
+import json
+import logging
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+LOGGER: Final = logging.getLogger("openmsmq")
+MAX_FIELD_LENGTH: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class LogEvent:
+    """One kind of thing worth saying; ids are never reused."""
+
+    id: str
+    level: int
+    text: str
+
+
+READY: Final = LogEvent("M0001", logging.INFO, "queue manager is ready")
+STOPPING: Final = LogEvent("M0002", logging.INFO, "queue manager is stopping")
+STOPPED: Final = LogEvent("M0003", logging.INFO, "queue manager has stopped")
+RECOVERED: Final = LogEvent("M0004", logging.INFO, "recovered what was stored")
+TORN_TAIL: Final = LogEvent(
+    "M0005", logging.WARNING, "cut off an unfinished write, never acknowledged"
+)
+PORT_SKIPPED: Final = LogEvent("M0006", logging.WARNING, "endpoint not opened: needs privilege")
+STORE_FAILED: Final = LogEvent("M0007", logging.CRITICAL, "the store failed; stopping")
+DISK_FULL: Final = LogEvent("M0008", logging.ERROR, "disk is full: new messages are refused")
+DISK_HAS_ROOM: Final = LogEvent("M0009", logging.INFO, "disk has room again")
+RESTORED: Final = LogEvent("M0010", logging.WARNING, "started from a restored backup")
+IN_DOUBT: Final = LogEvent(
+    "M0011", logging.WARNING, "a prepared transaction waits for its coordinator"
+)
+CLIENT_CONNECTED: Final = LogEvent("M0020", logging.DEBUG, "client connected")
+CLIENT_LEFT: Final = LogEvent("M0021", logging.DEBUG, "client left")
+CLIENT_FAULT: Final = LogEvent("M0022", logging.WARNING, "client closed for breaking the protocol")
+CLIENT_REFUSED: Final = LogEvent("M0023", logging.WARNING, "client refused")
+CLIENT_CRASHED: Final = LogEvent(
+    "M0024", logging.ERROR, "a request failed inside the queue manager"
+)
+MESSAGE_GONE: Final = LogEvent("M0030", logging.INFO, "message left its queue unread")
+
+
+def shorten(value: object) -> str:
+    """Text of a field: printable and bounded, whatever a peer sent."""
+    text = str(value)
+    if not text.isprintable():
+        text = text.encode("unicode_escape").decode("ascii")
+    return text if len(text) <= MAX_FIELD_LENGTH else text[: MAX_FIELD_LENGTH - 1] + "…"
+
+
+def log_event(event: LogEvent, **fields: object) -> None:
+    """Say that an event happened, with its fields."""
+    if LOGGER.isEnabledFor(event.level):
+        LOGGER.log(event.level, event.text, extra={"event": event.id, "fields": fields})
+
+
+class TextFormatter(logging.Formatter):
+    """One line for people."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        fields: dict[str, object] = getattr(record, "fields", {})
+        tail = "".join(f" {key}={shorten(value)}" for key, value in fields.items())
+        event = getattr(record, "event", "-")
+        line = f"{when} {record.levelname:<8} {event} {record.getMessage()}{tail}"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line for programs."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields: dict[str, object] = getattr(record, "fields", {})
+        entry: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname.lower(),
+            "event": getattr(record, "event", None),
+            "text": record.getMessage(),
+            **{key: shorten(value) for key, value in fields.items()},
+        }
+        if record.exc_info:
+            entry["exception"] = self.formatException(record.exc_info)
+        return json.dumps(entry, ensure_ascii=False)
+
+
+def configure_logs(level: str, form: str) -> None:
+    """Send the log of this process to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
+    LOGGER.handlers[:] = [handler]
+    LOGGER.setLevel(level.upper())
+    LOGGER.propagate = False
