@@ -1,0 +1,98 @@
+"""Which right each operation needs, and whether the caller has it."""
+
+from typing import Final
+
+from openmsmq.security.access_check import (
+    MACHINE_MAPPING,
+    QUEUE_MAPPING,
+    missing_rights,
+    parse_descriptor,
+)
+from openmsmq.security.caller import Caller
+from openmsmq.wire.access_rights import MachineRight, QueueRight
+from openmsmq.wire.queue_error import AccessDenied
+
+from .open_queue import QueueAccessType
+from .queue import Queue, QueueRole
+from .state import State
+
+_Access = QueueAccessType
+_QUEUE_RIGHTS: Final = {
+    _Access.RECEIVE: QueueRight.RECEIVE_MESSAGE,
+    _Access.PEEK: QueueRight.PEEK_MESSAGE,
+    _Access.SEND: QueueRight.WRITE_MESSAGE,
+    _Access.MOVE: QueueRight.RECEIVE_MESSAGE,
+}
+_JOURNAL_RIGHTS: Final = {
+    _Access.RECEIVE: QueueRight.RECEIVE_JOURNAL_MESSAGE,
+    _Access.PEEK: QueueRight.PEEK_MESSAGE,
+    _Access.MOVE: QueueRight.RECEIVE_JOURNAL_MESSAGE,
+}
+_DEADLETTER_RIGHTS: Final = {
+    _Access.RECEIVE: MachineRight.RECEIVE_DEADLETTER_MESSAGE,
+    _Access.PEEK: MachineRight.PEEK_DEADLETTER_MESSAGE,
+    _Access.MOVE: MachineRight.RECEIVE_DEADLETTER_MESSAGE,
+    # Choice: who may handle what could not be delivered may also see what is on its way.
+    _Access.RECEIVE_ADMIN: MachineRight.RECEIVE_DEADLETTER_MESSAGE,
+    _Access.PEEK_ADMIN: MachineRight.PEEK_DEADLETTER_MESSAGE,
+}
+_MACHINE_JOURNAL_RIGHTS: Final = {
+    _Access.RECEIVE: MachineRight.RECEIVE_JOURNAL_QUEUE_MESSAGE,
+    _Access.PEEK: MachineRight.PEEK_JOURNAL_QUEUE_MESSAGE,
+    _Access.MOVE: MachineRight.RECEIVE_JOURNAL_QUEUE_MESSAGE,
+}
+_MACHINE_RIGHTS: Final = {
+    QueueRole.DEADLETTER: _DEADLETTER_RIGHTS,
+    QueueRole.XACT_DEADLETTER: _DEADLETTER_RIGHTS,
+    QueueRole.MACHINE_JOURNAL: _MACHINE_JOURNAL_RIGHTS,
+    QueueRole.OUTGOING: _DEADLETTER_RIGHTS,
+}
+
+
+def check_machine_right(state: State, caller: Caller, right: MachineRight) -> None:
+    """Refuse who may not do this with the queue manager.
+
+    Raises:
+        AccessDenied: the security descriptor of the queue manager does not grant it.
+    """
+    if caller.is_system or not state.manager.security:
+        return
+    descriptor = parse_descriptor(state.manager.security)
+    missing = missing_rights(descriptor, caller, right, MACHINE_MAPPING)
+    if missing:
+        raise AccessDenied(f"{caller.sid} lacks {MachineRight(missing)!r} on the queue manager")
+
+
+def check_queue_right(queue: Queue, caller: Caller, right: QueueRight) -> None:
+    """Refuse who may not do this with the queue; subqueues and journals go by their queue.
+
+    Raises:
+        AccessDenied: the security descriptor of the queue does not grant it.
+    """
+    security = queue.family.properties.security
+    if caller.is_system or not security:
+        return
+    missing = missing_rights(parse_descriptor(security), caller, right, QUEUE_MAPPING)
+    if missing:
+        raise AccessDenied(f"{caller.sid} lacks {QueueRight(missing)!r} on {queue.path}")
+
+
+def check_open(state: State, queue: Queue, caller: Caller, access: QueueAccessType) -> None:
+    """Refuse who may not open the queue for this.
+
+    Raises:
+        AccessDenied: the queue, or the queue manager for its own queues, does not grant it.
+    """
+    if queue.role is QueueRole.INTERNAL:
+        # [MS-MQDMPR] 3.1.3: applications cannot open them directly.
+        if not caller.is_system:
+            raise AccessDenied(f"{queue.path} belongs to the queue manager")
+    elif queue.role is QueueRole.OUTGOING:
+        if access is not QueueAccessType.SEND:
+            check_machine_right(state, caller, _DEADLETTER_RIGHTS[access])
+    elif queue.role in _MACHINE_RIGHTS:
+        check_machine_right(state, caller, _MACHINE_RIGHTS[queue.role][access])
+    elif queue.role is QueueRole.JOURNAL:
+        check_queue_right(queue, caller, _JOURNAL_RIGHTS[access])
+    else:
+        check_queue_right(queue, caller, _QUEUE_RIGHTS[access])

@@ -1,0 +1,232 @@
+"""Queues come and go: Create Queue, Delete Queue and setting attributes ([MS-MQDMPR] 3.1.7.1.3-4)."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any, Final
+from uuid import UUID
+
+from openmsmq.directory.objects import NULL_GUID, UNLIMITED, PrivacyLevel, QueueObject
+from openmsmq.security.caller import SYSTEM_CALLER, Caller
+from openmsmq.security.default_descriptor import default_queue_descriptor
+from openmsmq.wire.access_rights import MachineRight, QueueRight
+from openmsmq.wire.format_name import MulticastFormatName, parse_format_name
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.limits import MAX_QUEUE_LABEL
+from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.queue_name import QueueName, QueueScope, Suffix
+
+from .access import check_machine_right, check_queue_right
+from .events import QueueChanged, QueueCreated
+from .names import parse_local_path
+from .queue import Queue, QueueRole, QueueType
+from .queue_rows import store_queue
+from .state import State
+
+_SCOPES: Final = {
+    QueueScope.PRIVATE: QueueType.PRIVATE,
+    QueueScope.PUBLIC: QueueType.PUBLIC,
+    QueueScope.SYSTEM: QueueType.SYSTEM,
+}
+# [MS-MQDMPR] 3.1.7.1.3: what Create Queue takes from the request.
+CREATE_ATTRIBUTES: Final = frozenset(
+    (
+        "label",
+        "type",
+        "journaling",
+        "quota",
+        "journal_quota",
+        "authentication",
+        "privacy_level",
+        "transactional",
+        "multicast_address",
+        "security",
+        "base_priority",
+    )
+)
+# Transactional is fixed for the life of a queue.
+SET_ATTRIBUTES: Final = CREATE_ATTRIBUTES - {"transactional"}
+_FIELDS: Final = {item.name for item in fields(QueueObject)}
+MIN_BASE_PRIORITY: Final = -0x8000
+MAX_BASE_PRIORITY: Final = 0x7FFF
+# Numbers below are for queues of the system: 3 notify_queue$, 4 order_queue$.
+FIRST_PRIVATE_NUMBER: Final = 5
+
+
+def create_queue(
+    state: State,
+    path: str,
+    *,
+    caller: Caller,
+    attributes: dict[str, Any],
+    identifier: UUID | None = None,
+) -> Queue:
+    """Create Queue, with the attributes that differ from the defaults.
+
+    Raises:
+        QueueError: an invalid path name or attribute, a queue of that name, no right to create.
+    """
+    name = parse_local_path(state, path).queue_name
+    if name.suffix is not Suffix.NONE or name.scope is QueueScope.SYSTEM:
+        raise QueueError(
+            Hresult.MQ_ERROR_ILLEGAL_QUEUE_PATHNAME, f"{path} cannot be created by applications"
+        )
+    check_machine_right(state, caller, MachineRight.CREATE_QUEUE)
+    if name.key in state.paths:
+        raise QueueError(Hresult.MQ_ERROR_QUEUE_EXISTS, path)
+    properties = QueueObject(identifier=identifier if identifier is not None else state.guids())
+    apply_attributes(properties, attributes, CREATE_ATTRIBUTES)
+    if not properties.security:
+        properties.security = default_queue_descriptor(caller.sid).serialize()
+    queue = add_queue(state, name, QueueRole.USER, properties)
+    state.events.append(QueueCreated(queue=queue, depends=state.batch_number))
+    return queue
+
+
+def add_queue(
+    state: State,
+    name: QueueName,
+    role: QueueRole,
+    properties: QueueObject,
+    parent: Queue | None = None,
+) -> Queue:
+    """Make a queue, with its journal if it has one, and list it."""
+    manager = state.manager
+    queue_type = _SCOPES[name.scope]
+    properties.queue_manager = manager.identifier
+    properties.pathname = f"{manager.computer_name}\\{name}"
+    properties.qualified_pathname = (
+        f"{manager.qualified_computer_name or manager.computer_name}\\{name}"
+    )
+    properties.create_time = properties.modify_time = int(state.utc)
+    if queue_type is QueueType.PRIVATE and not properties.private_queue_number and parent is None:
+        properties.private_queue_number = _free_number(state)
+    state.last_queue_number += 1
+    queue = Queue(state.last_queue_number, str(name), role, queue_type, properties, parent)
+    list_queue(state, queue)
+    store_queue(state, queue)
+    if role is QueueRole.USER:
+        journal = QueueName(name.scope, name.name, Suffix.JOURNAL)
+        queue.journal = add_queue(state, journal, QueueRole.JOURNAL, QueueObject(), queue)
+    return queue
+
+
+def _free_number(state: State) -> int:
+    number = max(state.private_numbers, default=0) + 1
+    return max(number, FIRST_PRIVATE_NUMBER)
+
+
+def list_queue(state: State, queue: Queue) -> None:
+    """Make the queue known by its number and its names."""
+    state.queues[queue.number] = queue
+    if queue.outgoing is not None:
+        key = parse_format_name(queue.outgoing.destination_format_name).key
+        state.outgoing[key] = queue
+        return
+    state.paths[queue.path.lower()] = queue
+    parent = queue.parent
+    if parent is not None:
+        if queue.role is QueueRole.SUBQUEUE:
+            parent.subqueues[queue.path.lower()] = queue
+        else:
+            parent.journal = queue
+        return
+    if queue.properties.identifier != NULL_GUID:
+        state.identifiers[queue.properties.identifier] = queue
+    if queue.queue_type is QueueType.PRIVATE:
+        state.private_numbers[queue.properties.private_queue_number] = queue
+
+
+def unlist_queue(state: State, queue: Queue) -> None:
+    """Forget the queue by its number and its names."""
+    del state.queues[queue.number]
+    if queue.outgoing is not None:
+        key = parse_format_name(queue.outgoing.destination_format_name).key
+        del state.outgoing[key]
+        return
+    del state.paths[queue.path.lower()]
+    parent = queue.parent
+    if parent is not None:
+        if queue.role is QueueRole.SUBQUEUE:
+            del parent.subqueues[queue.path.lower()]
+        return
+    state.identifiers.pop(queue.properties.identifier, None)
+    if queue.queue_type is QueueType.PRIVATE:
+        del state.private_numbers[queue.properties.private_queue_number]
+
+
+def make_subqueue(state: State, parent: Queue, name: QueueName) -> Queue:
+    """A subqueue exists as soon as it is named; it has no journal and no rights of its own."""
+    properties = QueueObject(transactional=parent.properties.transactional)
+    return add_queue(state, name, QueueRole.SUBQUEUE, properties, parent)
+
+
+def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[str, Any]) -> None:
+    """Change attributes of a queue.
+
+    Raises:
+        QueueError: no such attribute, a value that does not fit, no right to change it.
+    """
+    if queue.role is not QueueRole.USER and caller is not SYSTEM_CALLER:
+        raise QueueError(Hresult.MQ_ERROR_ILLEGAL_OPERATION, f"{queue.path} has no own attributes")
+    needed = QueueRight(0)
+    if "security" in attributes:
+        needed |= QueueRight.CHANGE_QUEUE_PERMISSIONS
+    if attributes.keys() - {"security"}:
+        needed |= QueueRight.SET_QUEUE_PROPERTIES
+    check_queue_right(queue, caller, needed)
+    changed = replace(queue.properties)
+    apply_attributes(changed, attributes, SET_ATTRIBUTES)
+    changed.modify_time = int(state.utc)
+    queue.properties = changed
+    store_queue(state, queue)
+    state.events.append(QueueChanged(queue=queue, depends=state.batch_number))
+
+
+def apply_attributes(
+    properties: QueueObject, attributes: dict[str, Any], allowed: frozenset[str]
+) -> None:
+    """Take over attributes after checking each."""
+    for name, value in attributes.items():
+        if name not in allowed:
+            known = "cannot be changed" if name in _FIELDS else "is not an attribute of a queue"
+            raise QueueError(Hresult.MQ_ERROR_PROPERTY_NOTALLOWED, f"{name} {known}")
+        if not _CHECKS[name](value):
+            raise QueueError(Hresult.MQ_ERROR_ILLEGAL_PROPERTY_VALUE, f"{name}: {value!r}")
+        setattr(properties, name, PrivacyLevel(value) if name == "privacy_level" else value)
+
+
+def _is_bool(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_quota(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= UNLIMITED
+
+
+def _is_multicast(value: object) -> bool:
+    if value is None:
+        return True
+    try:
+        return isinstance(parse_format_name(f"MULTICAST={value}"), MulticastFormatName)
+    except QueueError:
+        return False
+
+
+def _is_base_priority(value: object) -> bool:
+    return isinstance(value, int) and MIN_BASE_PRIORITY <= value <= MAX_BASE_PRIORITY
+
+
+_CHECKS: Final = {
+    "label": lambda value: isinstance(value, str) and len(value) <= MAX_QUEUE_LABEL,
+    "type": lambda value: isinstance(value, UUID),
+    "journaling": _is_bool,
+    "quota": _is_quota,
+    "journal_quota": _is_quota,
+    "authentication": _is_bool,
+    "privacy_level": lambda value: value in set(PrivacyLevel),
+    "transactional": _is_bool,
+    "multicast_address": _is_multicast,
+    "security": lambda value: isinstance(value, bytes),
+    "base_priority": _is_base_priority,
+}

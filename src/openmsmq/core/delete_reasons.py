@@ -1,0 +1,152 @@
+"""What becomes of a message that leaves its queue: Message Position Deleted ([MS-MQDMPR] 3.1.7.2.1).
+
+The reason is a message class. It decides over journal copies, dead letters and acknowledgments.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from openmsmq.wire.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
+
+from .events import MessagesDeleted
+from .message import NEVER, RECOVERABLE, TRAITS_ON_DELETION, Message, PositionState, Traits
+from .packets import forget_packet, packet_of
+from .positions import count_bytes, duplicate, reslot
+from .queue import Queue, QueueRole
+from .quota import dead_letters_have_room, journal_has_room
+from .state import State
+
+ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
+_DELETED: Final = PositionState.DELETED
+_NR: Final = int(Traits.NEGATIVE_RECEIVE)
+_NA: Final = int(Traits.NEGATIVE_ARRIVAL)
+_PR: Final = int(Traits.POSITIVE_RECEIVE)
+_PA: Final = int(Traits.POSITIVE_ARRIVAL)
+# The queues in which messages are at their destination; other queues only keep them.
+_DESTINATIONS: Final = frozenset((QueueRole.USER, QueueRole.SUBQUEUE, QueueRole.CONNECTOR))
+# Choice: a plain message is a dead letter when its time runs out or the receiver rejects it. That
+# an administrator purges or deletes the queue concerns transactional messages only, whose source
+# answers for them until they are received.
+_PLAIN_DEAD_LETTERS: Final = frozenset(
+    (MessageClass.NACK_RECEIVE_TIMEOUT, MessageClass.NACK_RECEIVE_REJECTED)
+)
+
+
+def delete_messages(
+    state: State, queue: Queue, messages: Sequence[Message], reason: int
+) -> None:
+    """Messages that are no longer in the lanes or among the locked ones are gone for `reason`."""
+    journal = _journal_of(queue) if reason == ACK_RECEIVE else None
+    special: list[Message] = []
+    stored: list[int] = []
+    size = 0
+    for message in messages:
+        message.state = _DELETED
+        message.holder = None
+        size += message.size
+        if message.expires != NEVER:
+            state.expiry.stop(message)
+        traits = message.traits
+        if journal is not None or traits & TRAITS_ON_DELETION:
+            special.append(message)
+        else:
+            if traits & RECOVERABLE:
+                stored.append(message.key)
+            forget_packet(state, message)
+    count_bytes(state, queue, -size)
+    queue.count_deleted(reason, len(messages))
+    if stored:
+        state.batch.delete_many(stored)
+    for message in special:
+        _delete_special(state, queue, message, reason, journal)
+    told = messages if reason & NEGATIVE_BIT else special
+    if told:
+        depends = state.batch_number if state.batch else 0
+        state.events.append(
+            MessagesDeleted(queue=queue, messages=list(told), reason=reason, depends=depends)
+        )
+
+
+def _journal_of(queue: Queue) -> Queue | None:
+    """Where target journaling puts received messages; subqueues share that of their queue."""
+    owner = queue.family if queue.role is QueueRole.SUBQUEUE else queue
+    return owner.journal if owner.properties.journaling else None
+
+
+def _delete_special(
+    state: State, queue: Queue, message: Message, reason: int, journal: Queue | None
+) -> None:
+    """Delete one message that asks for more than to disappear."""
+    targets: list[tuple[Queue, int]] = []
+    if journal is not None and journal_has_room(state, journal, message.size):
+        targets.append((journal, 0))
+    if queue.role in _DESTINATIONS:
+        targets += _at_destination(state, message, reason)
+        _acknowledge(state, message, reason)
+    elif queue.role is QueueRole.OUTGOING:
+        targets += _at_source(state, message, reason)
+        if reason & NEGATIVE_BIT:
+            _acknowledge(state, message, reason)
+    if not targets:
+        if message.traits & RECOVERABLE:
+            state.batch.delete(message.key)
+        forget_packet(state, message)
+        return
+    # Further copies first: they are made from the packet that the first place then takes over.
+    for target, message_class in targets[1:]:
+        packet = packet_of(state, message)
+        duplicate(state, message, packet, target, message_class=message_class)
+    target, message_class = targets[0]
+    reslot(state, message, target, message_class=message_class)
+
+
+def _at_destination(state: State, message: Message, reason: int) -> list[tuple[Queue, int]]:
+    """Source journaling of messages that were sent on this machine, and dead letters."""
+    if not message.traits & (Traits.POSITIVE_JOURNALING | Traits.NEGATIVE_JOURNALING):
+        return []
+    if message.transactional:
+        # [MS-MQQB] 3.1.5.7: the source decides; for others the final acknowledgment tells it.
+        if packet_of(state, message)[16:32] != state.identity:
+            return []
+        return _at_source(state, message, reason)
+    if message.traits & Traits.NEGATIVE_JOURNALING and reason in _PLAIN_DEAD_LETTERS:
+        return _dead_letter(state, message, reason)
+    return []
+
+
+def _at_source(state: State, message: Message, reason: int) -> list[tuple[Queue, int]]:
+    """What the machine that sent the message keeps of it."""
+    if reason & NEGATIVE_BIT:
+        if message.traits & Traits.NEGATIVE_JOURNALING:
+            return _dead_letter(state, message, reason)
+    elif message.traits & Traits.POSITIVE_JOURNALING:
+        journal = state.machine_journal
+        # [MS-MQDMPR] 3.1.1.12: over the quota the copy is discarded, the delivery stands.
+        if journal_has_room(state, journal, message.size):
+            return [(journal, 0)]
+    return []
+
+
+def _dead_letter(state: State, message: Message, reason: int) -> list[tuple[Queue, int]]:
+    target = _dead_letter_queue(state, message)
+    return [(target, reason)] if dead_letters_have_room(target, message.size) else []
+
+
+def _dead_letter_queue(state: State, message: Message) -> Queue:
+    """The application's own dead-letter queue if it can take the message, else that of the system."""
+    history = message.history
+    if history is not None and history.deadletter_queue:
+        own = state.paths.get(history.deadletter_queue.casefold())
+        if own is not None and own.properties.transactional == message.transactional:
+            return own
+    return state.xact_deadletter if message.transactional else state.deadletter
+
+
+def _acknowledge(state: State, message: Message, reason: int) -> None:
+    """Remember to send the administration acknowledgment that the message asks for."""
+    if reason & NEGATIVE_BIT:
+        wanted = _NR if reason & RECEIVE_STAGE_BIT else _NA
+    else:
+        wanted = _PR if reason == ACK_RECEIVE else _PA
+    if message.traits & wanted:
+        state.to_acknowledge.append((packet_of(state, message), reason, message.traits))

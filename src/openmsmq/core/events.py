@@ -1,0 +1,105 @@
+"""What happens in the queue manager without being the answer to a call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .message import Message
+    from .queue import Queue
+    from .waiting import WaitingRead
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that others are told of once batch `depends` is durable (0: at once)."""
+
+    depends: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSatisfied(Event):
+    """A waiting read got messages."""
+
+    read: WaitingRead
+    messages: list[Message]
+    packets: list[bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadEnded(Event):
+    """A waiting read ends without a message; `code` says why."""
+
+    read: WaitingRead
+    code: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessagesDeleted(Event):
+    """Message Position Deleted ([MS-MQDMPR] 3.1.7.2.1) for several messages.
+
+    Told of every message that left for a negative reason, and of every received one that asked for
+    an acknowledgment or a journal copy or is transactional.
+    """
+
+    queue: Queue
+    messages: list[Message]
+    reason: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutgoingAvailable(Event):
+    """An outgoing queue has new messages to transfer."""
+
+    queue: Queue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueCreated(Event):
+    queue: Queue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueDeleted(Event):
+    queue: Queue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueChanged(Event):
+    """Attributes of a queue were set."""
+
+    queue: Queue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuePaused(Event):
+    """Pause Queue ([MS-MQDMPR] 3.1.7.2.3): an outgoing queue is on hold."""
+
+    queue: Queue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueResumed(Event):
+    """Resume Queue ([MS-MQDMPR] 3.1.7.2.4)."""
+
+    queue: Queue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionActiveChanged(Event):
+    """Take Offline and Bring Online ([MS-MQDMPR] 3.1.4.12-13)."""
+
+    active: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DispatchReady(Event):
+    """The dispatcher chose the next message to send ([MS-MQDMPR] 3.1.7.3.9)."""
+
+    entry: DispatchEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped(Event):
+    """Queue Manager Stopped ([MS-MQDMPR] 3.1.4.2): protocol servers shut down."""

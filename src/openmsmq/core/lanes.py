@@ -1,0 +1,285 @@
+"""Eight lanes of visible messages, one per priority, each in ascending lookup id.
+
+A lane is a list of short sorted blocks. Appending, taking from the front, putting a message back
+in its place and starting at any id (also one that is gone) touch one block each, so that no cost
+grows with the number of messages.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import Final
+
+from .message import SEQUENCE_BITS, SEQUENCE_MASK, Message
+
+BLOCK: Final = 512
+LANES: Final = 8
+
+
+class Lane:
+    """Messages of one priority, sorted by lookup id."""
+
+    __slots__ = ("blocks", "count", "ids", "lasts")
+
+    def __init__(self) -> None:
+        self.count = 0
+        # ids[i] are the lookup ids of blocks[i], lasts[i] the largest of them.
+        self.ids: list[list[int]] = []
+        self.blocks: list[list[Message]] = []
+        self.lasts: list[int] = []
+
+    def append(self, message: Message) -> None:
+        """Add a message whose lookup id is larger than all others."""
+        lookup_id = message.lookup_id
+        if self.count and len(self.ids[-1]) < BLOCK:
+            self.ids[-1].append(lookup_id)
+            self.blocks[-1].append(message)
+            self.lasts[-1] = lookup_id
+        else:
+            self.ids.append([lookup_id])
+            self.blocks.append([message])
+            self.lasts.append(lookup_id)
+        self.count += 1
+
+    def extend(self, messages: list[Message], ids: list[int]) -> None:
+        """Add messages in ascending order whose lookup ids are larger than all others."""
+        self.count += len(ids)
+        start = 0
+        if self.blocks and len(self.ids[-1]) < BLOCK:
+            start = BLOCK - len(self.ids[-1])
+            self.ids[-1] += ids[:start]
+            self.blocks[-1] += messages[:start]
+            self.lasts[-1] = self.ids[-1][-1]
+        for at in range(start, len(ids), BLOCK):
+            part = ids[at : at + BLOCK]
+            self.ids.append(part)
+            self.blocks.append(messages[at : at + BLOCK])
+            self.lasts.append(part[-1])
+
+    def insert(self, message: Message) -> None:
+        """Put a message in its place."""
+        lookup_id = message.lookup_id
+        if not self.count or lookup_id > self.lasts[-1]:
+            self.append(message)
+            return
+        at = bisect_left(self.lasts, lookup_id)
+        ids = self.ids[at]
+        place = bisect_left(ids, lookup_id)
+        ids.insert(place, lookup_id)
+        self.blocks[at].insert(place, message)
+        self.count += 1
+        if len(ids) > 2 * BLOCK:
+            self._split(at)
+
+    def _split(self, at: int) -> None:
+        self.ids.insert(at + 1, self.ids[at][BLOCK:])
+        self.blocks.insert(at + 1, self.blocks[at][BLOCK:])
+        del self.ids[at][BLOCK:]
+        del self.blocks[at][BLOCK:]
+        self.lasts.insert(at, self.ids[at][-1])
+
+    def remove(self, lookup_id: int) -> None:
+        """Take out the message with this id, which must be there."""
+        at = bisect_left(self.lasts, lookup_id)
+        ids = self.ids[at]
+        place = bisect_left(ids, lookup_id)
+        del ids[place]
+        del self.blocks[at][place]
+        self.count -= 1
+        if not ids:
+            del self.ids[at]
+            del self.blocks[at]
+            del self.lasts[at]
+        elif place == len(ids):
+            self.lasts[at] = ids[-1]
+
+    def take(self, count: int, size: int) -> list[Message]:
+        """Take out up to `count` messages of up to `size` bytes together, at least one."""
+        taken: list[Message] = []
+        while count > 0 and self.count:
+            block = self.blocks[0]
+            wanted = len(block) if count >= len(block) else count
+            fitting = 0
+            for message in block if wanted == len(block) else block[:wanted]:
+                size -= message.size
+                if size < 0 and (fitting or taken):
+                    break
+                fitting += 1
+            if fitting == len(block):
+                taken += block
+                del self.ids[0]
+                del self.blocks[0]
+                del self.lasts[0]
+            else:
+                taken += block[:fitting]
+                del self.ids[0][:fitting]
+                del block[:fitting]
+            self.count -= fitting
+            count -= fitting
+            if fitting < wanted or size <= 0:
+                break
+        return taken
+
+    def get(self, lookup_id: int) -> Message | None:
+        """The message with this id."""
+        at = bisect_left(self.lasts, lookup_id)
+        if at == len(self.lasts):
+            return None
+        ids = self.ids[at]
+        place = bisect_left(ids, lookup_id)
+        return self.blocks[at][place] if ids[place] == lookup_id else None
+
+    def after(self, lookup_id: int) -> Message | None:
+        """The first message with a larger id."""
+        at = bisect_right(self.lasts, lookup_id)
+        if at == len(self.lasts):
+            return None
+        return self.blocks[at][bisect_right(self.ids[at], lookup_id)]
+
+    def before(self, lookup_id: int) -> Message | None:
+        """The last message with a smaller id."""
+        at = bisect_left(self.lasts, lookup_id)
+        if at < len(self.lasts):
+            place = bisect_left(self.ids[at], lookup_id)
+            if place:
+                return self.blocks[at][place - 1]
+        return self.blocks[at - 1][-1] if at else None
+
+    def between(self, after: int, upto: int) -> Iterator[Message]:
+        """Messages with `after` < id <= `upto`, in order; the lane must not change meanwhile."""
+        at = bisect_right(self.lasts, after)
+        while at < len(self.lasts):
+            ids = self.ids[at]
+            start = bisect_right(ids, after)
+            if self.lasts[at] > upto:
+                yield from self.blocks[at][start : bisect_right(ids, upto)]
+                return
+            yield from self.blocks[at][start:] if start else self.blocks[at]
+            at += 1
+
+
+class Lanes:
+    """The visible messages of one queue in queue order: priority 7 first, then by arrival."""
+
+    __slots__ = ("count", "lanes")
+
+    def __init__(self) -> None:
+        self.count = 0
+        # Indexed by the top byte of the lookup id, which is 7 - priority.
+        self.lanes: list[Lane | None] = [None] * LANES
+
+    def _lane(self, lookup_id: int) -> Lane:
+        index = lookup_id >> SEQUENCE_BITS
+        lane = self.lanes[index]
+        if lane is None:
+            lane = self.lanes[index] = Lane()
+        return lane
+
+    def extend(self, messages: list[Message], ids: list[int]) -> None:
+        """Add messages that have just been given their lookup ids, in the order of arrival."""
+        self.count += len(ids)
+        first = ids[0] >> SEQUENCE_BITS
+        # Messages that come together mostly have the same priority.
+        if len(ids) == 1:
+            self._lane(ids[0]).append(messages[0])
+        elif max(ids) >> SEQUENCE_BITS == min(ids) >> SEQUENCE_BITS == first:
+            self._lane(ids[0]).extend(messages, ids)
+        else:
+            for message in messages:
+                self._lane(message.lookup_id).append(message)
+
+    def insert(self, message: Message) -> None:
+        """Put a message in its place among the others."""
+        self._lane(message.lookup_id).insert(message)
+        self.count += 1
+
+    def remove(self, message: Message) -> None:
+        """Take out a message that is here."""
+        self._lane(message.lookup_id).remove(message.lookup_id)
+        self.count -= 1
+
+    def take(self, count: int, size: int) -> list[Message]:
+        """Take out the first messages: up to `count`, up to `size` bytes, at least one."""
+        taken: list[Message] = []
+        for lane in self.lanes:
+            if lane is None or not lane.count:
+                continue
+            if taken:
+                first = lane.blocks[0][0]
+                if size < first.size:
+                    break
+            got = lane.take(count, size)
+            taken = taken + got if taken else got
+            count -= len(got)
+            if count <= 0 or lane.count:
+                break
+            for message in got:
+                size -= message.size
+        self.count -= len(taken)
+        return taken
+
+    def first(self) -> Message | None:
+        """The first message in queue order."""
+        for lane in self.lanes:
+            if lane is not None and lane.count:
+                return lane.blocks[0][0]
+        return None
+
+    def last(self) -> Message | None:
+        """The last message in queue order."""
+        for lane in reversed(self.lanes):
+            if lane is not None and lane.count:
+                return lane.blocks[-1][-1]
+        return None
+
+    def get(self, lookup_id: int) -> Message | None:
+        """The message with this id, if it is here."""
+        index = lookup_id >> SEQUENCE_BITS
+        lane = self.lanes[index] if 0 <= index < LANES else None
+        return lane.get(lookup_id) if lane is not None else None
+
+    def after(self, lookup_id: int) -> Message | None:
+        """The first message behind this id, which itself may be gone."""
+        for index in range(max(lookup_id >> SEQUENCE_BITS, 0), LANES):
+            lane = self.lanes[index]
+            if lane is not None and lane.count:
+                found = lane.after(lookup_id)
+                if found is not None:
+                    return found
+        return None
+
+    def before(self, lookup_id: int) -> Message | None:
+        """The last message in front of this id, which itself may be gone."""
+        for index in range(min(lookup_id >> SEQUENCE_BITS, LANES - 1), -1, -1):
+            lane = self.lanes[index]
+            if lane is not None and lane.count:
+                found = lane.before(lookup_id)
+                if found is not None:
+                    return found
+        return None
+
+    def newer(self, sequence: int) -> Message | None:
+        """The first message in queue order that arrived after this sequence number."""
+        for index, lane in enumerate(self.lanes):
+            if lane is not None and lane.count:
+                found = lane.after((index << SEQUENCE_BITS) | sequence)
+                if found is not None:
+                    return found
+        return None
+
+    def __iter__(self) -> Iterator[Message]:
+        """Every message in queue order; the lanes must not change meanwhile."""
+        for lane in self.lanes:
+            if lane is not None:
+                for block in lane.blocks:
+                    yield from block
+
+    def arrivals(self, after: int, upto: int) -> list[Iterator[Message]]:
+        """One iterator for each lane over the messages with `after` < sequence <= `upto`."""
+        return [
+            lane.between(
+                (index << SEQUENCE_BITS) | after,
+                (index << SEQUENCE_BITS) | min(upto, SEQUENCE_MASK),
+            )
+            for index, lane in enumerate(self.lanes)
+            if lane is not None and lane.count
+        ]

@@ -1,0 +1,224 @@
+"""A message in a queue: Message and MessagePosition of [MS-MQDMPR] 3.1.1.11-12 in one record.
+
+The packet holds every property of the message. The record beside it holds what the queue manager
+needs to know without looking at the packet, which may be on disk.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+from struct import Struct
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from .queue import Queue
+
+SEQUENCE_BITS: Final = 56
+SEQUENCE_MASK: Final = (1 << SEQUENCE_BITS) - 1
+HIGHEST_PRIORITY: Final = 7
+# A time in a record that never comes.
+NEVER: Final = 0xFFFFFFFF
+
+
+class PositionState(IntEnum):
+    """MessagePosition.State."""
+
+    AVAILABLE = 0
+    LOCKED = 1
+    DELETED = 2
+    PURGE_PENDING = 3
+
+
+class Traits(IntFlag):
+    """What a message asks of the queue manager; eight bits, so that Python shares the numbers."""
+
+    RECOVERABLE = 0x01
+    TRANSACTIONAL = 0x02
+    NEGATIVE_JOURNALING = 0x04
+    POSITIVE_JOURNALING = 0x08
+    POSITIVE_ARRIVAL = 0x10
+    POSITIVE_RECEIVE = 0x20
+    NEGATIVE_ARRIVAL = 0x40
+    NEGATIVE_RECEIVE = 0x80
+
+
+# MessagePropertiesHeader.Flags (PA, PR, NA, NR) are the high four bits of the traits.
+ACKNOWLEDGMENT_SHIFT: Final = 4
+RECOVERABLE: Final = int(Traits.RECOVERABLE)
+TRANSACTIONAL: Final = int(Traits.TRANSACTIONAL)
+# Any of these means that more is to be done when the message leaves its queue.
+TRAITS_ON_DELETION: Final = int(
+    Traits.TRANSACTIONAL
+    | Traits.NEGATIVE_JOURNALING
+    | Traits.POSITIVE_JOURNALING
+    | Traits.POSITIVE_RECEIVE
+    | Traits.NEGATIVE_ARRIVAL
+    | Traits.NEGATIVE_RECEIVE
+)
+
+
+class History:
+    """What few messages have: counters, a reason, a dead-letter queue of their own."""
+
+    __slots__ = (
+        "abort_count",
+        "allow_peek_when_locked",
+        "deadletter_queue",
+        "last_move_time",
+        "message_class",
+        "move_count",
+        "transaction",
+    )
+
+    def __init__(self) -> None:
+        self.abort_count = 0
+        self.move_count = 0
+        self.last_move_time = 0
+        # Why the message is in a dead-letter queue; shown as its class. 0 = as in the packet.
+        self.message_class = 0
+        # The number of the prepared transaction that holds the message.
+        self.transaction = 0
+        self.deadletter_queue = ""
+        self.allow_peek_when_locked = False
+
+    def copy(self) -> History:
+        """The same history for the message in its next place."""
+        other = History()
+        other.abort_count = self.abort_count
+        other.move_count = self.move_count
+        other.last_move_time = self.last_move_time
+        other.message_class = self.message_class
+        other.deadletter_queue = self.deadletter_queue
+        return other
+
+
+class Message:
+    """One message in one queue."""
+
+    __slots__ = (
+        "arrived",
+        "expires",
+        "history",
+        "holder",
+        "key",
+        "lookup_id",
+        "packet",
+        "queue",
+        "size",
+        "state",
+        "stored",
+        "traits",
+    )
+
+    def __init__(
+        self,
+        key: int,
+        lookup_id: int,
+        queue: Queue,
+        packet: bytes | None,
+        size: int,
+        traits: int,
+        arrived: float,
+        expires: int,
+        state: int,
+        stored: int,
+    ) -> None:
+        # The key in the store: the SequentialID at the first enqueue, kept for ever.
+        self.key = key
+        # LookupIdentifier: 7 - priority in the top byte, then the SequentialID.
+        self.lookup_id = lookup_id
+        self.queue = queue
+        self.packet = packet
+        self.size = size
+        self.traits = traits
+        self.arrived = arrived
+        self.expires = expires
+        self.state = state
+        # The number of the batch that stores what is now known of the message; 0 = none.
+        self.stored = stored
+        # Who has locked the message: a transaction, or a descriptor in a two-phase read.
+        self.holder: object | None = None
+        self.history: History | None = None
+
+    @property
+    def priority(self) -> int:
+        return HIGHEST_PRIORITY - (self.lookup_id >> SEQUENCE_BITS)
+
+    @property
+    def sequence(self) -> int:
+        """Arrival order: the low 56 bits of the lookup id."""
+        return self.lookup_id & SEQUENCE_MASK
+
+    @property
+    def recoverable(self) -> bool:
+        return self.traits & RECOVERABLE != 0
+
+    @property
+    def transactional(self) -> bool:
+        return self.traits & TRANSACTIONAL != 0
+
+    def make_history(self) -> History:
+        """The rare part of the record, made when it is first needed."""
+        if self.history is None:
+            self.history = History()
+        return self.history
+
+
+# Queue number, lookup id, state, traits, arrival, expiry.
+_RECORD: Final = Struct("<IQBBdI")
+# Abort count, move count, last move time, message class, transaction; then the dead-letter queue.
+_HISTORY: Final = Struct("<IIIHQ")
+pack_record: Final = _RECORD.pack
+
+
+class Record:
+    """A record as it comes back from the store."""
+
+    __slots__ = ("arrived", "expires", "history", "lookup_id", "queue", "state", "traits")
+
+    def __init__(self, record: bytes) -> None:
+        (
+            self.queue,
+            self.lookup_id,
+            self.state,
+            self.traits,
+            self.arrived,
+            self.expires,
+        ) = _RECORD.unpack_from(record)
+        self.history: History | None = None
+        if len(record) > _RECORD.size:
+            self.history = history = History()
+            (
+                history.abort_count,
+                history.move_count,
+                history.last_move_time,
+                history.message_class,
+                history.transaction,
+            ) = _HISTORY.unpack_from(record, _RECORD.size)
+            history.deadletter_queue = record[_RECORD.size + _HISTORY.size :].decode()
+
+
+def record_of(message: Message) -> bytes:
+    """What the store keeps beside the packet."""
+    record = pack_record(
+        message.queue.number,
+        message.lookup_id,
+        message.state,
+        message.traits,
+        message.arrived,
+        message.expires,
+    )
+    history = message.history
+    if history is None:
+        return record
+    return (
+        record
+        + _HISTORY.pack(
+            history.abort_count,
+            history.move_count,
+            history.last_move_time,
+            history.message_class,
+            history.transaction,
+        )
+        + history.deadletter_queue.encode()
+    )

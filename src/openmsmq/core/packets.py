@@ -1,0 +1,84 @@
+"""Packets of messages, in memory or read back from where they are kept."""
+
+from collections.abc import Sequence
+
+from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.user_message_patch import patch
+
+from .message import RECOVERABLE, Message
+from .state import State
+
+
+def packets_of(state: State, messages: Sequence[Message]) -> list[bytes]:
+    """The packets of these messages, in their order.
+
+    A dead letter shows why it is one as its message class.
+    """
+    packets = [message.packet for message in messages]
+    if None in packets:
+        _read_back(state, messages, packets)
+    found = [packet for packet in packets if packet is not None]
+    for index, message in enumerate(messages):
+        if message.history is not None and message.history.message_class:
+            found[index] = patch(
+                UserMessage(found[index]), message_class=message.history.message_class
+            )
+    return found
+
+
+def packet_of(state: State, message: Message) -> bytes:
+    """The packet of one message."""
+    return packets_of(state, (message,))[0]
+
+
+def _read_back(
+    state: State, messages: Sequence[Message], packets: list[bytes | None]
+) -> None:
+    stored = [
+        at for at, message in enumerate(messages) if packets[at] is None and message.recoverable
+    ]
+    if stored:
+        read = state.packets.read_many([messages[at].key for at in stored])
+        for at, packet in zip(stored, read, strict=True):
+            packets[at] = packet
+    spilled = [at for at, packet in enumerate(packets) if packet is None]
+    if spilled and state.scratch is not None:
+        handles = [state.scratch_handles[messages[at].key] for at in spilled]
+        for at, packet in zip(spilled, state.scratch.get_many(handles), strict=True):
+            packets[at] = packet
+
+
+def spill(state: State, message: Message) -> None:
+    """Move the packet of an express message out of memory, if there is a place for it."""
+    if state.scratch is not None and message.packet is not None:
+        state.scratch_handles[message.key] = state.scratch.put(message.packet)
+        message.packet = None
+        state.memory -= message.size
+
+
+def forget_packet(state: State, message: Message) -> None:
+    """The message is gone: its packet no longer counts, wherever it is."""
+    if message.packet is not None:
+        state.memory -= message.size
+    elif not message.traits & RECOVERABLE and state.scratch is not None:
+        state.scratch.free(state.scratch_handles.pop(message.key))
+
+
+def drop_durable_packets(state: State) -> None:
+    """Let go of the packets of messages that are on disk, while memory is short.
+
+    The newest go first: a queue is read from the other end.
+    """
+    fresh = state.fresh
+    kept: list[Message] = []
+    excess = state.memory - state.settings.memory_budget
+    while fresh:
+        message = fresh.pop()
+        if message.stored > state.durable_number:
+            kept.append(message)
+        elif excess > 0 and message.packet is not None and message.state != _DELETED:
+            message.packet = None
+            excess -= message.size
+            state.memory -= message.size
+    kept.reverse()
+    state.fresh = kept

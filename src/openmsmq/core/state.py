@@ -1,0 +1,179 @@
+"""What the parts of the queue manager share: the batch being built, the clock, the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+from uuid import UUID
+
+from openmsmq.directory.objects import QueueManagerObject
+from openmsmq.wire.batch import Batch
+
+from .ordinals import Reservation
+from .timers import ExpiryTimers, WaitTimers
+
+if TYPE_CHECKING:
+    from openmsmq.directory.interface import Directory
+
+    from .dispatch import DispatchCollection
+    from .events import Event
+    from .message import Message
+    from .open_queue import OpenQueueDescriptor
+    from .queue import Queue
+    from .ranges import LeaseRow
+    from .staging import Stages
+    from .transactions import Transaction
+
+SEQUENCE_BLOCK: Final = 1 << 20
+ORDINAL_BLOCK: Final = 1 << 16
+# [MS-MQDMPR] 3.1.1.12: LongLiveTime, four days.
+DEFAULT_LONG_LIVE_TIME: Final = 0x54600
+
+
+class Packets(Protocol):
+    """Where packets are that are not in memory; the store is one."""
+
+    def read_many(self, keys: Sequence[int]) -> list[bytes]:
+        """The packets of stored messages."""
+
+
+class Scratch(Protocol):
+    """Where express packets go when memory is short."""
+
+    def put(self, packet: bytes) -> int: ...
+
+    def get_many(self, handles: Sequence[int]) -> list[bytes]: ...
+
+    def free(self, handle: int) -> None: ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Settings:
+    """What the owner of the queue manager decides; none of it is kept in the store."""
+
+    # Host names and addresses that mean this machine in a DIRECT format name, besides its name.
+    names: frozenset[str] = frozenset()
+    # Packets in memory beyond this many bytes are read back from disk.
+    memory_budget: int = 256 * 1024 * 1024
+    # No message may take longer to reach its queue.
+    long_live_time: int = DEFAULT_LONG_LIVE_TIME
+    # Whether the acknowledgments that tell a stranger what exists here are sent.
+    send_insecure_nacks: bool = False
+    # How long a staged batch waits for its commit.
+    stage_seconds: float = 24 * 3600.0
+
+
+class State:
+    """One queue manager's memory. Only the functions of this package change it."""
+
+    __slots__ = (
+        "batch",
+        "batch_number",
+        "connection_active",
+        "descriptors",
+        "directory",
+        "dispatch",
+        "durable_number",
+        "events",
+        "expiry",
+        "fresh",
+        "guids",
+        "hardened_security",
+        "identifiers",
+        "identity",
+        "journal_bytes",
+        "last_handle",
+        "last_queue_number",
+        "leases",
+        "manager",
+        "memory",
+        "now",
+        "ordinals",
+        "outgoing",
+        "packets",
+        "paths",
+        "private_numbers",
+        "producers",
+        "queues",
+        "scratch",
+        "scratch_handles",
+        "sequence",
+        "settings",
+        "stages",
+        "throttled",
+        "to_acknowledge",
+        "total_bytes",
+        "touched",
+        "transactions",
+        "utc",
+        "waits",
+    )
+
+    def __init__(
+        self,
+        manager: QueueManagerObject,
+        *,
+        settings: Settings,
+        guids: Callable[[], UUID],
+        packets: Packets,
+        scratch: Scratch | None,
+        directory: Directory | None,
+    ) -> None:
+        self.manager = manager
+        self.identity: bytes = manager.identifier.bytes_le
+        self.settings = settings
+        self.guids = guids
+        self.packets = packets
+        self.scratch = scratch
+        self.directory = directory
+        self.now = 0.0
+        self.utc = 0.0
+        self.throttled = False
+        self.connection_active = True
+        self.hardened_security = False
+
+        self.batch = Batch()
+        self.batch_number = 1
+        self.durable_number = 0
+        self.events: list[Event] = []
+        self.sequence = Reservation(b"sequence", SEQUENCE_BLOCK, None)
+        self.ordinals = Reservation(b"ordinal", ORDINAL_BLOCK, None)
+        self.expiry = ExpiryTimers()
+        self.waits = WaitTimers()
+
+        # Every queue by its number in the store, and by its names.
+        self.queues: dict[int, Queue] = {}
+        self.last_queue_number = 0
+        self.paths: dict[str, Queue] = {}
+        self.private_numbers: dict[int, Queue] = {}
+        self.identifiers: dict[UUID, Queue] = {}
+        self.outgoing: dict[str, Queue] = {}
+        self.descriptors: dict[int, OpenQueueDescriptor] = {}
+        self.last_handle = 0
+        self.transactions: dict[UUID, Transaction] = {}
+        self.dispatch: DispatchCollection
+        self.leases: dict[tuple[int, str], LeaseRow] = {}
+        self.producers: dict[str, int] = {}
+        self.stages: Stages
+
+        # Bytes of all messages, of all journals, and of the packets that are in memory.
+        self.total_bytes = 0
+        self.journal_bytes = 0
+        self.memory = 0
+        # Messages whose packets may leave memory once their batch is durable.
+        self.fresh: list[Message] = []
+        self.scratch_handles: dict[int, int] = {}
+        # Work that every operation leaves to its end: queues whose readers may be served, with the
+        # messages that appeared there, and acknowledgments to send, with the packets they are for.
+        self.touched: dict[Queue, list[Message]] = {}
+        self.to_acknowledge: list[tuple[bytes, int, int]] = []
+
+    def new_handle(self) -> int:
+        """A number for an open queue or a cursor, unique while the queue manager runs."""
+        self.last_handle += 1
+        return self.last_handle
+
+    def depends_on(self, number: int) -> int:
+        """The batch that must be durable before something known by batch `number` is said."""
+        return number if number > self.durable_number else 0

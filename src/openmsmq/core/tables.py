@@ -1,0 +1,17 @@
+"""The tables of state rows: what the queue manager keeps besides messages."""
+
+from enum import IntEnum
+
+
+class Table(IntEnum):
+    """Numbers in the store; never reused for another purpose."""
+
+    MANAGER = 1
+    QUEUES = 2
+    TRANSACTIONS = 3
+    PRODUCERS = 4
+    LEASES = 5
+    STREAMS = 6
+    SEQUENCES = 7
+    DIRECTORY = 8
+    HISTORY = 9

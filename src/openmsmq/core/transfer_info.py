@@ -1,0 +1,63 @@
+"""Streams of transactional messages from other queue managers ([MS-MQDMPR] 3.1.1.5)."""
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import Final, Self
+from uuid import UUID
+
+_KEY: Final = Struct("<I16s")
+_VALUE: Final = Struct("<QIdIH")
+
+
+@dataclass(slots=True)
+class IncomingTransactionalTransferInfo:
+    """The last message of one sender to one queue; what makes exactly-once possible.
+
+    Kept as a state row in the same batch as the message that it speaks of.
+    """
+
+    queue: int
+    format_name: str
+    sender_identifier: UUID
+    sequence_identifier: int = 0
+    sequence_number: int = 0
+    last_access_time: float = 0.0
+    reject_count: int = 0
+
+    @property
+    def key(self) -> bytes:
+        """The key of the row: queue, sender and the name that the sender uses for the queue."""
+        name = self.format_name.casefold().encode()
+        return _KEY.pack(self.queue, self.sender_identifier.bytes_le) + name
+
+    def serialize(self) -> bytes:
+        name = self.format_name.encode()
+        return (
+            _VALUE.pack(
+                self.sequence_identifier,
+                self.sequence_number,
+                self.last_access_time,
+                self.reject_count,
+                len(name),
+            )
+            + name
+        )
+
+    @classmethod
+    def parse(cls, key: bytes, value: bytes) -> Self:
+        queue, sender = _KEY.unpack_from(key)
+        sequence, number, time, rejects, size = _VALUE.unpack_from(value)
+        name = value[_VALUE.size : _VALUE.size + size].decode()
+        return cls(queue, name, UUID(bytes_le=sender), sequence, number, time, rejects)
+
+    def accept(self, sequence_identifier: int, sequence_number: int, utc: float) -> None:
+        """The last message of the stream was accepted."""
+        self.sequence_identifier = sequence_identifier
+        self.sequence_number = sequence_number
+        self.last_access_time = utc
+        self.reject_count = 0
+
+    def reject(self, utc: float) -> None:
+        """The last message of the stream was rejected, for now."""
+        self.last_access_time = utc
+        self.reject_count += 1
