@@ -1,0 +1,111 @@
+"""A ready SparkSession: on this machine by default, on any master when told so."""
+
+import contextlib
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from .errors import SparkUnavailable
+from .java import java_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DEFAULT_MASTER: Final = "local[*]"
+CONF: Final = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+LOGGING: Final = Path(__file__).with_name("log4j2.properties")
+# A driver that talks to itself only: no name look-ups, no ports open to others.
+LOCAL_CONF: Final = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+# The JVM is already there when spark-submit runs us, and so is the master.
+UNDER_SPARK_SUBMIT: Final = "PYSPARK_GATEWAY_PORT"
+
+
+def session(
+    master: str | None = None, *, app_name: str = "openmsmq", **conf: str | int | bool
+) -> "SparkSession":
+    """Return a SparkSession, an existing one or a new one.
+
+    Sets `JAVA_HOME`, `PYSPARK_PYTHON` and their like in the environment of this process.
+
+    Args:
+        master: a Spark master (`local[2]`, `spark://host:7077`) or a Spark Connect address
+            (`sc://host`). Without it `$SPARK_REMOTE`, then `$MASTER`, then all of this machine.
+        app_name: the name that Spark shows.
+        conf: Spark settings, as `**{"spark.sql.shuffle.partitions": 8}`.
+
+    Raises:
+        SparkUnavailable: PySpark or Java is missing.
+    """
+    if importlib.util.find_spec("pyspark") is None:
+        raise SparkUnavailable(
+            "PySpark is not installed", "Install it: pip install 'openmsmq[spark]'"
+        )
+    settings = spark_settings(master, conf, os.environ)
+    remote = settings.get("spark.remote")
+    if UNDER_SPARK_SUBMIT not in os.environ and (remote is None or remote.startswith("local")):
+        os.environ["JAVA_HOME"] = str(java_home())
+    # Workers run this interpreter: any other may lack our packages.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    if "spark.driver.bindAddress" in settings:
+        # Spark looks up the name of the machine unless told its address, and not all have one.
+        os.environ.setdefault("SPARK_LOCAL_IP", settings["spark.driver.bindAddress"])
+    # Imported here, because it takes a second and is there with the extra `spark` only.
+    from pyspark.sql import SparkSession
+
+    with without_variables("SPARK_REMOTE", "MASTER"):
+        builder = SparkSession.builder.appName(app_name)
+        for key, value in settings.items():
+            builder.config(key, value)
+        return builder.getOrCreate()
+
+
+def spark_settings(
+    master: str | None, conf: Mapping[str, str | int | bool], environ: Mapping[str, str]
+) -> dict[str, str]:
+    """Work out all settings: where Spark runs, our defaults there, and what the caller wants."""
+    where = place(master, environ)
+    is_local = where.get("spark.master", "").startswith("local")
+    defaults = {} if "spark.remote" in where else {**CONF, **quiet_logs()}
+    given = {key: spark_text(value) for key, value in conf.items()}
+    return {**defaults, **(LOCAL_CONF if is_local else {}), **where, **given}
+
+
+def quiet_logs() -> dict[str, str]:
+    return {"spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={LOGGING.as_uri()}"'}
+
+
+def place(master: str | None, environ: Mapping[str, str]) -> dict[str, str]:
+    """Where Spark runs, as the one setting that says so; none under spark-submit."""
+    if master is not None:
+        return {"spark.remote" if master.startswith("sc://") else "spark.master": master}
+    if remote := environ.get("SPARK_REMOTE"):
+        return {"spark.remote": remote}
+    if found := environ.get("MASTER"):
+        return {"spark.master": found}
+    return {} if UNDER_SPARK_SUBMIT in environ else {"spark.master": DEFAULT_MASTER}
+
+
+def spark_text(value: str | int | bool) -> str:  # noqa: FBT001 - a setting's value may be a bool
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@contextlib.contextmanager
+def without_variables(*names: str) -> Iterator[None]:
+    """Hide variables from PySpark, which refuses a master and a remote address together."""
+    hidden = {name: os.environ.pop(name) for name in names if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)

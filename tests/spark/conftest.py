@@ -1,0 +1,25 @@
+"""One SparkSession for all tests of this folder, in one process of a distributed run."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+import openmsmq.spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator["SparkSession"]:
+    session = openmsmq.spark.session("local[2]", app_name="openmsmq tests")
+    yield session
+    session.stop()
