@@ -31,23 +31,14 @@ RESPONSE = f"20000000 2c01 0000 01000000 0600 0000 {GUID_HEX}"
 SIGNATURE = "5e01 0000 03000000 736967 00"
 RAW = bytes.fromhex(DESTINATION + ADMINISTRATION + RESPONSE + SIGNATURE)
 
-guids = st.uuids()
+names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 elements = st.one_of(
-    st.builds(MQFFormatNameElement, st.just(MQFFormatType.PUBLIC), guids),
-    st.builds(
-        MQFFormatNameElement,
-        st.just(MQFFormatType.PRIVATE),
-        guids,
-        st.integers(0, 0xFFFFFFFF),
+    st.uuids().map(lambda guid: MQFFormatNameElement(MQFFormatType.PUBLIC, guid)),
+    st.tuples(st.uuids(), st.integers(0, 0xFFFFFFFF)).map(
+        lambda pair: MQFFormatNameElement(MQFFormatType.PRIVATE, *pair)
     ),
-    st.builds(
-        MQFFormatNameElement,
-        st.just(MQFFormatType.DIRECT),
-        direct_format_name=st.text(
-            st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20
-        ),
-    ),
-    st.builds(MQFFormatNameElement, st.just(MQFFormatType.DISTRIBUTION_LIST), guids),
+    names.map(lambda name: MQFFormatNameElement(MQFFormatType.DIRECT, direct_format_name=name)),
+    st.uuids().map(lambda guid: MQFFormatNameElement(MQFFormatType.DISTRIBUTION_LIST, guid)),
 )
 lists = st.lists(elements, max_size=5).map(tuple)
 
@@ -82,6 +73,23 @@ def test_header_size_may_leave_out_the_final_padding() -> None:
     assert raw[0] == 32
     raw[0] = 30
     assert MultiQueueFormatHeader.parse(memoryview(raw))[0].destination == (one,)
+
+
+def test_a_half_of_a_surrogate_pair_is_replaced() -> None:
+    raw = RAW[:14] + b"\x00\xd8" + RAW[16:]
+    element = MultiQueueFormatHeader.parse(raw)[0].destination[0]
+    assert element.direct_format_name == "\ufffdS:h\\q"
+
+
+def test_a_list_has_a_limit() -> None:
+    header = MultiQueueFormatHeader((LIST,) * 512)
+    raw = header.serialize()
+    assert MultiQueueFormatHeader.parse(raw)[0] == header
+    with pytest.raises(ValueError, match="at most 512 queues, not 513"):
+        MultiQueueFormatHeader((), (LIST,) * 513).serialize()
+    longer = bytes.fromhex("1c280000 6400 0000 01020000") + RAW[28:48] * 513
+    with pytest.raises(MalformedPacket, match="513 is more than 512"):
+        MultiQueueFormatHeader.parse(longer)
 
 
 def test_padding_and_reserved_fields_are_ignored() -> None:
@@ -121,7 +129,7 @@ def test_elements_print_as_format_names(element: MQFFormatNameElement, format_na
         (8, 0x40000001, "Destination.ElementCount", 8),
         (8, 1, "Destination.HeaderSize", 0),
         (12, 0x004F0004, "Destination.FormatType", 12),
-        (28, 0x00000002, "Destination.PrivateQueueIdentifier", 48),
+        (28, 0x00000002, "Destination.FormatName", 32),
         (28, 0xFFFF0003, "Destination.DirectFormatName", 30),
         (52, 0x00000064, "Administration.HeaderID", 52),
         (88, 0x00000064, "Response.HeaderID", 88),

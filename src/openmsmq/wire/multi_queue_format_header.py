@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 from uuid import UUID
 
 from .checks import pad4, padded_end, require
 from .errors import MalformedPacket
 from .scalars import GUID_NULL, GUID_SIZE, guid
-from .wide_text import find_text_end, parse_text, serialize_text
+from .wide_text import WCHAR_SIZE, find_text_end, serialize_text
 
 MQF_ADDRESS_HEADER: Final = Struct("<IHHI")
 MQF_ADDRESS_HEADER_SIZE: Final = 12
@@ -19,11 +19,12 @@ DESTINATION_HEADER_ID: Final = 0x0064
 ADMINISTRATION_HEADER_ID: Final = 0x00C8
 RESPONSE_HEADER_ID: Final = 0x012C
 SIGNATURE_ID: Final = 0x015E
-FORMAT_TYPE: Final = Struct("<H")
 FORMAT_TYPE_SIZE: Final = 2
-QUEUE_NUMBER: Final = Struct("<I")
+QUEUE_NUMBER_SIZE: Final = 4
 # The shortest element: a type and the NUL of an empty direct name.
 MIN_ELEMENT_SIZE: Final = 4
+# Choice: a limit of our own, so that a list of nothing but empty names costs little.
+MAX_ELEMENT_COUNT: Final = 512
 DIRECT_PREFIX: Final = "DIRECT="
 
 
@@ -36,11 +37,19 @@ class MQFFormatType(IntEnum):
     DISTRIBUTION_LIST = 6
 
 
-@dataclass(frozen=True, slots=True)
-class MQFFormatNameElement:
+DIRECT: Final = int(MQFFormatType.DIRECT)
+# The types that start with a GUID, and the size of the number behind it.
+GUID_FORMAT_TYPES: Final[dict[int, int]] = {
+    MQFFormatType.PUBLIC: 0,
+    MQFFormatType.PRIVATE: QUEUE_NUMBER_SIZE,
+    MQFFormatType.DISTRIBUTION_LIST: 0,
+}
+
+
+class MQFFormatNameElement(NamedTuple):
     """One queue: a GUID, a GUID with a number, or a direct name, as `format_type` says."""
 
-    format_type: MQFFormatType
+    format_type: int
     guid: UUID = GUID_NULL
     private_queue_identifier: int = 0
     direct_format_name: str = ""
@@ -49,11 +58,11 @@ class MQFFormatNameElement:
     def format_name(self) -> str:
         """The format name as text."""
         guid = str(self.guid).upper()
-        if self.format_type is MQFFormatType.PUBLIC:
+        if self.format_type == MQFFormatType.PUBLIC:
             return f"PUBLIC={guid}"
-        if self.format_type is MQFFormatType.PRIVATE:
+        if self.format_type == MQFFormatType.PRIVATE:
             return f"PRIVATE={guid}\\{self.private_queue_identifier:X}"
-        if self.format_type is MQFFormatType.DISTRIBUTION_LIST:
+        if self.format_type == MQFFormatType.DISTRIBUTION_LIST:
             return f"DL={guid}"
         # The specification does not show whether the prefix is on the wire: accept both.
         if self.direct_format_name.upper().startswith(DIRECT_PREFIX):
@@ -79,6 +88,11 @@ class MultiQueueFormatHeader:
         return cls(destination, administration, response, signature), end
 
     def serialize(self) -> bytes:
+        """Return the header.
+
+        Raises:
+            ValueError: a list has too many queues.
+        """
         signature = MQF_SIGNATURE_HEADER.pack(SIGNATURE_ID, 0, len(self.signature)) + self.signature
         return (
             _serialize_addresses(DESTINATION_HEADER_ID, self.destination)
@@ -93,7 +107,7 @@ def _parse_addresses(
 ) -> tuple[tuple[MQFFormatNameElement, ...], int]:
     """Parse one MQFAddressHeader."""
     field = f"MultiQueueFormatHeader.{part}"
-    position = require(buf, offset, MQF_ADDRESS_HEADER_SIZE, field)
+    start = require(buf, offset, MQF_ADDRESS_HEADER_SIZE, field)
     header_size, found, _, element_count = MQF_ADDRESS_HEADER.unpack_from(buf, offset)
     if header_size < MQF_ADDRESS_HEADER_SIZE:
         raise MalformedPacket(f"{field}.HeaderSize", offset, f"{header_size} is less than 12")
@@ -102,53 +116,49 @@ def _parse_addresses(
         raise MalformedPacket(
             f"{field}.HeaderID", offset + 4, f"is 0x{found:04X}, not 0x{header_id:04X}"
         )
-    if element_count > (end - position) // MIN_ELEMENT_SIZE:
+    if element_count > min(MAX_ELEMENT_COUNT, (end - start) // MIN_ELEMENT_SIZE):
         raise MalformedPacket(
             f"{field}.ElementCount",
             offset + 8,
-            f"{element_count} elements do not fit into {end - position} bytes",
+            f"{element_count} is more than {MAX_ELEMENT_COUNT} or than {end - start} bytes hold",
         )
+    raw = bytes(buf[:end])
     elements = []
-    window = memoryview(buf)[:end]
     for _ in range(element_count):
-        element, position = _parse_element(window, offset, position, field)
+        element, start = _parse_element(raw, offset, start, field)
         elements.append(element)
-    if end - position >= 4:
+    if end - start >= 4:
         raise MalformedPacket(
-            f"{field}.HeaderSize", offset, f"{end - position} bytes after the last element"
+            f"{field}.HeaderSize", offset, f"{end - start} bytes after the last element"
         )
     # Whether HeaderSize counts the padding is not said; rounding up is right in both cases.
     return tuple(elements), padded_end(buf, offset, end)
 
 
 def _parse_element(
-    buf: bytes | memoryview, start: int, offset: int, field: str
+    raw: bytes, start: int, offset: int, field: str
 ) -> tuple[MQFFormatNameElement, int]:
     """Parse one MQFFormatNameElement; boundaries count from `start`."""
-    end = require(buf, offset, FORMAT_TYPE_SIZE, f"{field}.FormatType")
-    (format_type,) = FORMAT_TYPE.unpack_from(buf, offset)
-    if format_type == MQFFormatType.DIRECT:
-        name_end = find_text_end(buf, end, len(buf), f"{field}.DirectFormatName")
-        name = parse_text(buf, end, name_end - end, f"{field}.DirectFormatName")
-        return MQFFormatNameElement(MQFFormatType.DIRECT, direct_format_name=name), name_end
-    if format_type not in _GUID_TYPES:
+    end = offset + FORMAT_TYPE_SIZE
+    format_type = int.from_bytes(raw[offset:end], "little")
+    if format_type == DIRECT:
+        name_end = find_text_end(raw, end)
+        if name_end < 0:
+            raise MalformedPacket(f"{field}.DirectFormatName", end, "no NUL at the end")
+        # As in a UserHeader, a half of a surrogate pair leads to no queue, but harms nobody.
+        name = raw[end : name_end - WCHAR_SIZE].decode("utf-16-le", "replace")
+        return MQFFormatNameElement(DIRECT, GUID_NULL, 0, name), name_end
+    number_size = GUID_FORMAT_TYPES.get(format_type)
+    if number_size is None or end > len(raw):
+        require(raw, offset, FORMAT_TYPE_SIZE, f"{field}.FormatType")
         raise MalformedPacket(f"{field}.FormatType", offset, f"{format_type} is not 1, 2, 3 or 6")
     guid_offset = start + pad4(end - start)
-    end = require(buf, guid_offset, GUID_SIZE, f"{field}.FormatName")
-    identifier = guid(bytes(buf[guid_offset:end]))
-    if format_type != MQFFormatType.PRIVATE:
-        return MQFFormatNameElement(MQFFormatType(format_type), identifier), end
-    number_offset = end
-    end = require(buf, number_offset, QUEUE_NUMBER.size, f"{field}.PrivateQueueIdentifier")
-    (number,) = QUEUE_NUMBER.unpack_from(buf, number_offset)
-    return MQFFormatNameElement(MQFFormatType.PRIVATE, identifier, number), end
-
-
-_GUID_TYPES: Final = (
-    MQFFormatType.PUBLIC,
-    MQFFormatType.PRIVATE,
-    MQFFormatType.DISTRIBUTION_LIST,
-)
+    guid_end = guid_offset + GUID_SIZE
+    end = guid_end + number_size
+    if end > len(raw):
+        require(raw, guid_offset, GUID_SIZE + number_size, f"{field}.FormatName")
+    number = int.from_bytes(raw[guid_end:end], "little")
+    return MQFFormatNameElement(format_type, guid(raw[guid_offset:guid_end]), number), end
 
 
 def _parse_signature(buf: bytes | memoryview, offset: int) -> tuple[bytes, int]:
@@ -163,15 +173,17 @@ def _parse_signature(buf: bytes | memoryview, offset: int) -> tuple[bytes, int]:
 
 
 def _serialize_addresses(header_id: int, elements: tuple[MQFFormatNameElement, ...]) -> bytes:
+    if len(elements) > MAX_ELEMENT_COUNT:
+        raise ValueError(f"a list has at most {MAX_ELEMENT_COUNT} queues, not {len(elements)}")
     out = bytearray(MQF_ADDRESS_HEADER_SIZE)
     for element in elements:
-        out += FORMAT_TYPE.pack(element.format_type)
-        if element.format_type is MQFFormatType.DIRECT:
+        out += element.format_type.to_bytes(FORMAT_TYPE_SIZE, "little")
+        if element.format_type == DIRECT:
             out += serialize_text(element.direct_format_name)
             continue
         out += bytes(pad4(len(out)) - len(out)) + element.guid.bytes_le
-        if element.format_type is MQFFormatType.PRIVATE:
-            out += QUEUE_NUMBER.pack(element.private_queue_identifier)
+        number_size = GUID_FORMAT_TYPES[element.format_type]
+        out += element.private_queue_identifier.to_bytes(QUEUE_NUMBER_SIZE, "little")[:number_size]
     out += bytes(pad4(len(out)) - len(out))
     MQF_ADDRESS_HEADER.pack_into(out, 0, len(out), header_id, 0, len(elements))
     return bytes(out)
