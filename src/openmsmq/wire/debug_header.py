@@ -10,7 +10,7 @@ from .errors import MalformedPacket
 from .scalars import GUID_SIZE, guid
 
 DEBUG_HEADER: Final = Struct("<HH")
-_QUEUE_TYPE_MASK: Final = 0x0003
+QUEUE_TYPE_MASK: Final = 0x0003
 _NO_QUEUE: Final = 0
 _PUBLIC_QUEUE: Final = 1
 
@@ -24,7 +24,7 @@ class DebugHeader:
     @classmethod
     def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
         end = require(buf, offset, DEBUG_HEADER.size, "DebugHeader")
-        queue_type = DEBUG_HEADER.unpack_from(buf, offset)[0] & _QUEUE_TYPE_MASK
+        queue_type = DEBUG_HEADER.unpack_from(buf, offset)[0] & QUEUE_TYPE_MASK
         if queue_type == _NO_QUEUE:
             return cls(), end
         if queue_type != _PUBLIC_QUEUE:

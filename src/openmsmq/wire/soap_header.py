@@ -23,12 +23,9 @@ class SoapHeader:
 
     @classmethod
     def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
-        header, end = _parse_section(buf, offset, HEADER_SECTION_ID, "Header")
-        body_offset = padded_end(buf, offset, end)
-        # The specification does not say whether the Body section is aligned: accept both.
-        if not _has_section_id(buf, body_offset, BODY_SECTION_ID):
-            body_offset = end
-        body, end = _parse_section(buf, body_offset, BODY_SECTION_ID, "Body")
+        header, end = parse_section(buf, offset, HEADER_SECTION_ID, "Header")
+        body_offset = find_body_section(buf, offset, end)
+        body, end = parse_section(buf, body_offset, BODY_SECTION_ID, "Body")
         return cls(header, body), padded_end(buf, offset, end)
 
     def serialize(self) -> bytes:
@@ -37,14 +34,22 @@ class SoapHeader:
         )
 
 
+def find_body_section(buf: bytes | memoryview, start: int, header_end: int) -> int:
+    """Return the offset of the Body section behind the Header section of the header at `start`."""
+    # The specification does not say whether it is aligned: accept both.
+    aligned = padded_end(buf, start, header_end)
+    return aligned if _has_section_id(buf, aligned, BODY_SECTION_ID) else header_end
+
+
 def _has_section_id(buf: bytes | memoryview, offset: int, section_id: int) -> bool:
     raw = buf[offset : offset + WCHAR_SIZE]
     return len(raw) == WCHAR_SIZE and WCHAR.unpack(raw)[0] == section_id
 
 
-def _parse_section(
+def parse_section(
     buf: bytes | memoryview, offset: int, section_id: int, name: str
 ) -> tuple[str, int]:
+    """Return the text of one section and where it ends, without padding."""
     text_offset = require(buf, offset, SECTION_SIZE, f"SoapHeader.{name}SectionID")
     found, _, length = SECTION.unpack_from(buf, offset)
     if found != section_id:
