@@ -1,0 +1,131 @@
+r"""Direct format names: `DIRECT=TCP:10.0.0.1\private$\orders` ([MS-MQMQ] 2.1.2)."""
+
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from ipaddress import ip_address
+from typing import Final
+
+from .path_name import PathName
+from .queue_name import NameText, QueueName, QueueScope, parse_queue_name
+
+_IPX_ADDRESS: Final = re.compile(r"([0-9A-Fa-f]{8})[:.]([0-9A-Fa-f]{12})")
+_WEB_NAME: Final = re.compile(
+    r"//(\[[0-9A-Fa-f:.]+\]|[^/\\:\[\]]*)(?::([0-9]{1,5}))?[/\\]msmq[/\\]", re.IGNORECASE
+)
+_PRIVATE: Final = re.compile(r"private\$[/\\]", re.IGNORECASE)
+_MAX_PORT: Final = 0xFFFF
+
+
+class DirectProtocol(StrEnum):
+    """How the computer of a direct name is reached, and so what its address is."""
+
+    OS = "OS"
+    TCP = "TCP"
+    IPX = "IPX"
+    SPX = "SPX"
+    HTTP = "HTTP"
+    HTTPS = "HTTPS"
+
+
+DEFAULT_PORTS: Final = {DirectProtocol.HTTP: 80, DirectProtocol.HTTPS: 443}
+_PROTOCOLS: Final[dict[str, DirectProtocol]] = {p.value: p for p in DirectProtocol}
+
+
+@dataclass(frozen=True, slots=True)
+class DirectFormatName:
+    """A queue by the address of its computer; two names are equal without regard to case.
+
+    `port` belongs to HTTP and HTTPS only and is 0 elsewhere.
+    """
+
+    protocol: DirectProtocol = field(compare=False)
+    address: str = field(compare=False)
+    queue_name: QueueName = field(compare=False)
+    port: int = field(default=0, compare=False)
+    key: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.is_web and not self.port:
+            object.__setattr__(self, "port", DEFAULT_PORTS[self.protocol])
+        object.__setattr__(self, "key", str(self).lower())
+
+    @property
+    def is_web(self) -> bool:
+        """Whether messages to it travel over HTTP or HTTPS."""
+        return self.protocol in DEFAULT_PORTS
+
+    @property
+    def direct(self) -> str:
+        """The name as packets carry it: without `DIRECT=`, a URL with its scheme in lower case."""
+        if not self.is_web:
+            return f"{self.protocol}:{self.address}\\{self.queue_name}"
+        port = "" if self.port == DEFAULT_PORTS[self.protocol] else f":{self.port}"
+        queue = self.queue_name.with_separator("/")
+        return f"{self.protocol.lower()}://{self.address}{port}/msmq/{queue}"
+
+    @property
+    def path_name(self) -> PathName | None:
+        """The same queue as a path name with the address as computer; a URL has none."""
+        return None if self.is_web else PathName(self.address, self.queue_name)
+
+    def __str__(self) -> str:
+        if self.is_web:
+            scheme, colon, rest = self.direct.partition(":")
+            return f"DIRECT={scheme.upper()}{colon}{rest}"
+        return f"DIRECT={self.direct}"
+
+
+def parse_direct(source: NameText, start: int, end: int) -> DirectFormatName:
+    """Parse what follows `DIRECT=`."""
+    colon = source.text.find(":", start, end)
+    protocol = _PROTOCOLS.get(source.text[start:colon].upper()) if colon >= 0 else None
+    if protocol is None:
+        raise source.fault(start, "no OS:, TCP:, IPX:, SPX:, HTTP:// or HTTPS:// after DIRECT=")
+    start = colon + 1
+    if protocol in DEFAULT_PORTS:
+        return _parse_web(source, start, end, protocol)
+    backslash = source.text.find("\\", start, end)
+    if backslash < 0:
+        raise source.fault(end, "no queue name after the computer")
+    address = _parse_address(source, start, backslash, protocol)
+    queue_name = parse_queue_name(source, backslash + 1, end)
+    if queue_name.scope is QueueScope.SYSTEM and queue_name.name:
+        raise source.fault(
+            backslash + 1, "system$ of a direct name takes ;JOURNAL, ;DEADLETTER or ;DEADXACT"
+        )
+    return DirectFormatName(protocol, address, queue_name)
+
+
+def _parse_address(source: NameText, start: int, end: int, protocol: DirectProtocol) -> str:
+    text = source.computer(start, end)
+    if protocol is DirectProtocol.OS:
+        return text
+    if protocol is DirectProtocol.TCP:
+        try:
+            return str(ip_address(text))
+        except ValueError as exc:
+            reason = "not an IP address; a computer name goes with OS:"
+            raise source.fault(start, reason) from exc
+    found = _IPX_ADDRESS.fullmatch(text)
+    if found is None:
+        raise source.fault(start, "not an IPX address of 8 and 12 hexadecimal digits")
+    return f"{found[1]}:{found[2]}".upper()
+
+
+def _parse_web(
+    source: NameText, start: int, end: int, protocol: DirectProtocol
+) -> DirectFormatName:
+    found = _WEB_NAME.match(source.text, start, end)
+    if found is None:
+        raise source.fault(start, "not of the form //HOST/msmq/NAME or //HOST:PORT/msmq/NAME")
+    host = source.computer(found.start(1), found.end(1))
+    port = int(found[2]) if found[2] else DEFAULT_PORTS[protocol]
+    if not 0 < port <= _MAX_PORT:
+        raise source.fault(found.start(2), f"port {port} is not in 1..{_MAX_PORT}")
+    position, scope = found.end(), QueueScope.PUBLIC
+    private = _PRIVATE.match(source.text, position, end)
+    if private is not None:
+        position, scope = private.end(), QueueScope.PRIVATE
+    # A suffix or subqueue is refused here: messages can only be sent over HTTP.
+    return DirectFormatName(protocol, host, QueueName(scope, source.queue(position, end)), port)
