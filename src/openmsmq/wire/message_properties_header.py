@@ -1,17 +1,31 @@
 """MessagePropertiesHeader: label, body and what describes them ([MS-MQMQ] 2.2.19.3)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntFlag
 from struct import Struct
 from typing import Final, Self
 
 from .checks import padded_end, require
 from .errors import MalformedPacket
+from .wide_text import lenient_text, serialize_text
 
 MESSAGE_PROPERTIES: Final = Struct("<BBH20sIIIIIIII")
 MESSAGE_PROPERTIES_SIZE: Final = 56
 MAX_LABEL_LENGTH: Final = 0xFA
 
-_SIZES: Final = Struct("<xB30xII12xI")
+_Sizes = Callable[[bytes | memoryview, int], tuple[int, int, int, int]]
+# LabelLength, MessageSize, AllocationBodySize, ExtensionSize.
+_SIZES: Final[_Sizes] = Struct("<xB30xII12xI").unpack_from
+
+
+class AcknowledgmentFlags(IntFlag):
+    """MessagePropertiesHeader.Flags: the acknowledgments that the sender wants."""
+
+    PA = 0x01
+    PR = 0x02
+    NA = 0x04
+    NR = 0x08
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +55,7 @@ class MessagePropertiesHeader:
         fields = MESSAGE_PROPERTIES.unpack_from(buf, offset)
         header = cls(
             flags=fields[0],
-            label=label_text(bytes(buf[offset + MESSAGE_PROPERTIES_SIZE : extension])),
+            label=lenient_text(bytes(buf[offset + MESSAGE_PROPERTIES_SIZE : extension])),
             message_class=fields[2],
             correlation_id=fields[3],
             body_type=fields[4],
@@ -86,9 +100,7 @@ def properties_layout(buf: bytes | memoryview, offset: int) -> tuple[int, int, i
     end = offset + MESSAGE_PROPERTIES_SIZE
     if end > len(buf):
         require(buf, offset, MESSAGE_PROPERTIES_SIZE, "MessagePropertiesHeader")
-    label_length, message_size, allocation_body_size, extension_size = _SIZES.unpack_from(
-        buf, offset
-    )
+    label_length, message_size, allocation_body_size, extension_size = _SIZES(buf, offset)
     if label_length > MAX_LABEL_LENGTH:
         raise MalformedPacket(
             "MessagePropertiesHeader.LabelLength", offset + 1, f"{label_length} is more than 250"
@@ -105,11 +117,6 @@ def properties_layout(buf: bytes | memoryview, offset: int) -> tuple[int, int, i
     return extension, body, end, end
 
 
-def label_text(raw: bytes) -> str:
-    """The text of a label; halves of surrogate pairs, left by cutting, become U+FFFD."""
-    return raw.decode("utf-16-le", "replace").partition("\0")[0]
-
-
 def encode_label(label: str) -> bytes:
     """The bytes of a label with its NUL; none for no label.
 
@@ -118,7 +125,7 @@ def encode_label(label: str) -> bytes:
     """
     if not label:
         return b""
-    raw = label.encode("utf-16-le") + b"\0\0"
+    raw = serialize_text(label)
     if len(raw) > 2 * MAX_LABEL_LENGTH or "\0" in label:
         raise ValueError("a label has at most 249 UTF-16 code units and no NUL")
     return raw

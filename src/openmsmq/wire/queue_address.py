@@ -1,19 +1,23 @@
 """Queue addresses as the UserHeader encodes them ([MS-MQMQ] 2.2.18.1.5, 2.2.19.2)."""
 
 from enum import IntEnum
+from functools import lru_cache
 from struct import Struct
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from .checks import pad4, require
+from .checks import require
 from .errors import MalformedPacket
 from .scalars import guid
+from .wide_text import lenient_text, serialize_text
 
-_U16: Final = Struct("<H")
+_U16: Final = Struct("<H").unpack_from
+_pack_u16: Final = Struct("<H").pack
 _U32: Final = Struct("<I")
 _PRIVATE: Final = Struct("<16sI")
 _COUNT_SIZE: Final = 2
 _MAX_COUNT: Final = 0xFFFF
+_MAX_CACHED_NAME: Final = 512
 
 
 class QueueAddressType(IntEnum):
@@ -48,7 +52,7 @@ class QueueAddress(NamedTuple):
     @classmethod
     def parse(
         cls, buf: bytes | memoryview, offset: int, address_type: int, start: int = 0
-    ) -> tuple[Self, int]:
+    ) -> tuple["QueueAddress", int]:
         """Read the address of this type at `offset` in a UserHeader that begins at `start`."""
         end = address_end(buf, offset, address_type, start)
         match address_type:
@@ -60,7 +64,7 @@ class QueueAddress(NamedTuple):
                 raw, number = _PRIVATE.unpack_from(buf, offset)
                 return cls(address_type, guid(raw), number), end
             case 7:
-                return cls(address_type, None, 0, direct_text(buf, offset)), end
+                return parse_direct(buf, offset), end
             case _:
                 return cls(address_type), end
 
@@ -132,33 +136,41 @@ def relative_address(
 
 def address_end(buf: bytes | memoryview, offset: int, address_type: int, start: int = 0) -> int:
     """Return where the address ends, padding included, after checking that it fits."""
-    if address_type != 7:  # DIRECT
+    if address_type != 7:
         return require(buf, offset, _SIZES[address_type], "UserHeader queue address")
-    name = require(buf, offset, _COUNT_SIZE, "DirectQueueFormatName.Count")
-    count: int = _U16.unpack_from(buf, offset)[0]
+    name = offset + _COUNT_SIZE
+    if name > len(buf):
+        require(buf, offset, _COUNT_SIZE, "DirectQueueFormatName.Count")
+    count: int = _U16(buf, offset)[0]
     if count & 1 or not count:
         raise MalformedPacket(
             "DirectQueueFormatName.Count", offset, f"{count} is not the size of WCHARs with a NUL"
         )
-    end = require(buf, name, count, "DirectQueueFormatName.DirectFormatName")
-    return start + pad4(end - start)
+    end = name + count
+    if end > len(buf):
+        require(buf, name, count, "DirectQueueFormatName.DirectFormatName")
+    return end + (start - end & 3)
 
 
-def direct_text(buf: bytes | memoryview, offset: int) -> str:
-    """The text of a direct name whose bounds have been checked.
-
-    Halves of surrogate pairs become U+FFFD: such a name leads to no queue, but harms nobody.
-    """
+def parse_direct(buf: bytes | memoryview, offset: int) -> QueueAddress:
+    """Read a direct name whose bounds `address_end` has checked."""
     name = offset + _COUNT_SIZE
-    count: int = _U16.unpack_from(buf, offset)[0]
-    text = bytes(buf[name : name + count]).decode("utf-16-le", "replace")
-    return text.partition("\0")[0]
+    raw = bytes(buf[name : name + _U16(buf, offset)[0]])
+    return _cached_direct(raw) if len(raw) <= _MAX_CACHED_NAME else _direct(raw)
+
+
+def _direct(raw: bytes) -> QueueAddress:
+    return QueueAddress(7, None, 0, lenient_text(raw))
+
+
+# Most messages that pass go to few queues. Long names stay out, so that the cache stays small.
+_cached_direct: Final = lru_cache(maxsize=1024)(_direct)
 
 
 def _serialize_direct(name: str) -> bytes:
     if not name or "\0" in name:
         raise ValueError(f"not a direct format name: {name!r}")
-    raw = name.encode("utf-16-le") + b"\0\0"
+    raw = serialize_text(name)
     if len(raw) > _MAX_COUNT:
         raise ValueError(f"a direct format name of {len(raw)} bytes is too long")
-    return _U16.pack(len(raw)) + raw + bytes(-(len(raw) + _COUNT_SIZE) % 4)
+    return _pack_u16(len(raw)) + raw + bytes(-(len(raw) + _COUNT_SIZE) % 4)

@@ -7,6 +7,7 @@ from typing import Final, Self
 
 from .checks import padded_end, require
 from .errors import MalformedPacket
+from .wide_text import lenient_text, serialize_text
 
 SECURITY_HEADER: Final = Struct("<HHHHII")
 SECURITY_HEADER_SIZE: Final = 16
@@ -46,12 +47,10 @@ class ProviderInfo:
     def parse(cls, raw: bytes | memoryview) -> Self:
         """Read the whole ProviderInfo item, whose size was checked with the SecurityHeader."""
         provider_type = _U32.unpack_from(raw)[0]
-        # A half of a surrogate pair becomes U+FFFD: a provider that nobody has.
-        name = bytes(raw[_PROVIDER_TYPE_SIZE:]).decode("utf-16-le", "replace")
-        return cls(provider_type, name.partition("\0")[0])
+        return cls(provider_type, lenient_text(bytes(raw[_PROVIDER_TYPE_SIZE:])))
 
     def serialize(self) -> bytes:
-        return _U32.pack(self.provider_type) + self.provider_name.encode("utf-16-le") + b"\0\0"
+        return _U32.pack(self.provider_type) + serialize_text(self.provider_name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,15 @@ ADMIN_SHIFT: Final = 13
 RESPONSE_SHIFT: Final = 16
 ADDRESS_MASK: Final = 0x0007FC00
 
-# Bit n is set when n is a defined type.
-_DESTINATION_TYPES: Final = 0b10101001
-_ADMIN_TYPES: Final = 0b11101101
+_DESTINATION_TYPES: Final = (0, 3, 5, 7)
+_ADMIN_TYPES: Final = (0, 2, 3, 5, 6, 7)
+# UserHeader.Flags with defined types only, as far as DQ and AQ are concerned.
+DEFINED_TYPES: Final = frozenset(
+    destination << DESTINATION_SHIFT | admin << ADMIN_SHIFT
+    for destination in _DESTINATION_TYPES
+    for admin in _ADMIN_TYPES
+)
+TYPES_MASK: Final = 7 << DESTINATION_SHIFT | 7 << ADMIN_SHIFT
 
 
 class UserHeaderFlags(IntFlag):
@@ -117,11 +123,11 @@ class UserHeader:
 
 def check_address_types(flags: int, offset: int) -> None:
     """Refuse an undefined DQ or AQ: [MS-MQMQ] 2.2.19.2 has the session closed."""
-    if not _DESTINATION_TYPES >> (flags >> DESTINATION_SHIFT & 7) & 1:
-        raise MalformedPacket(
-            "UserHeader.Flags.DQ", offset, f"{flags >> DESTINATION_SHIFT & 7} is not defined"
-        )
-    if not _ADMIN_TYPES >> (flags >> ADMIN_SHIFT & 7) & 1:
-        raise MalformedPacket(
-            "UserHeader.Flags.AQ", offset, f"{flags >> ADMIN_SHIFT & 7} is not defined"
-        )
+    if flags & TYPES_MASK in DEFINED_TYPES:
+        return
+    field, shift = "DQ", DESTINATION_SHIFT
+    if flags >> shift & 7 in _DESTINATION_TYPES:
+        field, shift = "AQ", ADMIN_SHIFT
+    raise MalformedPacket(
+        f"UserHeader.Flags.{field}", offset, f"{flags >> shift & 7} is not defined"
+    )

@@ -16,9 +16,9 @@ from .base_header import (
 from .checks import padded_end, require
 from .debug_header import DebugHeader
 from .errors import MalformedPacket
-from .message_properties_header import MESSAGE_PROPERTIES_SIZE, label_text, properties_layout
+from .message_properties_header import MESSAGE_PROPERTIES_SIZE, properties_layout
 from .multi_queue_format_header import MultiQueueFormatHeader
-from .queue_address import QueueAddress, QueueAddressType, address_end, direct_text
+from .queue_address import QueueAddress, QueueAddressType, address_end, parse_direct
 from .scalars import GUID_SIZE, MESSAGE_IDENTIFIER_SIZE, MessageIdentifier, TxSequenceID, guid
 from .security_header import (
     AUTHENTICATION_MASK,
@@ -39,15 +39,18 @@ from .transaction_header import (
 )
 from .user_header import (
     ADMIN_SHIFT,
+    DEFINED_TYPES,
     DELIVERY_MODE_MASK,
     DELIVERY_MODE_SHIFT,
     DESTINATION_SHIFT,
     RESPONSE_SHIFT,
     ROUTING_COUNT_MASK,
+    TYPES_MASK,
     USER_HEADER_SIZE,
     UserHeaderFlags,
     check_address_types,
 )
+from .wide_text import lenient_text
 
 _Number = Callable[[bytes, int], tuple[int]]
 _U16: Final[_Number] = Struct("<H").unpack_from
@@ -118,7 +121,8 @@ class UserMessage:
             or not flags & _MP
         ):
             raise _fixed_fault(packet)
-        check_address_types(flags, _FLAGS)
+        if flags & TYPES_MASK not in DEFINED_TYPES:
+            check_address_types(flags, _FLAGS)
         self.packet = packet
         self.flags = flags
         self.admin_offset = self.response_offset = end = address_end(
@@ -259,7 +263,7 @@ class UserMessage:
         """The address at `offset` with the GUID that its type takes from elsewhere."""
         packet = self.packet
         if address_type == 7:
-            return QueueAddress(7, None, 0, direct_text(packet, offset))
+            return parse_direct(packet, offset)
         if address_type == 0:
             return None
         if address_type == 1:
@@ -400,7 +404,7 @@ class UserMessage:
 
     @property
     def label(self) -> str:
-        return label_text(
+        return lenient_text(
             self.packet[self.properties_offset + MESSAGE_PROPERTIES_SIZE : self.extension_offset]
         )
 
