@@ -1,0 +1,66 @@
+"""Rules about the files themselves."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+# In pieces, so that this file keeps its own rule.
+HOSTS: Final = ("pypi" + r"\.org", "python" + r"hosted\.org", "npm" + r"js\.", r"maven" + r"\.org")
+FORBIDDEN: Final = {
+    "a path of one machine": r"(?<![\w./-])/(?:work|root|home|Users)/",
+    "a folder outside the repository": r"\.\./" + "shared",
+    "the host of a package registry": "|".join(HOSTS),
+}
+LINK: Final = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)|(?:src|srcset|href)=\"([^\"#]+)\"")
+
+
+def files(*patterns: str) -> list[Path]:
+    """The files that are or can be committed; what git ignores is nobody's business here."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]
+    listed = subprocess.run([*command, *patterns], cwd=ROOT, capture_output=True, check=True)
+    paths = [ROOT / name.decode() for name in listed.stdout.split(b"\0") if name]
+    return [path for path in paths if path.is_file()]
+
+
+@pytest.mark.parametrize(("what", "pattern"), FORBIDDEN.items(), ids=[*FORBIDDEN])
+def test_no_file_names(what: str, pattern: str) -> None:
+    search = re.compile(pattern.encode())
+    found = [
+        f"{path.relative_to(ROOT)} names {what}: {match[0]!r}"
+        for path in files()
+        if (match := search.search(path.read_bytes()))
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize("word", ["pragma: no " + "cover", "pragma: no " + "branch", "TO" + "DO"])
+def test_no_source_has_the_words(word: str) -> None:
+    sources = files("*.py")
+    assert sources
+    assert not [path for path in sources if word in path.read_text(encoding="utf-8")]
+
+
+def test_vectors_and_corpora_keep_their_bytes() -> None:
+    paths = files("tests/vectors", "tests/fuzz/corpus", "*.pcap", "*.pcapng", "*.bin")
+    names = "\0".join(str(path.relative_to(ROOT)) for path in paths)
+    command = ["git", "check-attr", "--stdin", "-z", "text"]
+    shown = subprocess.run(
+        command, cwd=ROOT, input=names.encode(), capture_output=True, check=True
+    ).stdout.decode()
+    values = shown.split("\0")[2::3]
+    assert len(values) == len(paths)
+    assert set(values) == {"unset"}
+
+
+def test_links_in_documents_lead_somewhere() -> None:
+    broken = [
+        f"{path.relative_to(ROOT)}: {target}"
+        for path in files("*.md")
+        for target in map("".join, LINK.findall(path.read_text(encoding="utf-8")))
+        if "://" not in target and not (path.parent / target).exists()
+    ]
+    assert not broken
