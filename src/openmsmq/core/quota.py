@@ -29,7 +29,7 @@ def exceeds(quota: int, held: int, size: int) -> bool:
 
 def check_room(state: State, queue: Queue, size: int) -> EnqueueStatus:
     """Whether a queue takes messages of `size` bytes; the queue manager is asked first."""
-    if state.throttled or exceeds(state.manager.queue_manager_quota, state.total_bytes, size):
+    if state.local.throttled or exceeds(state.manager.queue_manager_quota, state.total_bytes, size):
         return EnqueueStatus.QUEUE_MANAGER_QUOTA
     held = queue.total_bytes + queue.reserved_bytes
     if exceeds(queue.properties.quota, held, size):

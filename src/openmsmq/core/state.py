@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
 from openmsmq.directory.objects import QueueManagerObject
+from openmsmq.security.caller import SYSTEM_CALLER, Caller
 from openmsmq.wire.batch import Batch
 
+from .directory_timers import DirectoryPeriods, DirectoryTimer
 from .ordinals import Reservation
 from .timers import ExpiryTimers, WaitTimers
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from .dispatch import DispatchCollection
     from .events import Event
+    from .local_queue_manager import LocalQueueManager
     from .message import Message
     from .open_queue import OpenQueueDescriptor
     from .queue import Queue
@@ -60,6 +63,10 @@ class Settings:
     long_live_time: int = DEFAULT_LONG_LIVE_TIME
     # Whether the acknowledgments that tell a stranger what exists here are sent.
     send_insecure_nacks: bool = False
+    # How often the directory is read again.
+    directory_periods: DirectoryPeriods = field(default_factory=DirectoryPeriods)
+    # In whose name the queue manager itself works with the directory.
+    own: Caller = SYSTEM_CALLER
     # How long a staged batch waits for its commit.
     stage_seconds: float = 24 * 3600.0
 
@@ -70,22 +77,22 @@ class State:
     __slots__ = (
         "batch",
         "batch_number",
-        "connection_active",
         "descriptors",
         "directory",
+        "directory_timers",
         "dispatch",
         "durable_number",
         "events",
         "expiry",
         "fresh",
         "guids",
-        "hardened_security",
         "identifiers",
         "identity",
         "journal_bytes",
         "last_handle",
         "last_queue_number",
         "leases",
+        "local",
         "manager",
         "memory",
         "now",
@@ -101,7 +108,6 @@ class State:
         "sequence",
         "settings",
         "stages",
-        "throttled",
         "to_acknowledge",
         "total_bytes",
         "touched",
@@ -112,7 +118,7 @@ class State:
 
     def __init__(
         self,
-        manager: QueueManagerObject,
+        local: LocalQueueManager,
         *,
         settings: Settings,
         guids: Callable[[], UUID],
@@ -120,8 +126,10 @@ class State:
         scratch: Scratch | None,
         directory: Directory | None,
     ) -> None:
-        self.manager = manager
-        self.identity: bytes = manager.identifier.bytes_le
+        self.local = local
+        # The attributes that the directory may hold, too.
+        self.manager: QueueManagerObject = local.published
+        self.identity: bytes = local.identifier.bytes_le
         self.settings = settings
         self.guids = guids
         self.packets = packets
@@ -129,9 +137,8 @@ class State:
         self.directory = directory
         self.now = 0.0
         self.utc = 0.0
-        self.throttled = False
-        self.connection_active = True
-        self.hardened_security = False
+        # When the directory is read again, by timer.
+        self.directory_timers: dict[DirectoryTimer, float] = {}
 
         self.batch = Batch()
         self.batch_number = 1
