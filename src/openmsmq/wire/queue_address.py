@@ -64,7 +64,7 @@ class QueueAddress(NamedTuple):
                 raw, number = _PRIVATE.unpack_from(buf, offset)
                 return cls(address_type, guid(raw), number), end
             case 7:
-                return parse_direct(buf, offset), end
+                return parse_direct(bytes(buf[offset:end]), 0), end
             case _:
                 return cls(address_type), end
 
@@ -152,10 +152,10 @@ def address_end(buf: bytes | memoryview, offset: int, address_type: int, start: 
     return end + (start - end & 3)
 
 
-def parse_direct(buf: bytes | memoryview, offset: int) -> QueueAddress:
+def parse_direct(buf: bytes, offset: int) -> QueueAddress:
     """Read a direct name whose bounds `address_end` has checked."""
     name = offset + _COUNT_SIZE
-    raw = bytes(buf[name : name + _U16(buf, offset)[0]])
+    raw = buf[name : name + _U16(buf, offset)[0]]
     return _cached_direct(raw) if len(raw) <= _MAX_CACHED_NAME else _direct(raw)
 
 

@@ -76,6 +76,7 @@ _FA: Final = int(TransactionHeaderFlags.FA)
 _FM: Final = int(TransactionHeaderFlags.FM)
 _LM: Final = int(TransactionHeaderFlags.LM)
 _EB: Final = int(SecurityHeaderFlags.EB)
+_DQ: Final = 7 << DESTINATION_SHIFT
 _ADMIN_AND_RESPONSE: Final = 7 << ADMIN_SHIFT | 7 << RESPONSE_SHIFT
 _OPTIONAL_BEFORE_BODY: Final = _CQ | _TH | _SH
 
@@ -248,6 +249,8 @@ class UserMessage:
 
     @property
     def destination_queue(self) -> QueueAddress | None:
+        if self.flags & _DQ == _DQ:
+            return parse_direct(self.packet, _DESTINATION)
         return self._address(_DESTINATION, self.flags >> DESTINATION_SHIFT & 7)
 
     @property

@@ -25,9 +25,12 @@ from .srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
 from .transaction_header import TransactionHeader
 from .user_header import (
     ADMIN_SHIFT,
+    DEFINED_TYPES,
     DELIVERY_MODE_SHIFT,
     DESTINATION_SHIFT,
     RESPONSE_SHIFT,
+    ROUTING_COUNT_MASK,
+    TYPES_MASK,
     USER_HEADER,
     UserHeaderFlags,
 )
@@ -36,13 +39,13 @@ _U32: Final = Struct("<I")
 # BaseHeader up to PacketSize.
 _BASE_START: Final = Struct("<BBHI")
 # MessagePropertiesHeader; what never changes between the messages of a template is packed before.
-_PROPERTIES: Final = Struct("<BBH20s8sII16s")
-_BODY_KIND: Final = Struct("<II")
+_PROPERTIES: Final = Struct("<BB30sII16s")
+_KIND: Final = Struct("<H20sII")
 _ALGORITHMS: Final = Struct("<IIII")
 _PADDING: Final = (b"", b"\0", b"\0\0", b"\0\0\0")
 _SIZE_OF_START: Final = BASE_HEADER_SIZE - 4
 _MAX_PRIORITY: Final = 7
-_MAX_ROUTING_COUNT: Final = 0x1F
+_MAX_ACKNOWLEDGMENTS: Final = 0x0F
 _RECOVERABLE: Final = 1
 
 _TR_AND_DH: Final = int(BaseHeaderFlags.TR | BaseHeaderFlags.DH)
@@ -104,10 +107,8 @@ class UserMessageTemplate:
     __slots__ = (
         "_acknowledgments",
         "_algorithms",
-        "_body_kind",
-        "_correlation_id",
         "_extension",
-        "_message_class",
+        "_kind",
         "_middle",
         "_size",
         "_start",
@@ -149,7 +150,7 @@ class UserMessageTemplate:
         soap_header: SoapHeader | None = None,
         multi_queue_format_header: MultiQueueFormatHeader | None = None,
     ) -> None:
-        _check(priority, routing_count, delivery_mode, correlation_id)
+        _check(priority, routing_count, delivery_mode, acknowledgments, correlation_id)
         if transaction_header is not None:
             # [MS-MQMQ] 2.2.19.1, 2.2.19.2: PR is 0 and DM is 1 in a transactional message.
             priority, delivery_mode = 0, _RECOVERABLE
@@ -163,10 +164,10 @@ class UserMessageTemplate:
             | (_JN if negative_journaling else 0)
             | (_JP if positive_journaling else 0)
         )
+        before = after = b""
+        base_flags = priority
         try:
-            middle = [_U32.pack(time_to_reach_queue), b""]
-            flags |= _add_addresses(
-                middle,
+            address_flags, addresses = _addresses(
                 destination_queue,
                 admin_queue,
                 response_queue,
@@ -174,38 +175,36 @@ class UserMessageTemplate:
                 queue_manager_address,
             )
             if connector_type or transaction_header or security_header or privacy_level:
-                flags |= _add_before_body(
-                    middle, connector_type, transaction_header, security_header, privacy_level
+                more_flags, before = _before_body(
+                    connector_type, transaction_header, security_header, privacy_level
                 )
-            base_flags, tail_flags, self._tail = _after_body(
-                tracing_requested=tracing_requested,
-                tracing_queue=tracing_queue,
-                srmp_headers=srmp_headers,
-                soap_header=soap_header,
-                multi_queue_format_header=multi_queue_format_header,
-            )
-            middle[1] = USER_HEADER.pack(
+                flags |= more_flags
+            if tracing_requested or tracing_queue:
+                base_flags |= _TR_AND_DH if tracing_requested else _DH
+                after = DebugHeader(tracing_queue).serialize()
+            if srmp_headers or soap_header or multi_queue_format_header:
+                more_flags, more = _after_body(srmp_headers, soap_header, multi_queue_format_header)
+                flags |= more_flags
+                after += more
+            user_header = USER_HEADER.pack(
                 guid_bytes(source_queue_manager),
                 guid_bytes(queue_manager_address),
                 time_to_be_received,
                 sent_time,
                 message_id,
-                flags | tail_flags,
+                flags | address_flags,
             )
-            self._middle = b"".join(middle)
-            self._start = _BASE_START.pack(VERSION_NUMBER, 0, base_flags | priority, SIGNATURE)
-            self._body_kind = _BODY_KIND.pack(body_type, application_tag)
+            self._middle = _U32.pack(time_to_reach_queue) + user_header + addresses + before
+            self._start = _BASE_START.pack(VERSION_NUMBER, 0, base_flags, SIGNATURE)
+            self._kind = _KIND.pack(message_class, correlation_id, body_type, application_tag)
             self._algorithms = _ALGORITHMS.pack(
                 privacy_level, hash_algorithm, encryption_algorithm, len(extension)
             )
-            # Packed once here to find out whether they fit.
-            _PROPERTIES.pack(acknowledgments, 0, message_class, b"", b"", 0, 0, b"")
         except struct.error as exc:
             raise ValueError(f"a value does not fit its field: {exc}") from exc
         self._acknowledgments = acknowledgments
-        self._message_class = message_class
-        self._correlation_id = correlation_id
         self._extension = extension
+        self._tail = after
         self._size = _SIZE_OF_START + len(self._middle) + MESSAGE_PROPERTIES_SIZE + len(extension)
 
     def build(
@@ -234,10 +233,11 @@ class UserMessageTemplate:
         size += padding + len(self._tail)
         if size > MAX_PACKET_SIZE:
             raise ValueError(f"a packet of {size} bytes is larger than {MAX_PACKET_SIZE}")
-        if correlation_id is None:
-            correlation_id = self._correlation_id
-        elif len(correlation_id) != MESSAGE_IDENTIFIER_SIZE:
-            raise ValueError("a correlation id has 20 bytes")
+        kind = self._kind
+        if correlation_id is not None:
+            if len(correlation_id) != MESSAGE_IDENTIFIER_SIZE:
+                raise ValueError("a correlation id has 20 bytes")
+            kind = kind[:2] + correlation_id + kind[22:]
         return b"".join(
             (
                 self._start,
@@ -246,9 +246,7 @@ class UserMessageTemplate:
                 _PROPERTIES.pack(
                     self._acknowledgments,
                     len(text) >> 1,
-                    self._message_class,
-                    correlation_id,
-                    self._body_kind,
+                    kind,
                     body_size if message_size is None else message_size,
                     body_size,
                     self._algorithms,
@@ -273,58 +271,67 @@ def build_user_message(
     return UserMessageTemplate(**properties).build(body, label)
 
 
-def _check(priority: int, routing_count: int, delivery_mode: int, correlation_id: bytes) -> None:
-    """Check the values whose fields are smaller than what `struct` can check."""
+def _check(
+    priority: int,
+    routing_count: int,
+    delivery_mode: int,
+    acknowledgments: int,
+    correlation_id: bytes,
+) -> None:
+    """Check what `struct` would not find when the packet is put together."""
     if not 0 <= priority <= _MAX_PRIORITY:
         raise ValueError(f"priority {priority} is not in 0..{_MAX_PRIORITY}")
-    if not 0 <= routing_count <= _MAX_ROUTING_COUNT:
-        raise ValueError(f"routing count {routing_count} is not in 0..{_MAX_ROUTING_COUNT}")
+    if not 0 <= routing_count <= ROUTING_COUNT_MASK:
+        raise ValueError(f"routing count {routing_count} is not in 0..{ROUTING_COUNT_MASK}")
     if not 0 <= delivery_mode <= _RECOVERABLE:
         raise ValueError(f"delivery mode {delivery_mode} is not 0 or 1")
+    if not 0 <= acknowledgments <= _MAX_ACKNOWLEDGMENTS:
+        raise ValueError(f"acknowledgments {acknowledgments} is not in 0..{_MAX_ACKNOWLEDGMENTS}")
     if len(correlation_id) != MESSAGE_IDENTIFIER_SIZE:
         raise ValueError("a correlation id has 20 bytes")
 
 
-def _add_addresses(
-    parts: list[bytes],
+def _addresses(
     destination_queue: QueueAddress,
     admin_queue: QueueAddress,
     response_queue: QueueAddress,
     source: UUID,
     destination: UUID,
-) -> int:
-    """Add the three addresses; return DQ, AQ and RQ."""
-    parts.append(destination_queue.serialize())
+) -> tuple[int, bytes]:
+    """Return DQ, AQ and RQ, and the three addresses."""
     flags = destination_queue.type << DESTINATION_SHIFT
+    addresses = destination_queue.serialize()
     if admin_queue.type or response_queue.type:
         response = relative_address(response_queue, source, destination, admin_queue)
         admin = relative_address(admin_queue, source, destination)
-        parts += (admin.serialize(), response.serialize())
         flags |= admin.type << ADMIN_SHIFT | response.type << RESPONSE_SHIFT
-    return flags
+        addresses += admin.serialize() + response.serialize()
+    if not addresses or flags & TYPES_MASK not in DEFINED_TYPES:
+        raise ValueError("a destination or administration queue of a type that cannot be sent")
+    return flags, addresses
 
 
-def _add_before_body(
-    parts: list[bytes],
+def _before_body(
     connector_type: UUID | None,
     transaction_header: TransactionHeader | None,
     security_header: SecurityHeader | None,
     privacy_level: int,
-) -> int:
-    """Add ConnectorType and the headers before MessageProperties; return their flags."""
+) -> tuple[int, bytes]:
+    """Return the flags of ConnectorType and the headers before MessageProperties, and them."""
     flags = 0
+    headers = b""
     if connector_type is not None:
-        parts.append(guid_bytes(connector_type))
         flags |= _CQ
+        headers = guid_bytes(connector_type)
     if transaction_header is not None:
-        parts.append(transaction_header.serialize())
         flags |= _TH
+        headers += transaction_header.serialize()
     if security_header is not None:
-        parts.append(_outgoing_security(security_header, privacy_level).serialize())
         flags |= _SH
+        headers += _outgoing_security(security_header, privacy_level).serialize()
     elif privacy_level:
         raise ValueError("an encrypted body needs a SecurityHeader with its key")
-    return flags
+    return flags, headers
 
 
 def _outgoing_security(header: SecurityHeader, privacy_level: int) -> SecurityHeader:
@@ -336,26 +343,20 @@ def _outgoing_security(header: SecurityHeader, privacy_level: int) -> SecurityHe
 
 
 def _after_body(
-    *,
-    tracing_requested: bool,
-    tracing_queue: UUID | None,
     srmp_headers: tuple[SRMPEnvelopeHeader, CompoundMessageHeader] | None,
     soap_header: SoapHeader | None,
     multi_queue_format_header: MultiQueueFormatHeader | None,
-) -> tuple[int, int, bytes]:
-    """Return flags of the BaseHeader, flags of the UserHeader and the headers themselves."""
-    base_flags = flags = 0
-    tail = b""
-    if tracing_requested or tracing_queue:
-        base_flags = _TR_AND_DH if tracing_requested else _DH
-        tail = DebugHeader(tracing_queue).serialize()
+) -> tuple[int, bytes]:
+    """Return the flags of the headers behind the DebugHeader, and them."""
+    flags = 0
+    headers = b""
     if srmp_headers is not None:
-        tail += srmp_headers[0].serialize() + srmp_headers[1].serialize()
         flags |= UserHeaderFlags.AH
+        headers = srmp_headers[0].serialize() + srmp_headers[1].serialize()
     if soap_header is not None:
-        tail += soap_header.serialize()
         flags |= UserHeaderFlags.HH
+        headers += soap_header.serialize()
     if multi_queue_format_header is not None:
-        tail += multi_queue_format_header.serialize()
         flags |= UserHeaderFlags.MQ
-    return base_flags, int(flags), tail
+        headers += multi_queue_format_header.serialize()
+    return int(flags), headers
