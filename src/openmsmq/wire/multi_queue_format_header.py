@@ -9,7 +9,7 @@ from uuid import UUID
 from .checks import pad4, padded_end, require
 from .errors import MalformedPacket
 from .scalars import GUID_NULL, GUID_SIZE, guid
-from .wide_text import WCHAR_SIZE, find_text_end, serialize_text
+from .wide_text import find_text_end, lenient_text, serialize_text
 
 MQF_ADDRESS_HEADER: Final = Struct("<IHHI")
 MQF_ADDRESS_HEADER_SIZE: Final = 12
@@ -81,10 +81,10 @@ class MultiQueueFormatHeader:
 
     @classmethod
     def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
-        destination, end = _parse_addresses(buf, offset, DESTINATION_HEADER_ID, "Destination")
-        administration, end = _parse_addresses(buf, end, ADMINISTRATION_HEADER_ID, "Administration")
-        response, end = _parse_addresses(buf, end, RESPONSE_HEADER_ID, "Response")
-        signature, end = _parse_signature(buf, end)
+        destination, end = parse_addresses(buf, offset, DESTINATION_HEADER_ID, "Destination")
+        administration, end = parse_addresses(buf, end, ADMINISTRATION_HEADER_ID, "Administration")
+        response, end = parse_addresses(buf, end, RESPONSE_HEADER_ID, "Response")
+        signature, end = parse_signature(buf, end)
         return cls(destination, administration, response, signature), end
 
     def serialize(self) -> bytes:
@@ -102,7 +102,7 @@ class MultiQueueFormatHeader:
         )
 
 
-def _parse_addresses(
+def parse_addresses(
     buf: bytes | memoryview, offset: int, header_id: int, part: str
 ) -> tuple[tuple[MQFFormatNameElement, ...], int]:
     """Parse one MQFAddressHeader."""
@@ -125,7 +125,7 @@ def _parse_addresses(
     raw = bytes(buf[:end])
     elements = []
     for _ in range(element_count):
-        element, start = _parse_element(raw, offset, start, field)
+        element, start = parse_element(raw, offset, start, field)
         elements.append(element)
     if end - start >= 4:
         raise MalformedPacket(
@@ -135,7 +135,7 @@ def _parse_addresses(
     return tuple(elements), padded_end(buf, offset, end)
 
 
-def _parse_element(
+def parse_element(
     raw: bytes, start: int, offset: int, field: str
 ) -> tuple[MQFFormatNameElement, int]:
     """Parse one MQFFormatNameElement; boundaries count from `start`."""
@@ -146,7 +146,7 @@ def _parse_element(
         if name_end < 0:
             raise MalformedPacket(f"{field}.DirectFormatName", end, "no NUL at the end")
         # As in a UserHeader, a half of a surrogate pair leads to no queue, but harms nobody.
-        name = raw[end : name_end - WCHAR_SIZE].decode("utf-16-le", "replace")
+        name = lenient_text(raw[end:name_end])
         return MQFFormatNameElement(DIRECT, GUID_NULL, 0, name), name_end
     number_size = GUID_FORMAT_TYPES.get(format_type)
     if number_size is None or end > len(raw):
@@ -161,7 +161,7 @@ def _parse_element(
     return MQFFormatNameElement(format_type, guid(raw[guid_offset:guid_end]), number), end
 
 
-def _parse_signature(buf: bytes | memoryview, offset: int) -> tuple[bytes, int]:
+def parse_signature(buf: bytes | memoryview, offset: int) -> tuple[bytes, int]:
     """Parse the MQFSignatureHeader."""
     field = "MultiQueueFormatHeader.Signature"
     start = require(buf, offset, MQF_SIGNATURE_HEADER_SIZE, field)
