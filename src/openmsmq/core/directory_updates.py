@@ -20,7 +20,9 @@ from openmsmq.directory.objects import (
 from .directory_access import by_identifier
 from .directory_events import read_directory
 from .directory_timers import DIRECTORY_ONLINE_SECONDS, DirectoryTimer
+from .local_queue_manager import store_local
 from .queue import QueueRole, QueueType
+from .queue_rows import store_queue
 from .site_collection import read_all, read_object, read_queue_managers, read_site, read_site_gates
 
 if TYPE_CHECKING:
@@ -95,6 +97,7 @@ def update_server_list(state: State) -> None:
             for manager in managers
             if isinstance(manager, QueueManagerObject) and manager.directory_server
         )
+        store_local(state)
 
 
 def update_references(state: State) -> None:
@@ -129,12 +132,14 @@ def check_directory_online(state: State) -> None:
         if queue.queue_type is QueueType.PUBLIC and queue.role is QueueRole.USER:
             _update_queue(state, queue)
     update_references(state)
+    store_local(state)
 
 
 def _update_queue(state: State, queue: Queue) -> None:
     known = read_object(state, ElementType.QUEUE, queue.properties.identifier)
     if isinstance(known, QueueObject):
         _take_over(known, queue.properties)
+        store_queue(state, queue)
 
 
 def _take_over(source: DirectoryObject, target: DirectoryObject) -> None:

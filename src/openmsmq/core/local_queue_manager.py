@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from openmsmq.directory.document import decode_object, encode_object
@@ -22,8 +22,13 @@ from openmsmq.wire.errors import StoreError
 from openmsmq.wire.sid import SID
 
 from .site_collection import SiteReference
+from .tables import Table
+
+if TYPE_CHECKING:
+    from .state import State
 
 INITIALIZATION_RETRY_SECONDS: Final = 120
+ROW_KEY: Final = b"local"
 ROW_VERSION: Final = 1
 
 
@@ -136,3 +141,8 @@ class LocalQueueManager:
         local.hardened_security = raw["hardened_security"]
         local.initialization_retry_timer_duration = raw["initialization_retry_timer_duration"]
         return local
+
+
+def store_local(state: State) -> None:
+    """Write down what survives a restart."""
+    state.batch.set_row(Table.MANAGER, ROW_KEY, state.local.serialize())
