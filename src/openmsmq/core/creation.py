@@ -6,13 +6,13 @@ from dataclasses import fields, replace
 from typing import Any, Final
 from uuid import UUID
 
-from openmsmq.directory.objects import NULL_GUID, UNLIMITED, PrivacyLevel, QueueObject
+from openmsmq.directory.objects import NULL_GUID, UNLIMITED, QueueObject
 from openmsmq.security.caller import SYSTEM_CALLER, Caller
-from openmsmq.security.default_descriptor import default_queue_descriptor
 from openmsmq.wire.access_rights import MachineRight, QueueRight
 from openmsmq.wire.format_name import MulticastFormatName, parse_format_name
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.limits import MAX_QUEUE_LABEL
+from openmsmq.wire.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.queue_name import QueueName, QueueScope, Suffix
 
@@ -21,6 +21,7 @@ from .events import QueueChanged, QueueCreated
 from .names import parse_local_path
 from .queue import Queue, QueueRole, QueueType
 from .queue_rows import store_queue
+from .queue_security import accepted_queue_security, new_queue_security
 from .state import State
 
 _SCOPES: Final = {
@@ -76,8 +77,7 @@ def create_queue(
         raise QueueError(Hresult.MQ_ERROR_QUEUE_EXISTS, path)
     properties = QueueObject(identifier=identifier if identifier is not None else state.guids())
     apply_attributes(properties, attributes, CREATE_ATTRIBUTES)
-    if not properties.security:
-        properties.security = default_queue_descriptor(caller.sid).serialize()
+    properties.security = new_queue_security(state, caller, properties.security)
     queue = add_queue(state, name, QueueRole.USER, properties)
     state.events.append(QueueCreated(queue=queue, depends=state.batch_number))
     return queue
@@ -177,6 +177,8 @@ def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[st
     check_queue_right(queue, caller, needed)
     changed = replace(queue.properties)
     apply_attributes(changed, attributes, SET_ATTRIBUTES)
+    if "security" in attributes:
+        changed.security = accepted_queue_security(changed.security).serialize()
     changed.modify_time = int(state.utc)
     queue.properties = changed
     store_queue(state, queue)
@@ -193,7 +195,7 @@ def apply_attributes(
             raise QueueError(Hresult.MQ_ERROR_PROPERTY_NOTALLOWED, f"{name} {known}")
         if not _CHECKS[name](value):
             raise QueueError(Hresult.MQ_ERROR_ILLEGAL_PROPERTY_VALUE, f"{name}: {value!r}")
-        setattr(properties, name, PrivacyLevel(value) if name == "privacy_level" else value)
+        setattr(properties, name, QueuePrivacyLevel(value) if name == "privacy_level" else value)
 
 
 def _is_bool(value: object) -> bool:
@@ -224,7 +226,7 @@ _CHECKS: Final = {
     "quota": _is_quota,
     "journal_quota": _is_quota,
     "authentication": _is_bool,
-    "privacy_level": lambda value: value in set(PrivacyLevel),
+    "privacy_level": lambda value: value in set(QueuePrivacyLevel),
     "transactional": _is_bool,
     "multicast_address": _is_multicast,
     "security": lambda value: isinstance(value, bytes),

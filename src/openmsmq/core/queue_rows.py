@@ -6,8 +6,8 @@ from struct import Struct
 from typing import Any, Final
 from uuid import UUID
 
-from openmsmq.directory.objects import PrivacyLevel, QueueObject
-from openmsmq.wire.queue_enums import QueueState
+from openmsmq.directory.objects import QueueObject
+from openmsmq.wire.queue_enums import QueuePrivacyLevel, QueueState
 
 from .outgoing_queue import OutgoingQueue
 from .queue import Queue, QueueRole, QueueType
@@ -82,7 +82,7 @@ def parse_queue(number: int, value: bytes, queues: dict[int, Queue]) -> Queue:
     if "security" in plain:
         plain["security"] = bytes.fromhex(plain["security"])
     if "privacy_level" in plain:
-        plain["privacy_level"] = PrivacyLevel(plain["privacy_level"])
+        plain["privacy_level"] = QueuePrivacyLevel(plain["privacy_level"])
     parent = queues[row["parent"]] if "parent" in row else None
     queue = Queue(
         number,
