@@ -75,14 +75,15 @@ class QueueAddress(NamedTuple):
             ValueError: a part that this type needs is missing or does not fit.
         """
         match self.type:
+            case 7:
+                name = self.direct or ""
+                return _cached_name(name) if len(name) <= _MAX_CACHED_NAME else _name(name)
             case 2 | 3 | 4:
                 return _U32.pack(self.number)
             case 5:
                 return self._guid_bytes()
             case 6:
                 return _PRIVATE.pack(self._guid_bytes(), self.number)
-            case 7:
-                return _serialize_direct(self.direct or "")
             case _:
                 return b""
 
@@ -163,14 +164,15 @@ def _direct(raw: bytes) -> QueueAddress:
     return QueueAddress(7, None, 0, lenient_text(raw))
 
 
-# Most messages that pass go to few queues. Long names stay out, so that the cache stays small.
-_cached_direct: Final = lru_cache(maxsize=1024)(_direct)
-
-
-def _serialize_direct(name: str) -> bytes:
+def _name(name: str) -> bytes:
     if not name or "\0" in name:
         raise ValueError(f"not a direct format name: {name!r}")
     raw = serialize_text(name)
     if len(raw) > _MAX_COUNT:
         raise ValueError(f"a direct format name of {len(raw)} bytes is too long")
     return _pack_u16(len(raw)) + raw + bytes(-(len(raw) + _COUNT_SIZE) % 4)
+
+
+# Most messages go to few queues. Long names stay out, so that the caches stay small.
+_cached_direct: Final = lru_cache(maxsize=1024)(_direct)
+_cached_name: Final = lru_cache(maxsize=1024)(_name)

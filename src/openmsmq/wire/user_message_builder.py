@@ -10,6 +10,7 @@ from .base_header import (
     BASE_HEADER_SIZE,
     INFINITE,
     MAX_PACKET_SIZE,
+    PRIORITY_MASK,
     SIGNATURE,
     VERSION_NUMBER,
     BaseHeaderFlags,
@@ -44,9 +45,15 @@ _KIND: Final = Struct("<H20sII")
 _ALGORITHMS: Final = Struct("<IIII")
 _PADDING: Final = (b"", b"\0", b"\0\0", b"\0\0\0")
 _SIZE_OF_START: Final = BASE_HEADER_SIZE - 4
-_MAX_PRIORITY: Final = 7
-_MAX_ACKNOWLEDGMENTS: Final = 0x0F
 _RECOVERABLE: Final = 1
+_ALL_ACKNOWLEDGMENTS: Final = 0x0F
+_LARGEST: Final = {
+    "priority": PRIORITY_MASK,
+    "routing_count": ROUTING_COUNT_MASK,
+    "delivery_mode": _RECOVERABLE,
+    "acknowledgments": _ALL_ACKNOWLEDGMENTS,
+}
+_WRONG_CORRELATION_ID: Final = "a correlation id has 20 bytes"
 
 _TR_AND_DH: Final = int(BaseHeaderFlags.TR | BaseHeaderFlags.DH)
 _DH: Final = int(BaseHeaderFlags.DH)
@@ -150,7 +157,19 @@ class UserMessageTemplate:
         soap_header: SoapHeader | None = None,
         multi_queue_format_header: MultiQueueFormatHeader | None = None,
     ) -> None:
-        _check(priority, routing_count, delivery_mode, acknowledgments, correlation_id)
+        if not (
+            0 <= priority <= PRIORITY_MASK
+            and 0 <= routing_count <= ROUTING_COUNT_MASK
+            and 0 <= delivery_mode <= _RECOVERABLE
+            and 0 <= acknowledgments <= _ALL_ACKNOWLEDGMENTS
+            and len(correlation_id) == MESSAGE_IDENTIFIER_SIZE
+        ):
+            raise _range_fault(
+                priority=priority,
+                routing_count=routing_count,
+                delivery_mode=delivery_mode,
+                acknowledgments=acknowledgments,
+            )
         if transaction_header is not None:
             # [MS-MQMQ] 2.2.19.1, 2.2.19.2: PR is 0 and DM is 1 in a transactional message.
             priority, delivery_mode = 0, _RECOVERABLE
@@ -236,7 +255,7 @@ class UserMessageTemplate:
         kind = self._kind
         if correlation_id is not None:
             if len(correlation_id) != MESSAGE_IDENTIFIER_SIZE:
-                raise ValueError("a correlation id has 20 bytes")
+                raise ValueError(_WRONG_CORRELATION_ID)
             kind = kind[:2] + correlation_id + kind[22:]
         return b"".join(
             (
@@ -271,24 +290,12 @@ def build_user_message(
     return UserMessageTemplate(**properties).build(body, label)
 
 
-def _check(
-    priority: int,
-    routing_count: int,
-    delivery_mode: int,
-    acknowledgments: int,
-    correlation_id: bytes,
-) -> None:
-    """Check what `struct` would not find when the packet is put together."""
-    if not 0 <= priority <= _MAX_PRIORITY:
-        raise ValueError(f"priority {priority} is not in 0..{_MAX_PRIORITY}")
-    if not 0 <= routing_count <= ROUTING_COUNT_MASK:
-        raise ValueError(f"routing count {routing_count} is not in 0..{ROUTING_COUNT_MASK}")
-    if not 0 <= delivery_mode <= _RECOVERABLE:
-        raise ValueError(f"delivery mode {delivery_mode} is not 0 or 1")
-    if not 0 <= acknowledgments <= _MAX_ACKNOWLEDGMENTS:
-        raise ValueError(f"acknowledgments {acknowledgments} is not in 0..{_MAX_ACKNOWLEDGMENTS}")
-    if len(correlation_id) != MESSAGE_IDENTIFIER_SIZE:
-        raise ValueError("a correlation id has 20 bytes")
+def _range_fault(**values: int) -> ValueError:
+    """Say which value is out of range, knowing that one is, or else the correlation id."""
+    for name, value in values.items():
+        if not 0 <= value <= _LARGEST[name]:
+            return ValueError(f"{name} {value} is not in 0..{_LARGEST[name]}")
+    return ValueError(_WRONG_CORRELATION_ID)
 
 
 def _addresses(
