@@ -78,3 +78,9 @@ class CompoundMessageHeader:
             + self.data
         )
         return header.ljust(pad4(len(header)), b"\0")
+
+
+def compound_message_end(buf: bytes | memoryview, offset: int) -> int:
+    """Return where the Data of a CompoundMessageHeader that was checked ends, without padding."""
+    http_body_size: int = COMPOUND_MESSAGE_HEADER.unpack_from(buf, offset)[2]
+    return offset + COMPOUND_MESSAGE_HEADER_SIZE + http_body_size
