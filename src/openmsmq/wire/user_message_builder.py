@@ -3,7 +3,7 @@
 import struct
 from dataclasses import replace
 from struct import Struct
-from typing import Final, Required, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 from uuid import UUID
 
 from .base_header import (
@@ -63,12 +63,12 @@ _JP: Final = int(UserHeaderFlags.JP)
 _CQ: Final = int(UserHeaderFlags.CQ)
 _TH: Final = int(UserHeaderFlags.TH)
 _SH: Final = int(UserHeaderFlags.SH)
+_AU_AND_AS: Final = AUTHENTICATION_MASK | int(SecurityHeaderFlags.AU)
 
 
-class UserMessageProperties(TypedDict, total=False):
-    """Everything of a message but its body and its label, by the names of `UserMessage`."""
+class UserMessageOptions(TypedDict, total=False):
+    """What a message may have beside destination, body and label, named as in `UserMessage`."""
 
-    destination_queue: Required[QueueAddress]
     admin_queue: QueueAddress
     response_queue: QueueAddress
     source_queue_manager: UUID
@@ -99,6 +99,12 @@ class UserMessageProperties(TypedDict, total=False):
     srmp_headers: tuple[SRMPEnvelopeHeader, CompoundMessageHeader] | None
     soap_header: SoapHeader | None
     multi_queue_format_header: MultiQueueFormatHeader | None
+
+
+class UserMessageProperties(UserMessageOptions):
+    """Everything of a message but its body and label."""
+
+    destination_queue: QueueAddress
 
 
 class UserMessageTemplate:
@@ -193,9 +199,9 @@ class UserMessageTemplate:
                 source_queue_manager,
                 queue_manager_address,
             )
-            if connector_type or transaction_header or security_header or privacy_level:
+            if connector_type or transaction_header or security_header:
                 more_flags, before = _before_body(
-                    connector_type, transaction_header, security_header, privacy_level
+                    connector_type, transaction_header, security_header
                 )
                 flags |= more_flags
             if tracing_requested or tracing_queue:
@@ -280,14 +286,18 @@ class UserMessageTemplate:
 
 
 def build_user_message(
-    *, body: bytes = b"", label: str = "", **properties: Unpack[UserMessageProperties]
+    *,
+    body: bytes = b"",
+    label: str = "",
+    message_size: int | None = None,
+    **properties: Unpack[UserMessageProperties],
 ) -> bytes:
     """Build one packet from all its properties.
 
     Raises:
         ValueError: a value does not fit its field, or the packet is too large.
     """
-    return UserMessageTemplate(**properties).build(body, label)
+    return UserMessageTemplate(**properties).build(body, label, message_size=message_size)
 
 
 def _range_fault(**values: int) -> ValueError:
@@ -322,7 +332,6 @@ def _before_body(
     connector_type: UUID | None,
     transaction_header: TransactionHeader | None,
     security_header: SecurityHeader | None,
-    privacy_level: int,
 ) -> tuple[int, bytes]:
     """Return the flags of ConnectorType and the headers before MessageProperties, and them."""
     flags = 0
@@ -335,18 +344,10 @@ def _before_body(
         headers += transaction_header.serialize()
     if security_header is not None:
         flags |= _SH
-        headers += _outgoing_security(security_header, privacy_level).serialize()
-    elif privacy_level:
-        raise ValueError("an encrypted body needs a SecurityHeader with its key")
+        # [MS-MQDMPR] 3.1.7.1.32: AU and AS are 0 on the wire.
+        flags_on_wire = security_header.flags & ~_AU_AND_AS
+        headers += replace(security_header, flags=flags_on_wire).serialize()
     return flags, headers
-
-
-def _outgoing_security(header: SecurityHeader, privacy_level: int) -> SecurityHeader:
-    # [MS-MQDMPR] 3.1.7.1.32: AU and AS are 0 on the wire, EB follows the privacy level.
-    flags = header.flags & ~(AUTHENTICATION_MASK | SecurityHeaderFlags.AU | SecurityHeaderFlags.EB)
-    if privacy_level:
-        flags |= SecurityHeaderFlags.EB
-    return replace(header, flags=int(flags))
 
 
 def _after_body(
