@@ -11,9 +11,12 @@ from openmsmq.wire.capture import (
     CaptureEvent,
     CaptureNotice,
     Datagram,
+    Frame,
     StreamData,
     StreamEnd,
     StreamGap,
+    frame_events,
+    lone_link_type,
     read_capture,
 )
 from openmsmq.wire.errors import MalformedPacket
@@ -40,7 +43,7 @@ def test_a_conversation_with_a_ping_before_it() -> None:
         ethernet(back),
         to_server(sequence=9, flags=FIN | ACK),
     )
-    ping, question, answer, closed, end = events_of(data)
+    ping, question, head, answer, closed, end = events_of(data)
     assert isinstance(ping, Datagram)
     assert (ping.data, ping.frame, str(ping.flow)) == (
         b"ping",
@@ -49,6 +52,7 @@ def test_a_conversation_with_a_ping_before_it() -> None:
     )
     assert isinstance(question, StreamData)
     assert (question.data, question.flow.destination_port) == (b"question", 1801)
+    assert isinstance(head, StreamGap)
     assert isinstance(answer, StreamData)
     assert (answer.data, answer.flow) == (b"answer", question.flow.reversed())
     assert isinstance(closed, StreamEnd)
@@ -127,8 +131,34 @@ def test_a_cut_file_gives_everything_before_the_cut() -> None:
     seen: list[CaptureEvent] = []
     with pytest.raises(MalformedPacket, match="the file is cut off"):
         seen.extend(iter(reader))
-    assert [type(event) for event in seen] == [StreamData, StreamGap, StreamData, StreamEnd]
+    assert [type(event) for event in seen] == [
+        StreamGap,
+        StreamData,
+        StreamGap,
+        StreamData,
+        StreamEnd,
+    ]
 
 
 def test_an_empty_capture_has_no_events() -> None:
     assert events_of(pcap()) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (to_server(b"data"), 1),
+        (ipv4(udp(b"ping"), protocol=17), 101),
+        (writer.ipv6(tcp(b"data")), 101),
+        (ethernet(b"arp", kind=0x0806), None),
+        (ipv4(b"icmp", protocol=1), None),
+        (b"\x10\xc0\x0b\x00LIOR" + bytes(20), None),
+    ],
+)
+def test_a_frame_without_a_file_shows_its_link_type(data: bytes, expected: int | None) -> None:
+    assert lone_link_type(data) == expected
+
+
+def test_frames_may_come_from_elsewhere() -> None:
+    events = list(frame_events([Frame(1, None, 1, to_server(b"data"), 0, 0)]))
+    assert [event.data for event in events if isinstance(event, StreamData)] == [b"data"]

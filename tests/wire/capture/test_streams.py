@@ -70,7 +70,12 @@ def text(events: list[StreamEvent]) -> bytes:
 
 
 def gaps(events: list[StreamEvent]) -> list[tuple[int, int]]:
-    return [(event.position, event.size) for event in events if isinstance(event, StreamGap)]
+    """Place and size of the gaps inside streams."""
+    return [
+        (event.position, event.size)
+        for event in events
+        if isinstance(event, StreamGap) and event.size is not None
+    ]
 
 
 def reasons(events: list[StreamEvent]) -> list[str]:
@@ -126,7 +131,11 @@ def test_data_may_come_with_the_syn() -> None:
 
 def test_without_a_syn_the_stream_begins_with_the_first_segment() -> None:
     wire = Wire()
-    assert wire.send(b"middle", 5000) == [StreamData(FLOW, 1, 10, 0, b"middle")]
+    assert wire.send(b"middle", 5000) == [
+        StreamGap(FLOW, 1, 10, 0, None),
+        StreamData(FLOW, 1, 10, 0, b"middle"),
+    ]
+    assert wire.send(b" part", 5006) == [StreamData(FLOW, 2, 20, 6, b" part")]
     assert wire.send(b"before", 4994) == []
 
 

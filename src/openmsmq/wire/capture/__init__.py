@@ -1,6 +1,6 @@
 """Captures of MSMQ traffic: pcap and pcapng files in, streams and datagrams out."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,7 +9,7 @@ from openmsmq.wire.errors import MalformedPacket
 
 from .files import Frame, Readable, is_capture, read_frames
 from .flow import Flow
-from .layers import TCP, UDP, Layers, Transport
+from .layers import ETHERNET, RAW_IP, TCP, UDP, Layers, Transport
 from .streams import Reassembly, StreamData, StreamEnd, StreamEvent, StreamGap, parse_segment
 
 __all__ = [
@@ -19,11 +19,14 @@ __all__ = [
     "CaptureNotice",
     "Datagram",
     "Flow",
+    "Frame",
     "Readable",
     "StreamData",
     "StreamEnd",
     "StreamGap",
+    "frame_events",
     "is_capture",
+    "lone_link_type",
     "read_capture",
 ]
 
@@ -73,11 +76,21 @@ def read_capture(
     Raises:
         MalformedPacket: the file itself is damaged or cut off; everything before that was yielded.
     """
+    return frame_events(read_frames(file), ports=ports, ping_ports=ping_ports)
+
+
+def frame_events(
+    frames: Iterable[Frame],
+    *,
+    ports: Collection[int] = (BINARY_PORT,),
+    ping_ports: Collection[int] = (PING_PORT,),
+) -> Iterator[CaptureEvent]:
+    """As `read_capture`, for frames that come from elsewhere."""
     selection = _Selection(ports, ping_ports)
     last: Frame | None = None
     fault: MalformedPacket | None = None
     try:
-        for frame in read_frames(file):
+        for frame in frames:
             last = frame
             yield from selection.events(frame)
     except MalformedPacket as exc:
@@ -86,6 +99,18 @@ def read_capture(
         yield from selection.finish(last)
     if fault is not None:
         raise fault
+
+
+def lone_link_type(data: bytes) -> int | None:
+    """The link type of a frame that comes without one, if it is Ethernet or IP with TCP or UDP."""
+    for link_type in (ETHERNET, RAW_IP):
+        try:
+            transport = Layers().transport(Frame(1, None, link_type, data, 0, 0))
+        except MalformedPacket:
+            continue
+        if transport is not None and transport.protocol in (TCP, UDP):
+            return link_type
+    return None
 
 
 class _Selection:

@@ -16,6 +16,8 @@ from .files import Frame
 
 TCP: Final = 6
 UDP: Final = 17
+ETHERNET: Final = 1
+RAW_IP: Final = 101
 
 _ETHERTYPE_IPV4: Final = 0x0800
 _ETHERTYPE_IPV6: Final = 0x86DD
@@ -197,10 +199,10 @@ def _raw_ip(buf: memoryview) -> int | None:
 # Numbers of the registry of link types; 12 and 14 are what old BSD tools wrote for raw IP.
 _LINKS: Final[dict[int, Callable[[memoryview], int | None]]] = {
     0: _null,
-    1: _ethernet,
+    ETHERNET: _ethernet,
     12: _raw_ip,
     14: _raw_ip,
-    101: _raw_ip,
+    RAW_IP: _raw_ip,
     108: _null,
     113: _linux_cooked,
     228: _raw_ip,

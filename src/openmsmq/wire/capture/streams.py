@@ -42,13 +42,16 @@ class StreamData:
 
 @dataclass(frozen=True, slots=True)
 class StreamGap:
-    """Bytes of a stream that the capture does not have."""
+    """Bytes of a stream that the capture does not have.
+
+    A stream that begins before the capture has a gap at its start, of unknown size: None.
+    """
 
     flow: Flow
     frame: int
     time: int | None
     position: int
-    size: int
+    size: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +98,19 @@ def _by_position(piece: _Piece) -> int:
 class _Stream:
     """One direction: what comes next, and what came too early."""
 
-    __slots__ = ("acknowledged", "early", "end", "ended", "flow", "gap_frame", "origin", "position")
+    __slots__ = (
+        "acknowledged",
+        "early",
+        "end",
+        "ended",
+        "flow",
+        "gap_frame",
+        "headless",
+        "origin",
+        "position",
+    )
 
-    def __init__(self, flow: Flow, origin: int) -> None:
+    def __init__(self, flow: Flow, origin: int, *, headless: bool) -> None:
         self.flow = flow
         self.origin = origin
         self.position = 0
@@ -106,6 +119,7 @@ class _Stream:
         self.acknowledged = 0
         self.end: int | None = None
         self.ended = False
+        self.headless = headless
 
     def place(self, sequence: int) -> int:
         """Where a 32-bit sequence number stands in the stream, nearest to the present position."""
@@ -200,7 +214,7 @@ class Reassembly:
             silent = self._streams.popitem(last=False)[1]
             if not silent.ended:
                 self._finish(frame, silent, "too many connections to follow", events)
-        stream = self._streams[flow] = _Stream(flow, first & 0xFFFFFFFF)
+        stream = self._streams[flow] = _Stream(flow, first & 0xFFFFFFFF, headless=not segment.syn)
         self._streams.move_to_end(flow)
         return stream
 
@@ -248,7 +262,11 @@ class Reassembly:
         """Give out the part of a segment that is new; the rest was sent before."""
         fresh = piece.data[stream.position - piece.position :]
         if fresh:
-            events.append(StreamData(stream.flow, piece.frame, piece.time, stream.position, fresh))
+            at = (stream.flow, piece.frame, piece.time, stream.position)
+            if stream.headless:
+                stream.headless = False
+                events.append(StreamGap(*at, None))
+            events.append(StreamData(*at, fresh))
             stream.position += len(fresh)
 
     def _deliver_early(self, frame: Frame, stream: _Stream, events: list[StreamEvent]) -> None:
