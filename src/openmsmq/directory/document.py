@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar, get_type_hints
 from uuid import UUID
 
-from openmsmq.wire.errors import ConfigError, MalformedPacket
+from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.sid import SID
 
@@ -92,7 +92,7 @@ def _guid(value: object) -> UUID:
 def _sid(value: object) -> SID:
     try:
         return SID.from_text(_text(value))
-    except MalformedPacket as exc:
+    except ValueError as exc:
         raise ValueError("is not a SID") from exc
 
 

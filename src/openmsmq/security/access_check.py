@@ -41,7 +41,7 @@ class GenericMapping:
 
     def map(self, mask: int) -> int:
         """The mask with its generic rights replaced by those of the object."""
-        mapped = mask & ~GENERIC_RIGHTS
+        mapped = int(mask) & ~GENERIC_RIGHTS
         if mask & GENERIC_READ:
             mapped |= self.read
         if mask & GENERIC_WRITE:
@@ -51,13 +51,16 @@ class GenericMapping:
         return mapped
 
 
+# As plain numbers: the complement of an IntFlag would leave out the bits without a name.
 QUEUE_MAPPING: Final = GenericMapping(
-    QueueRight.QUEUE_GENERIC_READ, QueueRight.QUEUE_GENERIC_WRITE, QueueRight.QUEUE_GENERIC_ALL
+    int(QueueRight.QUEUE_GENERIC_READ),
+    int(QueueRight.QUEUE_GENERIC_WRITE),
+    int(QueueRight.QUEUE_GENERIC_ALL),
 )
 MACHINE_MAPPING: Final = GenericMapping(
-    MachineRight.MACHINE_GENERIC_READ,
-    MachineRight.MACHINE_GENERIC_WRITE,
-    MachineRight.MACHINE_GENERIC_ALL,
+    int(MachineRight.MACHINE_GENERIC_READ),
+    int(MachineRight.MACHINE_GENERIC_WRITE),
+    int(MachineRight.MACHINE_GENERIC_ALL),
 )
 
 

@@ -46,9 +46,9 @@ def _change(
             Hresult.MQ_ERROR_ILLEGAL_SECURITY_DESCRIPTOR,
             "nothing is protected here; set a whole list instead",
         )
-    aces = list(_without(descriptor.dacl.aces, sid, mask))
+    aces = list(_without(descriptor.dacl.aces, sid, int(mask)))
     if ace_type is not None:
-        aces = _with(aces, Ace(ace_type, mask, sid))
+        aces = _with(aces, Ace(ace_type, int(mask), sid))
     return replace(descriptor, dacl=replace(descriptor.dacl, aces=_ordered(aces)))
 
 

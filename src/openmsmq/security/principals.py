@@ -2,7 +2,6 @@
 
 from typing import Final, Protocol
 
-from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.sid import (
@@ -59,7 +58,7 @@ def parse_principal(text: str, accounts: Accounts) -> SID:
     if not colon:
         try:
             return SID.from_text(stripped)
-        except MalformedPacket as exc:
+        except ValueError as exc:
             raise _wrong(f"{text!r} is not {FORMS}") from exc
     return _account(kind.lower(), name, accounts, text)
 

@@ -96,7 +96,7 @@ def _mask(words: Iterable[str], rights: Mapping[str, int], synonyms: Mapping[str
         right = rights.get(name, synonyms.get(name, 0))
         if not right:
             raise _wrong(f"{word!r} is none of {', '.join(rights)}")
-        mask |= right
+        mask |= int(right)
     if not mask:
         raise _wrong(f"name at least one of {', '.join(rights)}")
     return mask
@@ -108,11 +108,13 @@ def _wrong(detail: str) -> QueueError:
 
 def _words(mask: int, known: Mapping[str, int]) -> list[str]:
     words = []
-    remaining = mask
+    remaining = int(mask)
     for word, right in known.items():
-        if mask & right == right and remaining & right:
+        # A plain number: the complement of an IntFlag leaves out the bits without a name.
+        bits = int(right)
+        if mask & bits == bits and remaining & bits:
             words.append(word)
-            remaining &= ~right
+            remaining &= ~bits
     if remaining:
         words.append(f"0x{remaining:08X}")
     return words
