@@ -47,11 +47,16 @@ class UserHeaderFlags(IntFlag):
     HH = 0x10000000
 
 
+_CQ: Final = int(UserHeaderFlags.CQ)
+# The flags that follow from the addresses.
+DERIVED_FLAGS: Final = ADDRESS_MASK | _CQ
+
+
 @dataclass(frozen=True, slots=True)
 class UserHeader:
     """All fields of the header; addresses are as encoded, not resolved.
 
-    `flags` is kept without DQ, AQ, RQ and CQ, which follow from the addresses.
+    `flags` is kept without DQ, AQ, RQ and CQ (`DERIVED_FLAGS`).
     """
 
     flags: int
@@ -76,11 +81,11 @@ class UserHeader:
         admin, end = QueueAddress.parse(buf, end, flags >> ADMIN_SHIFT & 7, offset)
         response, end = QueueAddress.parse(buf, end, flags >> RESPONSE_SHIFT & 7, offset)
         connector_type = None
-        if flags & UserHeaderFlags.CQ:
+        if flags & _CQ:
             start, end = end, require(buf, end, GUID_SIZE, "UserHeader.ConnectorType")
             connector_type = guid(bytes(buf[start:end]))
         header = cls(
-            flags & ~(ADDRESS_MASK | UserHeaderFlags.CQ),
+            flags & ~DERIVED_FLAGS,
             guid(source),
             message_id,
             sent_time,
@@ -100,7 +105,7 @@ class UserHeader:
             | self.destination_queue.type << DESTINATION_SHIFT
             | self.admin_queue.type << ADMIN_SHIFT
             | self.response_queue.type << RESPONSE_SHIFT
-            | (UserHeaderFlags.CQ if connector_type else 0)
+            | (_CQ if connector_type else 0)
         )
         fixed = USER_HEADER.pack(
             self.source_queue_manager.bytes_le,
