@@ -1,4 +1,4 @@
-"""Queues come and go: Create Queue, Delete Queue and setting attributes ([MS-MQDMPR] 3.1.7.1.3-4)."""
+"""Queues come and go: Create Queue and setting attributes ([MS-MQDMPR] 3.1.7.1.3)."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from openmsmq.wire.queue_name import QueueName, QueueScope, Suffix
 from .access import check_machine_right, check_queue_right
 from .events import QueueChanged, QueueCreated
 from .names import parse_local_path
+from .public_queues import publish, register
 from .queue import Queue, QueueRole, QueueType
 from .queue_rows import store_queue
 from .queue_security import accepted_queue_security, new_queue_security
@@ -60,12 +61,13 @@ def create_queue(
     *,
     caller: Caller,
     attributes: dict[str, Any],
-    identifier: UUID | None = None,
+    skip_directory: bool,
 ) -> Queue:
     """Create Queue, with the attributes that differ from the defaults.
 
     Raises:
-        QueueError: an invalid path name or attribute, a queue of that name, no right to create.
+        QueueError: an invalid path name or attribute, a queue of that name, no right to create,
+            or the directory refuses a public queue.
     """
     name = parse_local_path(state, path).queue_name
     if name.suffix is not Suffix.NONE or name.scope is QueueScope.SYSTEM:
@@ -75,9 +77,12 @@ def create_queue(
     check_machine_right(state, caller, MachineRight.CREATE_QUEUE)
     if name.key in state.paths:
         raise QueueError(Hresult.MQ_ERROR_QUEUE_EXISTS, path)
-    properties = QueueObject(identifier=identifier if identifier is not None else state.guids())
+    properties = QueueObject(identifier=state.guids())
     apply_attributes(properties, attributes, CREATE_ATTRIBUTES)
     properties.security = new_queue_security(state, caller, properties.security)
+    _name(state, name, properties)
+    if name.scope is QueueScope.PUBLIC and not skip_directory:
+        register(state, properties, caller)
     queue = add_queue(state, name, QueueRole.USER, properties)
     state.events.append(QueueCreated(queue=queue, depends=state.batch_number))
     return queue
@@ -91,14 +96,8 @@ def add_queue(
     parent: Queue | None = None,
 ) -> Queue:
     """Make a queue, with its journal if it has one, and list it."""
-    manager = state.manager
     queue_type = _SCOPES[name.scope]
-    properties.queue_manager = manager.identifier
-    properties.pathname = f"{manager.computer_name}\\{name}"
-    properties.qualified_pathname = (
-        f"{manager.qualified_computer_name or manager.computer_name}\\{name}"
-    )
-    properties.create_time = properties.modify_time = int(state.utc)
+    _name(state, name, properties)
     if queue_type is QueueType.PRIVATE and not properties.private_queue_number and parent is None:
         properties.private_queue_number = _free_number(state)
     state.last_queue_number += 1
@@ -107,8 +106,19 @@ def add_queue(
     store_queue(state, queue)
     if role is QueueRole.USER:
         journal = QueueName(name.scope, name.name, Suffix.JOURNAL)
-        queue.journal = add_queue(state, journal, QueueRole.JOURNAL, QueueObject(), queue)
+        kept = QueueObject(transactional=properties.transactional)
+        queue.journal = add_queue(state, journal, QueueRole.JOURNAL, kept, queue)
     return queue
+
+
+def _name(state: State, name: QueueName, properties: QueueObject) -> None:
+    """Fill in what follows from the name of a queue and the time of its creation."""
+    manager = state.manager
+    qualified = manager.qualified_computer_name or manager.computer_name
+    properties.queue_manager = manager.identifier
+    properties.pathname = f"{manager.computer_name}\\{name}"
+    properties.qualified_pathname = f"{qualified}\\{name}"
+    properties.create_time = properties.modify_time = int(state.utc)
 
 
 def _free_number(state: State) -> int:
@@ -180,6 +190,8 @@ def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[st
     if "security" in attributes:
         changed.security = accepted_queue_security(changed.security).serialize()
     changed.modify_time = int(state.utc)
+    if queue.queue_type is QueueType.PUBLIC:
+        publish(state, changed, caller)
     queue.properties = changed
     store_queue(state, queue)
     state.events.append(QueueChanged(queue=queue, depends=state.batch_number))

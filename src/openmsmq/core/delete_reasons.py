@@ -1,4 +1,4 @@
-"""What becomes of a message that leaves its queue: Message Position Deleted ([MS-MQDMPR] 3.1.7.2.1).
+"""What becomes of a message that leaves its queue ([MS-MQDMPR] 3.1.7.2.1).
 
 The reason is a message class. It decides over journal copies, dead letters and acknowledgments.
 """
@@ -32,9 +32,7 @@ _PLAIN_DEAD_LETTERS: Final = frozenset(
 )
 
 
-def delete_messages(
-    state: State, queue: Queue, messages: Sequence[Message], reason: int
-) -> None:
+def delete_messages(state: State, queue: Queue, messages: Sequence[Message], reason: int) -> None:
     """Messages that are no longer in the lanes or among the locked ones are gone for `reason`."""
     journal = _journal_of(queue) if reason == ACK_RECEIVE else None
     special: list[Message] = []
@@ -133,7 +131,7 @@ def _dead_letter(state: State, message: Message, reason: int) -> list[tuple[Queu
 
 
 def _dead_letter_queue(state: State, message: Message) -> Queue:
-    """The application's own dead-letter queue if it can take the message, else that of the system."""
+    """The dead-letter queue of the application if it can take the message, else the system's."""
     history = message.history
     if history is not None and history.deadletter_queue:
         own = state.paths.get(history.deadletter_queue.casefold())
@@ -149,4 +147,4 @@ def _acknowledge(state: State, message: Message, reason: int) -> None:
     else:
         wanted = _PR if reason == ACK_RECEIVE else _PA
     if message.traits & wanted:
-        state.to_acknowledge.append((packet_of(state, message), reason, message.traits))
+        state.to_acknowledge.append((packet_of(state, message), reason))

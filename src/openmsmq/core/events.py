@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .dispatch import DispatchEntry
     from .message import Message
     from .queue import Queue
     from .waiting import WaitingRead

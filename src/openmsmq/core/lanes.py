@@ -97,7 +97,7 @@ class Lane:
         taken: list[Message] = []
         while count > 0 and self.count:
             block = self.blocks[0]
-            wanted = len(block) if count >= len(block) else count
+            wanted = min(len(block), count)
             fitting = 0
             for message in block if wanted == len(block) else block[:wanted]:
                 size -= message.size

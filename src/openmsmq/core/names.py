@@ -1,7 +1,5 @@
 """Which queue a name means: one of this queue manager, or one on another machine."""
 
-from ipaddress import ip_address
-
 from openmsmq.wire.direct_format_name import DirectFormatName
 from openmsmq.wire.format_name import (
     ConnectorFormatName,
@@ -11,13 +9,13 @@ from openmsmq.wire.format_name import (
     PrivateFormatName,
     PublicFormatName,
     SingleFormatName,
-    is_format_name,
     parse_format_name,
 )
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.path_name import LOCAL_COMPUTER, PathName, parse_path_name
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.queue_name import QueueName, QueueScope, Suffix
+from openmsmq.wire.queue_reference import parse_queue_reference
 
 from .queue import Queue
 from .state import State
@@ -30,14 +28,6 @@ def is_this_machine(state: State, host: str) -> bool:
         return True
     manager = state.manager
     return name in (manager.computer_name.lower(), manager.qualified_computer_name.lower())
-
-
-def normal_host(host: str) -> str:
-    """A host as it is compared: lower case, addresses in their shortest form."""
-    try:
-        return str(ip_address(host.strip("[]")))
-    except ValueError:
-        return host.lower()
 
 
 def find_queue(state: State, name: SingleFormatName) -> Queue | None:
@@ -98,11 +88,11 @@ def parse_name(state: State, text: str) -> FormatName:
     Raises:
         QueueError: MQ_ERROR_ILLEGAL_FORMATNAME or MQ_ERROR_ILLEGAL_QUEUE_PATHNAME.
     """
-    if is_format_name(text):
-        return parse_format_name(text)
-    path = parse_path_name(text)
-    computer = state.manager.computer_name if path.is_local else path.computer
-    return parse_format_name(f"DIRECT=OS:{computer}\\{path.queue_name}")
+    name = parse_queue_reference(text)
+    if not isinstance(name, PathName):
+        return name
+    computer = state.manager.computer_name if name.is_local else name.computer
+    return parse_format_name(f"DIRECT=OS:{computer}\\{name.queue_name}")
 
 
 def parse_local_path(state: State, text: str) -> PathName:

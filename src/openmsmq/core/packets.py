@@ -1,12 +1,15 @@
 """Packets of messages, in memory or read back from where they are kept."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_patch import patch
 
-from .message import RECOVERABLE, Message
+from .message import RECOVERABLE, Message, PositionState
 from .state import State
+
+_DELETED: Final = PositionState.DELETED
 
 
 def packets_of(state: State, messages: Sequence[Message]) -> list[bytes]:
@@ -31,9 +34,7 @@ def packet_of(state: State, message: Message) -> bytes:
     return packets_of(state, (message,))[0]
 
 
-def _read_back(
-    state: State, messages: Sequence[Message], packets: list[bytes | None]
-) -> None:
+def _read_back(state: State, messages: Sequence[Message], packets: list[bytes | None]) -> None:
     stored = [
         at for at, message in enumerate(messages) if packets[at] is None and message.recoverable
     ]

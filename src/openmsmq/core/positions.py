@@ -1,6 +1,6 @@
 """Messages appear in queues and leave them: the places, the byte counts and the store."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .events import OutgoingAvailable
 from .message import NEVER, RECOVERABLE, SEQUENCE_BITS, Message, PositionState, record_of
@@ -12,6 +12,14 @@ def next_lookup_id(state: State, priority: int) -> int:
     """A new SequentialID as a lookup id that sorts by priority, then by arrival."""
     sequence = state.sequence.take(1, state.batch, state.batch_number) + 1
     return (7 - priority) << SEQUENCE_BITS | sequence
+
+
+def changes(state: State, messages: Iterable[Message]) -> int:
+    """The batch that stores a change of these messages; 0 if none of them is stored."""
+    for message in messages:
+        if message.traits & RECOVERABLE:
+            return state.batch_number
+    return 0
 
 
 def count_bytes(state: State, queue: Queue, size: int) -> None:

@@ -17,9 +17,11 @@ from .timers import ExpiryTimers, WaitTimers
 
 if TYPE_CHECKING:
     from openmsmq.directory.interface import Directory
+    from openmsmq.directory.objects import QueueManagerObject
 
     from .dispatch import DispatchCollection
     from .events import Event
+    from .expand import DistributionLists
     from .local_queue_manager import LocalQueueManager
     from .message import Message
     from .open_queue import OpenQueueDescriptor
@@ -77,10 +79,12 @@ class State:
     __slots__ = (
         "batch",
         "batch_number",
+        "deadletter",
         "descriptors",
         "directory",
         "directory_timers",
         "dispatch",
+        "distribution_lists",
         "durable_number",
         "events",
         "expiry",
@@ -93,6 +97,7 @@ class State:
         "last_queue_number",
         "leases",
         "local",
+        "machine_journal",
         "manager",
         "memory",
         "now",
@@ -114,6 +119,7 @@ class State:
         "transactions",
         "utc",
         "waits",
+        "xact_deadletter",
     )
 
     def __init__(
@@ -135,6 +141,7 @@ class State:
         self.packets = packets
         self.scratch = scratch
         self.directory = directory
+        self.distribution_lists: DistributionLists | None = None
         self.now = 0.0
         self.utc = 0.0
         # When the directory is read again, by timer.
@@ -156,6 +163,9 @@ class State:
         self.private_numbers: dict[int, Queue] = {}
         self.identifiers: dict[UUID, Queue] = {}
         self.outgoing: dict[str, Queue] = {}
+        self.machine_journal: Queue
+        self.deadletter: Queue
+        self.xact_deadletter: Queue
         self.descriptors: dict[int, OpenQueueDescriptor] = {}
         self.last_handle = 0
         self.transactions: dict[UUID, Transaction] = {}
@@ -174,7 +184,7 @@ class State:
         # Work that every operation leaves to its end: queues whose readers may be served, with the
         # messages that appeared there, and acknowledgments to send, with the packets they are for.
         self.touched: dict[Queue, list[Message]] = {}
-        self.to_acknowledge: list[tuple[bytes, int, int]] = []
+        self.to_acknowledge: list[tuple[bytes, int]] = []
 
     def new_handle(self) -> int:
         """A number for an open queue or a cursor, unique while the queue manager runs."""

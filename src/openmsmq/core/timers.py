@@ -61,6 +61,12 @@ class ExpiryTimers:
             heappush(self._seconds, second)
         bucket[message.key] = message
 
+    def postpone(self, message: Message, second: int) -> None:
+        """Look at an expired message again at this second; its `expires` stays."""
+        expires = message.expires
+        self.start(message, second)
+        message.expires = expires
+
     def stop(self, message: Message) -> None:
         """Forget the message; its `expires` stays."""
         if message.expires != NEVER:
@@ -86,6 +92,6 @@ class ExpiryTimers:
             if second is None or second > utc:
                 break
             bucket = self._buckets[second]
-            for key in list(bucket)[: limit - len(messages)]:
-                messages.append(bucket.pop(key))
+            keys = list(bucket)[: limit - len(messages)]
+            messages += [bucket.pop(key) for key in keys]
         return messages

@@ -1,0 +1,139 @@
+"""Move Message ([MS-MQDMPR] 3.1.7.1.16): to and from subqueues, and out of system queues."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import QueueError
+
+from .message import NEVER, PositionState
+from .open_queue import MAY_MOVE, MAY_SEND
+from .opening import drop_if_unused
+from .positions import changes, count_bytes, reslot
+from .queue import QueueRole, QueueType
+from .reading import check_transaction
+from .transactions import OperationType, move_now
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .message import Message
+    from .open_queue import OpenQueueDescriptor
+    from .queue import Queue
+    from .state import State
+    from .transactions import Transaction
+
+_TARGETS: Final = MAY_MOVE | MAY_SEND
+# The queues that keep messages for people, who may put them back.
+_KEEPING: Final = frozenset(
+    (
+        QueueRole.JOURNAL,
+        QueueRole.MACHINE_JOURNAL,
+        QueueRole.DEADLETTER,
+        QueueRole.XACT_DEADLETTER,
+    )
+)
+
+
+class Moved:
+    """Messages that were moved, by their new lookup ids (none before the commit)."""
+
+    __slots__ = ("count", "depends", "lookup_ids")
+
+    def __init__(self, count: int, lookup_ids: list[int], depends: int) -> None:
+        self.count = count
+        self.lookup_ids = lookup_ids
+        self.depends = depends
+
+
+def move_many(
+    state: State,
+    source: OpenQueueDescriptor,
+    target: OpenQueueDescriptor,
+    *,
+    lookup_ids: Sequence[int] | None,
+    max_count: int,
+    transaction: Transaction | None,
+) -> Moved:
+    """Move messages by lookup id, or the first ones.
+
+    Raises:
+        QueueError: the queues do not belong together, or a message is not there; then none moves.
+    """
+    queue = source.require(MAY_MOVE)
+    to = target.require(_TARGETS)
+    _check_pair(queue, to)
+    check_transaction(queue, transaction)
+    if transaction is not None and to.queue_type is QueueType.SYSTEM:
+        raise QueueError(
+            Hresult.MQ_ERROR_TRANSACTION_USAGE, f"no move in a transaction to {to.path}"
+        )
+    messages = _select(queue, to, lookup_ids, max_count)
+    for message in messages:
+        queue.lanes.remove(message)
+    if transaction is not None:
+        for message in messages:
+            queue.hold(message, transaction)
+        transaction.add(OperationType.MOVE, messages, target=to)
+        return Moved(len(messages), [], 0)
+    moved = [move_now(state, queue, message, to) for message in messages]
+    drop_if_unused(state, queue)
+    lookup_ids = [message.lookup_id for message in moved]
+    return Moved(len(moved), lookup_ids, changes(state, moved))
+
+
+def _check_pair(queue: Queue, target: Queue) -> None:
+    if queue is target:
+        raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, "source and target are the same queue")
+    same = queue.family is target.family and target.role is not QueueRole.JOURNAL
+    back = queue.role in _KEEPING and target.role in (QueueRole.USER, QueueRole.SUBQUEUE)
+    if not same and not back:
+        raise QueueError(
+            Hresult.MQ_ERROR_ILLEGAL_OPERATION,
+            f"messages of {queue.path} cannot be moved to {target.path}",
+        )
+
+
+def _select(
+    queue: Queue, target: Queue, lookup_ids: Sequence[int] | None, max_count: int
+) -> list[Message]:
+    messages: list[Message] = []
+    if lookup_ids is None:
+        found = queue.after(-1, peek=False)
+        while found is not None and len(messages) < max_count:
+            messages.append(found)
+            found = queue.after(found.lookup_id, peek=False)
+    else:
+        for lookup_id in dict.fromkeys(lookup_ids):
+            found = queue.lanes.get(lookup_id)
+            if found is None:
+                raise QueueError(
+                    Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{queue.path}: no message {lookup_id}"
+                )
+            messages.append(found)
+    for message in messages:
+        if message.transactional != target.properties.transactional:
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_USAGE,
+                f"message {message.lookup_id} does not fit {target.path}: one is transactional",
+            )
+    return messages
+
+
+def move_message(state: State, message: Message, target: Queue) -> Message:
+    """Move Message without a transaction, as protocols do it: source journal, dead letter.
+
+    [MS-MQDMPR] 3.1.7.1.16: readers that wait on a system queue are not woken.
+    """
+    queue = message.queue
+    if message.state == PositionState.AVAILABLE:
+        queue.lanes.remove(message)
+    else:
+        queue.forget_locked(message)
+    message.state = PositionState.DELETED
+    message.holder = None
+    count_bytes(state, queue, -message.size)
+    if message.expires != NEVER:
+        state.expiry.stop(message)
+    return reslot(state, message, target, wake=target.queue_type is not QueueType.SYSTEM)

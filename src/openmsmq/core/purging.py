@@ -1,0 +1,105 @@
+"""Purge Queue and Delete Queue ([MS-MQDMPR] 3.1.7.1.7, 3.1.7.1.4)."""
+
+from itertools import islice
+from typing import Final
+
+from openmsmq.security.caller import Caller
+from openmsmq.wire.access_rights import QueueRight
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.message_class import MessageClass
+from openmsmq.wire.queue_error import QueueError
+
+from .access import check_queue_right
+from .creation import unlist_queue
+from .delete_reasons import delete_messages
+from .events import QueueDeleted
+from .message import Message, PositionState
+from .open_queue import MAY_RECEIVE, OpenQueueDescriptor
+from .positions import changes
+from .public_queues import unregister
+from .queue import Queue, QueueRole, QueueType
+from .queue_rows import forget_queue
+from .state import State
+from .tables import Table
+from .waits import end_reads
+
+PURGE_STEP: Final = 10_000
+_PURGED: Final = int(MessageClass.NACK_Q_PURGED)
+_PURGED_AT_SENDER: Final = int(MessageClass.NACK_DELETED)
+_QUEUE_DELETED: Final = int(MessageClass.NACK_Q_DELETED)
+_LOCKED: Final = PositionState.LOCKED
+_EVERYTHING: Final = 1 << 62
+
+
+class Purged:
+    """One step of a purge: `done` is False while messages are left to purge."""
+
+    __slots__ = ("count", "depends", "done", "upto")
+
+    def __init__(self, count: int, upto: int, depends: int, *, done: bool) -> None:
+        self.count = count
+        self.upto = upto
+        self.depends = depends
+        self.done = done
+
+
+def purge(state: State, descriptor: OpenQueueDescriptor, *, upto: int | None, limit: int) -> Purged:
+    """Delete up to `limit` messages that arrived until now, or up to sequence `upto`.
+
+    Locked ones go when their reader is done with them. Uncommitted sends are not touched: they
+    have not arrived, and what their transaction commits is what the queue gets.
+    """
+    queue = descriptor.require(MAY_RECEIVE)
+    if upto is None:
+        upto = state.sequence.last
+    for message in queue.locked.values():
+        if message.state == _LOCKED and message.sequence <= upto:
+            message.state = PositionState.PURGE_PENDING
+            queue.peekable.pop(message.lookup_id, None)
+    messages: list[Message] = []
+    for lane in queue.lanes.arrivals(0, upto):
+        messages += islice(lane, limit - len(messages))
+    for message in messages:
+        queue.lanes.remove(message)
+    if messages:
+        reason = _PURGED_AT_SENDER if queue.outgoing is not None else _PURGED
+        delete_messages(state, queue, messages, reason)
+    return Purged(len(messages), upto, changes(state, messages), done=len(messages) < limit)
+
+
+def delete_queue(state: State, queue: Queue, *, caller: Caller) -> int:
+    """Delete Queue with its subqueues and its journal; return the batch that stores it.
+
+    Raises:
+        QueueError: not a queue that can be deleted, no right to, or the directory refuses; in the
+            last case the queue is gone here nevertheless.
+    """
+    if queue.role is not QueueRole.USER:
+        raise QueueError(Hresult.MQ_ERROR_ILLEGAL_OPERATION, f"{queue.path} cannot be deleted")
+    check_queue_right(queue, caller, QueueRight.DELETE_QUEUE)
+    for part in (*queue.subqueues.values(), queue.journal, queue):
+        if part is not None:
+            remove_queue(state, part)
+    number = state.batch_number
+    if queue.queue_type is QueueType.PUBLIC:
+        unregister(state, queue.properties, caller)
+    return number
+
+
+def remove_queue(state: State, queue: Queue) -> None:
+    """Take a queue away from everybody who has it open, with all its messages."""
+    messages = queue.lanes.take(_EVERYTHING, _EVERYTHING) + list(queue.locked.values())
+    queue.locked.clear()
+    queue.peekable.clear()
+    if messages:
+        delete_messages(state, queue, messages, _QUEUE_DELETED)
+    end_reads(state, queue, list(queue.waiting), Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE)
+    for descriptor in queue.descriptors.values():
+        descriptor.queue = None
+        descriptor.locked.clear()
+    queue.descriptors.clear()
+    unlist_queue(state, queue)
+    forget_queue(state, queue)
+    for key in queue.incoming:
+        state.batch.delete_row(Table.STREAMS, key)
+    state.events.append(QueueDeleted(queue=queue, depends=state.batch_number))

@@ -1,0 +1,405 @@
+"""QueueManager: the whole queue manager as one object without sockets, clock or disk.
+
+How to drive it
+    Every operation takes effect in memory at once, adds to the current batch, and returns its
+    result or raises `QueueError`. Results and events carry `depends`: the number of the batch that
+    must be durable before anybody may hear of them; 0 is none. Take batches with `take_batch`, make
+    them durable in their order, then call `durable`. What happens later (a waiting read ends, a
+    message expires) is in `take_events`. Call `set_time` before operations, `handle_timer` when
+    `next_timer` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from openmsmq.security.caller import Caller
+from openmsmq.wire.batch import Batch
+from openmsmq.wire.format_name import FormatName
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_enums import ShareMode
+from openmsmq.wire.queue_error import QueueError
+
+from . import creation, lookup, moving, opening, purging, reading, sending, transactions, waits
+from .directory_updates import handle_directory_timers, next_directory_timer
+from .dispatch import DispatchCollection
+from .events import Event
+from .expiry import expire_due
+from .lookup import MessageSeekAction
+from .moving import Moved
+from .names import parse_local_path, parse_name
+from .open_queue import OpenQueueDescriptor, QueueAccessType
+from .packets import drop_durable_packets
+from .purging import PURGE_STEP, Purged
+from .queue import Queue
+from .reading import DEFAULT_MAX_BYTES, Read
+from .recovery import Recovery, read_rows, recover, recover_local
+from .sending import Sent
+from .settling import settle
+from .staging import Stages
+from .state import Packets, Scratch, Settings, State
+from .transactions import Transaction
+from .waiting import WaitingRead
+
+if TYPE_CHECKING:
+    from openmsmq.directory.interface import Directory
+
+    from .cursor import Cursor
+    from .local_queue_manager import LocalQueueManager
+
+# Messages that one call of `handle_timer` expires; the rest follows in the next.
+EXPIRY_STEP: Final = 10_000
+
+
+class QueueManager:
+    """One queue manager.
+
+    Args:
+        recovery: what the store has; empty on the first start.
+        new: the attributes of a queue manager that is started for the first time.
+        guids: a new random GUID at each call.
+        packets: reads back stored packets; the store does.
+        scratch: takes packets of express messages when memory is short; the store has one.
+        directory: for public queues; None in workgroup mode.
+        now: monotonic time in seconds.
+        utc: time of day in seconds since 1970.
+    """
+
+    __slots__ = ("state",)
+
+    def __init__(
+        self,
+        recovery: Recovery,
+        *,
+        new: LocalQueueManager,
+        guids: Callable[[], UUID],
+        packets: Packets,
+        now: float,
+        utc: float,
+        scratch: Scratch | None = None,
+        directory: Directory | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        rows = read_rows(recovery)
+        self.state = State(
+            recover_local(rows) or new,
+            settings=settings or Settings(),
+            guids=guids,
+            packets=packets,
+            scratch=scratch,
+            directory=directory,
+        )
+        self.state.dispatch = DispatchCollection()
+        self.state.stages = Stages()
+        self.set_time(now=now, utc=utc)
+        recover(self.state, recovery, rows)
+
+    # Time, batches, events
+
+    def set_time(self, *, now: float, utc: float) -> None:
+        """Say what time it is for the operations that follow."""
+        self.state.now = now
+        self.state.utc = utc
+
+    def next_timer(self) -> float | None:
+        """The monotonic time at which `handle_timer` is to be called next."""
+        state = self.state
+        times = [state.waits.next(), next_directory_timer(state)]
+        second = state.expiry.next()
+        if second is not None:
+            times.append(state.now + max(second - state.utc, 0.0))
+        return min([time for time in times if time is not None], default=None)
+
+    def handle_timer(self, *, now: float, utc: float) -> None:
+        """Do what is due: end waiting reads, expire messages, look at the directory."""
+        self.set_time(now=now, utc=utc)
+        waits.expire_waits(self.state)
+        expire_due(self.state, EXPIRY_STEP)
+        handle_directory_timers(self.state)
+        settle(self.state)
+
+    def take_batch(self) -> tuple[int, Batch] | None:
+        """What is to be made durable next, with its number; None when there is nothing."""
+        state = self.state
+        if not state.batch:
+            return None
+        taken = state.batch_number, state.batch
+        state.batch = Batch()
+        state.batch_number += 1
+        return taken
+
+    def durable(self, number: int) -> None:
+        """All batches up to this number are on disk."""
+        state = self.state
+        state.durable_number = number
+        state.sequence.durable(number)
+        state.ordinals.durable(number)
+        drop_durable_packets(state)
+
+    def take_events(self) -> list[Event]:
+        """What happened since the last call, oldest first."""
+        events, self.state.events = self.state.events, []
+        return events
+
+    # Queues
+
+    def create_queue(
+        self,
+        path: str,
+        *,
+        caller: Caller,
+        skip_directory: bool = False,
+        **attributes: Any,
+    ) -> Queue:
+        """Create a private or public queue.
+
+        Args:
+            path: its path name; `.` means this machine.
+            caller: whose queue it becomes.
+            skip_directory: do not register a public queue.
+            attributes: label, type, journaling, quota, journal_quota, authentication,
+                privacy_level, transactional, multicast_address, security, base_priority.
+
+        Raises:
+            QueueError: MQ_ERROR_QUEUE_EXISTS, MQ_ERROR_ILLEGAL_QUEUE_PATHNAME and others.
+        """
+        return creation.create_queue(
+            self.state, path, caller=caller, attributes=attributes, skip_directory=skip_directory
+        )
+
+    def set_queue(self, queue: Queue, *, caller: Caller, **attributes: Any) -> int:
+        """Change attributes of a queue (all of `create_queue` but transactional)."""
+        creation.set_queue(self.state, queue, caller=caller, attributes=attributes)
+        return self.state.batch_number
+
+    def delete_queue(self, queue: Queue, *, caller: Caller) -> int:
+        """Delete a queue with its journal, its subqueues and all messages in them."""
+        number = purging.delete_queue(self.state, queue, caller=caller)
+        settle(self.state)
+        return number
+
+    def find_queue(self, path: str) -> Queue:
+        """The queue of this machine with a path name.
+
+        Raises:
+            QueueError: MQ_ERROR_QUEUE_NOT_FOUND.
+        """
+        name = parse_local_path(self.state, path)
+        queue = self.state.paths.get(name.queue_name.key)
+        if queue is None:
+            raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, path)
+        return queue
+
+    @property
+    def queues(self) -> list[Queue]:
+        """Every queue, outgoing ones included."""
+        return list(self.state.queues.values())
+
+    # Open queues and cursors
+
+    def open_queue(
+        self,
+        name: str | FormatName,
+        access: QueueAccessType,
+        *,
+        caller: Caller,
+        share: ShareMode = ShareMode.DENY_NONE,
+    ) -> OpenQueueDescriptor:
+        """Open a queue by format name or path name.
+
+        Raises:
+            QueueError: MQ_ERROR_QUEUE_NOT_FOUND, MQ_ERROR_SHARING_VIOLATION,
+                MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION, MQ_ERROR_ACCESS_DENIED and others.
+        """
+        if isinstance(name, str):
+            name = parse_name(self.state, name)
+        return opening.open_queue(self.state, name, access, share, caller)
+
+    def close_queue(self, descriptor: OpenQueueDescriptor) -> None:
+        """Close an open queue: its reads end, what it had locked goes back in place."""
+        opening.close_queue(self.state, descriptor)
+        settle(self.state)
+
+    def open_cursor(self, descriptor: OpenQueueDescriptor) -> Cursor | None:
+        """A new cursor in front of the first message; None when the queue is gone."""
+        return opening.open_cursor(self.state, descriptor)
+
+    def close_cursor(self, cursor: Cursor) -> None:
+        """Forget a cursor; reads that wait through it end."""
+        opening.close_cursor(self.state, cursor)
+
+    # Messages
+
+    def enqueue_many(
+        self,
+        descriptor: OpenQueueDescriptor,
+        packets: Sequence[bytes],
+        transaction: Transaction | None = None,
+        *,
+        deadletter_queue: str = "",
+    ) -> Sent:
+        """Send packets that a client built: all of them, or none and an error.
+
+        The queue manager writes its GUID, an ordinal and the time into each. `deadletter_queue` is
+        the path name of a local queue for those that cannot be delivered.
+        """
+        if deadletter_queue:
+            deadletter_queue = parse_local_path(self.state, deadletter_queue).queue_name.key
+        sent = sending.enqueue_many(self.state, descriptor, packets, transaction, deadletter_queue)
+        settle(self.state)
+        return sent
+
+    def dequeue_many(
+        self,
+        descriptor: OpenQueueDescriptor,
+        *,
+        max_count: int = 1,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        timeout: float | None = 0.0,
+        cursor: Cursor | None = None,
+        transaction: Transaction | None = None,
+        two_phase: bool = False,
+        tag: object | None = None,
+    ) -> Read | WaitingRead:
+        """Receive messages in queue order; with a cursor the one message that it says.
+
+        Args:
+            timeout: how long to wait for the first one; None is for ever. While it waits a
+                `WaitingRead` stands for the result, which an event brings.
+            transaction: they are locked until it is decided.
+            two_phase: they are locked until `end_many`.
+            tag: to cancel the wait by.
+        """
+        result = reading.dequeue_many(
+            self.state,
+            descriptor,
+            max_count=max_count,
+            max_bytes=max_bytes,
+            timeout=timeout,
+            cursor=cursor,
+            transaction=transaction,
+            two_phase=two_phase,
+            tag=tag,
+        )
+        settle(self.state)
+        return result
+
+    def end_many(
+        self, descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int], *, delete: bool
+    ) -> int:
+        """End two-phase reads: delete the messages, or give them back in place."""
+        number = reading.end_many(self.state, descriptor, lookup_ids, delete=delete)
+        settle(self.state)
+        return number
+
+    def peek_many(
+        self,
+        descriptor: OpenQueueDescriptor,
+        *,
+        max_count: int = 1,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        timeout: float | None = 0.0,
+        cursor: Cursor | None = None,
+        next_message: bool = False,
+        tag: object | None = None,
+    ) -> Read | WaitingRead:
+        """Look at the first messages, or through a cursor at its current or next one."""
+        return reading.peek_many(
+            self.state,
+            descriptor,
+            max_count=max_count,
+            max_bytes=max_bytes,
+            timeout=timeout,
+            cursor=cursor,
+            next_message=next_message,
+            tag=tag,
+        )
+
+    def read_by_lookup_id(
+        self,
+        descriptor: OpenQueueDescriptor,
+        lookup_id: int,
+        action: MessageSeekAction = MessageSeekAction.CURRENT,
+        *,
+        receive: bool = False,
+        transaction: Transaction | None = None,
+        two_phase: bool = False,
+        allow_peek: bool = False,
+    ) -> Read:
+        """Peek or receive the message in this relation to a lookup id; never waits."""
+        result = lookup.read_by_lookup_id(
+            self.state,
+            descriptor,
+            lookup_id,
+            action,
+            receive=receive,
+            transaction=transaction,
+            two_phase=two_phase,
+            allow_peek=allow_peek,
+        )
+        settle(self.state)
+        return result
+
+    def move_many(
+        self,
+        source: OpenQueueDescriptor,
+        target: OpenQueueDescriptor,
+        *,
+        lookup_ids: Sequence[int] | None = None,
+        max_count: int = 1000,
+        transaction: Transaction | None = None,
+    ) -> Moved:
+        """Move messages by lookup id, or the first ones, to another open queue."""
+        moved = moving.move_many(
+            self.state,
+            source,
+            target,
+            lookup_ids=lookup_ids,
+            max_count=max_count,
+            transaction=transaction,
+        )
+        settle(self.state)
+        return moved
+
+    def purge(
+        self, descriptor: OpenQueueDescriptor, *, upto: int | None = None, limit: int = PURGE_STEP
+    ) -> Purged:
+        """Delete what is in the queue, in steps: call again with `upto` until it is done."""
+        purged = purging.purge(self.state, descriptor, upto=upto, limit=limit)
+        settle(self.state)
+        return purged
+
+    def cancel(self, queue: Queue, tag: object, code: int) -> int:
+        """End the waiting read with this tag; return MQ_OK or STATUS_NOT_FOUND."""
+        return waits.cancel(self.state, queue, tag, code)
+
+    # Transactions
+
+    def begin(self, identifier: UUID) -> Transaction:
+        """Create a transaction."""
+        return transactions.create_transaction(self.state, identifier)
+
+    def find_transaction(self, identifier: UUID) -> Transaction:
+        """The transaction with this identifier; MQ_ERROR_TRANSACTION_SEQUENCE if unknown."""
+        return transactions.find_transaction(self.state, identifier)
+
+    def prepare(self, identifier: UUID, *, single_phase: bool = True) -> int:
+        """First phase; return the batch that makes it durable."""
+        transaction = transactions.find_transaction(self.state, identifier)
+        return transactions.prepare(self.state, transaction, single_phase=single_phase)
+
+    def commit(self, identifier: UUID) -> int:
+        """Make a transaction take effect; return the batch that stores it."""
+        transaction = transactions.find_transaction(self.state, identifier)
+        number = transactions.commit(self.state, transaction)
+        settle(self.state)
+        return number
+
+    def abort(self, identifier: UUID) -> int:
+        """Undo a transaction; return the batch that stores it."""
+        transaction = transactions.find_transaction(self.state, identifier)
+        number = transactions.abort(self.state, transaction)
+        settle(self.state)
+        return number

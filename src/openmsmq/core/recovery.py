@@ -1,0 +1,184 @@
+"""A queue manager from what its store has: queues, messages, transactions in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, Protocol
+
+from openmsmq.wire.errors import StoreError
+
+from .creation import list_queue
+from .local_queue_manager import ROW_KEY, LocalQueueManager
+from .message import NEVER, Message, PositionState, Record
+from .ordinals import Reservation
+from .positions import count_bytes
+from .queue_rows import parse_queue, queue_number
+from .ranges import parse_lease
+from .staging import parse_producer
+from .state import ORDINAL_BLOCK, SEQUENCE_BLOCK
+from .system_queues import ensure_system_queues
+from .tables import Table
+from .transaction_rows import StoredTransaction, parse_transaction
+from .transactions import OperationType, Transaction, TransactionState
+from .transfer_info import IncomingTransactionalTransferInfo
+
+if TYPE_CHECKING:
+    from .queue import Queue
+    from .state import State
+
+# How far a restored copy jumps ahead of the numbers that the original may have used meanwhile.
+RESTORED_SEQUENCES: Final = 1 << 40
+RESTORED_ORDINALS: Final = 1 << 28
+_AVAILABLE: Final = PositionState.AVAILABLE
+_LOCKED: Final = PositionState.LOCKED
+
+Rows = dict[int, dict[bytes, bytes]]
+
+
+class Recovery(Protocol):
+    """What a store knows at a start."""
+
+    @property
+    def messages(self) -> Iterable[tuple[int, bytes, int]]: ...
+
+    @property
+    def rows(self) -> Iterable[tuple[int, bytes, bytes]]: ...
+
+    @property
+    def restored(self) -> bool: ...
+
+
+def read_rows(recovery: Recovery) -> Rows:
+    """The state rows by table."""
+    rows: Rows = {table: {} for table in Table}
+    for table, key, value in recovery.rows:
+        rows.setdefault(table, {})[key] = value
+    return rows
+
+
+def recover_local(rows: Rows) -> LocalQueueManager | None:
+    """The attributes of the queue manager, if the store has been used before."""
+    row = rows[Table.MANAGER].get(ROW_KEY)
+    return LocalQueueManager.restore(row) if row is not None else None
+
+
+def recover(state: State, recovery: Recovery, rows: Rows) -> None:
+    """Fill an empty state from the store.
+
+    Raises:
+        StoreError: rows and messages do not fit together.
+    """
+    manager = rows[Table.MANAGER]
+    state.sequence = Reservation(b"sequence", SEQUENCE_BLOCK, manager.get(b"sequence"))
+    state.ordinals = Reservation(b"ordinal", ORDINAL_BLOCK, manager.get(b"ordinal"))
+    if recovery.restored:
+        state.sequence.skip(RESTORED_SEQUENCES)
+        state.ordinals.skip(RESTORED_ORDINALS)
+        # New transactional sequences: those of the original may go on elsewhere.
+        for key in rows[Table.SEQUENCES]:
+            state.batch.delete_row(Table.SEQUENCES, key)
+        rows[Table.SEQUENCES].clear()
+        state.batch.clear_restored()
+    _recover_queues(state, rows[Table.QUEUES])
+    ensure_system_queues(state)
+    for key, value in rows[Table.STREAMS].items():
+        stream = IncomingTransactionalTransferInfo.parse(key, value)
+        state.queues[stream.queue].incoming[key] = stream
+    for key, value in rows[Table.LEASES].items():
+        lease = parse_lease(key, value)
+        state.leases[lease.queue, lease.consumer] = lease
+    for key, value in rows[Table.PRODUCERS].items():
+        producer, batch = parse_producer(key, value)
+        state.producers[producer] = batch
+    transactions = [
+        parse_transaction(key, value) for key, value in sorted(rows[Table.TRANSACTIONS].items())
+    ]
+    involved = _recover_messages(state, recovery, transactions)
+    for stored in transactions:
+        _recover_transaction(state, stored, involved)
+
+
+def _recover_queues(state: State, rows: dict[bytes, bytes]) -> None:
+    # A queue has a smaller number than the subqueues and the journal that belong to it.
+    for key in sorted(rows):
+        number = queue_number(key)
+        list_queue(state, parse_queue(number, rows[key], state.queues))
+        state.last_queue_number = max(state.last_queue_number, number)
+
+
+def _recover_messages(
+    state: State, recovery: Recovery, transactions: list[StoredTransaction]
+) -> dict[int, Message]:
+    """Put all messages in their places; return those that a transaction speaks of, by key."""
+    wanted = {
+        key
+        for transaction in transactions
+        for operation in transaction.operations
+        for key in operation.keys
+    }
+    involved: dict[int, Message] = {}
+    found: dict[int, list[Message]] = {number: [] for number in state.queues}
+    queues = state.queues
+    for key, raw, size in recovery.messages:
+        record = Record(raw)
+        queue = queues.get(record.queue)
+        if queue is None:
+            raise StoreError(f"message {key} is in queue {record.queue}, which does not exist")
+        message = Message(
+            key,
+            record.lookup_id,
+            queue,
+            None,
+            size,
+            record.traits,
+            record.arrived,
+            record.expires,
+            _AVAILABLE,
+            0,
+        )
+        message.history = record.history
+        if record.expires != NEVER:
+            state.expiry.start(message, record.expires)
+        if key in wanted:
+            involved[key] = message
+            if record.history is not None and record.history.transaction:
+                continue
+        found[record.queue].append(message)
+    for number, messages in found.items():
+        if messages:
+            _place(state, queues[number], messages)
+    return involved
+
+
+def _place(state: State, queue: Queue, messages: list[Message]) -> None:
+    messages.sort(key=attrgetter("lookup_id"))
+    queue.lanes.extend(messages, [message.lookup_id for message in messages])
+    count_bytes(state, queue, sum([message.size for message in messages]))
+
+
+def _recover_transaction(
+    state: State, stored: StoredTransaction, involved: dict[int, Message]
+) -> None:
+    """A transaction that was prepared: everything is as it was, and the coordinator decides."""
+    transaction = Transaction(stored.identifier, stored.number)
+    transaction.single_phase = False
+    transaction.state = TransactionState.PREPARED
+    state.transactions[stored.identifier] = transaction
+    for operation in stored.operations:
+        messages = [involved[key] for key in operation.keys if key in involved]
+        operation_type = OperationType(operation.operation_type)
+        for message in messages:
+            if operation_type is OperationType.ENQUEUE:
+                message.state = _LOCKED
+                message.holder = transaction
+                message.queue.pending[message.lookup_id] = message
+                message.queue.reserved_bytes += message.size
+            elif message.state == _AVAILABLE:
+                message.queue.lock(message, transaction)
+        transaction.add(
+            operation_type,
+            messages,
+            reason=operation.reason,
+            target=state.queues.get(operation.target),
+        )

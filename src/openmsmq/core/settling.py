@@ -1,0 +1,17 @@
+"""What every operation leaves to its end: acknowledgments, and readers that may be served."""
+
+from .acknowledgments import acknowledge
+from .serving import serve
+from .state import State
+
+
+def settle(state: State) -> None:
+    """Do the work that operations left over, until nothing is left."""
+    while state.touched or state.to_acknowledge:
+        if state.to_acknowledge:
+            work, state.to_acknowledge = state.to_acknowledge, []
+            for packet, message_class in work:
+                acknowledge(state, packet, message_class)
+        if state.touched:
+            queue, arrived = state.touched.popitem()
+            serve(state, queue, arrived)

@@ -1,0 +1,189 @@
+"""A queue manager with a store and a clock, driven by hand: no loop, no thread, no sleep."""
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any, TypeVar
+from uuid import UUID
+
+from openmsmq.core.events import Event
+from openmsmq.core.local_queue_manager import LocalQueueManager
+from openmsmq.core.message import Message
+from openmsmq.core.open_queue import OpenQueueDescriptor, QueueAccessType
+from openmsmq.core.queue import Queue
+from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.reading import Read
+from openmsmq.core.sending import Sent
+from openmsmq.core.state import Settings
+from openmsmq.core.transactions import Transaction
+from openmsmq.core.waiting import WaitingRead
+from openmsmq.directory.interface import Directory
+from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
+from openmsmq.security.caller import Caller, unix_caller
+from openmsmq.store.interface import Store
+from openmsmq.store.memory_store import MemoryStore
+from openmsmq.wire.queue_address import direct_address
+from openmsmq.wire.queue_enums import ShareMode
+from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.user_message_builder import build_user_message
+
+E = TypeVar("E", bound=Event)
+
+QM_GUID = UUID("11111111-2222-3333-4444-555555555555")
+OTHER_GUID = UUID("99999999-2222-3333-4444-555555555555")
+USER = unix_caller(1000, [1000], service_uid=500)
+STRANGER = unix_caller(1001, [1001], service_uid=500)
+ADMINISTRATOR = unix_caller(0, [0], service_uid=500)
+ORDERS = r".\private$\orders"
+START_UTC = 1_700_000_000.0
+
+RECEIVE = QueueAccessType.RECEIVE
+SEND = QueueAccessType.SEND
+PEEK = QueueAccessType.PEEK
+MOVE = QueueAccessType.MOVE
+
+
+def packet(body: bytes = b"body", **properties: Any) -> bytes:
+    """A packet as a client builds it."""
+    properties.setdefault("destination_queue", direct_address(r"OS:qm\private$\orders"))
+    properties.setdefault("delivery_mode", 1)
+    return build_user_message(body=body, **properties)
+
+
+def bodies(read: Read | WaitingRead) -> list[bytes]:
+    """The bodies that a read returned."""
+    assert isinstance(read, Read)
+    return [UserMessage(each).body for each in read.packets]
+
+
+class Harness:
+    """Owns a store and a queue manager over it; `restart` makes a new one from the store."""
+
+    def __init__(
+        self,
+        store: Store | None = None,
+        *,
+        reopen: Callable[[], Store] | None = None,
+        settings: Settings | None = None,
+        directory: Directory | None = None,
+    ) -> None:
+        self.store: Store = store if store is not None else MemoryStore()
+        self._reopen = reopen
+        self.settings = settings or Settings()
+        self.directory = directory
+        self.now = 1000.0
+        self.utc = START_UTC
+        self._guids = count(1)
+        self.events: list[Event] = []
+        self.qm = self._start()
+
+    def _start(self) -> QueueManager:
+        new = LocalQueueManager(
+            QueueManagerObject(
+                identifier=QM_GUID, computer_name="QM", queue_manager_quota=UNLIMITED
+            ),
+            directory_integrated=self.directory is not None,
+        )
+        return QueueManager(
+            self.store.recover(None),
+            new=new,
+            guids=lambda: UUID(int=next(self._guids) << 64 | 0xABCD),
+            packets=self.store,
+            scratch=self.store.scratch,
+            directory=self.directory,
+            settings=self.settings,
+            now=self.now,
+            utc=self.utc,
+        )
+
+    # The service in small
+
+    def flush(self) -> int:
+        """Make everything durable that is there; return the number of the last batch."""
+        number = 0
+        while (taken := self.qm.take_batch()) is not None:
+            number, batch = taken
+            write = self.store.begin([batch])
+            self.store.write(write)
+            self.store.finish(write)
+            self.qm.durable(number)
+        return number
+
+    def crash(self) -> None:
+        """Forget everything that is not in the store, and start again."""
+        if self._reopen is not None:
+            self.store = self._reopen()
+        self.events.clear()
+        self.qm = self._start()
+
+    def restart(self) -> None:
+        """Stop cleanly and start again."""
+        self.flush()
+        self.crash()
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass and the timers run."""
+        self.now += seconds
+        self.utc += seconds
+        self.qm.handle_timer(now=self.now, utc=self.utc)
+
+    def take_events(self, kind: type[E]) -> list[E]:
+        """The events of one kind since they were last asked for."""
+        self.events += self.qm.take_events()
+        found = [event for event in self.events if isinstance(event, kind)]
+        self.events = [event for event in self.events if not isinstance(event, kind)]
+        return found
+
+    # Shorter calls
+
+    def create(self, path: str = ORDERS, *, caller: Caller = USER, **attributes: Any) -> Queue:
+        return self.qm.create_queue(path, caller=caller, **attributes)
+
+    def open(
+        self,
+        access: QueueAccessType,
+        name: str = ORDERS,
+        *,
+        share: ShareMode = ShareMode.DENY_NONE,
+        caller: Caller = USER,
+    ) -> OpenQueueDescriptor:
+        return self.qm.open_queue(name, access, share=share, caller=caller)
+
+    def send(
+        self,
+        *contents: bytes,
+        name: str = ORDERS,
+        transaction: Transaction | None = None,
+        deadletter_queue: str = "",
+        **properties: Any,
+    ) -> Sent:
+        descriptor = self.open(SEND, name)
+        sent = self.qm.enqueue_many(
+            descriptor,
+            [packet(body, **properties) for body in contents],
+            transaction,
+            deadletter_queue=deadletter_queue,
+        )
+        self.qm.close_queue(descriptor)
+        return sent
+
+    def drain(self, name: str = ORDERS, *, caller: Caller = ADMINISTRATOR) -> list[bytes]:
+        """Receive all bodies of a queue."""
+        descriptor = self.open(RECEIVE, name, caller=caller)
+        try:
+            return bodies(self.qm.dequeue_many(descriptor, max_count=1_000_000, max_bytes=1 << 40))
+        except QueueError:
+            return []
+        finally:
+            self.qm.close_queue(descriptor)
+
+    def contents(self, name: str = ORDERS) -> list[bytes]:
+        """The bodies of all visible messages of a queue, in queue order, without an open."""
+        queue = self.qm.find_queue(name)
+        return [self.body(message) for message in queue.lanes]
+
+    def body(self, message: Message) -> bytes:
+        content = message.packet
+        if content is None:
+            content = self.store.read_many([message.key])[0]
+        return UserMessage(content).body
