@@ -146,6 +146,9 @@ class Store(Protocol):
     def maintain(self) -> Step | None:
         """The next piece of maintenance, or None; one at a time."""
 
+    def take_findings(self) -> list[Finding]:
+        """Damage that maintenance found since the last call; no live message is affected yet."""
+
     def stats(self) -> StoreStats:
         """Figures for status and metrics."""
 
@@ -166,6 +169,10 @@ class Backup(Protocol):
     @property
     def done(self) -> bool:
         """Whether the target is complete and durable."""
+
+    @property
+    def failure(self) -> str | None:
+        """Why it will never be done, or None."""
 
     def abandon(self) -> None:
         """Give up and remove the target."""

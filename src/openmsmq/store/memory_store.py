@@ -6,7 +6,7 @@ from pathlib import Path
 from openmsmq.wire.batch import Batch, merge
 from openmsmq.wire.errors import StoreError
 
-from .interface import Backup, Progress, Recovery, Step, StoreStats, Write
+from .interface import Backup, Finding, Progress, Recovery, Step, StoreStats, Write
 
 
 class MemoryWrite:
@@ -100,6 +100,9 @@ class MemoryStore:
 
     def maintain(self) -> Step | None:
         return None
+
+    def take_findings(self) -> list[Finding]:
+        return []
 
     def stats(self) -> StoreStats:
         return StoreStats(

@@ -1,0 +1,119 @@
+"""Group commit: encode in the owner's thread, write in another, index when it is durable."""
+
+from collections.abc import Callable, Sequence
+
+from openmsmq.wire.batch import Batch, merge
+from openmsmq.wire.errors import StoreError
+
+from .frame import Changes, Encoder, Move, Place
+from .index import Index
+from .interface import Write
+from .log_format import MAX_FRAME_SIZE
+from .segments import Placement, Segments, Tail
+
+
+class FileWrite:
+    """One frame on its way to the disk; nothing at all if there was nothing to store."""
+
+    __slots__ = ("buffers", "changes", "operations", "placement", "size", "start")
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.operations = 0
+        self.buffers: list[bytes] = []
+        self.changes: Changes | None = None
+        self.placement: Placement | None = None
+        self.start = 0
+
+
+class Committer:
+    """The way of batches into the log."""
+
+    def __init__(
+        self,
+        *,
+        segments: Segments,
+        tail: Tail,
+        index: Index,
+        store_tag: int,
+        take_moves: Callable[[], list[Move]],
+    ) -> None:
+        self._segments = segments
+        self.tail = tail
+        self._index = index
+        self._store_tag = store_tag
+        self._take_moves = take_moves
+        self._written = tail.place.sequence
+        self.durable = tail.place
+        """Where the log ends on disk."""
+        self.unmarked = False
+        """Whether the last frame is not known to be durable by a frame after it."""
+        self.failure: str | None = None
+        self.logged_bytes = 0
+        self.operations = 0
+        self.flushes = 0
+        self.moved = 0
+
+    def begin(self, batches: Sequence[Batch]) -> FileWrite:
+        self.check()
+        write = FileWrite()
+        batch = merge(batches) if batches else Batch()
+        moves = self._take_moves()
+        # An empty frame after the last one proves that the last one was durable.
+        if not batch and not moves and (batches or not self.unmarked):
+            return write
+        encoder = Encoder(batch, moves)
+        if encoder.length > MAX_FRAME_SIZE:
+            raise StoreError(f"a batch of {encoder.length} bytes; at most {MAX_FRAME_SIZE} fit")
+        placement = self.tail.plan(encoder.length)
+        write.buffers, write.changes = encoder.encode(placement.place, self._store_tag)
+        write.placement = placement
+        write.size = encoder.length
+        write.start = self.tail.place.sequence
+        write.operations = len(batch) + len(moves)
+        self.tail.take(placement)
+        self.unmarked = write.operations > 0
+        self.moved += len(moves)
+        return write
+
+    def write(self, write: Write) -> None:
+        assert isinstance(write, FileWrite)  # noqa: S101 - narrows our own type
+        placement = write.placement
+        if placement is None:
+            return
+        self.check()
+        if write.start != self._written:
+            raise StoreError(f"batch {write.start} is written before batch {self._written}")
+        place = placement.place
+        segments = self._segments
+        try:
+            for number, size in placement.entered:
+                segments.ensure(number, size)
+            for (segment, offset, _), roll in placement.rolls:
+                place = Place(segment, offset, 0)
+                segments.writer(segment).write_through(offset, [roll])
+            place = placement.place
+            segments.writer(place.segment).write_through(place.offset, write.buffers)
+        except OSError as exc:
+            name = segments.path(place.segment).name
+            self.failure = f"{name} at offset {place.offset}: {exc.strerror or exc}"
+            raise StoreError(self.failure) from exc
+        self._written = placement.end.sequence
+
+    def finish(self, write: Write) -> None:
+        assert isinstance(write, FileWrite)  # noqa: S101 - narrows our own type
+        if write.changes is None or write.placement is None:
+            return
+        end = write.placement.end
+        if write.start != self.durable.sequence or end.sequence > self._written:
+            raise StoreError(f"batch {write.start} is finished before it is written")
+        self._index.apply(write.changes)
+        self.durable = end
+        self.logged_bytes += write.size
+        self.operations += write.operations
+        self.flushes += 1 + len(write.placement.rolls)
+
+    def check(self) -> None:
+        """Refuse to go on after a failure: only a new start knows what is on the disk."""
+        if self.failure is not None:
+            raise StoreError(f"stopped after a failure: {self.failure}")

@@ -1,0 +1,104 @@
+"""Compaction: the live messages of a sparse segment are written again at the end of the log."""
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from .files import Files
+from .frame import Move, Place
+from .index import Index
+from .log_format import ENTRY, FIRST_FRAME, FRAME_HEADER_SIZE, KIND_ROLL, PLACE, Damage, FrameHeader
+from .log_reader import Frame, SegmentReader
+from .segments import segment_name
+
+MOVES_PER_WRITE: Final = 256 << 10
+"""How many bytes of moved packets ride along with one commit."""
+
+
+class Piece(NamedTuple):
+    """Messages read from a segment; some of them may be gone by now."""
+
+    moves: list[Move]
+    done: bool
+    damage: Damage | None = None
+
+
+class SegmentDrain:
+    """Reads a segment piece by piece; in any thread, one call at a time."""
+
+    def __init__(self, files: Files, directory: Path, number: int) -> None:
+        self._files = files
+        self._path = directory / segment_name(number)
+        self.number = number
+        self._reader: SegmentReader | None = None
+        self._place: Place | None = None
+        self._store_tag = 0
+
+    def piece(self, size: int) -> Piece:
+        """The next messages, about `size` bytes of them."""
+        try:
+            return self._piece(size)
+        except Damage as exc:
+            return Piece([], True, exc)
+
+    def _piece(self, size: int) -> Piece:
+        reader, place = self._open()
+        moves: list[Move] = []
+        limit = place.offset + size
+        while place.offset < limit:
+            frame = reader.frame(place, self._store_tag)
+            if not isinstance(frame, Frame):
+                raise reader.damage(place.offset, f"batch {place.sequence} is damaged")
+            if frame.header.kind == KIND_ROLL:
+                return Piece(moves, True)
+            for entries in (frame.changes.put_entries, frame.changes.move_entries):
+                for entry in entries:
+                    key, _, offset, length, _, _ = ENTRY.unpack_from(entry)
+                    moves.append(Move(key, entry, bytes(reader.view(offset, length))))
+            place = Place(place.segment, place.offset + frame.header.length, place.sequence + 1)
+        self._place = place
+        return Piece(moves, False)
+
+    def _open(self) -> tuple[SegmentReader, Place]:
+        if self._reader is None or self._place is None:
+            self._reader = SegmentReader(self._files.open(self._path), self._path.name)
+            header = FrameHeader.parse(self._reader.view(FIRST_FRAME, FRAME_HEADER_SIZE))
+            if header is None:
+                raise self._reader.damage(FIRST_FRAME, "the header of a batch is damaged")
+            self._store_tag = header.store_tag
+            self._place = Place(self.number, FIRST_FRAME, header.sequence)
+        return self._reader, self._place
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+
+
+class PendingMoves:
+    """Messages that were read and wait for the next commits; the owner's."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._moves: list[Move] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._moves)
+
+    def add(self, moves: list[Move]) -> None:
+        """Keep those that are live where they were read."""
+        self._moves += filter(self._is_live, moves)
+        self._moves.reverse()
+
+    def take(self) -> list[Move]:
+        """The moves for the next frame."""
+        taken: list[Move] = []
+        size = 0
+        while self._moves and size < MOVES_PER_WRITE:
+            move = self._moves.pop()
+            if self._is_live(move):
+                taken.append(move)
+                size += len(move.packet)
+        return taken
+
+    def _is_live(self, move: Move) -> bool:
+        entry = self._index.entries.get(move.key)
+        return entry is not None and entry[PLACE] == move.entry[PLACE]

@@ -1,0 +1,253 @@
+"""One batch as a frame of the log, and the changes to the index that it stands for."""
+
+from collections.abc import Sequence
+from itertools import accumulate, repeat
+from operator import add
+from struct import error as StructError  # noqa: N812 - an exception, spelled as one
+from struct import iter_unpack, pack
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from openmsmq.wire.batch import MAX_RECORD_SIZE, Batch
+from openmsmq.wire.errors import StoreError
+
+from .log_format import (
+    ENTRY,
+    ENTRY_SIZE,
+    FRAME_HEADER_SIZE,
+    KIND_BATCH,
+    SECTOR,
+    UPDATE,
+    FrameHeader,
+    align,
+    encode_rows,
+    split_entries,
+    split_rows,
+)
+
+_LENGTH_OF_DELETE: Final = 8
+Part = tuple[int, int]
+"""Start and end of a part of a frame, counted from the start of the frame."""
+
+
+class Place(NamedTuple):
+    """Where a frame goes."""
+
+    segment: int
+    offset: int
+    sequence: int
+
+
+class Move(NamedTuple):
+    """A live message that compaction writes again."""
+
+    key: int
+    entry: bytes
+    packet: bytes
+
+
+class Changes:
+    """What a frame does to the index."""
+
+    __slots__ = (
+        "deletes",
+        "move_entries",
+        "move_keys",
+        "put_bytes",
+        "put_entries",
+        "put_keys",
+        "rows",
+        "segment",
+        "updates",
+    )
+
+    def __init__(self, segment: int) -> None:
+        self.segment = segment
+        self.put_keys: list[int] = []
+        self.put_entries: list[bytes] = []
+        self.put_bytes = 0
+        self.move_keys: list[int] = []
+        self.move_entries: list[bytes] = []
+        self.updates: dict[int, bytes] = {}
+        self.deletes: list[int] = []
+        self.rows: dict[tuple[int, bytes], bytes | None] = {}
+
+
+class Encoder:
+    """A frame in two steps: its size, which decides the place, and its bytes."""
+
+    __slots__ = ("_batch", "_data_length", "_meta_length", "_moves", "_rows", "length")
+
+    def __init__(self, batch: Batch, moves: Sequence[Move]) -> None:
+        self._batch = batch
+        self._moves = moves
+        self._rows = encode_rows(batch.rows) if batch.rows else b""
+        meta = len(self._rows) + _LENGTH_OF_DELETE * len(batch.deletes)
+        data = 0
+        if batch.put_keys:
+            meta += ENTRY_SIZE * len(batch.put_keys) + sum(map(len, batch.records))
+            data = sum(map(len, batch.packets))
+        if batch.updates:
+            meta += UPDATE.size * len(batch.updates) + sum(map(len, batch.updates.values()))
+        if moves:
+            meta += ENTRY_SIZE * len(moves)
+            data += sum(len(move.packet) for move in moves)
+        self._meta_length = meta
+        self._data_length = data
+        self.length = align(FRAME_HEADER_SIZE + meta + data)
+
+    def encode(self, place: Place, store_tag: int) -> tuple[list[bytes], Changes]:
+        """The bytes in pieces, packets by reference, and the changes."""
+        batch = self._batch
+        changes = Changes(place.segment)
+        data_start = place.offset + FRAME_HEADER_SIZE + self._meta_length
+        parts: list[bytes] = []
+        if batch.put_keys:
+            self._encode_puts(changes, data_start)
+            parts = changes.put_entries.copy()
+        if self._moves:
+            self._encode_moves(changes, data_start + changes.put_bytes)
+            parts += changes.move_entries
+        if batch.updates:
+            changes.updates = batch.updates
+            for key, record in batch.updates.items():
+                parts += (UPDATE.pack(key, _checked(len(record))), record)
+        if batch.deletes:
+            changes.deletes = batch.deletes
+            parts.append(pack(f"<{len(batch.deletes)}Q", *batch.deletes))
+        if self._rows:
+            changes.rows = batch.rows
+            parts.append(self._rows)
+        meta = b"".join(parts)
+        header = FrameHeader(
+            KIND_BATCH,
+            store_tag,
+            place.segment,
+            place.sequence,
+            self.length,
+            self._meta_length,
+            self._data_length,
+            len(batch.put_keys),
+            len(self._moves),
+            len(batch.updates),
+            len(batch.deletes),
+            len(batch.rows),
+            crc32(meta),
+        )
+        buffers = [header.serialize() + meta, *batch.packets]
+        buffers += [move.packet for move in self._moves]
+        padding = self.length - FRAME_HEADER_SIZE - self._meta_length - self._data_length
+        if padding:
+            buffers.append(bytes(padding))
+        return buffers, changes
+
+    def _encode_puts(self, changes: Changes, data_start: int) -> None:
+        batch = self._batch
+        sizes = list(map(len, batch.packets))
+        record_sizes = list(map(len, batch.records))
+        _checked(max(record_sizes))
+        # Built in C, element by element: this is the hottest path of the store.
+        heads = map(
+            ENTRY.pack,
+            batch.put_keys,
+            repeat(changes.segment),
+            accumulate(sizes, initial=data_start),
+            sizes,
+            map(crc32, batch.packets),
+            record_sizes,
+        )
+        changes.put_keys = batch.put_keys
+        changes.put_entries = list(map(add, heads, batch.records))
+        changes.put_bytes = sum(sizes)
+
+    def _encode_moves(self, changes: Changes, position: int) -> None:
+        for key, entry, packet in self._moves:
+            _, _, _, size, crc, _ = ENTRY.unpack_from(entry)
+            changes.move_keys.append(key)
+            changes.move_entries.append(ENTRY.pack(key, changes.segment, position, size, crc, 0))
+            position += len(packet)
+
+
+def _checked(record_size: int) -> int:
+    if record_size > MAX_RECORD_SIZE:
+        raise StoreError(f"a record of {record_size} bytes; at most {MAX_RECORD_SIZE} are allowed")
+    return record_size
+
+
+def decode(header: FrameHeader, meta: memoryview) -> Changes:
+    """The changes of a frame; raises ValueError if the parts do not add up."""
+    changes = Changes(header.segment)
+    changes.put_keys, changes.put_entries, end = split_entries(meta, header.puts)
+    meta = meta[end:]
+    changes.move_keys, changes.move_entries, end = split_entries(meta, header.moves)
+    moved = sum(ENTRY.unpack_from(entry)[3] for entry in changes.move_entries)
+    changes.put_bytes = header.data_length - moved
+    meta = meta[end:]
+    position = 0
+    try:
+        for _ in range(header.updates):
+            key, size = UPDATE.unpack_from(meta, position)
+            position += UPDATE.size + size
+            changes.updates[key] = bytes(meta[position - size : position])
+        end = position + _LENGTH_OF_DELETE * header.deletes
+        changes.deletes = [key for (key,) in iter_unpack("<Q", meta[position:end])]
+    except StructError as exc:
+        raise ValueError("operations reach beyond the end") from exc
+    meta = meta[end:]
+    changes.rows, end = split_rows(meta, header.rows)
+    if end != len(meta) or len(changes.deletes) != header.deletes:
+        raise ValueError("the operations do not fill their part of the frame")
+    return changes
+
+
+def unsound_parts(
+    header: FrameHeader, raw: memoryview, offset: int
+) -> tuple[Changes | None, list[Part]]:
+    """Check every byte of the frame that starts at `offset` in its segment.
+
+    Returns the changes (None if they cannot be read) and the parts that are wrong.
+    """
+    meta_end = FRAME_HEADER_SIZE + header.meta_length
+    meta = raw[FRAME_HEADER_SIZE:meta_end]
+    if crc32(meta) != header.meta_crc:
+        return None, [(0, meta_end)]
+    try:
+        changes = decode(header, meta)
+    except ValueError:
+        return None, [(0, meta_end)]
+    bad: list[Part] = []
+    position = meta_end
+    for entries in (changes.put_entries, changes.move_entries):
+        for entry in entries:
+            _, segment, start, size, crc, _ = ENTRY.unpack_from(entry)
+            end = position + size
+            if segment != header.segment or start != offset + position:
+                return None, [(0, meta_end)]
+            if crc32(raw[position:end]) != crc:
+                bad.append((position, end))
+            position = end
+    whole = meta_end + header.data_length
+    if position != whole:
+        return None, [(0, meta_end)]
+    if any(raw[whole : header.length]):
+        bad.append((whole, header.length))
+    return changes, bad
+
+
+def looks_torn(header: FrameHeader, raw: memoryview, offset: int, bad: Sequence[Part]) -> bool:
+    """Whether the wrong parts of a frame may be bytes that were never written.
+
+    New segments are zero, and a disk writes a sector whole or not at all: a torn frame has a
+    sector of zeros where a part is wrong. Zeros at the very end of its contents speak for a write
+    that was cut short inside a sector.
+    """
+    whole = FRAME_HEADER_SIZE + header.meta_length + header.data_length
+    for start, end in bad:
+        first = start - (offset + start) % SECTOR
+        for position in range(first, end, SECTOR):
+            piece = bytes(raw[max(position, 0) : min(position + SECTOR, header.length)])
+            if not piece.strip(b"\0"):
+                return True
+        if end == whole and not any(raw[max(whole - 8, 0) : whole]):
+            return True
+    return False

@@ -1,0 +1,79 @@
+"""What is live: messages by key, state rows, and how much of each segment is still needed."""
+
+from struct import Struct
+from typing import Final
+
+from .frame import Changes
+from .log_format import ENTRY_SIZE
+
+_SEGMENT_AND_SIZE: Final = Struct("<8xI4xI")
+_SIZE: Final = Struct("<I")
+_PLACE_END: Final = 24
+
+
+class Index:
+    """The state at one point of the log, in memory.
+
+    A message is one `bytes`: the entry of log_format.ENTRY followed by the record, the same bytes
+    as in the log and in a snapshot.
+    """
+
+    __slots__ = ("entries", "live", "message_bytes", "rows")
+
+    def __init__(self) -> None:
+        self.entries: dict[int, bytes] = {}
+        self.rows: dict[tuple[int, bytes], bytes] = {}
+        self.live: dict[int, int] = {}
+        self.message_bytes = 0
+
+    def load(self, keys: list[int], entries: list[bytes]) -> None:
+        """Add entries of a snapshot."""
+        self.entries.update(zip(keys, entries, strict=True))
+        live = self.live
+        for segment, size in map(_SEGMENT_AND_SIZE.unpack_from, entries):
+            live[segment] = live.get(segment, 0) + size + ENTRY_SIZE
+            self.message_bytes += size
+
+    def apply(self, changes: Changes) -> None:
+        """Follow the log by one frame; what is not live is ignored."""
+        if changes.put_keys:
+            self.entries.update(zip(changes.put_keys, changes.put_entries, strict=True))
+            self.message_bytes += changes.put_bytes
+            weight = changes.put_bytes + ENTRY_SIZE * len(changes.put_keys)
+            self.live[changes.segment] = self.live.get(changes.segment, 0) + weight
+        if changes.move_keys:
+            self._move(changes)
+        for key, record in changes.updates.items():
+            entry = self.entries.get(key)
+            if entry is not None:
+                self.entries[key] = entry[:_PLACE_END] + _SIZE.pack(len(record)) + record
+        if changes.deletes:
+            self._delete(changes.deletes)
+        for row, value in changes.rows.items():
+            if value is None:
+                self.rows.pop(row, None)
+            else:
+                self.rows[row] = value
+
+    def _move(self, changes: Changes) -> None:
+        for key, moved in zip(changes.move_keys, changes.move_entries, strict=True):
+            entry = self.entries.get(key)
+            if entry is not None:
+                segment, size = _SEGMENT_AND_SIZE.unpack_from(entry)
+                weight = size + ENTRY_SIZE
+                self.live[segment] -= weight
+                self.live[changes.segment] = self.live.get(changes.segment, 0) + weight
+                self.entries[key] = moved[:_PLACE_END] + entry[_PLACE_END:]
+
+    def _delete(self, keys: list[int]) -> None:
+        pop = self.entries.pop
+        live = self.live
+        unpack = _SEGMENT_AND_SIZE.unpack_from
+        freed = 0
+        for key in keys:
+            entry = pop(key, None)
+            if entry is not None:
+                segment, size = unpack(entry)
+                live[segment] -= size + ENTRY_SIZE
+                freed += size
+        self.message_bytes -= freed

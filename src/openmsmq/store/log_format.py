@@ -1,0 +1,203 @@
+"""The bytes of a log segment: its header, and frames of one batch each (docs/store.md)."""
+
+from dataclasses import dataclass
+from struct import Struct, iter_unpack, unpack_from
+from struct import error as StructError  # noqa: N812 - an exception, spelled as one
+from typing import Final, NamedTuple, Self
+from zlib import crc32
+
+from openmsmq.wire.errors import StoreError
+
+FORMAT_VERSION: Final = 1
+SECTOR: Final = 512
+"""What a disk writes whole or not at all."""
+ALIGNMENT: Final = 64
+MAX_FRAME_SIZE: Final = 0xFFFF_FFC0 - SECTOR
+
+SEGMENT_MAGIC: Final = b"openmsmq"
+SEGMENT_HEADER: Final = Struct("<8sII16sQI")
+FIRST_FRAME: Final = SECTOR
+"""Where the first frame of a segment starts: the header has a sector of its own."""
+
+FRAME_MAGIC: Final = b"\xf5MSQ"
+FRAME_HEADER: Final = Struct("<4sHHIIQ10I")
+FRAME_HEADER_SIZE: Final = 64
+_CRC: Final = Struct("<I")
+
+KIND_BATCH: Final = 1
+KIND_ROLL: Final = 2
+"""The last frame of a segment: the log goes on in the next one."""
+
+ENTRY: Final = Struct("<QIIIII")
+"""Key, then where the packet is (segment, offset, size, checksum), then the record's size."""
+ENTRY_SIZE: Final = 28
+PLACE: Final = slice(8, 24)
+"""The part of an entry that says where the packet is."""
+UPDATE: Final = Struct("<QI")
+ROW: Final = Struct("<BII")
+NO_VALUE: Final = 0xFFFFFFFF
+
+
+class Damage(StoreError):
+    """Bytes that are not what was written, or are gone."""
+
+    def __init__(self, file: str, offset: int, reason: str) -> None:
+        super().__init__(f"{file} at offset {offset}: {reason}")
+        self.file = file
+        self.offset = offset
+        self.reason = reason
+
+
+class UnknownVersion(StoreError):
+    """Files of a later program; there is no way around them."""
+
+    def __init__(self, name: str, version: int) -> None:
+        super().__init__(
+            f"{name} at offset 8: format version {version}, this program knows "
+            f"{FORMAT_VERSION} only"
+        )
+
+
+def align(size: int) -> int:
+    """Round up to where the next frame may start."""
+    return (size + ALIGNMENT - 1) & -ALIGNMENT
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentHeader:
+    """Who wrote this segment and how long it is."""
+
+    number: int
+    store_id: bytes
+    size: int
+
+    def serialize(self) -> bytes:
+        raw = SEGMENT_HEADER.pack(
+            SEGMENT_MAGIC, FORMAT_VERSION, self.number, self.store_id, self.size, 0
+        )[:-4]
+        return (raw + _CRC.pack(crc32(raw))).ljust(SECTOR, b"\0")
+
+    @classmethod
+    def parse(cls, raw: bytes, name: str) -> Self:
+        """The header in the first sector of the file `name`."""
+        if len(raw) < SECTOR:
+            raise Damage(name, 0, f"truncated, only {len(raw)} bytes long")
+        magic, version, number, store_id, size, crc = SEGMENT_HEADER.unpack_from(raw)
+        if magic != SEGMENT_MAGIC:
+            raise Damage(name, 0, "not a log segment of openmsmq")
+        if version != FORMAT_VERSION:
+            raise UnknownVersion(name, version)
+        if crc != crc32(raw[: SEGMENT_HEADER.size - 4]) or raw[SEGMENT_HEADER.size :].strip(b"\0"):
+            raise Damage(name, 0, "the header of the segment is damaged")
+        return cls(number, store_id, size)
+
+
+class FrameHeader(NamedTuple):
+    """What a frame holds; all sizes in bytes."""
+
+    kind: int
+    store_tag: int
+    segment: int
+    sequence: int
+    length: int
+    meta_length: int
+    data_length: int
+    puts: int = 0
+    moves: int = 0
+    updates: int = 0
+    deletes: int = 0
+    rows: int = 0
+    meta_crc: int = 0
+
+    def serialize(self) -> bytes:
+        raw = FRAME_HEADER.pack(FRAME_MAGIC, self.kind, 0, *self[1:], 0)[:-4]
+        return raw + _CRC.pack(crc32(raw))
+
+    @classmethod
+    def parse(cls, raw: bytes | memoryview) -> Self | None:
+        """The header in 64 bytes, or None if these are not a sound header."""
+        magic, kind, reserved, *fields, crc = FRAME_HEADER.unpack(raw)
+        if magic != FRAME_MAGIC or crc != crc32(raw[:-4]) or reserved:
+            return None
+        header = cls(kind, *fields)
+        whole = FRAME_HEADER_SIZE + header.meta_length + header.data_length
+        return header if header.length == align(whole) else None
+
+
+def roll_frame(store_tag: int, segment: int, sequence: int) -> bytes:
+    """The frame that ends a segment."""
+    return FrameHeader(
+        KIND_ROLL, store_tag, segment, sequence, FRAME_HEADER_SIZE, 0, 0, meta_crc=crc32(b"")
+    ).serialize()
+
+
+def split_entries(raw: bytes | memoryview, count: int) -> tuple[list[int], list[bytes], int]:
+    """Keys and entries (each with its record) of `count` entries, and where they end.
+
+    Raises ValueError if they do not fit.
+    """
+    if not count:
+        return [], [], 0
+    try:
+        stride = ENTRY_SIZE + _record_size(raw, 0)
+        end = stride * count
+        if end <= len(raw):
+            sizes = iter_unpack(f"<24xI{stride - ENTRY_SIZE}x", raw[:end])
+            if all(size == stride - ENTRY_SIZE for (size,) in sizes):
+                keys = [key for (key,) in iter_unpack(f"<Q{stride - 8}x", raw[:end])]
+                data = bytes(raw[:end])
+                return keys, [data[i : i + stride] for i in range(0, end, stride)], end
+        return _split_uneven(raw, count)
+    except StructError as exc:
+        raise ValueError("entries reach beyond the end") from exc
+
+
+def _split_uneven(raw: bytes | memoryview, count: int) -> tuple[list[int], list[bytes], int]:
+    keys: list[int] = []
+    entries: list[bytes] = []
+    position = 0
+    for _ in range(count):
+        end = position + ENTRY_SIZE + _record_size(raw, position)
+        if end > len(raw):
+            raise ValueError("entries reach beyond the end")
+        entries.append(bytes(raw[position:end]))
+        keys.append(unpack_from("<Q", raw, position)[0])
+        position = end
+    return keys, entries, position
+
+
+def _record_size(raw: bytes | memoryview, position: int) -> int:
+    size: int = unpack_from("<I", raw, position + 24)[0]
+    return size
+
+
+def encode_rows(rows: dict[tuple[int, bytes], bytes | None]) -> bytes:
+    """State rows, one after the other; None is a deleted row."""
+    parts: list[bytes] = []
+    for (table, key), value in rows.items():
+        if value is None:
+            parts += (ROW.pack(table, len(key), NO_VALUE), key)
+        else:
+            parts += (ROW.pack(table, len(key), len(value)), key, value)
+    return b"".join(parts)
+
+
+def split_rows(
+    raw: bytes | memoryview, count: int
+) -> tuple[dict[tuple[int, bytes], bytes | None], int]:
+    """`count` state rows and where they end. Raises ValueError if they do not fit."""
+    rows: dict[tuple[int, bytes], bytes | None] = {}
+    position = 0
+    try:
+        for _ in range(count):
+            table, key_size, value_size = ROW.unpack_from(raw, position)
+            start = position + ROW.size
+            middle = start + key_size
+            position = middle + (0 if value_size == NO_VALUE else value_size)
+            if position > len(raw):
+                raise ValueError("rows reach beyond the end")
+            key = bytes(raw[start:middle])
+            rows[table, key] = None if value_size == NO_VALUE else bytes(raw[middle:position])
+    except StructError as exc:
+        raise ValueError("rows reach beyond the end") from exc
+    return rows, position

@@ -1,0 +1,160 @@
+"""Reading segments: frames one after the other, and what it means when one is not sound.
+
+A torn frame was being written when the power went: nobody was told that it is durable, so it is
+cut off. Anything else that is wrong is damage, and damage stops the start. docs/store.md says how
+the two are told apart.
+"""
+
+from typing import Final, NamedTuple
+
+from .files import File
+from .frame import Changes, Place, looks_torn, unsound_parts
+from .log_format import (
+    ALIGNMENT,
+    FRAME_HEADER_SIZE,
+    FRAME_MAGIC,
+    KIND_BATCH,
+    KIND_ROLL,
+    SECTOR,
+    Damage,
+    FrameHeader,
+    SegmentHeader,
+)
+
+_WINDOW: Final = 4 << 20
+
+
+class Frame(NamedTuple):
+    """A sound frame."""
+
+    offset: int
+    header: FrameHeader
+    changes: Changes
+
+
+class Tear(NamedTuple):
+    """What is left of a frame that was being written; zeros belong there."""
+
+    offset: int
+    end: int
+    reason: str
+
+
+class SegmentReader:
+    """One segment, read through a window."""
+
+    def __init__(self, file: File, name: str) -> None:
+        self._file = file
+        self.name = name
+        self.header = SegmentHeader.parse(file.read(0, SECTOR), name)
+        self.size = file.size()
+        if self.size != self.header.size:
+            raise Damage(
+                name,
+                min(self.size, self.header.size),
+                f"the file has {self.size} bytes, its header says {self.header.size}",
+            )
+        self._start = 0
+        self._window = memoryview(b"")
+
+    def view(self, offset: int, length: int) -> memoryview:
+        """These bytes; fewer at the end of the segment."""
+        start = offset - self._start
+        if start < 0 or start + length > len(self._window):
+            self._window = memoryview(self._file.read(offset, max(length, _WINDOW)))
+            self._start = offset
+            start = 0
+        return self._window[start : start + length]
+
+    def damage(self, offset: int, reason: str) -> Damage:
+        """The error that stops a start."""
+        return Damage(self.name, offset, reason)
+
+    def frame(self, place: Place, store_tag: int) -> Frame | Tear | None:
+        """The frame that is expected at a place, or None where the log ends.
+
+        Raises:
+            Damage: it is not sound, and not torn.
+        """
+        offset = place.offset
+        if offset + FRAME_HEADER_SIZE > self.size:
+            raise self.damage(offset, "the segment ends without saying where the log goes on")
+        raw = self.view(offset, FRAME_HEADER_SIZE)
+        header = FrameHeader.parse(raw)
+        if header is None:
+            return self._no_frame(place, store_tag, bytes(raw))
+        expected = (store_tag, place.segment, place.sequence)
+        if header[1:4] != expected or header.kind not in (KIND_BATCH, KIND_ROLL):
+            raise self.damage(
+                offset,
+                f"batch {header.sequence} of segment {header.segment} where batch "
+                f"{place.sequence} of segment {place.segment} belongs",
+            )
+        if offset + header.length > self.size:
+            raise self.damage(offset, "a batch reaches beyond the end of the segment")
+        raw = self.view(offset, header.length)
+        changes, bad = unsound_parts(header, raw, offset)
+        if changes is not None and not bad:
+            return Frame(offset, header, changes)
+        return self._unsound(place, header, bad)
+
+    def _unsound(self, place: Place, header: FrameHeader, bad: list[tuple[int, int]]) -> Tear:
+        """A frame with a sound header and wrong contents."""
+        offset = place.offset
+        wrong = offset + bad[0][0]
+        after = offset + header.length
+        follower = self.view(after, FRAME_HEADER_SIZE)
+        if self._is_later(follower, header.store_tag, place.sequence):
+            raise self.damage(wrong, f"batch {place.sequence} is damaged; sound batches follow")
+        if not looks_torn(header, self.view(offset, header.length), offset, bad):
+            raise self.damage(wrong, f"batch {place.sequence} is damaged, and not by a torn write")
+        return Tear(offset, max(after, self.last_written(offset)), "a batch is torn")
+
+    def _no_frame(self, place: Place, store_tag: int, raw: bytes) -> Tear | None:
+        """No sound header: the end of the log, a torn frame or damage."""
+        offset = place.offset
+        end = self.last_written(offset)
+        if end <= offset:
+            return None
+        later = self._later_frame(place, store_tag)
+        if later is not None:
+            raise self.damage(
+                offset, f"batch {place.sequence} is damaged; sound batches follow at {later}"
+            )
+        # A header lies in one sector: it is there or it is not, unless the write was cut short.
+        if raw.strip(b"\0") and not (raw.endswith(bytes(4)) and end <= offset + len(raw)):
+            raise self.damage(offset, f"the header of batch {place.sequence} is damaged")
+        return Tear(offset, end, "the header of a batch is torn")
+
+    def _later_frame(self, place: Place, store_tag: int) -> int | None:
+        """Where a frame after the one at `place` starts, if there is any."""
+        for start in range(place.offset, self.size, _WINDOW):
+            chunk = bytes(self.view(start, min(_WINDOW, self.size - start)))
+            found = chunk.find(FRAME_MAGIC)
+            while found >= 0:
+                raw = chunk[found : found + FRAME_HEADER_SIZE]
+                if found % ALIGNMENT == 0 and self._is_later(raw, store_tag, place.sequence):
+                    return start + found
+                found = chunk.find(FRAME_MAGIC, found + 1)
+        return None
+
+    def _is_later(self, raw: bytes | memoryview, store_tag: int, sequence: int) -> bool:
+        header = FrameHeader.parse(raw) if len(raw) == FRAME_HEADER_SIZE else None
+        return header is not None and (
+            header.store_tag == store_tag
+            and header.segment == self.header.number
+            and header.sequence > sequence
+        )
+
+    def last_written(self, offset: int) -> int:
+        """Where zeros begin that go on to the end of the segment, seen from `offset`."""
+        end = offset
+        for start in range(offset, self.size, _WINDOW):
+            chunk = bytes(self.view(start, min(_WINDOW, self.size - start)))
+            written = len(chunk.rstrip(b"\0"))
+            if written:
+                end = start + written
+        return end
+
+    def close(self) -> None:
+        self._file.close()

@@ -1,0 +1,323 @@
+"""What the files of a data directory say: the newest sound snapshot, and the log after it.
+
+Nothing here writes: the file store repairs what this finds, `store check` only reports it.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from zlib import crc32
+
+from openmsmq.wire.errors import StoreError
+
+from .files import Files
+from .frame import Place
+from .index import Index
+from .interface import Finding, Progress
+from .log_format import (
+    ENTRY,
+    ENTRY_SIZE,
+    FIRST_FRAME,
+    FRAME_HEADER_SIZE,
+    KIND_ROLL,
+    PLACE,
+    Damage,
+    FrameHeader,
+    UnknownVersion,
+)
+from .log_reader import Frame, SegmentReader, Tear
+from .segments import segment_name, segment_number
+from .snapshot import (
+    NEXT_NAME,
+    Loaded,
+    Snapshot,
+    load_snapshot,
+    peek_snapshot,
+    snapshot_generation,
+    snapshot_name,
+)
+
+RESTORING_NAME: Final = "restoring"
+"""There while a restore is under way; its new name is given when everything else is durable."""
+RESTORED_NAME: Final = "restored"
+FIRST_SEQUENCE: Final = 1
+
+
+def tag_of(store_id: bytes) -> int:
+    """What stands for the store in every frame."""
+    return int.from_bytes(store_id[:4], "little")
+
+
+@dataclass(slots=True, kw_only=True)
+class Found:
+    """The state of a store, as its files have it."""
+
+    store_id: bytes
+    index: Index
+    end: Place
+    """Where the log goes on."""
+    last: tuple[Place, int] | None = None
+    """Place and length of the last frame."""
+    tear: tuple[int, Tear] | None = None
+    """What must be cut off, and in which segment."""
+    start: Place
+    """Where the log was read from."""
+    durable: int = 0
+    """The sequence number that the log is known to have reached."""
+    snapshots: list[Snapshot] = field(default_factory=list)
+    """Oldest first; the last one was used."""
+    sizes: dict[int, int] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    operations: int = 0
+    """How many operations were read from the log."""
+    logged_bytes: int = 0
+    """How many bytes were read from the log."""
+
+
+class Meter:
+    """Turns bytes read into calls of a progress function."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+
+    def add(self, count: int) -> None:
+        self._done += count
+        if self._progress is not None:
+            self._progress(min(self._done, self._total), self._total)
+
+
+class Reader:
+    """Reads one data directory."""
+
+    def __init__(self, files: Files, directory: Path) -> None:
+        self._files = files
+        self.directory = directory
+        names = files.names(directory)
+        if RESTORING_NAME in names:
+            raise StoreError(f"{directory}: a restore was interrupted here; restore again")
+        self.segments = sorted(n for n in map(segment_number, names) if n is not None)
+        self.generations = sorted(g for g in map(snapshot_generation, names) if g is not None)
+        self.restored = RESTORED_NAME in names
+        self.leftovers = [n for n in names if n.endswith(".new") or n == NEXT_NAME]
+
+    @property
+    def empty(self) -> bool:
+        return not self.segments and not self.generations
+
+    def open(self, number: int, store_id: bytes | None) -> SegmentReader:
+        """A segment, its header checked against the name and the store."""
+        name = segment_name(number)
+        try:
+            file = self._files.open(self.directory / name)
+        except FileNotFoundError as exc:
+            raise Damage(name, 0, "the file is missing") from exc
+        try:
+            reader = SegmentReader(file, name)
+            if reader.header.number != number:
+                raise reader.damage(0, f"this is segment {reader.header.number}, renamed")
+            if store_id is not None and reader.header.store_id != store_id:
+                raise reader.damage(0, "this segment belongs to another store")
+        except (Damage, UnknownVersion):
+            file.close()
+            raise
+        return reader
+
+    def read(self, progress: Progress | None = None, *, verify_limit: int = 0) -> Found:
+        """The newest state that the files have; read once.
+
+        Segments before the snapshot are checked too, up to `verify_limit` bytes of them.
+
+        Raises:
+            Damage: with file and offset.
+            UnknownVersion: a later program wrote the files.
+        """
+        sizes = {number: self._size(segment_name(number)) for number in self.segments}
+        snapshot_size = self._size(snapshot_name(self.generations[-1])) if self.generations else 0
+        meter = Meter(progress, snapshot_size + sum(sizes.values()))
+        found = self._base(meter)
+        found.sizes = sizes
+        self._replay(found, meter)
+        self._check_rest(found)
+        live = found.index.live
+        for number in [n for n, weight in live.items() if not weight]:
+            del live[number]
+        for number in live:
+            if number not in sizes:
+                raise Damage(segment_name(number), 0, "the file is missing")
+        for number in (n for n in self.segments if n <= found.start.segment):
+            if number in live and sizes[number] <= verify_limit:
+                verify_limit -= sizes[number]
+                self._verify(found, number)
+            meter.add(sizes[number])
+        return found
+
+    def _size(self, name: str) -> int:
+        file = self._files.open(self.directory / name)
+        try:
+            return file.size()
+        finally:
+            file.close()
+
+    def _base(self, meter: Meter) -> Found:
+        """Where the log must be read from, and the state there."""
+        findings: list[Finding] = []
+        older: list[Snapshot] = []
+        loaded: Loaded | None = None
+        for generation in reversed(self.generations):
+            path = self.directory / snapshot_name(generation)
+            try:
+                if loaded is None:
+                    loaded = load_snapshot(self._files, path, generation, meter.add)
+                else:
+                    older.insert(0, peek_snapshot(self._files, path, generation))
+            except Damage as exc:
+                findings.append(Finding(exc.file, exc.offset, f"{exc.reason}; not used"))
+        if loaded is None:
+            return self._without_snapshot(findings)
+        return Found(
+            store_id=loaded.store_id,
+            index=loaded.index,
+            start=loaded.snapshot.start,
+            end=loaded.snapshot.start,
+            durable=loaded.durable,
+            snapshots=[*older, loaded.snapshot],
+            findings=findings,
+        )
+
+    def _without_snapshot(self, findings: list[Finding]) -> Found:
+        """The log alone, which must then be all there."""
+        if not self.segments or self.segments[0] != 1:
+            if findings:
+                first = findings[0]
+                raise Damage(first.file, first.offset, f"{first.reason}, and the log is not whole")
+            raise Damage(segment_name(1), 0, "the file is missing, and there is no snapshot")
+        reader = self.open(1, None)
+        reader.close()
+        start = Place(1, FIRST_FRAME, FIRST_SEQUENCE)
+        return Found(
+            store_id=reader.header.store_id,
+            index=Index(),
+            start=start,
+            end=start,
+            findings=findings,
+        )
+
+    def _replay(self, found: Found, meter: Meter) -> None:
+        """Follow the log to its end."""
+        while self._replay_segment(found):
+            meter.add(found.sizes[found.end.segment - 1])
+        if found.end.sequence < found.durable:
+            raise Damage(
+                segment_name(found.end.segment),
+                found.end.offset,
+                f"the log ends before batch {found.end.sequence}, but it was durable up to batch "
+                f"{found.durable - 1}",
+            )
+
+    def _replay_segment(self, found: Found) -> bool:
+        """Follow the log through one segment; whether it goes on in the next."""
+        tag = tag_of(found.store_id)
+        reader = self.open(found.end.segment, found.store_id)
+        try:
+            while True:
+                place = found.end
+                frame = reader.frame(place, tag)
+                if isinstance(frame, Tear):
+                    found.tear = (place.segment, frame)
+                    found.findings.append(
+                        Finding(reader.name, frame.offset, f"{frame.reason}; cut off")
+                    )
+                    return False
+                if frame is None:
+                    return False
+                header = frame.header
+                found.last = (place, header.length)
+                found.logged_bytes += header.length
+                if header.kind == KIND_ROLL:
+                    found.end = Place(place.segment + 1, FIRST_FRAME, place.sequence + 1)
+                    return True
+                found.index.apply(frame.changes)
+                found.operations += (
+                    header.puts + header.moves + header.updates + header.deletes + header.rows
+                )
+                found.end = Place(place.segment, place.offset + header.length, place.sequence + 1)
+        finally:
+            reader.close()
+
+    def _check_rest(self, found: Found) -> None:
+        """Segments after the end of the log are prepared for it, and empty."""
+        for number in self.segments:
+            if number > found.end.segment:
+                reader = self.open(number, found.store_id)
+                try:
+                    if reader.last_written(FIRST_FRAME) > FIRST_FRAME:
+                        raise Damage(
+                            segment_name(found.end.segment),
+                            found.end.offset,
+                            f"batch {found.end.sequence} is missing; batches follow in "
+                            f"{reader.name}",
+                        )
+                finally:
+                    reader.close()
+
+    def _verify(self, found: Found, number: int) -> None:
+        """Check a segment that the log was not read from.
+
+        Damage where nothing is live does no harm and is only reported.
+        """
+        reader = self.open(number, found.store_id)
+        limit = found.start.offset if number == found.start.segment else reader.size
+        try:
+            try:
+                weight = self._walk(found, reader, limit)
+            except Damage as exc:
+                found.findings.append(
+                    Finding(exc.file, exc.offset, f"{exc.reason}; no live message is affected")
+                )
+                weight = -1
+            if weight != found.index.live[number]:
+                check_live(reader, found.index)
+        finally:
+            reader.close()
+
+    def _walk(self, found: Found, reader: SegmentReader, limit: int) -> int:
+        """Check the frames up to `limit`; the weight of the live messages in them."""
+        tag = tag_of(found.store_id)
+        entries = found.index.entries
+        weight = 0
+        first = FrameHeader.parse(reader.view(FIRST_FRAME, FRAME_HEADER_SIZE))
+        place = Place(reader.header.number, FIRST_FRAME, first.sequence if first else 0)
+        while place.offset < limit:
+            frame = reader.frame(place, tag)
+            if not isinstance(frame, Frame):
+                raise reader.damage(place.offset, f"batch {place.sequence} is damaged")
+            for kept in (frame.changes.put_entries, frame.changes.move_entries):
+                for entry in kept:
+                    key, _, _, size, _, _ = ENTRY.unpack_from(entry)
+                    live = entries.get(key)
+                    if live is not None and live[PLACE] == entry[PLACE]:
+                        weight += size + ENTRY_SIZE
+            if frame.header.kind == KIND_ROLL:
+                break
+            place = Place(place.segment, place.offset + frame.header.length, place.sequence + 1)
+        return weight
+
+
+def check_live(reader: SegmentReader, index: Index) -> None:
+    """Check every live packet in a segment, one by one.
+
+    Raises:
+        Damage: one is damaged.
+    """
+    number = reader.header.number
+    places = []
+    for key, entry in index.entries.items():
+        _, segment, offset, size, crc, _ = ENTRY.unpack_from(entry)
+        if segment == number:
+            places.append((offset, size, crc, key))
+    for offset, size, crc, key in sorted(places):
+        packet = reader.view(offset, size)
+        if len(packet) != size or crc32(packet) != crc:
+            raise reader.damage(offset, f"the packet of message {key} is damaged")
