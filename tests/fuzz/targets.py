@@ -1,0 +1,216 @@
+"""Every parser of the package as a function of bytes that may raise nothing but MalformedPacket."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Final, Protocol
+
+from openmsmq.wire.base_header import BaseHeader
+from openmsmq.wire.bodies import decode_body, decode_body_leniently
+from openmsmq.wire.body_type import VT_ARRAY, VT_VECTOR, BodyType
+from openmsmq.wire.capture import read_capture
+from openmsmq.wire.connection_parameters import ConnectionParameters
+from openmsmq.wire.dead_letter_header import DeadLetterHeader
+from openmsmq.wire.debug_header import DebugHeader
+from openmsmq.wire.dissect import StreamPackets, dissect, dissect_ping
+from openmsmq.wire.errors import MalformedPacket, MsmqError
+from openmsmq.wire.establish_connection import EstablishConnection
+from openmsmq.wire.extended_address_header import AddressOverlay, ExtendedAddressHeader
+from openmsmq.wire.extension_header import ExtensionHeader
+from openmsmq.wire.framer import Framer
+from openmsmq.wire.internal_header import InternalHeader
+from openmsmq.wire.key_blobs import MQDSPublicKeys, PublicKeyBlob, SimpleBlob
+from openmsmq.wire.message_properties_header import MessagePropertiesHeader
+from openmsmq.wire.multi_queue_format_header import MultiQueueFormatHeader
+from openmsmq.wire.order_ack import FinalAck, OrderAck, recognize_ack
+from openmsmq.wire.ping import Ping
+from openmsmq.wire.queue_address import QueueAddress
+from openmsmq.wire.queue_address_names import format_name_of, format_name_of_element
+from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.queue_reference import parse_queue_reference
+from openmsmq.wire.remote_read_message import RemoteReadMessage
+from openmsmq.wire.scalars import MessageIdentifier, TxSequenceID, XactUow
+from openmsmq.wire.security_descriptor import Acl, SecurityDescriptor
+from openmsmq.wire.security_header import SecurityHeader
+from openmsmq.wire.sequence_info import SequenceInfo
+from openmsmq.wire.session_ack import SessionAck
+from openmsmq.wire.session_header import SessionHeader
+from openmsmq.wire.sid import SID
+from openmsmq.wire.soap_header import SoapHeader
+from openmsmq.wire.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from openmsmq.wire.subqueue_header import SubqueueHeader
+from openmsmq.wire.ta_address import TAAddress
+from openmsmq.wire.transaction_header import TransactionHeader
+from openmsmq.wire.user_header import UserHeader
+from openmsmq.wire.user_message import UserMessage
+
+ADDRESS_TYPES: Final = 8
+BODY_TYPES: Final = (
+    *map(int, BodyType),
+    VT_VECTOR | BodyType.VT_UI1,
+    VT_ARRAY | BodyType.VT_UI1,
+    VT_VECTOR | BodyType.VT_BSTR,
+    VT_VECTOR | BodyType.VT_VARIANT,
+)
+PROPERTIES: Final = tuple(
+    name for name, value in vars(UserMessage).items() if isinstance(value, property)
+)
+
+
+class Parser(Protocol):
+    """A structure with the usual `parse`."""
+
+    def __call__(self, buf: bytes | memoryview, offset: int = 0, /) -> tuple[object, int]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A parser, and what it may raise."""
+
+    name: str
+    run: Callable[[bytes], object]
+    allowed: type[MsmqError] = MalformedPacket
+
+    def __call__(self, data: bytes) -> None:
+        with suppress(self.allowed):
+            self.run(data)
+
+
+PARSERS: Final[tuple[Parser, ...]] = (
+    AddressOverlay.parse,
+    Acl.parse,
+    BaseHeader.parse,
+    CompoundMessageHeader.parse,
+    ConnectionParameters.parse,
+    DeadLetterHeader.parse,
+    DebugHeader.parse,
+    EstablishConnection.parse,
+    ExtendedAddressHeader.parse,
+    ExtensionHeader.parse,
+    FinalAck.parse,
+    InternalHeader.parse,
+    MQDSPublicKeys.parse,
+    MessageIdentifier.parse,
+    MessagePropertiesHeader.parse,
+    MultiQueueFormatHeader.parse,
+    OrderAck.parse,
+    Ping.parse,
+    PublicKeyBlob.parse,
+    SID.parse,
+    SRMPEnvelopeHeader.parse,
+    SecurityDescriptor.parse,
+    SecurityHeader.parse,
+    SequenceInfo.parse,
+    SessionAck.parse,
+    SessionHeader.parse,
+    SimpleBlob.parse,
+    SoapHeader.parse,
+    SubqueueHeader.parse,
+    TAAddress.parse,
+    TransactionHeader.parse,
+    TxSequenceID.parse,
+    UserHeader.parse,
+    XactUow.parse,
+)
+
+
+def read_message(packet: bytes) -> None:
+    """The whole path of a message: locate, then decode every property and the body."""
+    message = UserMessage(packet)
+    # Once the packet is accepted, none of these may raise anything.
+    try:
+        for name in PROPERTIES:
+            getattr(message, name)
+        decode_body_leniently(message.body_type, message.body)
+    except MalformedPacket as exc:
+        raise AssertionError("a property of an accepted message failed") from exc
+    _read_names(message)
+    recognize_ack(message)
+
+
+def _read_names(message: UserMessage) -> None:
+    for address in (message.destination_queue, message.admin_queue, message.response_queue):
+        if address is not None:
+            with suppress(QueueError):
+                str(format_name_of(address))
+    lists = message.multi_queue_format_header
+    if lists is not None:
+        for element in (*lists.destination, *lists.administration, *lists.response):
+            with suppress(QueueError):
+                str(format_name_of_element(element))
+
+
+def read_stream(data: bytes) -> None:
+    """The path of received bytes: in three pieces through the framer, then by kind of packet."""
+    framer = Framer()
+    cut = len(data) // 3
+    for piece in (data[:cut], data[cut : 2 * cut], data[2 * cut :]):
+        for packet, session_header in framer.feed(piece):
+            if session_header is not None:
+                SessionHeader.parse(session_header)
+            _read_packet(packet)
+
+
+def _read_packet(packet: bytes) -> None:
+    if not packet[2] & 0x08:
+        read_message(packet)
+        return
+    kinds = {1: SessionAck.parse, 2: EstablishConnection.parse, 3: ConnectionParameters.parse}
+    kinds[InternalHeader.parse(packet, 16)[0].packet_type](packet)
+
+
+def read_remote(data: bytes) -> None:
+    message = RemoteReadMessage.parse(data)
+    assert message.user_message.packet == message.packet
+    assert message.subqueue is None or message.subqueue.subqueue_name
+    assert message.address is None or message.address.address
+    message.address_overlay  # noqa: B018 (a property that may raise)
+    message.serialize()
+
+
+def read_addresses(data: bytes) -> None:
+    for address_type in range(ADDRESS_TYPES):
+        with suppress(MalformedPacket):
+            QueueAddress.parse(data, 0, address_type)
+
+
+def read_body(data: bytes) -> None:
+    """The first byte chooses the type, the rest is the body."""
+    body_type = BODY_TYPES[data[0] % len(BODY_TYPES)] if data else 0
+    decode_body_leniently(body_type, data[1:])
+    decode_body(body_type, data[1:])
+
+
+def read_captured(data: bytes) -> None:
+    for event in read_capture(BytesIO(data)):
+        str(event)
+
+
+def read_dissected(data: bytes) -> None:
+    dissect(data)
+    dissect_ping(data)
+    packets = StreamPackets()
+    packets.feed(data)
+    packets.gap()
+
+
+def read_text(data: bytes) -> None:
+    str(parse_queue_reference(data.decode("utf-16-le", "replace")))
+
+
+def _structure_name(parser: Parser) -> str:
+    return str(getattr(parser, "__qualname__", parser)).removesuffix(".parse")
+
+
+TARGETS: Final = (
+    *(Target(_structure_name(parser), parser) for parser in PARSERS),
+    Target("UserMessage", read_message),
+    Target("Stream", read_stream),
+    Target("RemoteReadMessage", read_remote),
+    Target("QueueAddress", read_addresses),
+    Target("Body", read_body),
+    Target("Capture", read_captured),
+    Target("Dissect", read_dissected),
+    Target("Name", read_text, QueueError),
+)
