@@ -1,0 +1,22 @@
+"""Message bodies: by VT_* type and in the common formats of .NET and COM."""
+
+from .com_object import ComObject
+from .decode import body_text, decode_body, decode_body_leniently
+from .decoded_body import BodyKind, BodyValue, DecodedBody
+from .encode import EncodableValue, encode_body
+from .nrbf_text import nrbf_text
+from .nrbf_values import NrbfStream
+
+__all__ = [
+    "BodyKind",
+    "BodyValue",
+    "ComObject",
+    "DecodedBody",
+    "EncodableValue",
+    "NrbfStream",
+    "body_text",
+    "decode_body",
+    "decode_body_leniently",
+    "encode_body",
+    "nrbf_text",
+]
