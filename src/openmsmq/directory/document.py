@@ -1,7 +1,6 @@
 """The text of a local-file directory: JSON, one list per type of object, every field checked."""
 
 import base64
-import binascii
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -78,7 +77,7 @@ def _boolean(value: object) -> bool:
 def _octets(value: object) -> bytes:
     try:
         return base64.b64decode(_text(value), validate=True)
-    except binascii.Error as exc:
+    except ValueError as exc:
         raise ValueError("is not base64") from exc
 
 
@@ -155,7 +154,7 @@ def parse_document(content: bytes, source: str) -> Document:
     """
     try:
         root = json.loads(content)
-    except (UnicodeDecodeError, json.JSONDecodeError) as exc:
+    except (ValueError, RecursionError) as exc:
         raise ConfigError(f"{source}: not JSON: {exc}") from exc
     if not isinstance(root, dict) or root.get("format") != FORMAT:
         raise ConfigError(f"{source}: format: is not {FORMAT!r}")
@@ -211,7 +210,7 @@ def render_document(document: Document) -> bytes:
     root: dict[str, object] = {"format": FORMAT, "version": VERSION}
     for kind, section in SECTIONS.items():
         root[section] = [encode_object(item) for item in document.objects[kind].values()]
-    return json.dumps(root, indent=2, ensure_ascii=False).encode() + b"\n"
+    return json.dumps(root, indent=2).encode() + b"\n"
 
 
 def encode_object(item: DirectoryObject) -> dict[str, object]:
