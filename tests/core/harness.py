@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from openmsmq.core.events import Event
+from openmsmq.core.initialization import MachineIdentity, Provisioning
 from openmsmq.core.local_queue_manager import LocalQueueManager
 from openmsmq.core.message import Message
 from openmsmq.core.open_queue import OpenQueueDescriptor, QueueAccessType
@@ -21,6 +22,7 @@ from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.security.caller import Caller, unix_caller
 from openmsmq.store.interface import Store
 from openmsmq.store.memory_store import MemoryStore
+from openmsmq.wire.algorithms import Provider
 from openmsmq.wire.queue_address import direct_address
 from openmsmq.wire.queue_enums import ShareMode
 from openmsmq.wire.queue_error import QueueError
@@ -56,6 +58,16 @@ def bodies(read: Read | WaitingRead) -> list[bytes]:
     return [UserMessage(each).body for each in read.packets]
 
 
+class FakeKeys:
+    """Keys that say what they were made for."""
+
+    def exchange_key(self, provider: Provider) -> bytes:
+        return f"exchange {provider.name} {provider.rsa_bits}".encode()
+
+    def signing_key(self, provider: Provider) -> bytes:
+        return f"signing {provider.name} {provider.rsa_bits}".encode()
+
+
 class Harness:
     """Owns a store and a queue manager over it; `restart` makes a new one from the store."""
 
@@ -75,6 +87,7 @@ class Harness:
         self.utc = START_UTC
         self._guids = count(1)
         self.events: list[Event] = []
+        self._new = True
         self.qm = self._start()
 
     def _start(self) -> QueueManager:
@@ -84,7 +97,7 @@ class Harness:
             ),
             directory_integrated=self.directory is not None,
         )
-        return QueueManager(
+        qm = QueueManager(
             self.store.recover(None),
             new=new,
             guids=lambda: UUID(int=next(self._guids) << 64 | 0xABCD),
@@ -95,6 +108,12 @@ class Harness:
             now=self.now,
             utc=self.utc,
         )
+        provisioning = None
+        if self._new:
+            provisioning = Provisioning(FakeKeys())
+            self._new = False
+        qm.start(MachineIdentity("QM"), provisioning)
+        return qm
 
     # The service in small
 

@@ -27,6 +27,15 @@ from .directory_updates import handle_directory_timers, next_directory_timer
 from .dispatch import DispatchCollection
 from .events import Event
 from .expiry import expire_due
+from .initialization import (
+    MachineIdentity,
+    Provisioning,
+    initialize,
+    queue_manager_started,
+    queue_manager_stopped,
+    queue_manager_stopping,
+    require_service,
+)
 from .lookup import MessageSeekAction
 from .moving import Moved
 from .names import parse_local_path, parse_name
@@ -95,6 +104,31 @@ class QueueManager:
         self.state.stages = Stages()
         self.set_time(now=now, utc=utc)
         recover(self.state, recovery, rows)
+
+    # Start and stop
+
+    def start(
+        self, machine: MachineIdentity | None, provisioning: Provisioning | None = None
+    ) -> None:
+        """Initialize the queue manager; no operation is served before.
+
+        Args:
+            machine: the names of this machine; None when they could not be found out.
+            provisioning: for the first start of a queue manager that works with a directory.
+
+        Raises:
+            QueueError: the names are not known, or the directory is not as it must be.
+        """
+        initialize(self.state, machine, provisioning)
+        queue_manager_started(self.state)
+
+    def stop(self) -> None:
+        """Tell everybody to shut down; nothing new is opened from now on."""
+        queue_manager_stopping(self.state)
+
+    def stopped(self) -> None:
+        """Everybody has shut down."""
+        queue_manager_stopped(self.state)
 
     # Time, batches, events
 
@@ -165,17 +199,20 @@ class QueueManager:
         Raises:
             QueueError: MQ_ERROR_QUEUE_EXISTS, MQ_ERROR_ILLEGAL_QUEUE_PATHNAME and others.
         """
+        require_service(self.state)
         return creation.create_queue(
             self.state, path, caller=caller, attributes=attributes, skip_directory=skip_directory
         )
 
     def set_queue(self, queue: Queue, *, caller: Caller, **attributes: Any) -> int:
         """Change attributes of a queue (all of `create_queue` but transactional)."""
+        require_service(self.state)
         creation.set_queue(self.state, queue, caller=caller, attributes=attributes)
         return self.state.batch_number
 
     def delete_queue(self, queue: Queue, *, caller: Caller) -> int:
         """Delete a queue with its journal, its subqueues and all messages in them."""
+        require_service(self.state)
         number = purging.delete_queue(self.state, queue, caller=caller)
         settle(self.state)
         return number
@@ -213,6 +250,7 @@ class QueueManager:
             QueueError: MQ_ERROR_QUEUE_NOT_FOUND, MQ_ERROR_SHARING_VIOLATION,
                 MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION, MQ_ERROR_ACCESS_DENIED and others.
         """
+        require_service(self.state)
         if isinstance(name, str):
             name = parse_name(self.state, name)
         return opening.open_queue(self.state, name, access, share, caller)
@@ -379,6 +417,7 @@ class QueueManager:
 
     def begin(self, identifier: UUID) -> Transaction:
         """Create a transaction."""
+        require_service(self.state)
         return transactions.create_transaction(self.state, identifier)
 
     def find_transaction(self, identifier: UUID) -> Transaction:
