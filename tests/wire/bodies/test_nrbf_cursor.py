@@ -88,21 +88,24 @@ def test_a_value_that_is_none_is_malformed(primitive_type: int, raw: bytes, reas
         NrbfCursor(raw).primitive(primitive_type, "Value")
 
 
-@pytest.mark.parametrize(
-    ("primitive_type", "raw", "kept"),
-    [(8, pack("<iii", 1, 2, 3), [1, 2]), (3, b"abc", ["a", "b"]), (18, text("x") * 3, ["x", "x"])],
-)
-def test_only_the_first_values_are_kept(
-    primitive_type: int, raw: bytes, kept: list[object]
-) -> None:
-    cursor = NrbfCursor(raw)
-    assert cursor.primitives(primitive_type, 3, 2) == kept
+def test_values_of_fixed_size_can_be_passed_over() -> None:
+    cursor = NrbfCursor(pack("<iii", 1, 2, 3))
+    assert cursor.primitives(8, 2) == [1, 2]
+    assert cursor.skip(8, 1)
     assert cursor.remaining == 0
+
+
+def test_values_of_other_sizes_cannot() -> None:
+    cursor = NrbfCursor(b"abc")
+    assert cursor.primitives(3, 2) == ["a", "b"]
+    assert not cursor.skip(3, 1)
+    assert cursor.skip(3, 0)
+    assert cursor.remaining == 1
 
 
 def test_more_values_than_bytes_are_malformed() -> None:
     with pytest.raises(MalformedPacket, match="remain"):
-        NrbfCursor(bytes(8)).primitives(8, 1 << 40, 1)
+        NrbfCursor(bytes(8)).skip(8, 1 << 40)
 
 
 @pytest.mark.parametrize("count", [-1, 5])

@@ -154,6 +154,14 @@ def test_reading_stops_at_the_limit_of_values() -> None:
     assert isinstance(found.root, NrbfArray)
 
 
+def test_a_long_array_of_texts_ends_the_reading() -> None:
+    count = MAX_ARRAY_ITEMS + 1
+    found = read_nrbf(stream(b"\x0f" + pack("<ii", 1, count) + b"\x03" + b"x" * count))
+    assert not found.complete
+    assert found.fault is None
+    assert found.root == NrbfArray(1, "Char", count, ["x"] * MAX_ARRAY_ITEMS)
+
+
 def test_what_was_read_before_a_fault_is_kept() -> None:
     data = stream(typed_class(1, "Point", {"x": b"\x00\x08", "y": b"\x00\x08"}), pack("<i", 5))
     found = read_nrbf(data)
@@ -203,7 +211,7 @@ def test_many_libraries_are_no_depth() -> None:
 def test_any_bytes_are_read_without_an_exception(tail: bytes, cut: int) -> None:
     for data in (HEADER + tail, LIST_OF_STRINGS[:cut] + tail + LIST_OF_STRINGS[cut:]):
         found = read_nrbf(data)
-        assert found.complete or found.fault is not None
+        assert not (found.complete and found.fault)
         nrbf_text(found)
 
 

@@ -2,7 +2,6 @@
 
 from datetime import datetime
 from decimal import Decimal
-from struct import pack
 
 from tests.wire.bodies.nrbf_streams import (
     LIST_OF_STRINGS,
@@ -83,8 +82,7 @@ def test_a_stream_without_its_root_says_so() -> None:
 
 
 def test_a_long_tree_is_cut() -> None:
-    data = stream(b"\x0f" + pack("<ii", 1, 1100) + b"\x08" + bytes(4400))
-    lines = nrbf_text(read_nrbf(data)).splitlines()
+    lines = nrbf_text(NrbfStream(1, {1: NrbfArray(1, "Int32", 900, [0] * 800)})).splitlines()
     assert len(lines) == MAX_LINES
     assert lines[-1] == "..."
 

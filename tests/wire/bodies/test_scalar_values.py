@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from openmsmq.wire.bodies.scalar_values import (
     SCALAR_SIZES,
+    decode_array,
     decode_scalar,
     encode_currency,
     encode_date,
@@ -57,6 +58,16 @@ def test_a_value_has_exactly_its_size(body_type: int, size: int) -> None:
         if (body_type, wrong) != (BodyType.VT_BOOL, 1):
             with pytest.raises(MalformedPacket, match=f"has {size} bytes, not {wrong}"):
                 decode_scalar(body_type, bytes(wrong))
+
+
+@pytest.mark.parametrize("body_type", SCALAR_SIZES)
+def test_an_array_has_its_values_in_a_row(body_type: int) -> None:
+    one, two = bytes(SCALAR_SIZES[body_type]), b"\x01" + bytes(SCALAR_SIZES[body_type] - 1)
+    assert decode_array(body_type, one + two) == (
+        decode_scalar(body_type, one),
+        decode_scalar(body_type, two),
+    )
+    assert decode_array(body_type, b"") == ()
 
 
 @pytest.mark.parametrize("days", [1e9, -1e9, float("inf"), float("nan")])

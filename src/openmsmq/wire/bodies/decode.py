@@ -10,7 +10,7 @@ from openmsmq.wire.errors import ConfigError, MalformedPacket
 from .com_object import read_com_object
 from .decoded_body import BodyKind, DecodedBody
 from .nrbf_reader import looks_like_nrbf, read_nrbf
-from .scalar_values import SCALAR_SIZES, decode_scalar
+from .scalar_values import SCALAR_SIZES, decode_array, decode_scalar
 from .text_sniffing import sniff_text
 from .xml_values import decode_xml
 
@@ -137,15 +137,7 @@ def _array(body_type: int, raw: bytes) -> DecodedBody:
     element = body_type & ELEMENT_MASK
     if element == BodyType.VT_UI1:
         return DecodedBody(BodyKind.BYTES, value=raw)
-    size = SCALAR_SIZES.get(element)
-    if size is None:
+    if element not in SCALAR_SIZES:
         note = f"items of {body_type_name(body_type)} are not decoded"
         return DecodedBody(BodyKind.BYTES, value=raw, note=note)
-    if len(raw) % size:
-        reason = f"{len(raw)} bytes are not whole items of {size} bytes"
-        raise MalformedPacket("Body", 0, reason)
-    items = tuple(
-        decode_scalar(element, raw[start : start + size], start)
-        for start in range(0, len(raw), size)
-    )
-    return DecodedBody(BodyKind.ARRAY, value=items)
+    return DecodedBody(BodyKind.ARRAY, value=decode_array(element, raw))

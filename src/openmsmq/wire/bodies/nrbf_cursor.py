@@ -124,17 +124,16 @@ class NrbfCursor:
             return timedelta(microseconds=int(number) // 10)
         return number
 
-    def primitives(self, primitive_type: int, count: int, keep: int) -> list[NrbfPrimitive]:
-        """`count` values, of which the first `keep` are returned."""
-        kept = [self.primitive(primitive_type, "Values") for _ in range(min(count, keep))]
-        rest = count - len(kept)
+    def primitives(self, primitive_type: int, count: int) -> list[NrbfPrimitive]:
+        """`count` values in a row."""
+        return [self.primitive(primitive_type, "Values") for _ in range(count)]
+
+    def skip(self, primitive_type: int, count: int) -> bool:
+        """Pass over values of fixed size; others have to be read, which is not done here."""
         known = _STRUCTS.get(primitive_type)
         if known is not None:
-            self.position = require(self._data, self.position, rest * known.size, "NRBF.Values")
-        else:
-            for _ in range(rest):
-                self.primitive(primitive_type, "Values")
-        return kept
+            self.position = require(self._data, self.position, count * known.size, "NRBF.Values")
+        return known is not None or count == 0
 
     def _variable(self, primitive_type: int, field: str) -> NrbfPrimitive:
         start = self.position

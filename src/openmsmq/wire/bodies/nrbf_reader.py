@@ -18,8 +18,8 @@ from .nrbf_values import (
 )
 
 MAX_DEPTH: Final = 50
-MAX_VALUES: Final = 20_000
-MAX_ARRAY_ITEMS: Final = 1_000
+MAX_VALUES: Final = 4_000
+MAX_ARRAY_ITEMS: Final = 100
 _MAX_RANK: Final = 32
 _HEADER_SIZE: Final = 17
 
@@ -125,8 +125,8 @@ class _Reader:
         if version != (1, 0):
             raise cursor.fault("MajorVersion", f"version {version[0]}.{version[1]} is not 1.0")
 
-    def _count_value(self) -> None:
-        self._values += 1
+    def _count_value(self, count: int = 1) -> None:
+        self._values += count
         if self._values > MAX_VALUES:
             raise _Enough
 
@@ -266,7 +266,11 @@ class _Reader:
         if element.primitive == BYTE:
             array.data = cursor.raw(length, "Values")
         elif element.primitive:
-            array.items.extend(cursor.primitives(element.primitive, length, MAX_ARRAY_ITEMS))
+            kept = min(length, MAX_ARRAY_ITEMS)
+            self._count_value(kept)
+            array.items.extend(cursor.primitives(element.primitive, kept))
+            if not cursor.skip(element.primitive, length - kept):
+                raise _Enough
         else:
             self._object_items(array)
         return array

@@ -4,7 +4,7 @@ import struct
 from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
 from struct import Struct
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from openmsmq.wire.body_type import BodyType, body_type_name
@@ -38,39 +38,51 @@ _MILLISECONDS_PER_DAY: Final = 86_400_000
 _VARIANT_TRUE: Final = 0xFFFF
 
 
-def decode_scalar(body_type: int, data: bytes | memoryview, offset: int = 0) -> ScalarValue:
-    """The value in exactly as many bytes as the type has; `offset` is for the error."""
+def decode_scalar(body_type: int, data: bytes | memoryview) -> ScalarValue:
+    """The value in exactly as many bytes as the type has."""
     known = _NUMBERS[body_type]
     # Some senders write a VT_BOOL of one byte.
     if body_type == BodyType.VT_BOOL and len(data) == 1:
         return data[0] != 0
     if len(data) != known.size:
         raise MalformedPacket(
-            "Body", offset, f"{body_type_name(body_type)} has {known.size} bytes, not {len(data)}"
+            "Body", 0, f"{body_type_name(body_type)} has {known.size} bytes, not {len(data)}"
         )
-    (value,) = known.unpack(data)
+    return _converted(body_type, known.unpack(data))[0]
+
+
+def decode_array(body_type: int, data: bytes | memoryview) -> tuple[ScalarValue, ...]:
+    """The values that stand in a row in the data."""
+    known = _NUMBERS[body_type]
+    if len(data) % known.size:
+        reason = f"{len(data)} bytes are not whole items of {known.size} bytes"
+        raise MalformedPacket("Body", 0, reason)
+    return _converted(body_type, tuple(number for (number,) in known.iter_unpack(data)))
+
+
+def _converted(body_type: int, numbers: tuple[Any, ...]) -> tuple[ScalarValue, ...]:
+    """The values that numbers of this type stand for; `Any` is what `struct` gives."""
     match body_type:
         case BodyType.VT_CY:
-            return Decimal(value).scaleb(-_CURRENCY_DIGITS)
+            return tuple(Decimal(number).scaleb(-_CURRENCY_DIGITS) for number in numbers)
         case BodyType.VT_DATE:
-            return _decode_date(value, offset)
+            return tuple(_decode_date(number) for number in numbers)
         case BodyType.VT_BOOL:
-            return bool(value)
+            return tuple(map(bool, numbers))
         case BodyType.VT_CLSID:
-            return UUID(bytes_le=value)
+            return tuple(UUID(bytes_le=raw) for raw in numbers)
         case _:
-            number: int | float = value
-            return number
+            return numbers
 
 
-def _decode_date(days: float, offset: int) -> datetime:
+def _decode_date(days: float) -> datetime:
     try:
         whole = int(days)
         # Before day 0 the time of day still counts forward: -1.25 is six o'clock of day -1.
         milliseconds = round(abs(days - whole) * _MILLISECONDS_PER_DAY)
         return _DAY_ZERO + timedelta(days=whole, milliseconds=milliseconds)
     except (OverflowError, ValueError) as exc:
-        raise MalformedPacket("Body", offset, f"VT_DATE {days} is not a date") from exc
+        raise MalformedPacket("Body", 0, f"VT_DATE {days} is not a date") from exc
 
 
 def encode_date(value: datetime) -> bytes:

@@ -5,6 +5,8 @@ from typing import Final
 
 # Characters that no text has; tab, line feed, form feed and carriage return are fine.
 _NOT_TEXT: Final = re.compile("[\0-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+# Bytes that text may have in UTF-8: deleting them is the quickest way to see whether others remain.
+_UTF8_BYTES: Final = bytes(b for b in range(256) if b in b"\t\n\x0c\r" or (b >= 0x20 and b != 0x7F))
 _UTF8_BOM: Final = b"\xef\xbb\xbf"
 _UTF16_BOMS: Final = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _XML_ENCODING: Final = re.compile(
@@ -37,6 +39,11 @@ def sniff_text(data: bytes) -> tuple[str, str] | None:
 
 
 def _plausible(data: bytes, encoding: str) -> tuple[str, str] | None:
+    if encoding == "utf-8":
+        if data.translate(None, _UTF8_BYTES):
+            return None
+        if data.isascii():
+            return data.decode("ascii"), encoding
     try:
         text = data.decode(encoding)
     except UnicodeError:
