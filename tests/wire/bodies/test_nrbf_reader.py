@@ -154,6 +154,14 @@ def test_reading_stops_at_the_limit_of_values() -> None:
     assert isinstance(found.root, NrbfArray)
 
 
+def test_a_class_of_too_many_members_ends_the_reading() -> None:
+    names = ["m"] * (MAX_VALUES + 1)
+    found = read_nrbf(stream(b"\x02" + class_info(1, "Wide", *names)))
+    assert not found.complete
+    assert found.fault is None
+    assert found.root is None
+
+
 def test_a_long_array_of_texts_ends_the_reading() -> None:
     count = MAX_ARRAY_ITEMS + 1
     found = read_nrbf(stream(b"\x0f" + pack("<ii", 1, count) + b"\x03" + b"x" * count))

@@ -205,6 +205,7 @@ class _Reader:
         cursor = self._cursor
         class_name = cursor.string("ClassInfo.Name")
         count = cursor.count("ClassInfo.MemberCount")
+        self._count_value(count)
         names = [cursor.string("ClassInfo.MemberNames") for _ in range(count)]
         types = [_UNTYPED] * count
         if record_type >= RecordType.SYSTEM_CLASS_WITH_MEMBERS_AND_TYPES:
