@@ -191,7 +191,7 @@ def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[st
         changed.security = accepted_queue_security(changed.security).serialize()
     changed.modify_time = int(state.utc)
     if queue.queue_type is QueueType.PUBLIC:
-        publish(state, changed, caller)
+        publish(state, changed, caller, tuple(attributes))
     queue.properties = changed
     store_queue(state, queue)
     state.events.append(QueueChanged(queue=queue, depends=state.batch_number))

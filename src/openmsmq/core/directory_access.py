@@ -74,12 +74,13 @@ def may_write(
 ) -> bool:
     """Whether these attributes of the object may be changed."""
     identity = _identity(directory, caller, own)
-    if attributes is not None and set(attributes) == {"security"}:
-        machine = MachineRight.CHANGE_MACHINE_PERMISSIONS
-        queue = QueueRight.CHANGE_QUEUE_PERMISSIONS
-    else:
-        machine = MachineRight.SET_MACHINE_PROPERTIES
-        queue = QueueRight.SET_QUEUE_PROPERTIES
+    machine, queue = MachineRight(0), QueueRight(0)
+    if attributes is None or "security" in attributes:
+        machine |= MachineRight.CHANGE_MACHINE_PERMISSIONS
+        queue |= QueueRight.CHANGE_QUEUE_PERMISSIONS
+    if attributes is None or set(attributes) - {"security"}:
+        machine |= MachineRight.SET_MACHINE_PROPERTIES
+        queue |= QueueRight.SET_QUEUE_PROPERTIES
     return _grants_machine_or_queue(directory, item, identity, machine, queue)
 
 

@@ -1,7 +1,9 @@
 """Public queues: what Create, Delete and Open Queue ask the directory ([MS-MQDMPR] 3.1.7.1.3-5)."""
 
+from collections.abc import Sequence
+
 from openmsmq.directory.interface import DirectoryOperationResult
-from openmsmq.directory.objects import ElementType, QueueObject, copy_attributes
+from openmsmq.directory.objects import ElementType, QueueManagerObject, QueueObject, copy_attributes
 from openmsmq.security.caller import Caller
 from openmsmq.wire.format_name import PublicFormatName
 from openmsmq.wire.hresult import Hresult
@@ -61,13 +63,18 @@ def unregister(state: State, properties: QueueObject, caller: Caller) -> None:
         raise directory_error(deleted.status, deleted.reason)
 
 
-def publish(state: State, properties: QueueObject, caller: Caller) -> None:
-    """Tell the directory what has changed.
+def publish(
+    state: State,
+    item: QueueObject | QueueManagerObject,
+    caller: Caller,
+    attributes: Sequence[str] | None = None,
+) -> None:
+    """Tell the directory what has changed: all attributes, or those listed.
 
     Raises:
         QueueError: the directory refuses it or cannot be reached.
     """
-    written = write_directory(state, properties, caller=caller)
+    written = write_directory(state, item, attributes, caller=caller)
     if written.status is not _SUCCESS:
         raise directory_error(written.status, written.reason)
 
