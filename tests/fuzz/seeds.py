@@ -65,6 +65,7 @@ from openmsmq.wire.user_message_builder import build_user_message
 CORPUS: Final = Path(__file__).parent / "corpus"
 FRAMES: Final = Path(__file__).parents[1] / "vectors" / "mqqb-frames.json"
 
+SEGMENT: Final = 1400
 SENDER: Final = UUID("1f742305-be5e-4177-bc77-c4dd7719e474")
 RECEIVER: Final = UUID("3c3a6aeb-f567-4143-87d3-85cf4d68ceb4")
 DIRECT: Final = direct_address("TCP:127.0.0.2\\private$\\orders")
@@ -276,14 +277,17 @@ def body(body_type: int, data: bytes) -> bytes:
     return bytes([BODY_TYPES.index(body_type)]) + data
 
 
-def capture(packet: bytes) -> bytes:
-    """A pcap file with one TCP segment to port 1801."""
-    tcp = struct.pack(">HHIIBBHHH", 40000, 1801, 1, 0, 0x50, 0x18, 0xFFFF, 0, 0) + packet
-    addresses = bytes([127, 0, 0, 1, 127, 0, 0, 2])
-    ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(tcp), 1, 0, 64, 6, 0) + addresses + tcp
-    ethernet = bytes(12) + b"\x08\0" + ip
-    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
-    return header + struct.pack("<IIII", 1, 0, len(ethernet), len(ethernet)) + ethernet
+def capture(stream: bytes) -> bytes:
+    """A pcap file with a TCP stream to port 1801, in segments as they are on an Ethernet."""
+    out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    for start in range(0, len(stream), SEGMENT):
+        piece = stream[start : start + SEGMENT]
+        tcp = struct.pack(">HHIIBBHHH", 40000, 1801, 1 + start, 0, 0x50, 0x18, 0xFFFF, 0, 0) + piece
+        addresses = bytes([127, 0, 0, 1, 127, 0, 0, 2])
+        ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(tcp), 1, 0, 64, 6, 0) + addresses + tcp
+        ethernet = bytes(12) + b"\x08\0" + ip
+        out += struct.pack("<IIII", 1, 0, len(ethernet), len(ethernet)) + ethernet
+    return out
 
 
 def load() -> list[bytes]:

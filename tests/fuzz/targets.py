@@ -125,11 +125,12 @@ def read_message(packet: bytes) -> None:
         decode_body_leniently(message.body_type, message.body)
     except MalformedPacket as exc:
         raise AssertionError("a property of an accepted message failed") from exc
-    _read_names(message)
     recognize_ack(message)
 
 
-def _read_names(message: UserMessage) -> None:
+def read_message_names(packet: bytes) -> None:
+    """The format names of all queues that a message names."""
+    message = UserMessage(packet)
     for address in (message.destination_queue, message.admin_queue, message.response_queue):
         if address is not None:
             with suppress(QueueError):
@@ -207,6 +208,7 @@ TARGETS: Final = (
     *(Target(_structure_name(parser), parser) for parser in PARSERS),
     Target("UserMessage", read_message),
     Target("Stream", read_stream),
+    Target("MessageNames", read_message_names),
     Target("RemoteReadMessage", read_remote),
     Target("QueueAddress", read_addresses),
     Target("Body", read_body),

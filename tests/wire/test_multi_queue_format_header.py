@@ -81,14 +81,15 @@ def test_a_half_of_a_surrogate_pair_is_replaced() -> None:
     assert element.direct_format_name == "\ufffdS:h\\q"
 
 
-def test_a_list_has_a_limit() -> None:
-    header = MultiQueueFormatHeader((LIST,) * 512)
+def test_the_number_of_queues_has_a_limit() -> None:
+    header = MultiQueueFormatHeader((LIST,) * 510, (), (LIST,) * 2)
     raw = header.serialize()
     assert MultiQueueFormatHeader.parse(raw)[0] == header
     with pytest.raises(ValueError, match="at most 512 queues, not 513"):
-        MultiQueueFormatHeader((), (LIST,) * 513).serialize()
-    longer = bytes.fromhex("1c280000 6400 0000 01020000") + RAW[28:48] * 513
-    with pytest.raises(MalformedPacket, match="513 is more than 512"):
+        MultiQueueFormatHeader((LIST,) * 510, (LIST,), (LIST,) * 2).serialize()
+    third = bytes.fromhex("48000000 2c01 0000 03000000") + RAW[96:116] * 3
+    longer = raw[: raw.index(bytes.fromhex("2c01000002000000")) - 4] + third
+    with pytest.raises(MalformedPacket, match="3 is more than 2 or than 60 bytes hold"):
         MultiQueueFormatHeader.parse(longer)
 
 

@@ -152,9 +152,9 @@ def test_an_acl_may_be_larger_than_its_entries() -> None:
 
 
 def test_the_number_of_entries_has_a_limit() -> None:
-    assert len(Acl.parse(Acl((ALLOW,) * 512).serialize())[0].aces) == 512
-    with pytest.raises(MalformedPacket, match="513 is more than 512"):
-        Acl.parse(Acl((ALLOW,) * 513).serialize())
+    assert len(Acl.parse(Acl((ALLOW,) * 256).serialize())[0].aces) == 256
+    with pytest.raises(MalformedPacket, match="257 is more than 256"):
+        Acl.parse(Acl((ALLOW,) * 257).serialize())
 
 
 @pytest.mark.parametrize(
@@ -193,11 +193,17 @@ def test_wrong_values_name_field_and_offset(
     assert (caught.value.field, caught.value.offset) == (field, offset)
 
 
-@pytest.mark.parametrize("flags", [1, 2, 3])
-def test_an_object_ace_too_short_for_its_guids_is_malformed(flags: int) -> None:
-    raw = bytes.fromhex("05 00 1400 00010000") + flags.to_bytes(4, "little") + bytes(8)
-    with pytest.raises(MalformedPacket, match=r"ACE\.ObjectType"):
+@pytest.mark.parametrize(
+    ("flags", "size", "field"),
+    [(1, 15, "ObjectType"), (2, 15, "InheritedObjectType"), (3, 31, "InheritedObjectType")],
+)
+def test_an_object_ace_too_short_for_its_guids_is_malformed(
+    flags: int, size: int, field: str
+) -> None:
+    raw = bytes.fromhex("05 00 1400 00010000") + flags.to_bytes(4, "little") + bytes(size)
+    with pytest.raises(MalformedPacket) as caught:
         Ace.parse(raw)
+    assert caught.value.field == f"ACE.{field}"
 
 
 @pytest.mark.parametrize("size", range(12))

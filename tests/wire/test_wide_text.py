@@ -25,7 +25,8 @@ def test_the_end_of_text_is_behind_its_first_nul(text: str, before: bytes, after
 
 def test_two_zero_bytes_across_two_characters_do_not_end_the_text() -> None:
     raw = serialize_text("\u0061\u6100" * 100)
-    assert find_text_end(raw, 0) == len(raw) == 402
+    assert find_text_end(raw + b"a", 0) == len(raw) == 402
+    assert find_text_end(raw[:-2] + b"a", 0) == -1
 
 
 @pytest.mark.parametrize("raw", [b"", b"\0", b"a\0\0", b"a\0b\0"])

@@ -19,11 +19,16 @@ DESTINATION_HEADER_ID: Final = 0x0064
 ADMINISTRATION_HEADER_ID: Final = 0x00C8
 RESPONSE_HEADER_ID: Final = 0x012C
 SIGNATURE_ID: Final = 0x015E
+PARTS: Final = (
+    (DESTINATION_HEADER_ID, "Destination"),
+    (ADMINISTRATION_HEADER_ID, "Administration"),
+    (RESPONSE_HEADER_ID, "Response"),
+)
 FORMAT_TYPE_SIZE: Final = 2
 QUEUE_NUMBER_SIZE: Final = 4
 # The shortest element: a type and the NUL of an empty direct name.
 MIN_ELEMENT_SIZE: Final = 4
-# Choice: a limit of our own, so that a list of nothing but empty names costs little.
+# Choice: a limit of our own for the three lists together, so that short names cost little.
 MAX_ELEMENT_COUNT: Final = 512
 DIRECT_PREFIX: Final = "DIRECT="
 
@@ -81,18 +86,24 @@ class MultiQueueFormatHeader:
 
     @classmethod
     def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
-        destination, end = parse_addresses(buf, offset, DESTINATION_HEADER_ID, "Destination")
-        administration, end = parse_addresses(buf, end, ADMINISTRATION_HEADER_ID, "Administration")
-        response, end = parse_addresses(buf, end, RESPONSE_HEADER_ID, "Response")
+        limit, end = MAX_ELEMENT_COUNT, offset
+        lists = []
+        for header_id, part in PARTS:
+            elements, end = parse_addresses(buf, end, header_id, part, limit=limit)
+            limit -= len(elements)
+            lists.append(elements)
         signature, end = parse_signature(buf, end)
-        return cls(destination, administration, response, signature), end
+        return cls(lists[0], lists[1], lists[2], signature), end
 
     def serialize(self) -> bytes:
         """Return the header.
 
         Raises:
-            ValueError: a list has too many queues.
+            ValueError: there are too many queues.
         """
+        count = len(self.destination) + len(self.administration) + len(self.response)
+        if count > MAX_ELEMENT_COUNT:
+            raise ValueError(f"a message names at most {MAX_ELEMENT_COUNT} queues, not {count}")
         signature = MQF_SIGNATURE_HEADER.pack(SIGNATURE_ID, 0, len(self.signature)) + self.signature
         return (
             _serialize_addresses(DESTINATION_HEADER_ID, self.destination)
@@ -103,7 +114,12 @@ class MultiQueueFormatHeader:
 
 
 def parse_addresses(
-    buf: bytes | memoryview, offset: int, header_id: int, part: str
+    buf: bytes | memoryview,
+    offset: int,
+    header_id: int,
+    part: str,
+    *,
+    limit: int = MAX_ELEMENT_COUNT,
 ) -> tuple[tuple[MQFFormatNameElement, ...], int]:
     """Parse one MQFAddressHeader."""
     field = f"MultiQueueFormatHeader.{part}"
@@ -116,11 +132,11 @@ def parse_addresses(
         raise MalformedPacket(
             f"{field}.HeaderID", offset + 4, f"is 0x{found:04X}, not 0x{header_id:04X}"
         )
-    if element_count > min(MAX_ELEMENT_COUNT, (end - start) // MIN_ELEMENT_SIZE):
+    if element_count > min(limit, (end - start) // MIN_ELEMENT_SIZE):
         raise MalformedPacket(
             f"{field}.ElementCount",
             offset + 8,
-            f"{element_count} is more than {MAX_ELEMENT_COUNT} or than {end - start} bytes hold",
+            f"{element_count} is more than {limit} or than {end - start} bytes hold",
         )
     raw = bytes(buf[:end])
     elements = []
@@ -173,8 +189,6 @@ def parse_signature(buf: bytes | memoryview, offset: int) -> tuple[bytes, int]:
 
 
 def _serialize_addresses(header_id: int, elements: tuple[MQFFormatNameElement, ...]) -> bytes:
-    if len(elements) > MAX_ELEMENT_COUNT:
-        raise ValueError(f"a list has at most {MAX_ELEMENT_COUNT} queues, not {len(elements)}")
     out = bytearray(MQF_ADDRESS_HEADER_SIZE)
     for element in elements:
         out += element.format_type.to_bytes(FORMAT_TYPE_SIZE, "little")

@@ -24,8 +24,11 @@ SECURITY_DESCRIPTOR_SIZE: Final = 20
 SECURITY_DESCRIPTOR_REVISION: Final = 1
 # Header, mask and the shortest SID.
 MIN_ACE_SIZE: Final = 16
+# Flags of an object ACE: which of its GUIDs are present.
+OBJECT_TYPE_PRESENT: Final = 0x1
+INHERITED_OBJECT_TYPE_PRESENT: Final = 0x2
 # Choice: a limit of our own, below the 4096 that fit, so that a descriptor costs little.
-MAX_ACE_COUNT: Final = 512
+MAX_ACE_COUNT: Final = 256
 
 
 class AceType(IntEnum):
@@ -39,10 +42,8 @@ class AceType(IntEnum):
     SYSTEM_AUDIT_OBJECT = 0x07
 
 
-KNOWN_ACE_TYPES: Final = frozenset(int(ace_type) for ace_type in AceType)
-OBJECT_ACE_TYPES: Final = frozenset(
-    {AceType.ACCESS_ALLOWED_OBJECT, AceType.ACCESS_DENIED_OBJECT, AceType.SYSTEM_AUDIT_OBJECT}
-)
+KNOWN_ACE_TYPES: Final = frozenset(map(int, AceType))
+OBJECT_ACE_TYPES: Final = frozenset({0x05, 0x06, 0x07})
 
 
 class AceFlags(IntFlag):
@@ -55,13 +56,6 @@ class AceFlags(IntFlag):
     INHERITED_ACE = 0x10
     SUCCESSFUL_ACCESS_ACE_FLAG = 0x40
     FAILED_ACCESS_ACE_FLAG = 0x80
-
-
-class ObjectAceFlags(IntFlag):
-    """Flags of an object ACE: which of its GUIDs are present."""
-
-    OBJECT_TYPE_PRESENT = 0x1
-    INHERITED_OBJECT_TYPE_PRESENT = 0x2
 
 
 class SecurityDescriptorControl(IntFlag):
@@ -287,22 +281,23 @@ def _parse_object_types(
 ) -> tuple[UUID | None, UUID | None, int]:
     end = require(buf, offset, U32_SIZE, "ACE.Flags")
     (flags,) = U32.unpack_from(buf, offset)
-    found: list[UUID | None] = [None, None]
-    for index, flag in enumerate(ObjectAceFlags):
-        if flags & flag:
-            start = end
-            end = require(buf, start, GUID_SIZE, "ACE.ObjectType")
-            found[index] = guid(bytes(buf[start:end]))
-    return found[0], found[1], end
+    object_type = inherited = None
+    if flags & OBJECT_TYPE_PRESENT:
+        start, end = end, require(buf, end, GUID_SIZE, "ACE.ObjectType")
+        object_type = guid(bytes(buf[start:end]))
+    if flags & INHERITED_OBJECT_TYPE_PRESENT:
+        start, end = end, require(buf, end, GUID_SIZE, "ACE.InheritedObjectType")
+        inherited = guid(bytes(buf[start:end]))
+    return object_type, inherited, end
 
 
 def _serialize_object_types(object_type: UUID | None, inherited: UUID | None) -> bytes:
     flags = 0
     content = b""
     if object_type is not None:
-        flags |= ObjectAceFlags.OBJECT_TYPE_PRESENT
+        flags |= OBJECT_TYPE_PRESENT
         content += object_type.bytes_le
     if inherited is not None:
-        flags |= ObjectAceFlags.INHERITED_OBJECT_TYPE_PRESENT
+        flags |= INHERITED_OBJECT_TYPE_PRESENT
         content += inherited.bytes_le
     return U32.pack(flags) + content
