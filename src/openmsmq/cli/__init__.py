@@ -1,1 +1,96 @@
-"""The `openmsmq` command."""
+"""The `openmsmq` command. Each command is a module of its own, loaded only when it is called."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Annotated, Final, NamedTuple
+
+import typer
+
+from openmsmq import __version__
+
+__all__ = ["COMMANDS", "Entry", "build_app", "main"]
+
+
+class Entry(NamedTuple):
+    """A command or a group of commands.
+
+    Args:
+        name: the word that calls it.
+        help: what it does, in one line for the help page.
+        module: the module that has it, relative to this package. Its function `register` takes
+            the `typer.Typer` of the program and adds the command under that name.
+    """
+
+    name: str
+    help: str
+    module: str
+
+
+# In the order of the help page.
+COMMANDS: Final = (
+    Entry("decode", "Dissect packets: hex text, raw bytes, pcap and pcapng captures.", ".decode"),
+    Entry("demo", "Show what works, from nothing.", ".demo"),
+    Entry(
+        "conformance",
+        "Count which requirements of the specifications the tests prove.",
+        ".conformance",
+    ),
+)
+
+_HELP: Final = "Message Queuing without Windows: a queue manager, its client and its tools."
+_PROGRAM: Final = "openmsmq"
+# Set by a shell that asks for completions: then everything has to be known.
+_COMPLETION: Final = "_OPENMSMQ_COMPLETE"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the program with these arguments, or those of the process.
+
+    Raises:
+        SystemExit: always; 0 done, 1 refused or failed, 2 wrong usage.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    build_app(given, everything=_COMPLETION in os.environ)(args=given, prog_name=_PROGRAM)
+
+
+def build_app(arguments: Sequence[str], *, everything: bool = False) -> typer.Typer:
+    """The program with the command that these arguments call; of the others only name and help."""
+    app = typer.Typer(
+        help=_HELP,
+        no_args_is_help=True,
+        # Help in colour takes a second to load, plain help a tenth of that.
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_program)
+    called = next((word for word in arguments if not word.startswith("-")), None)
+    for entry in COMMANDS:
+        if everything or entry.name == called:
+            register: Callable[[typer.Typer], None] = import_module(entry.module, __name__).register
+            register(app)
+        else:
+            app.command(entry.name, help=entry.help)(_not_loaded)
+    return app
+
+
+def _not_loaded() -> None:
+    """Stands for a command that was not called, in the help page."""
+
+
+def _print_version(*, value: bool) -> None:
+    if value:
+        typer.echo(f"{_PROGRAM} {__version__}")
+        raise typer.Exit
+
+
+def _program(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    del version

@@ -1,0 +1,154 @@
+"""`openmsmq decode`: dissects packets, whole or damaged."""
+
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, BinaryIO, Final
+
+import typer
+
+from openmsmq.wire.capture import BINARY_PORT, PING_PORT
+from openmsmq.wire.errors import MalformedPacket
+
+from .decode_output import (
+    Faults,
+    JsonOutput,
+    Output,
+    SummaryOutput,
+    TreeOutput,
+    make_console,
+)
+from .decode_source import InputFormat, Item, Notice, Ports, read_items
+from .hex_text import HexTextError
+from .packet_text import fault_text
+
+_STDIN: Final = Path("-")
+_EXAMPLES: Final = """
+Examples:
+
+  openmsmq decode traffic.pcapng
+
+  openmsmq decode --summary --stream 2 traffic.pcapng
+
+  xxd packet.bin | openmsmq decode
+
+  tcpdump -i any -w - tcp port 1801 | openmsmq decode --json
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("decode", epilog=_EXAMPLES)(decode)
+
+
+def decode(
+    file: Annotated[
+        Path, typer.Argument(metavar="[FILE]", help="What to read; `-` or nothing for stdin.")
+    ] = _STDIN,
+    *,
+    input_format: Annotated[
+        InputFormat,
+        typer.Option("--format", help="How FILE is written; found out by its first bytes."),
+    ] = InputFormat.AUTO,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object per packet and line.")
+    ] = False,
+    summary: Annotated[bool, typer.Option("--summary", help="One line per packet.")] = False,
+    with_hex: Annotated[bool, typer.Option("--hex", help="Add the bytes of every field.")] = False,
+    port: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=1, max=65535, help=f"TCP port of a queue manager [{BINARY_PORT}]; may be repeated."
+        ),
+    ] = None,
+    ping_port: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=1, max=65535, help=f"UDP port of a queue manager [{PING_PORT}]; may be repeated."
+        ),
+    ] = None,
+    stream: Annotated[
+        int | None, typer.Option(min=1, help="Only the TCP connection with this number.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Stop after so many packets.")] = None,
+    no_color: Annotated[
+        bool, typer.Option("--no-color", help="No colours, as with NO_COLOR set.")
+    ] = False,
+) -> None:
+    """Dissect packets of Message Queuing.
+
+    FILE is a capture (pcap, pcapng, also compressed with gzip), packets as raw bytes, or hex text
+    as xxd, hexdump, od, tcpdump and Wireshark write it. Of a capture, connections of TCP port
+    1801 and pings of UDP port 3527 are shown. A malformed packet is shown up to the fault.
+
+    The exit code is 0 when all packets are well-formed, else 1.
+    """
+    ports = Ports(tuple(port or (BINARY_PORT,)), tuple(ping_port or (PING_PORT,)))
+    console = make_console(no_color=no_color)
+    output: Output
+    if as_json:
+        output = JsonOutput(with_hex=with_hex)
+    elif summary:
+        output = SummaryOutput(console)
+    else:
+        output = TreeOutput(console, with_hex=with_hex)
+    faults = Faults()
+    try:
+        with _opened(file) as source:
+            items = read_items(source, input_format, ports)
+            count = _show(items, output, faults, stream=stream, limit=limit)
+    except MalformedPacket as exc:
+        faults.add(f"{file}: {fault_text(exc)}")
+    except HexTextError as exc:
+        faults.add(f"{file}: {exc}; give hex digits, or say with --format what this is")
+    except (OSError, EOFError, zlib.error) as exc:
+        faults.add(f"{file} cannot be read: {exc}")
+    else:
+        if not count:
+            faults.add(_nothing_found(ports))
+    faults.report()
+    if faults.count:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[BinaryIO]:
+    """The file to read; stdin stays open."""
+    if file == _STDIN:
+        yield sys.stdin.buffer
+    else:
+        with file.open("rb") as opened:
+            yield opened
+
+
+def _show(
+    items: Iterable[Item], output: Output, faults: Faults, *, stream: int | None, limit: int | None
+) -> int:
+    """Print the items that were asked for; return how many packets they have."""
+    count = 0
+    for item in items:
+        if isinstance(item, Notice):
+            if stream is None or item.stream in (None, stream):
+                output.notice(item)
+            continue
+        if stream is not None and item.origin.stream != stream:
+            continue
+        count += 1
+        output.packet(count, item)
+        fault = item.node.first_fault()
+        if fault is not None:
+            faults.add(f"packet {count}: {fault_text(fault)}")
+        if count == limit:
+            break
+    return count
+
+
+def _nothing_found(ports: Ports) -> str:
+    binary = " or ".join(map(str, ports.binary))
+    ping = " or ".join(map(str, ports.ping))
+    return (
+        f"no packets found. Of a capture, TCP port {binary} and UDP port {ping} are looked at; "
+        "give others with --port and --ping-port"
+    )

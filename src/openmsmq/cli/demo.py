@@ -1,0 +1,79 @@
+"""`openmsmq demo`: shows what works, from nothing."""
+
+from typing import Annotated, Final
+
+import typer
+
+from openmsmq import __version__
+from openmsmq.wire.dissect import dissect, dissect_ping, is_ping
+
+from .demo_packets import RoundTrip, example_frames, round_trips
+from .packet_text import fault_text, printable
+
+_DAMAGED: Final = "message over HTTP"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("demo")(demo)
+
+
+def demo(
+    *,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave running what the demonstration starts.")
+    ] = False,
+) -> None:
+    """Show what works, from nothing.
+
+    Dissects the example session of the specification, makes a packet of every kind and reads it
+    back, and shows what becomes of a damaged one.
+    """
+    # At this stage nothing is started, so nothing is left.
+    del keep
+    typer.echo(f"openmsmq {__version__}")
+    trips = list(round_trips())
+    failures = _show_example() + _show_round_trips(trips) + _show_damage(trips)
+    if failures:
+        typer.echo(f"openmsmq: {failures} steps of the demonstration failed", err=True)
+        raise typer.Exit(1)
+    typer.echo("\nEverything above went as it should.")
+
+
+def _show_example() -> int:
+    """Dissect the example session; return how many packets of it have faults."""
+    typer.echo("\n1. The example session of [MS-MQQB] 4.1, dissected")
+    failures = 0
+    for section, direction, data in example_frames():
+        root = dissect_ping(data) if is_ping(data) else dissect(data)
+        fault = root.first_fault()
+        failures += fault is not None
+        says = printable(root.meaning) if fault is None else f"FAULT {fault_text(fault)}"
+        typer.echo(f"   {section}  {direction}  {root.name:<20}  {len(data):>4} bytes  {says}")
+    return failures
+
+
+def _show_round_trips(trips: list[RoundTrip]) -> int:
+    """Print each packet that was read back; return how many came back different."""
+    typer.echo("\n2. A packet of every kind, written, read and written again")
+    failures = 0
+    for kind, data, again in trips:
+        root = dissect_ping(data) if is_ping(data) else dissect(data)
+        good = data == again and root.first_fault() is None
+        failures += not good
+        fields = sum(1 for _ in root.walk()) - 1
+        result = "same bytes" if good else "DIFFERENT"
+        typer.echo(f"   {kind:<26}  {len(data):>4} bytes  {fields:>3} fields  {result}")
+    return failures
+
+
+def _show_damage(trips: list[RoundTrip]) -> int:
+    """Break a length that must be checked; return whether the damage went unnoticed."""
+    typer.echo("\n3. A message over HTTP with a length that reaches beyond the packet")
+    data = bytearray(next(trip.data for trip in trips if trip.kind == _DAMAGED))
+    length = dissect(bytes(data)).find("SRMPEnvelopeHeader", "DataLength")
+    if length is not None:
+        data[length.offset : length.offset + length.size] = b"\xff" * length.size
+    fault = dissect(bytes(data)).first_fault()
+    typer.echo(f"   refused: {fault_text(fault)}" if fault else "   NOT NOTICED")
+    return int(fault is None)

@@ -1,0 +1,125 @@
+"""Packets of a byte stream, also of one with gaps or damage: after a fault the next is sought."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from openmsmq.wire.base_header import BASE_HEADER_SIZE, SIGNATURE, BaseHeader
+from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.framer import Framer
+
+_MARK: Final = SIGNATURE.to_bytes(4, "little")
+_MARK_OFFSET: Final = 4
+# A mark may be cut by the end of what is there, with all before it.
+_OVERLAP: Final = _MARK_OFFSET + len(_MARK) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPacket:
+    """A packet with its SessionHeader, or what there is of it where the stream breaks off.
+
+    With `skipped`, it is that many bytes instead that belong to no packet; `data` is empty then.
+    """
+
+    position: int
+    data: bytes
+    skipped: int = 0
+
+
+class StreamPackets:
+    """Cuts a stream into packets. Holds at most one that is not complete."""
+
+    __slots__ = ("_framer", "_pending", "_position", "_seeking", "_skipped")
+
+    def __init__(self) -> None:
+        self._framer = Framer()
+        # What the framer has not given out, from `_position` of the stream on.
+        self._pending = bytearray()
+        self._position = 0
+        self._seeking = False
+        self._skipped = 0
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes held that are no whole packet yet."""
+        return len(self._pending)
+
+    def feed(self, data: bytes) -> list[StreamPacket]:
+        """Take the next bytes of the stream; return what is complete now."""
+        packets: list[StreamPacket] = []
+        self._pending += data
+        while data:
+            if self._seeking:
+                data = self._seek(packets)
+            if data:
+                data = self._frame(data, packets)
+        return packets
+
+    def gap(self, size: int = 0) -> list[StreamPacket]:
+        """Bytes are missing, or none come: what was held is returned, also a part of a packet."""
+        packets: list[StreamPacket] = []
+        if self._seeking:
+            self._skip(len(self._pending))
+            self._report_skipped(packets)
+        elif self._pending:
+            self._take(len(self._pending), packets)
+        self._position += size
+        self._seeking = True
+        return packets
+
+    def _frame(self, data: bytes, packets: list[StreamPacket]) -> bytes:
+        """Give new bytes to the framer; after a fault return those that are to be sought in."""
+        try:
+            frames = self._framer.feed(data)
+        except MalformedPacket:
+            frames = []
+        for packet, session_header in frames:
+            self._take(len(packet) + len(session_header or b""), packets)
+        if self._framer.fault is None:
+            return b""
+        self._seeking = True
+        # The header at hand is the one at fault: it is shown with what follows up to the next.
+        self._take(self._next_header(1), packets)
+        return bytes(self._pending)
+
+    def _seek(self, packets: list[StreamPacket]) -> bytes:
+        """Skip to the next header; return everything from there on, nothing if there is none."""
+        start = self._next_header(0)
+        self._skip(start)
+        if len(self._pending) < BASE_HEADER_SIZE:
+            return b""
+        self._report_skipped(packets)
+        self._seeking = False
+        self._framer = Framer()
+        return bytes(self._pending)
+
+    def _next_header(self, start: int) -> int:
+        """Where a header begins at `start` or later, or could if more bytes came."""
+        pending = self._pending
+        mark = pending.find(_MARK, start + _MARK_OFFSET)
+        while mark >= 0:
+            header = mark - _MARK_OFFSET
+            try:
+                BaseHeader.parse(bytes(pending[header : header + BASE_HEADER_SIZE]))
+            except MalformedPacket:
+                if len(pending) - header < BASE_HEADER_SIZE:
+                    return header
+                mark = pending.find(_MARK, mark + 1)
+            else:
+                return header
+        return max(start, len(pending) - _OVERLAP)
+
+    def _take(self, size: int, packets: list[StreamPacket]) -> None:
+        packets.append(StreamPacket(self._position, bytes(self._pending[:size])))
+        self._position += size
+        del self._pending[:size]
+
+    def _skip(self, size: int) -> None:
+        self._skipped += size
+        self._position += size
+        del self._pending[:size]
+
+    def _report_skipped(self, packets: list[StreamPacket]) -> None:
+        if self._skipped:
+            position = self._position - self._skipped
+            packets.append(StreamPacket(position, b"", self._skipped))
+            self._skipped = 0
