@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from openmsmq.directory.certificates import add_certificate
 from openmsmq.directory.document import (
     Document,
     decode_object,
@@ -75,7 +76,7 @@ def test_every_object_survives_the_file() -> None:
         Site(UUID(int=10), "north", "PSC", 2, 10, "CN=north", True, b"\x07", True),
         RoutingLink(UUID(int=11), "line", "CN=x", 5, ONE, TWO, (THREE,)),
         ConnectedNetwork(UUID(int=12), "lan"),
-        User(UUID(int=13), SID(22, (1, 1000)), (bytes(16),), b"certificate"),
+        add_certificate(User(UUID(int=13), SID(22, (1, 1000))), b"certificate"),
     )
     assert parse_document(render_document(document), "d.json") == document
 
@@ -210,7 +211,7 @@ def test_binary_attributes_are_base64_and_words_are_words() -> None:
     raw = encode_object(queue)
     assert raw["security"] == base64.b64encode(b"\x01\x02").decode()
     assert raw["privacy_level"] == "none"
-    user = User(identifier=ONE, security_identifier=EVERYONE, certificate_digest_list=(b"a" * 16,))
+    user = add_certificate(User(identifier=ONE, security_identifier=EVERYONE), b"certificate")
     assert encode_object(user)["security_identifier"] == "S-1-1-0"
     assert json.loads(render_document(document_of(user)))["users"] == [encode_object(user)]
 

@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 from tests.directory.memory_file import MemoryFile, directory_of
 
+from openmsmq.directory.certificates import add_certificate
 from openmsmq.directory.document import parse_document
 from openmsmq.directory.interface import (
     AttributeFilter,
@@ -55,7 +56,7 @@ def stored(file: MemoryFile, item: DirectoryObject) -> DirectoryObject:
         Site(identifier=THREE, name="north", foreign_site=True),
         RoutingLink(identifier=THREE, site1_identifier=ONE, site2_identifier=TWO, actual_cost=7),
         ConnectedNetwork(identifier=THREE, name="lan"),
-        User(identifier=THREE, security_identifier=EVERYONE, certificates=b"x"),
+        add_certificate(User(THREE, EVERYONE), b"certificate"),
     ],
     ids=lambda item: type(item).__name__,
 )

@@ -96,12 +96,12 @@ def test_a_routing_link_joins_two_different_sites() -> None:
 
 
 @pytest.mark.spec("MQDMPR-3.1.1.15-01")
-def test_digests_of_certificates_have_16_bytes() -> None:
-    user = User(identifier=ONE, security_identifier=EVERYONE)
-    good = replace(user, certificate_digest_list=(b"0123456789ABCDEF", bytes(16)))
-    assert find_fault(good) == ("", "")
-    bad = replace(user, certificate_digest_list=(bytes(16), bytes(20)))
-    assert find_fault(bad) == ("certificate_digest_list", "has a digest of 20 bytes, not 16")
+@pytest.mark.parametrize("digests", [(), (bytes(16),), (b"short",)])
+def test_digests_that_are_not_those_of_the_certificates_are_a_fault(
+    digests: tuple[bytes, ...],
+) -> None:
+    user = User(ONE, EVERYONE, digests, certificates=(b"certificate",))
+    assert find_fault(user)[0] == "certificate_digest_list"
 
 
 @pytest.mark.parametrize(

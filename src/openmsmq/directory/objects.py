@@ -18,7 +18,6 @@ UNLIMITED: Final = 0xFFFFFFFF
 QUEUE_MANAGER_QUOTA_KILOBYTES: Final = 0x00100000
 MIN_ACTUAL_COST: Final = 1
 MAX_ACTUAL_COST: Final = 999_999
-CERTIFICATE_DIGEST_SIZE: Final = 16
 
 
 class ElementType(StrEnum):
@@ -164,12 +163,12 @@ class ConnectedNetwork:
 
 @dataclass(slots=True)
 class User:
-    """User ([MS-MQDMPR] 3.1.1.15): a SID with certificates and their MD5 digests."""
+    """User ([MS-MQDMPR] 3.1.1.15): a SID with encoded certificates and their MD5 digests."""
 
     identifier: UUID = NULL_GUID
     security_identifier: SID = NULL_SID
     certificate_digest_list: tuple[bytes, ...] = ()
-    certificates: bytes = b""
+    certificates: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from openmsmq.wire.access_rights import (
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.security_descriptor import Ace, SecurityDescriptor
 
+from .certificates import certificate_digest
 from .objects import (
-    CERTIFICATE_DIGEST_SIZE,
     MAX_ACTUAL_COST,
     MIN_ACTUAL_COST,
     NULL_GUID,
@@ -92,9 +92,9 @@ def _routing_link_fault(item: RoutingLink) -> tuple[str, str]:
 
 
 def _user_fault(item: User) -> tuple[str, str]:
-    for digest in item.certificate_digest_list:
-        if len(digest) != CERTIFICATE_DIGEST_SIZE:
-            return "certificate_digest_list", f"has a digest of {len(digest)} bytes, not 16"
+    digests = tuple(certificate_digest(certificate) for certificate in item.certificates)
+    if item.certificate_digest_list != digests:
+        return "certificate_digest_list", "is not the list of MD5 digests of the certificates"
     return "", ""
 
 
