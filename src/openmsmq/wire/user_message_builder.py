@@ -179,8 +179,8 @@ class UserMessageTemplate:
         if transaction_header is not None:
             # [MS-MQMQ] 2.2.19.1, 2.2.19.2: PR is 0 and DM is 1 in a transactional message.
             priority, delivery_mode = 0, _RECOVERABLE
-        if destination_queue.type == 6:
-            queue_manager_address = destination_queue.guid or GUID_NULL
+        if destination_queue.type == 6 and destination_queue.guid is not None:
+            queue_manager_address = destination_queue.guid
             destination_queue = QueueAddress(3, None, destination_queue.number)
         flags = (
             _MP
@@ -323,7 +323,7 @@ def _addresses(
         admin = relative_address(admin_queue, source, destination)
         flags |= admin.type << ADMIN_SHIFT | response.type << RESPONSE_SHIFT
         addresses += admin.serialize() + response.serialize()
-    if not addresses or flags & TYPES_MASK not in DEFINED_TYPES:
+    if not destination_queue.type or flags & TYPES_MASK not in DEFINED_TYPES:
         raise ValueError("a destination or administration queue of a type that cannot be sent")
     return flags, addresses
 
