@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from openmsmq.wire.base_header import INFINITE
-from openmsmq.wire.bodies import decode_body_permissive, encode_body
+from openmsmq.wire.bodies import decode_body_leniently, encode_body
 from openmsmq.wire.errors import MsmqError
 from openmsmq.wire.limits import DEFAULT_TIME_TO_REACH_QUEUE
 from openmsmq.wire.message_class import class_name
@@ -193,14 +193,14 @@ class ReceivedMessage:
     def body(self) -> str | bytes:
         """Text, when the body is text; the bytes otherwise."""
         view = self.view
-        decoded = decode_body_permissive(view.body_type, view.body)
+        decoded = decode_body_leniently(view.body_type, view.body)
         return view.body if decoded.text is None else decoded.text
 
     @property
     def value(self) -> Any:
         """The body as a Python value by its type: a number, a date, text or bytes."""
         view = self.view
-        decoded = decode_body_permissive(view.body_type, view.body)
+        decoded = decode_body_leniently(view.body_type, view.body)
         if decoded.value is not None:
             return decoded.value
         return view.body if decoded.text is None else decoded.text
