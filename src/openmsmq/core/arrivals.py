@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _AVAILABLE: Final = PositionState.AVAILABLE
 _LOCKED: Final = PositionState.LOCKED
 _TH: Final = int(UserHeaderFlags.TH)
+# A transactional message is recoverable, whatever its delivery mode says.
+_DELIVERY_OR_TH: Final = DELIVERY_MODE_MASK | _TH
 _ADMIN_MASK: Final = 0x0000E000
 # JN and JP of the UserHeader are these bits of the traits when shifted down.
 _JOURNALING: Final = int(Traits.NEGATIVE_JOURNALING | Traits.POSITIVE_JOURNALING)
@@ -51,10 +53,8 @@ def traits_of(message: UserMessage) -> int:
     """What the message asks of the queue manager."""
     flags = message.flags
     traits = flags >> _JOURNALING_SHIFT & _JOURNALING
-    if flags & DELIVERY_MODE_MASK:
-        traits |= RECOVERABLE
-    if flags & _TH:
-        traits |= TRANSACTIONAL
+    if flags & _DELIVERY_OR_TH:
+        traits |= RECOVERABLE if not flags & _TH else RECOVERABLE | TRANSACTIONAL
     # Without an administration queue nobody can be told.
     if flags & _ADMIN_MASK:
         traits |= (message.acknowledgments & 0x0F) << ACKNOWLEDGMENT_SHIFT
@@ -74,7 +74,7 @@ def expiry(queue: Queue, sent_time: int, to_be_received: int, to_reach_queue: in
 
     [MS-MQDMPR] 3.1.1.12 counts from SentTime, 3.1.2.4 from the insertion; we take SentTime.
     """
-    if queue.role is QueueRole.OUTGOING and to_reach_queue < to_be_received:
+    if queue.outgoing is not None and to_reach_queue < to_be_received:
         to_be_received = to_reach_queue
     if to_be_received == INFINITE or queue.role not in _EXPIRING:
         return NEVER

@@ -273,6 +273,14 @@ class Lanes:
                 for block in lane.blocks:
                     yield from block
 
+    def lane_ends(self) -> list[tuple[Message, Message]]:
+        """The first and the last message of each lane that has any."""
+        return [
+            (lane.blocks[0][0], lane.blocks[-1][-1])
+            for lane in self.lanes
+            if lane is not None and lane.count
+        ]
+
     def arrivals(self, after: int, upto: int) -> list[Iterator[Message]]:
         """One iterator for each lane over the messages with `after` < sequence <= `upto`."""
         return [

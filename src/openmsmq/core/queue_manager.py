@@ -7,6 +7,9 @@ How to drive it
     them durable in their order, then call `durable`. What happens later (a waiting read ends, a
     message expires) is in `take_events`. Call `set_time` before operations, `handle_timer` when
     `next_timer` says so.
+
+    Beside its own methods: `incoming` for protocols that receive, `outgoing` for those that send,
+    `enlistments` for a transaction coordinator, `ranges`, `leases` and `stages` for pipelines.
 """
 
 from __future__ import annotations
@@ -23,10 +26,12 @@ from openmsmq.wire.queue_enums import ShareMode
 from openmsmq.wire.queue_error import QueueError
 
 from . import creation, lookup, moving, opening, purging, reading, sending, transactions, waits
+from .coordinator import Enlistments
 from .directory_updates import handle_directory_timers, next_directory_timer
 from .dispatch import DispatchCollection
 from .events import Event
 from .expiry import expire_due
+from .incoming import Incoming
 from .initialization import (
     MachineIdentity,
     Provisioning,
@@ -36,13 +41,16 @@ from .initialization import (
     queue_manager_stopping,
     require_service,
 )
+from .leases import Leases
 from .lookup import MessageSeekAction
 from .moving import Moved
 from .names import parse_local_path, parse_name
 from .open_queue import OpenQueueDescriptor, QueueAccessType
+from .outgoing import Outgoing
 from .packets import drop_durable_packets
 from .purging import PURGE_STEP, Purged
 from .queue import Queue
+from .ranges import Ranges
 from .reading import DEFAULT_MAX_BYTES, Read
 from .recovery import Recovery, read_rows, recover, recover_local
 from .sending import Sent
@@ -76,7 +84,7 @@ class QueueManager:
         utc: time of day in seconds since 1970.
     """
 
-    __slots__ = ("state",)
+    __slots__ = ("enlistments", "incoming", "leases", "outgoing", "ranges", "stages", "state")
 
     def __init__(
         self,
@@ -101,7 +109,12 @@ class QueueManager:
             directory=directory,
         )
         self.state.dispatch = DispatchCollection()
-        self.state.stages = Stages()
+        self.incoming = Incoming(self.state)
+        self.outgoing = Outgoing(self.state)
+        self.enlistments = Enlistments(self.state)
+        self.ranges = Ranges(self.state)
+        self.leases = Leases(self.state)
+        self.stages = Stages(self.state)
         self.set_time(now=now, utc=utc)
         recover(self.state, recovery, rows)
 
@@ -140,7 +153,7 @@ class QueueManager:
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
         state = self.state
-        times = [state.waits.next(), next_directory_timer(state)]
+        times = [state.waits.next(), next_directory_timer(state), self.stages.next_timer()]
         second = state.expiry.next()
         if second is not None:
             times.append(state.now + max(second - state.utc, 0.0))
@@ -152,6 +165,7 @@ class QueueManager:
         waits.expire_waits(self.state)
         expire_due(self.state, EXPIRY_STEP)
         handle_directory_timers(self.state)
+        self.stages.expire()
         settle(self.state)
 
     def take_batch(self) -> tuple[int, Batch] | None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 from openmsmq.wire.errors import StoreError
 
 from .creation import list_queue
+from .leases import parse_lease
 from .local_queue_manager import ROW_KEY, LocalQueueManager
 from .message import NEVER, Message, PositionState, Record
 from .ordinals import Reservation
 from .positions import count_bytes
 from .queue_rows import parse_queue, queue_number
-from .ranges import parse_lease
 from .staging import parse_producer
 from .state import ORDINAL_BLOCK, SEQUENCE_BLOCK
 from .system_queues import ensure_system_queues

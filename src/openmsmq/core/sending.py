@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.wire.base_header import MAX_PACKET_SIZE
+from openmsmq.wire.base_header import MAX_PACKET_SIZE, PRIORITY_MASK
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.message_enums import SenderIdType
@@ -13,7 +13,6 @@ from openmsmq.wire.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.queue_error import AccessDenied, QueueError
 from openmsmq.wire.user_header import UserHeaderFlags
 from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_patch import stamp
 
 from .acceptance import check_acceptance
 from .arrivals import Arrival, expiry, insert, insert_pending, traits_of
@@ -23,7 +22,12 @@ from .message import RECOVERABLE, TRANSACTIONAL
 from .open_queue import MAY_SEND, OpenQueueDescriptor
 from .queue import Queue
 from .quota import EnqueueStatus, check_room
-from .stamping import make_transactional, set_time_to_reach_queue
+from .stamping import (
+    MAX_ORDINAL,
+    make_transactional,
+    read_life,
+    stamp,
+)
 from .transactions import OperationType, Transaction
 
 if TYPE_CHECKING:
@@ -66,12 +70,21 @@ def enqueue_many(
     """
     if transaction is not None:
         transaction.require_active()
-    views = [_check_packet(packet) for packet in packets]
+    views = check_packets(packets)
     if descriptor.multiple and not descriptor.closed:
         return _send_to_several(state, descriptor, views, transaction, deadletter_queue)
     queue = descriptor.require(MAY_SEND)
-    _check_senders(views, descriptor.caller)
-    return _send(state, queue, views, transaction, deadletter_queue)
+    check_senders(views, descriptor.caller)
+    return send_checked(state, queue, views, transaction, deadletter_queue)
+
+
+def check_packets(packets: Sequence[bytes]) -> list[UserMessage]:
+    """The packets of a client as messages.
+
+    Raises:
+        QueueError: a packet is not a message.
+    """
+    return [_check_packet(packet) for packet in packets]
 
 
 def _check_packet(packet: bytes) -> UserMessage:
@@ -89,8 +102,12 @@ def _check_packet(packet: bytes) -> UserMessage:
         raise QueueError(code, str(exc)) from exc
 
 
-def _check_senders(views: Sequence[UserMessage], caller: Caller) -> None:
-    """A message may name its sender or nobody."""
+def check_senders(views: Sequence[UserMessage], caller: Caller) -> None:
+    """Refuse messages that name another sender than the one they come from.
+
+    Raises:
+        AccessDenied: one does.
+    """
     if caller.is_system:
         return
     sid = caller.sid.serialize()
@@ -101,15 +118,19 @@ def _check_senders(views: Sequence[UserMessage], caller: Caller) -> None:
                 raise AccessDenied("a message names another sender than its own")
 
 
-def _send(
+def send_checked(
     state: State,
     queue: Queue,
     views: Sequence[UserMessage],
     transaction: Transaction | None,
     deadletter_queue: str,
 ) -> Sent:
-    if queue.outgoing is None:
-        _check_queue(queue, views, transaction)
+    """Send messages whose packets and senders have been checked.
+
+    Raises:
+        QueueError: the queue does not take them, or there is no room.
+    """
+    check_destination(queue, views, transactional=transaction is not None)
     size = sum([len(view.packet) for view in views])
     status = check_room(state, queue, size)
     if status is not EnqueueStatus.OK:
@@ -136,12 +157,14 @@ _OVER: Final = {
 }
 
 
-def _check_queue(
-    queue: Queue, views: Sequence[UserMessage], transaction: Transaction | None
-) -> None:
+def check_destination(queue: Queue, views: Sequence[UserMessage], *, transactional: bool) -> None:
+    """Refuse messages that a local queue does not take; an outgoing queue takes all.
+
+    Raises:
+        QueueError: with the reason.
+    """
     properties = queue.properties
-    transactional = transaction is not None
-    if (
+    if queue.outgoing is not None or (
         transactional == properties.transactional
         and not properties.authentication
         and properties.privacy_level is QueuePrivacyLevel.OPTIONAL
@@ -166,23 +189,27 @@ def _stamp_all(
     for view in views:
         packet = view.packet
         traits = traits_of(view)
-        priority = view.priority
+        priority, time_to_reach_queue, time_to_be_received = read_life(packet)
+        priority &= PRIORITY_MASK
         if transaction is not None:
             packet = make_transactional(view, transaction.number)
             traits |= RECOVERABLE | TRANSACTIONAL
             priority = 0
-        elif view.transaction_offset:
+        elif traits & TRANSACTIONAL:
             raise QueueError(
                 Hresult.MQ_ERROR_TRANSACTION_USAGE, "a transactional message needs a transaction"
             )
-        time_to_reach_queue = view.time_to_reach_queue
         if time_to_reach_queue > longest:
             time_to_reach_queue = longest
-            packet = set_time_to_reach_queue(packet, longest)
-        expires = expiry(queue, sent_time, view.time_to_be_received, time_to_reach_queue)
-        packet = stamp(packet, identity, ordinal & 0xFFFFFFFF, sent_time)
+        arrivals.append(
+            (
+                stamp(packet, time_to_reach_queue, identity, ordinal & MAX_ORDINAL, sent_time),
+                traits,
+                priority,
+                expiry(queue, sent_time, time_to_be_received, time_to_reach_queue),
+            )
+        )
         ordinal += 1
-        arrivals.append((packet, traits, priority, expires))
     return arrivals
 
 
@@ -194,14 +221,14 @@ def _send_to_several(
     deadletter_queue: str,
 ) -> Sent:
     """One copy for each element; the first that fails stops it, earlier copies stay."""
-    _check_senders(views, descriptor.caller)
+    check_senders(views, descriptor.caller)
     messages: list[Message] = []
     first_ordinal = 0
     depends = 0
     for child in descriptor.children:
         queue = child.require(MAY_SEND)
         copies = copies_for(views, child.format_name, descriptor.format_name)
-        sent = _send(state, queue, copies, transaction, deadletter_queue)
+        sent = send_checked(state, queue, copies, transaction, deadletter_queue)
         messages += sent.messages
         first_ordinal = first_ordinal or sent.first_ordinal
         depends = max(depends, sent.depends)

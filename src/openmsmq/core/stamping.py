@@ -1,5 +1,6 @@
 """What a queue manager writes into the packets that applications send through it."""
 
+from collections.abc import Callable
 from struct import Struct
 from typing import Final
 
@@ -19,8 +20,12 @@ from openmsmq.wire.user_header import (
 from openmsmq.wire.user_message import UserMessage
 
 _U32: Final = Struct("<I")
+_LIFE_AND_SOURCE: Final = Struct("<I16s").pack
+_TIME_AND_ORDINAL: Final = Struct("<II").pack
+# The byte with the priority, TimeToReachQueue and TimeToBeReceived of a checked packet.
+read_life: Final[Callable[[bytes], tuple[int, int, int]]] = Struct("<2xB9xI32xI").unpack_from
+MAX_ORDINAL: Final = 0xFFFFFFFF
 _SIZE: Final = 8
-_TIME_TO_REACH_QUEUE: Final = 12
 _FLAGS: Final = 60
 _TH: Final = int(UserHeaderFlags.TH)
 _RECOVERABLE: Final = 1 << DELIVERY_MODE_SHIFT
@@ -28,10 +33,17 @@ _FM: Final = int(TransactionHeaderFlags.FM)
 _LM: Final = int(TransactionHeaderFlags.LM)
 
 
-def set_time_to_reach_queue(packet: bytes, seconds: int) -> bytes:
-    """The packet with another life time on its way."""
-    start = packet[:_TIME_TO_REACH_QUEUE]
-    return start + _U32.pack(seconds) + packet[_TIME_TO_REACH_QUEUE + 4 :]
+def stamp(
+    packet: bytes, time_to_reach_queue: int, identity: bytes, ordinal: int, sent_time: int
+) -> bytes:
+    """The packet with the identity and the times that the queue manager gives to a message."""
+    return (
+        packet[:12]
+        + _LIFE_AND_SOURCE(time_to_reach_queue, identity)
+        + packet[32:52]
+        + _TIME_AND_ORDINAL(sent_time, ordinal)
+        + packet[60:]
+    )
 
 
 def make_transactional(message: UserMessage, tag: int) -> bytes:

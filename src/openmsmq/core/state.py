@@ -22,12 +22,11 @@ if TYPE_CHECKING:
     from .dispatch import DispatchCollection
     from .events import Event
     from .expand import DistributionLists
+    from .leases import LeaseRow
     from .local_queue_manager import LocalQueueManager
     from .message import Message
     from .open_queue import OpenQueueDescriptor
     from .queue import Queue
-    from .ranges import LeaseRow
-    from .staging import Stages
     from .transactions import Transaction
 
 SEQUENCE_BLOCK: Final = 1 << 20
@@ -112,7 +111,6 @@ class State:
         "scratch_handles",
         "sequence",
         "settings",
-        "stages",
         "to_acknowledge",
         "total_bytes",
         "touched",
@@ -172,7 +170,6 @@ class State:
         self.dispatch: DispatchCollection
         self.leases: dict[tuple[int, str], LeaseRow] = {}
         self.producers: dict[str, int] = {}
-        self.stages: Stages
 
         # Bytes of all messages, of all journals, and of the packets that are in memory.
         self.total_bytes = 0

@@ -1,0 +1,163 @@
+"""Outgoing queues: pause and resume, flow control, and what protocols do with their messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.security.caller import Caller
+from openmsmq.wire.access_rights import MachineRight
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_enums import QueueState
+from openmsmq.wire.queue_error import QueueError
+
+from .access import check_machine_right
+from .delete_reasons import delete_messages
+from .events import ConnectionActiveChanged, QueuePaused, QueueResumed
+from .message import PositionState
+from .moving import move_message
+from .names import parse_name
+from .positions import changes
+from .queue_rows import store_queue
+from .reading import Read, show
+from .settling import settle
+
+if TYPE_CHECKING:
+    from .dispatch import DispatchEntry
+    from .message import Message
+    from .outgoing_queue import ConnectionHistoryEntry, OutgoingQueue
+    from .queue import Queue
+    from .state import State
+
+_AVAILABLE: Final = PositionState.AVAILABLE
+_DELETED: Final = PositionState.DELETED
+
+
+class Outgoing:
+    """The outgoing queues of a queue manager, and whether it talks to others at all."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    @property
+    def queues(self) -> list[Queue]:
+        return list(self._state.outgoing.values())
+
+    def find(self, name: str) -> Queue:
+        """The outgoing queue for a destination.
+
+        Raises:
+            QueueError: MQ_ERROR_QUEUE_NOT_FOUND.
+        """
+        queue = self._state.outgoing.get(parse_name(self._state, name).key)
+        if queue is None:
+            raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, f"nothing is sent to {name}")
+        return queue
+
+    def pause(self, queue: Queue, *, caller: Caller) -> None:
+        """Pause Queue: messages may still be added, none leaves."""
+        outgoing = self._controlled(queue, caller)
+        if outgoing.state is not QueueState.ONHOLD:
+            outgoing.state = QueueState.ONHOLD
+            store_queue(self._state, queue)
+            self._state.events.append(QueuePaused(queue=queue))
+
+    def resume(self, queue: Queue, *, caller: Caller) -> None:
+        """Resume Queue: what waited goes out in order."""
+        outgoing = self._controlled(queue, caller)
+        if outgoing.state is QueueState.ONHOLD:
+            outgoing.state = QueueState.INACTIVE
+            store_queue(self._state, queue)
+            self._state.events.append(QueueResumed(queue=queue))
+
+    def _controlled(self, queue: Queue, caller: Caller) -> OutgoingQueue:
+        check_machine_right(self._state, caller, MachineRight.SET_MACHINE_PROPERTIES)
+        return _outgoing(queue)
+
+    def set_state(self, queue: Queue, state: QueueState) -> None:
+        """Note how far a connection is; a paused or locked queue stays so."""
+        outgoing = _outgoing(queue)
+        if outgoing.may_transmit:
+            outgoing.state = state
+
+    def add_history(self, queue: Queue, entry: ConnectionHistoryEntry) -> None:
+        """Note a step of a connection attempt."""
+        _outgoing(queue).connection_history.append(entry)
+
+    def set_online(self, *, active: bool, caller: Caller) -> None:
+        """Bring Online and Take Offline: whether other queue managers may deliver."""
+        check_machine_right(self._state, caller, MachineRight.SET_MACHINE_PROPERTIES)
+        self._state.local.connection_active = active
+        self._state.events.append(ConnectionActiveChanged(active=active))
+
+    def set_throttled(self, *, throttled: bool) -> None:
+        """Begin and End Flow Control: whether new messages are refused for want of room."""
+        self._state.local.throttled = throttled
+
+    def peek(self, queue: Queue, after: int, *, max_count: int, max_bytes: int) -> Read | None:
+        """The next messages to transfer behind a lookup id (-1: from the front), in queue order.
+
+        None when there are none, or none may leave.
+        """
+        if not _outgoing(queue).may_transmit:
+            return None
+        messages: list[Message] = []
+        message = queue.lanes.after(after)
+        while message is not None and len(messages) < max_count:
+            max_bytes -= message.size
+            if max_bytes < 0 and messages:
+                break
+            messages.append(message)
+            message = queue.lanes.after(message.lookup_id)
+        return show(self._state, messages) if messages else None
+
+    def lock(self, messages: Iterable[Message], holder: object) -> None:
+        """Keep messages that are on their way until it is known what became of them."""
+        for message in messages:
+            if message.state == _AVAILABLE:
+                message.queue.lock(message, holder)
+
+    def finish(self, queue: Queue, messages: Sequence[Message], reason: int) -> int:
+        """Messages are delivered (ACK_REACH_QUEUE, ACK_RECEIVE) or failed (a negative class).
+
+        Source journal, dead letters and negative acknowledgments follow from it. Returns the batch
+        that stores it.
+        """
+        live = [message for message in messages if message.state != _DELETED]
+        for message in live:
+            if message.state == _AVAILABLE:
+                queue.lanes.remove(message)
+            else:
+                queue.forget_locked(message)
+        if live:
+            delete_messages(self._state, queue, live, reason)
+        settle(self._state)
+        return changes(self._state, live)
+
+    def move(self, message: Message, target: Queue) -> Message:
+        """Move Message without a transaction, such as to the system journal."""
+        moved = move_message(self._state, message, target)
+        settle(self._state)
+        return moved
+
+    def add_to_dispatch(
+        self, message: Message, protocol_data: object | None
+    ) -> DispatchEntry | None:
+        """Add Message To Dispatch Collection; the entry to send now, if one is."""
+        return self._state.dispatch.add(message, protocol_data)
+
+    def remove_from_dispatch(self, message: Message) -> DispatchEntry | None:
+        """Remove Message From Dispatch Collection; the entry to send now, if one is."""
+        return self._state.dispatch.remove(message)
+
+    def remove_queue_from_dispatch(self, queue: Queue) -> None:
+        """Remove Messages From Dispatch Collection By Queue."""
+        self._state.dispatch.remove_queue(queue)
+
+
+def _outgoing(queue: Queue) -> OutgoingQueue:
+    if queue.outgoing is None:
+        raise QueueError(Hresult.MQ_ERROR_ILLEGAL_OPERATION, f"{queue.path} is not outgoing")
+    return queue.outgoing
