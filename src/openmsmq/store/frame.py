@@ -217,11 +217,12 @@ def unsound_parts(
         return None, [(0, meta_end)]
     bad: list[Part] = []
     position = meta_end
+    number = header.segment
+    unpack = ENTRY.unpack_from
     for entries in (changes.put_entries, changes.move_entries):
-        for entry in entries:
-            _, segment, start, size, crc, _ = ENTRY.unpack_from(entry)
+        for _, segment, start, size, crc, _ in map(unpack, entries):
             end = position + size
-            if segment != header.segment or start != offset + position:
+            if segment != number or start != offset + position:
                 return None, [(0, meta_end)]
             if crc32(raw[position:end]) != crc:
                 bad.append((position, end))

@@ -4,7 +4,7 @@ from struct import Struct
 from typing import Final
 
 from .frame import Changes
-from .log_format import ENTRY_SIZE
+from .log_format import ENTRY, ENTRY_SIZE, PLACE
 
 _SEGMENT_AND_SIZE: Final = Struct("<8xI4xI")
 _SIZE: Final = Struct("<I")
@@ -30,9 +30,18 @@ class Index:
         """Add entries of a snapshot."""
         self.entries.update(zip(keys, entries, strict=True))
         live = self.live
+        current = -1
+        weight = total = 0
         for segment, size in map(_SEGMENT_AND_SIZE.unpack_from, entries):
-            live[segment] = live.get(segment, 0) + size + ENTRY_SIZE
-            self.message_bytes += size
+            if segment != current:
+                live[current] = live.get(current, 0) + weight
+                current = segment
+                weight = 0
+            weight += size + ENTRY_SIZE
+            total += size
+        live[current] = live.get(current, 0) + weight
+        live.pop(-1, None)
+        self.message_bytes += total
 
     def apply(self, changes: Changes) -> None:
         """Follow the log by one frame; what is not live is ignored."""
@@ -54,6 +63,19 @@ class Index:
                 self.rows.pop(row, None)
             else:
                 self.rows[row] = value
+
+    def live_weight(self, changes: Changes) -> int:
+        """What the messages of a frame that are still live where it put them weigh in `live`."""
+        get = self.entries.get
+        if not changes.move_keys and list(map(get, changes.put_keys)) == changes.put_entries:
+            return changes.put_bytes + ENTRY_SIZE * len(changes.put_keys)
+        weight = 0
+        for entry in changes.put_entries + changes.move_entries:
+            key, _, _, size, _, _ = ENTRY.unpack_from(entry)
+            live = get(key)
+            if live is not None and live[PLACE] == entry[PLACE]:
+                weight += size + ENTRY_SIZE
+        return weight
 
     def _move(self, changes: Changes) -> None:
         for key, moved in zip(changes.move_keys, changes.move_entries, strict=True):

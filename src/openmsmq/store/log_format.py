@@ -131,7 +131,7 @@ def roll_frame(store_tag: int, segment: int, sequence: int) -> bytes:
     ).serialize()
 
 
-def split_entries(raw: bytes | memoryview, count: int) -> tuple[list[int], list[bytes], int]:
+def split_entries(raw: memoryview, count: int) -> tuple[list[int], list[bytes], int]:
     """Keys and entries (each with its record) of `count` entries, and where they end.
 
     Raises ValueError if they do not fit.
@@ -139,20 +139,22 @@ def split_entries(raw: bytes | memoryview, count: int) -> tuple[list[int], list[
     if not count:
         return [], [], 0
     try:
-        stride = ENTRY_SIZE + _record_size(raw, 0)
+        record_size = _record_size(raw, 0)
+        stride = ENTRY_SIZE + record_size
         end = stride * count
-        if end <= len(raw):
-            sizes = iter_unpack(f"<24xI{stride - ENTRY_SIZE}x", raw[:end])
-            if all(size == stride - ENTRY_SIZE for (size,) in sizes):
-                keys = [key for (key,) in iter_unpack(f"<Q{stride - 8}x", raw[:end])]
-                data = bytes(raw[:end])
-                return keys, [data[i : i + stride] for i in range(0, end, stride)], end
+        # Records are of one size as a rule; then everything is done in C.
+        if end <= len(raw) and set(iter_unpack(f"<24xI{record_size}x", raw[:end])) == {
+            (record_size,)
+        }:
+            keys = [key for (key,) in iter_unpack(f"<Q{stride - 8}x", raw[:end])]
+            entries = [entry for (entry,) in iter_unpack(f"{stride}s", raw[:end])]
+            return keys, entries, end
         return _split_uneven(raw, count)
     except StructError as exc:
         raise ValueError("entries reach beyond the end") from exc
 
 
-def _split_uneven(raw: bytes | memoryview, count: int) -> tuple[list[int], list[bytes], int]:
+def _split_uneven(raw: memoryview, count: int) -> tuple[list[int], list[bytes], int]:
     keys: list[int] = []
     entries: list[bytes] = []
     position = 0
@@ -166,7 +168,7 @@ def _split_uneven(raw: bytes | memoryview, count: int) -> tuple[list[int], list[
     return keys, entries, position
 
 
-def _record_size(raw: bytes | memoryview, position: int) -> int:
+def _record_size(raw: memoryview, position: int) -> int:
     size: int = unpack_from("<I", raw, position + 24)[0]
     return size
 
@@ -182,9 +184,7 @@ def encode_rows(rows: dict[tuple[int, bytes], bytes | None]) -> bytes:
     return b"".join(parts)
 
 
-def split_rows(
-    raw: bytes | memoryview, count: int
-) -> tuple[dict[tuple[int, bytes], bytes | None], int]:
+def split_rows(raw: memoryview, count: int) -> tuple[dict[tuple[int, bytes], bytes | None], int]:
     """`count` state rows and where they end. Raises ValueError if they do not fit."""
     rows: dict[tuple[int, bytes], bytes | None] = {}
     position = 0

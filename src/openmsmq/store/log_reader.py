@@ -22,6 +22,7 @@ from .log_format import (
 )
 
 _WINDOW: Final = 4 << 20
+_ZEROS: Final = bytes(_WINDOW)
 
 
 class Frame(NamedTuple):
@@ -151,9 +152,8 @@ class SegmentReader:
         end = offset
         for start in range(offset, self.size, _WINDOW):
             chunk = bytes(self.view(start, min(_WINDOW, self.size - start)))
-            written = len(chunk.rstrip(b"\0"))
-            if written:
-                end = start + written
+            if chunk != (_ZEROS if len(chunk) == _WINDOW else bytes(len(chunk))):
+                end = start + len(chunk.rstrip(b"\0"))
         return end
 
     def close(self) -> None:

@@ -21,7 +21,6 @@ from .snapshot import NEXT_NAME, Block, Snapshot, SnapshotWriter, snapshot_name
 
 _KEPT_SNAPSHOTS: Final = 2
 _ROW_ESTIMATE: Final = 128
-_SMALLEST_RESERVE: Final = 64 << 10
 _OPERATIONS_PER_SNAPSHOT: Final = 2_000_000
 
 Then = Callable[[], None]
@@ -249,7 +248,7 @@ class Maintenance:
 
     def _reserve(self) -> Step | None:
         """Space for the next snapshot, so that a full disk can be drained."""
-        size = self._estimate() + self._estimate() // 4
+        size = self._estimate() * 5 // 4 + self._options.segment_size // 16
         if self._reserved or not self._for_snapshot.opens(self.free_bytes, size):
             return None
         path = self._segments.directory / NEXT_NAME
@@ -275,7 +274,7 @@ class Maintenance:
         """About how long a snapshot would be now."""
         entries = self._index.entries
         one = len(next(iter(entries.values()), b"")) + 8
-        return _SMALLEST_RESERVE + one * len(entries) + _ROW_ESTIMATE * len(self._index.rows)
+        return one * len(entries) + _ROW_ESTIMATE * len(self._index.rows)
 
     def _waste(self) -> int:
         """What a newer horizon would let go of or compact."""

@@ -16,11 +16,9 @@ from .index import Index
 from .interface import Finding, Progress
 from .log_format import (
     ENTRY,
-    ENTRY_SIZE,
     FIRST_FRAME,
     FRAME_HEADER_SIZE,
     KIND_ROLL,
-    PLACE,
     Damage,
     FrameHeader,
     UnknownVersion,
@@ -87,6 +85,9 @@ class Meter:
         if self._progress is not None:
             self._progress(min(self._done, self._total), self._total)
 
+    def end(self) -> None:
+        self.add(self._total)
+
 
 class Reader:
     """Reads one data directory."""
@@ -151,6 +152,7 @@ class Reader:
                 verify_limit -= sizes[number]
                 self._verify(found, number)
             meter.add(sizes[number])
+        meter.end()
         return found
 
     def _size(self, name: str) -> int:
@@ -285,7 +287,6 @@ class Reader:
     def _walk(self, found: Found, reader: SegmentReader, limit: int) -> int:
         """Check the frames up to `limit`; the weight of the live messages in them."""
         tag = tag_of(found.store_id)
-        entries = found.index.entries
         weight = 0
         first = FrameHeader.parse(reader.view(FIRST_FRAME, FRAME_HEADER_SIZE))
         place = Place(reader.header.number, FIRST_FRAME, first.sequence if first else 0)
@@ -293,12 +294,7 @@ class Reader:
             frame = reader.frame(place, tag)
             if not isinstance(frame, Frame):
                 raise reader.damage(place.offset, f"batch {place.sequence} is damaged")
-            for kept in (frame.changes.put_entries, frame.changes.move_entries):
-                for entry in kept:
-                    key, _, _, size, _, _ = ENTRY.unpack_from(entry)
-                    live = entries.get(key)
-                    if live is not None and live[PLACE] == entry[PLACE]:
-                        weight += size + ENTRY_SIZE
+            weight += found.index.live_weight(frame.changes)
             if frame.header.kind == KIND_ROLL:
                 break
             place = Place(place.segment, place.offset + frame.header.length, place.sequence + 1)
