@@ -132,7 +132,10 @@ class Move(Request, frozen=True, tag=24):
 
 
 class Purge(Request, frozen=True, tag=25):
+    """Delete messages, in bounded steps: ask again with `upto` of the answer until it is done."""
+
     handle: int
+    upto: int | None = None
 
 
 class Cancel(Request, frozen=True, tag=26):

@@ -1,0 +1,87 @@
+"""Requests about the queue manager itself and its outgoing queues."""
+
+from typing import Any, Final
+
+from openmsmq.core.access import check_machine_right
+from openmsmq.core.queue import Queue
+from openmsmq.wire.access_rights import MachineRight
+from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.format_name import parse_format_name
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import QueueError
+
+from . import messages as local
+from .session import Handlers, LocalSession
+
+
+def get_status(session: LocalSession, request: local.GetStatus) -> None:
+    session.done(request.id, session.service.status())
+
+
+def list_outgoing(session: LocalSession, request: local.ListOutgoing) -> None:
+    state = session.manager.state
+    check_machine_right(state, session.identity(), MachineRight.GET_MACHINE_PROPERTIES)
+    session.done(request.id, [describe_outgoing(queue) for queue in state.outgoing.values()])
+
+
+def describe_outgoing(queue: Queue) -> dict[str, Any]:
+    """An outgoing queue under the names that users know."""
+    outgoing = queue.outgoing
+    if outgoing is None:
+        raise QueueError(Hresult.MQ_ERROR_ILLEGAL_OPERATION, f"{queue.path} is not outgoing")
+    history = list(outgoing.connection_history)
+    errors = [entry for entry in history if entry.error]
+    return {
+        "destination": outgoing.destination_format_name,
+        "state": str(outgoing.state),
+        "next_hop": list(outgoing.next_hops or ()),
+        "messages": queue.count,
+        "bytes": queue.total_bytes,
+        "unacknowledged": outgoing.transfer_info.eod_no_ack_count,
+        "last_error": f"0x{errors[-1].error:08X}" if errors else None,
+        "retry_in_seconds": None,
+        "history": [
+            {
+                "status": entry.status.name,
+                "time": entry.connection_history_time,
+                "error": entry.error,
+                "addresses": list(entry.address_list),
+            }
+            for entry in history
+        ],
+    }
+
+
+def hold_outgoing(session: LocalSession, request: local.HoldOutgoing) -> None:
+    manager = session.manager
+    check_machine_right(manager.state, session.identity(), MachineRight.SET_MACHINE_PROPERTIES)
+    queue = manager.state.outgoing.get(parse_format_name(request.destination).key)
+    if queue is None:
+        raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_ACTIVE, request.destination)
+    depends = manager.pause_queue(queue) if request.pause else manager.resume_queue(queue)
+    session.done(request.id, describe_outgoing(queue), depends)
+
+
+def backup(session: LocalSession, request: local.Backup) -> None:
+    caller = session.identity()
+    if not caller.is_local_admin:
+        raise QueueError(
+            Hresult.MQ_ERROR_ACCESS_DENIED, "only an administrator of the queue manager backs up"
+        )
+
+    def finish(result: dict[str, Any] | MsmqError) -> None:
+        if isinstance(result, MsmqError):
+            error = QueueError(Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED, str(result))
+            session.fail(request.id, error)
+        else:
+            session.done(request.id, result)
+
+    session.service.backup(request.file, finish)
+
+
+HANDLERS: Final[Handlers] = {
+    local.GetStatus: get_status,
+    local.ListOutgoing: list_outgoing,
+    local.HoldOutgoing: hold_outgoing,
+    local.Backup: backup,
+}

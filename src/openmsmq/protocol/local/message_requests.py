@@ -1,0 +1,246 @@
+"""Requests about messages: open, send, receive, peek, look up, move, purge, transactions."""
+
+from typing import Final
+
+from openmsmq.core.lookup import MessageSeekAction
+from openmsmq.core.open_queue import QueueAccessType
+from openmsmq.core.reading import Read
+from openmsmq.core.waiting import WaitingRead
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_enums import ShareMode
+from openmsmq.wire.queue_error import QueueError
+
+from . import messages as local
+from .session import MAX_OPEN, MAX_TRANSACTIONS, Handlers, LocalSession, ReadTag
+
+SHARE: Final = {"deny_none": ShareMode.DENY_NONE, "deny_receive": ShareMode.DENY_RECEIVE_SHARE}
+MAX_COUNT: Final = 100_000
+MAX_BYTES: Final = 16 * 1024 * 1024
+SINGLE: Final = -1
+
+
+def open_queue(session: LocalSession, request: local.OpenQueue) -> None:
+    if len(session.open) >= MAX_OPEN:
+        raise QueueError(
+            Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, f"more than {MAX_OPEN} queues are open"
+        )
+    if request.share not in SHARE:
+        raise QueueError(
+            Hresult.MQ_ERROR_UNSUPPORTED_ACCESS_MODE,
+            f"share {request.share!r} is none of {', '.join(SHARE)}",
+        )
+    try:
+        access = QueueAccessType(request.access)
+    except ValueError:
+        raise QueueError(
+            Hresult.MQ_ERROR_UNSUPPORTED_ACCESS_MODE,
+            f"access {request.access!r} is none of {', '.join(QueueAccessType)}",
+        ) from None
+    descriptor = session.manager.open_queue(
+        request.name, access, caller=session.identity(), share=SHARE[request.share]
+    )
+    handle = session.new_handle()
+    session.open[handle] = descriptor
+    queue = descriptor.queue
+    transactional = None
+    if queue is not None and queue.outgoing is None:
+        transactional = queue.properties.transactional
+    session.done(
+        request.id,
+        {
+            "handle": handle,
+            "format_name": descriptor.format_name,
+            "destinations": [child.format_name for child in descriptor.children]
+            or [descriptor.format_name],
+            "transactional": transactional,
+        },
+        session.manager.state.batch_number if session.manager.state.batch else 0,
+    )
+
+
+def close_queue(session: LocalSession, request: local.CloseQueue) -> None:
+    descriptor = session.descriptor(request.handle)
+    del session.open[request.handle]
+    for number, cursor in list(session.cursors.items()):
+        if cursor.descriptor is descriptor:
+            del session.cursors[number]
+    session.manager.close_queue(descriptor)
+    session.done(request.id)
+
+
+def open_cursor(session: LocalSession, request: local.OpenCursor) -> None:
+    if len(session.cursors) >= MAX_OPEN:
+        raise QueueError(
+            Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, f"more than {MAX_OPEN} cursors are open"
+        )
+    cursor = session.manager.open_cursor(session.descriptor(request.handle))
+    if cursor is None:
+        raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE, "the queue was deleted")
+    number = session.new_handle()
+    session.cursors[number] = cursor
+    session.done(request.id, number)
+
+
+def close_cursor(session: LocalSession, request: local.CloseCursor) -> None:
+    cursor = session.cursor(request.cursor)
+    if cursor is not None:
+        del session.cursors[request.cursor]
+        session.manager.close_cursor(cursor)
+    session.done(request.id)
+
+
+def send(session: LocalSession, request: local.Send) -> None:
+    manager = session.manager
+    descriptor = session.descriptor(request.handle)
+    if request.transaction == SINGLE:
+        transaction = manager.begin(session.service.new_guid())
+        try:
+            manager.enqueue_many(descriptor, request.packets, transaction)
+        except QueueError:
+            manager.abort(transaction.identifier)
+            raise
+        session.done(request.id, None, manager.commit(transaction.identifier))
+        return
+    sent = manager.enqueue_many(
+        descriptor, request.packets, session.transaction(request.transaction)
+    )
+    session.done(request.id, None, sent.depends)
+
+
+def receive(session: LocalSession, request: local.Receive) -> None:
+    manager = session.manager
+    descriptor = session.descriptor(request.handle)
+    count = min(max(request.count, 1), MAX_COUNT)
+    size = min(max(request.max_bytes, 1), MAX_BYTES)
+    cursor = session.cursor(request.cursor)
+    tag = ReadTag(session, request.id)
+    result: Read | WaitingRead
+    if request.action == "receive":
+        result = manager.dequeue_many(
+            descriptor,
+            max_count=count,
+            max_bytes=size,
+            timeout=request.timeout,
+            cursor=cursor,
+            transaction=session.transaction(request.transaction),
+            two_phase=request.two_phase,
+            tag=tag,
+        )
+    elif request.action in ("peek", "peek_next"):
+        result = manager.peek_many(
+            descriptor,
+            max_count=count,
+            max_bytes=size,
+            timeout=request.timeout,
+            cursor=cursor,
+            next_message=request.action == "peek_next",
+            tag=tag,
+        )
+    else:
+        raise QueueError(
+            Hresult.MQ_ERROR_INVALID_PARAMETER,
+            f"action {request.action!r} is none of receive, peek, peek_next",
+        )
+    if isinstance(result, WaitingRead):
+        session.waiting[request.id] = result
+    else:
+        session.show(request.id, result.messages, result.packets, result.depends)
+
+
+def look_up(session: LocalSession, request: local.Lookup) -> None:
+    try:
+        relation = MessageSeekAction(request.relation)
+    except ValueError:
+        raise QueueError(
+            Hresult.MQ_ERROR_ILLEGAL_RELATION,
+            f"relation {request.relation!r} is none of {', '.join(MessageSeekAction)}",
+        ) from None
+    found = session.manager.read_by_lookup_id(
+        session.descriptor(request.handle),
+        request.lookup_id,
+        relation,
+        receive=request.receive,
+        transaction=session.transaction(request.transaction),
+        two_phase=request.two_phase,
+    )
+    session.show(request.id, found.messages, found.packets, found.depends)
+
+
+def end_receive(session: LocalSession, request: local.EndReceive) -> None:
+    depends = session.manager.end_many(
+        session.descriptor(request.handle), request.lookup_ids, delete=request.delete
+    )
+    session.done(request.id, len(request.lookup_ids), depends)
+
+
+def move(session: LocalSession, request: local.Move) -> None:
+    moved = session.manager.move_many(
+        session.descriptor(request.handle),
+        session.descriptor(request.target),
+        lookup_ids=request.lookup_ids,
+        max_count=min(max(request.count, 1), MAX_COUNT),
+        transaction=session.transaction(request.transaction),
+    )
+    session.done(request.id, moved.count, moved.depends)
+
+
+def purge(session: LocalSession, request: local.Purge) -> None:
+    """One bounded step: the client asks again until `done`."""
+    purged = session.manager.purge(session.descriptor(request.handle), upto=request.upto)
+    session.done(
+        request.id,
+        {"count": purged.count, "upto": purged.upto, "done": purged.done},
+        purged.depends,
+    )
+
+
+def cancel(session: LocalSession, request: local.Cancel) -> None:
+    read = session.waiting.get(request.request)
+    cancelled = False
+    if read is not None and read.descriptor.queue is not None:
+        session.manager.cancel(
+            read.descriptor.queue, read.tag, Hresult.MQ_ERROR_OPERATION_CANCELLED
+        )
+        cancelled = True
+    session.done(request.id, cancelled)
+
+
+def begin_transaction(session: LocalSession, request: local.BeginTransaction) -> None:
+    if len(session.transactions) >= MAX_TRANSACTIONS:
+        raise QueueError(
+            Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES,
+            f"more than {MAX_TRANSACTIONS} transactions are open",
+        )
+    number = session.new_handle()
+    session.transactions[number] = session.manager.begin(session.service.new_guid())
+    session.done(request.id, number)
+
+
+def end_transaction(session: LocalSession, request: local.EndTransaction) -> None:
+    transaction = session.transaction(request.transaction)
+    if transaction is None:
+        raise QueueError(Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, "0 is no transaction")
+    del session.transactions[request.transaction]
+    manager = session.manager
+    if request.commit:
+        depends = manager.commit(transaction.identifier)
+    else:
+        depends = manager.abort(transaction.identifier)
+    session.done(request.id, None, depends)
+
+
+HANDLERS: Final[Handlers] = {
+    local.OpenQueue: open_queue,
+    local.CloseQueue: close_queue,
+    local.OpenCursor: open_cursor,
+    local.CloseCursor: close_cursor,
+    local.Send: send,
+    local.Receive: receive,
+    local.Lookup: look_up,
+    local.EndReceive: end_receive,
+    local.Move: move,
+    local.Purge: purge,
+    local.Cancel: cancel,
+    local.BeginTransaction: begin_transaction,
+    local.EndTransaction: end_transaction,
+}

@@ -1,0 +1,187 @@
+"""Requests about queues: create, show, change, delete, permissions."""
+
+from typing import Any, Final
+
+from openmsmq.core.access import check_queue_right
+from openmsmq.core.queue import Queue, QueueRole
+from openmsmq.security.access_check import parse_descriptor
+from openmsmq.security.permissions import deny, describe, grant, revoke
+from openmsmq.security.principals import parse_principal
+from openmsmq.security.rights import describe_queue_rights, queue_rights
+from openmsmq.wire.access_rights import QueueRight
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_enums import QueuePrivacyLevel
+from openmsmq.wire.queue_error import QueueError
+
+from . import messages as local
+from .session import Handlers, LocalSession
+
+# The words of users for the attributes of a queue.
+ATTRIBUTES: Final = {
+    "transactional": "transactional",
+    "label": "label",
+    "journal": "journaling",
+    "quota": "quota",
+    "journal_quota": "journal_quota",
+    "authenticate": "authentication",
+    "privacy": "privacy_level",
+    "base_priority": "base_priority",
+    "multicast": "multicast_address",
+    "type": "type",
+}
+PRIVACY: Final = {level.name.lower(): level for level in QueuePrivacyLevel}
+
+
+def attributes_of(properties: dict[str, Any]) -> dict[str, Any]:
+    """Attributes of a queue from the words of users.
+
+    Raises:
+        QueueError: an unknown word; the text lists the known ones.
+    """
+    attributes: dict[str, Any] = {}
+    for word, value in properties.items():
+        name = ATTRIBUTES.get(word)
+        if name is None:
+            raise QueueError(
+                Hresult.MQ_ERROR_PROPERTY_NOTALLOWED,
+                f"{word} is not a property of a queue: {', '.join(ATTRIBUTES)}",
+            )
+        if word == "privacy":
+            if value not in PRIVACY:
+                raise QueueError(
+                    Hresult.MQ_ERROR_ILLEGAL_PROPERTY_VALUE,
+                    f"privacy: {value!r} is none of {', '.join(PRIVACY)}",
+                )
+            value = PRIVACY[value]
+        attributes[name] = value
+    return attributes
+
+
+def create_queue(session: LocalSession, request: local.CreateQueue) -> None:
+    manager = session.manager
+    queue = manager.create_queue(
+        request.path, caller=session.identity(), **attributes_of(request.properties)
+    )
+    session.done(request.id, describe_queue(session, queue), manager.state.batch_number)
+
+
+def delete_queue(session: LocalSession, request: local.DeleteQueue) -> None:
+    manager = session.manager
+    queue = manager.find_queue(request.path)
+    depends = manager.delete_queue(queue, caller=session.identity())
+    session.done(request.id, None, depends)
+
+
+def set_queue(session: LocalSession, request: local.SetQueue) -> None:
+    manager = session.manager
+    depends = manager.set_queue(
+        manager.find_queue(request.path),
+        caller=session.identity(),
+        **attributes_of(request.properties),
+    )
+    session.done(request.id, None, depends)
+
+
+def show_queue(session: LocalSession, request: local.ShowQueue) -> None:
+    queue = session.manager.find_queue(request.path)
+    check_queue_right(queue, session.identity(), QueueRight.GET_QUEUE_PROPERTIES)
+    shown = describe_queue(session, queue)
+    shown["permissions"] = permissions(session, queue)
+    session.done(request.id, shown)
+
+
+def list_queues(session: LocalSession, request: local.ListQueues) -> None:
+    shown = []
+    for queue in session.manager.queues:
+        if queue.role is QueueRole.USER or (
+            request.include_system and queue.role is not QueueRole.OUTGOING
+        ):
+            try:
+                check_queue_right(queue, session.identity(), QueueRight.GET_QUEUE_PROPERTIES)
+            except QueueError:
+                continue
+            shown.append(describe_queue(session, queue))
+    session.done(request.id, shown)
+
+
+def change_permissions(session: LocalSession, request: local.Grant) -> None:
+    """`queue grant` and `queue revoke`."""
+    manager = session.manager
+    queue = manager.find_queue(request.path)
+    sid = parse_principal(request.principal, session.service.accounts)
+    mask = queue_rights(request.rights)
+    descriptor = parse_descriptor(queue.family.properties.security)
+    if request.revoke:
+        changed = revoke(descriptor, sid, mask)
+    elif request.deny:
+        changed = deny(descriptor, sid, mask)
+    else:
+        changed = grant(descriptor, sid, mask)
+    depends = manager.set_queue(queue, caller=session.identity(), security=changed.serialize())
+    session.done(request.id, permissions(session, queue), depends)
+
+
+def permissions(session: LocalSession, queue: Queue) -> list[dict[str, Any]]:
+    """Who may do what with a queue, in words."""
+    descriptor = parse_descriptor(queue.family.properties.security)
+    return [
+        {
+            "principal": entry.principal,
+            "sid": entry.sid,
+            "allow": entry.allow,
+            "rights": list(entry.rights),
+        }
+        for entry in describe(descriptor, session.service.accounts, describe_queue_rights)
+    ]
+
+
+def describe_queue(session: LocalSession, queue: Queue) -> dict[str, Any]:
+    """Properties and counts of a queue under the names that users know."""
+    state = session.manager.state
+    properties = queue.properties
+    settings = queue.family.properties
+    oldest = oldest_arrival(queue)
+    return {
+        "path": f"{state.manager.computer_name}\\{queue.path}",
+        "format_name": f"DIRECT=OS:{state.manager.computer_name}\\{queue.path}",
+        "kind": str(queue.role),
+        "scope": str(queue.queue_type),
+        "guid": f"{{{str(settings.identifier).upper()}}}",
+        "label": settings.label,
+        "transactional": properties.transactional,
+        "journal": settings.journaling,
+        "quota": settings.quota,
+        "journal_quota": settings.journal_quota,
+        "authenticate": settings.authentication,
+        "privacy": settings.privacy_level.name.lower(),
+        "base_priority": settings.base_priority,
+        "multicast": settings.multicast_address,
+        "created_time": settings.create_time,
+        "modified_time": settings.modify_time,
+        "messages": queue.count,
+        "bytes": queue.total_bytes,
+        "locked_messages": len(queue.locked),
+        "journal_messages": queue.journal.count if queue.journal is not None else 0,
+        "journal_bytes": queue.journal.total_bytes if queue.journal is not None else 0,
+        "oldest_message_age_seconds": None if oldest is None else max(state.utc - oldest, 0.0),
+        "subqueues": [part.path.partition(";")[2] for part in queue.subqueues.values()],
+        "readers": len(queue.descriptors),
+        "waiting_reads": len(queue.waiting),
+        "deleted": {str(reason): count for reason, count in queue.counters.items()},
+    }
+
+
+def oldest_arrival(queue: Queue) -> float | None:
+    """When the message that waits longest arrived; each lane has its oldest in front."""
+    fronts = [lane.blocks[0][0].arrived for lane in queue.lanes.lanes if lane and lane.count]
+    return min(fronts, default=None)
+
+
+HANDLERS: Final[Handlers] = {
+    local.CreateQueue: create_queue,
+    local.DeleteQueue: delete_queue,
+    local.SetQueue: set_queue,
+    local.ShowQueue: show_queue,
+    local.ListQueues: list_queues,
+    local.Grant: change_permissions,
+}

@@ -1,0 +1,201 @@
+"""One client of the local protocol, as the queue manager sees it: requests in, replies out.
+
+A session owns what its client has open, locked and begun; all of it is given back when the
+client goes.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+from uuid import UUID
+
+from openmsmq.core.cursor import Cursor
+from openmsmq.core.events import ReadEnded, ReadSatisfied
+from openmsmq.core.message import Message
+from openmsmq.core.open_queue import OpenQueueDescriptor
+from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.transactions import Transaction
+from openmsmq.core.waiting import WaitingRead
+from openmsmq.security.caller import Caller
+from openmsmq.security.principals import Accounts
+from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import AccessDenied, QueueError
+
+from . import messages as local
+
+MAX_OPEN: Final = 10_000
+MAX_TRANSACTIONS: Final = 1_000
+
+
+class Service(Protocol):
+    """What requests ask of the process around the queue manager."""
+
+    def status(self) -> dict[str, Any]:
+        """State, identity, endpoints and totals."""
+
+    def backup(self, file: str, done: Callable[[dict[str, Any] | MsmqError], None]) -> None:
+        """Copy the store; `done` is called with the result or what went wrong."""
+
+    @property
+    def accounts(self) -> Accounts:
+        """Users and groups of this machine."""
+
+    def authenticate(self, token: str) -> Caller | None:
+        """Whom a token stands for."""
+
+    def new_guid(self) -> UUID:
+        """A GUID that was never used before."""
+
+
+Reply = Callable[[int, bytes], None]
+
+
+class ReadTag:
+    """Marks a waiting read, so that its end finds the request."""
+
+    __slots__ = ("request", "session")
+
+    def __init__(self, session: "LocalSession", request: int) -> None:
+        self.session = session
+        self.request = request
+
+
+class LocalSession:
+    """State of one client."""
+
+    def __init__(
+        self,
+        manager: QueueManager,
+        service: Service,
+        caller: Caller | None,
+        reply: Reply,
+        congested: Callable[[], bool],
+        when_writable: Callable[[Callable[[], None]], None],
+    ) -> None:
+        self.manager = manager
+        self.service = service
+        self.caller = caller
+        self.congested = congested
+        self.when_writable = when_writable
+        self._reply = reply
+        self.greeted = False
+        self._last_handle = 0
+        self.open: dict[int, OpenQueueDescriptor] = {}
+        self.cursors: dict[int, Cursor] = {}
+        self.transactions: dict[int, Transaction] = {}
+        self.waiting: dict[int, WaitingRead] = {}
+        self.closed = False
+
+    # Replies
+
+    def done(self, request: int, value: Any = None, depends: int = 0) -> None:
+        """Answer a request once batch `depends` is on disk."""
+        self.answer(local.Done(request, value), depends)
+
+    def answer(self, reply: local.AnyReply, depends: int = 0) -> None:
+        if not self.closed:
+            self._reply(depends, local.encode(reply))
+
+    def fail(self, request: int, error: QueueError) -> None:
+        """Refuse a request."""
+        self.answer(local.Failed(request, int(error.code), error.detail))
+
+    def show(
+        self, request: int, messages: list[Message], packets: list[bytes], depends: int
+    ) -> None:
+        """Answer a read."""
+        self.answer(
+            local.Messages(
+                request,
+                packets,
+                [message.lookup_id for message in messages],
+                [message.arrived for message in messages],
+                counters(messages),
+            ),
+            depends,
+        )
+
+    # What the client holds
+
+    def identity(self) -> Caller:
+        """Who the client is."""
+        if self.caller is None:
+            raise AccessDenied("nobody said who this is")
+        return self.caller
+
+    def new_handle(self) -> int:
+        self._last_handle += 1
+        return self._last_handle
+
+    def descriptor(self, handle: int) -> OpenQueueDescriptor:
+        """An open queue of this client.
+
+        Raises:
+            QueueError: MQ_ERROR_INVALID_HANDLE.
+        """
+        found = self.open.get(handle)
+        if found is None:
+            raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, f"no queue is open as {handle}")
+        return found
+
+    def cursor(self, number: int) -> Cursor | None:
+        """A cursor of this client; 0 is none."""
+        if number == 0:
+            return None
+        found = self.cursors.get(number)
+        if found is None:
+            raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, f"no cursor is open as {number}")
+        return found
+
+    def transaction(self, number: int) -> Transaction | None:
+        """A transaction of this client; 0 is none."""
+        if number == 0:
+            return None
+        found = self.transactions.get(number)
+        if found is None:
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, f"no transaction is open as {number}"
+            )
+        return found
+
+    # What happens later
+
+    def read_satisfied(self, event: ReadSatisfied, request: int) -> None:
+        """A waiting read of this client got messages."""
+        self.waiting.pop(request, None)
+        self.show(request, event.messages, event.packets, event.depends)
+
+    def read_ended(self, event: ReadEnded, request: int) -> None:
+        """A waiting read of this client ended without a message."""
+        self.waiting.pop(request, None)
+        self.answer(local.Failed(request, event.code, ""), event.depends)
+
+    def close(self) -> None:
+        """The client is gone: everything it held goes back in place."""
+        if self.closed:
+            return
+        self.closed = True
+        for transaction in self.transactions.values():
+            self.manager.abort(transaction.identifier)
+        self.transactions.clear()
+        for descriptor in self.open.values():
+            self.manager.close_queue(descriptor)
+        self.open.clear()
+        self.cursors.clear()
+        self.waiting.clear()
+
+
+def counters(messages: list[Message]) -> list[tuple[int, int, int, float]]:
+    """Index, abort count, move count and last move time of the messages that have any."""
+    found = []
+    for index, message in enumerate(messages):
+        history = message.history
+        if history is not None and (history.abort_count or history.move_count):
+            found.append(
+                (index, history.abort_count, history.move_count, float(history.last_move_time))
+            )
+    return found
+
+
+Handlers = dict[type[local.Request], Callable[[LocalSession, Any], None]]
+"""Which function carries out which request."""
