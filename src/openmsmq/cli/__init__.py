@@ -30,6 +30,7 @@ class Entry(NamedTuple):
 
 # In the order of the help page.
 COMMANDS: Final = (
+    Entry("serve", "Run a queue manager in the foreground.", ".serve"),
     Entry("decode", "Dissect packets: hex text, raw bytes, pcap and pcapng captures.", ".decode"),
     Entry("demo", "Show what works, from nothing.", ".demo"),
     Entry(

@@ -1,0 +1,120 @@
+"""`openmsmq serve`: a queue manager in the foreground."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from openmsmq.wire.errors import MsmqError
+
+# Longer than this, and the recovery shows how far it is.
+QUIET_SECONDS: Final = 1.0
+Port = Annotated[str | None, typer.Option(metavar="PORT", help="A number, 0 (any free) or off.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("serve")(serve)
+
+
+def serve(
+    *,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TOML file; every option is a key there.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Everything the queue manager keeps.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Computer name; default: the host's.")] = None,
+    bind: Annotated[
+        str | None, typer.Option(metavar="ADDR", help="Address to listen on and connect from.")
+    ] = None,
+    binary_port: Port = None,
+    ping_port: Port = None,
+    rpc_port: Port = None,
+    qm2qm_port: Port = None,
+    epm_port: Port = None,
+    http_port: Port = None,
+    https_port: Port = None,
+    console_port: Port = None,
+    socket: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Unix socket; default DIR/openmsmq.sock.")
+    ] = None,
+    local_port: Port = None,
+    ready_file: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="JSON of the endpoints, when Ready.")
+    ] = None,
+    log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
+    log_format: Annotated[str | None, typer.Option(help="text or json.")] = None,
+) -> None:
+    """Run a queue manager in the foreground until SIGTERM or SIGINT."""
+    options = dict(locals())
+    file = options.pop("config")
+    raise typer.Exit(run(file, options))
+
+
+def run(file: Path | None, options: dict[str, Any]) -> int:
+    """Serve; return the exit code."""
+    import uvloop
+
+    from openmsmq.service.config import Config
+    from openmsmq.service.logs import configure_logs
+    from openmsmq.service.process import serve as serve_until_stopped
+
+    for key, value in options.items():
+        if key.endswith("_port") and isinstance(value, str) and value != "off":
+            options[key] = int(value) if value.isascii() and value.isdigit() else value
+    progress = RecoveryProgress()
+    try:
+        settings = Config.load(file, options)
+        configure_logs(settings.log_level, settings.log_format)
+        uvloop.run(serve_until_stopped(settings, progress=progress.update, ready=print_endpoints))
+    except MsmqError as exc:
+        progress.close()
+        typer.echo(f"openmsmq serve: {exc}", err=True)
+        return 1
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+def print_endpoints(endpoints: dict[str, str]) -> None:
+    """One line for each endpoint, as soon as it listens."""
+    for name, where in endpoints.items():
+        sys.stdout.write(f"{name:<10} {where}\n")
+    sys.stdout.flush()
+
+
+class RecoveryProgress:
+    """A progress bar, once the recovery takes longer than people like to wait without a word."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def update(self, done: int, total: int) -> None:
+        if self._bar is None:
+            if time.monotonic() - self._started < QUIET_SECONDS:
+                return
+            from rich.console import Console
+            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+            self._bar = Progress(
+                TextColumn("recovering"),
+                BarColumn(),
+                DownloadColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task("recovering", total=total)
+        self._bar.update(self._task, completed=done, total=total)
+        if done >= total:
+            self.close()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
