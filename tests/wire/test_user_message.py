@@ -98,6 +98,11 @@ def test_the_example_message() -> None:
     assert message.end == 2224
 
 
+def test_a_message_shows_its_identifier_and_size() -> None:
+    shown = "<UserMessage {557358D1-9150-9595-4997-B6E611EA26C6}\\2286, 2224 bytes>"
+    assert repr(UserMessage(frame_bytes(7))) == shown
+
+
 @pytest.mark.spec("MQDMPR-3.1.7.1.31-01")
 def test_properties_of_absent_headers_have_their_defaults() -> None:
     message = addressed()

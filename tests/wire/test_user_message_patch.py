@@ -155,6 +155,8 @@ def test_patch_authentication_sets_au_and_as_only(*, authenticated: bool, level:
 @pytest.mark.parametrize(
     "change",
     [
+        lambda message: stamp(message.packet, bytes(16), 1 << 32, 0),
+        lambda message: stamp(message.packet, bytes(15), 0, 0),
         lambda message: patch(message, priority=8),
         lambda message: patch(message, priority=-1),
         lambda message: patch(message, routing_count=32),
@@ -166,7 +168,7 @@ def test_patch_authentication_sets_au_and_as_only(*, authenticated: bool, level:
     ],
 )
 def test_a_value_that_does_not_fit_is_refused(change: Callable[[UserMessage], bytes]) -> None:
-    with pytest.raises(ValueError, match=r"is not in 0\.\.|does not fit"):
+    with pytest.raises(ValueError, match=r"is not in 0\.\.|does not fit|16 bytes"):
         change(UserMessage(TRANSACTIONAL))
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.wide_text import find_text_end, parse_text, serialize_text
+from openmsmq.wire.wide_text import find_text_end, lenient_text, parse_text, serialize_text
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
 
@@ -53,3 +53,19 @@ def test_a_lone_surrogate_is_malformed_at_its_offset() -> None:
 def test_text_beyond_the_buffer_is_malformed() -> None:
     with pytest.raises(MalformedPacket, match="needs 4 bytes, 2 remain"):
         parse_text(memoryview(b"\0\0"), 0, 4, "Text")
+
+
+@given(words)
+def test_lenient_text_reverses_serialize(text: str) -> None:
+    assert lenient_text(serialize_text(text)) == text
+
+
+@given(st.binary(max_size=40))
+def test_lenient_text_reads_any_bytes(raw: bytes) -> None:
+    assert "\0" not in lenient_text(raw)
+
+
+def test_lenient_text_ends_at_a_nul_or_with_its_bytes() -> None:
+    assert lenient_text(b"a\0b\0") == "ab"
+    assert lenient_text(b"a\0\0\0b\0") == "a"
+    assert lenient_text(b"a\0\x00\xd8b\0") == "a\N{REPLACEMENT CHARACTER}b"

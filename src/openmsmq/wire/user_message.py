@@ -143,6 +143,9 @@ class UserMessage:
         if greater_end != self.body_end or base_flags & _DH or flags & OPTIONAL_AFTER_BODY:
             self._locate_after_body(base_flags, greater_end)
 
+    def __repr__(self) -> str:
+        return f"<UserMessage {self.identifier}, {len(self.packet)} bytes>"
+
     def _locate_before_body(self, end: int) -> int:
         """Find ConnectorType, TransactionHeader and SecurityHeader, which start at `end`."""
         packet, flags = self.packet, self.flags

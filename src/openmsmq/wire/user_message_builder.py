@@ -7,6 +7,7 @@ from typing import Final, TypedDict, Unpack
 from uuid import UUID
 
 from .base_header import (
+    BASE_HEADER,
     BASE_HEADER_SIZE,
     INFINITE,
     MAX_PACKET_SIZE,
@@ -36,15 +37,12 @@ from .user_header import (
     UserHeaderFlags,
 )
 
-_U32: Final = Struct("<I")
-# BaseHeader up to PacketSize.
-_BASE_START: Final = Struct("<BBHI")
 # MessagePropertiesHeader; what never changes between the messages of a template is packed before.
 _PROPERTIES: Final = Struct("<BB30sII16s")
 _KIND: Final = Struct("<H20sII")
 _ALGORITHMS: Final = Struct("<IIII")
 _PADDING: Final = (b"", b"\0", b"\0\0", b"\0\0\0")
-_SIZE_OF_START: Final = BASE_HEADER_SIZE - 4
+_FIXED_SIZE: Final = BASE_HEADER_SIZE + MESSAGE_PROPERTIES_SIZE
 _RECOVERABLE: Final = 1
 _ALL_ACKNOWLEDGMENTS: Final = 0x0F
 _LARGEST: Final = {
@@ -52,6 +50,7 @@ _LARGEST: Final = {
     "routing_count": ROUTING_COUNT_MASK,
     "delivery_mode": _RECOVERABLE,
     "acknowledgments": _ALL_ACKNOWLEDGMENTS,
+    "time_to_reach_queue": INFINITE,
 }
 _WRONG_CORRELATION_ID: Final = "a correlation id has 20 bytes"
 
@@ -120,12 +119,13 @@ class UserMessageTemplate:
     __slots__ = (
         "_acknowledgments",
         "_algorithms",
+        "_base_flags",
         "_extension",
+        "_head",
         "_kind",
-        "_middle",
         "_size",
-        "_start",
         "_tail",
+        "_time_to_reach_queue",
     )
 
     def __init__(
@@ -168,6 +168,7 @@ class UserMessageTemplate:
             and 0 <= routing_count <= ROUTING_COUNT_MASK
             and 0 <= delivery_mode <= _RECOVERABLE
             and 0 <= acknowledgments <= _ALL_ACKNOWLEDGMENTS
+            and 0 <= time_to_reach_queue <= INFINITE
             and len(correlation_id) == MESSAGE_IDENTIFIER_SIZE
         ):
             raise _range_fault(
@@ -175,6 +176,7 @@ class UserMessageTemplate:
                 routing_count=routing_count,
                 delivery_mode=delivery_mode,
                 acknowledgments=acknowledgments,
+                time_to_reach_queue=time_to_reach_queue,
             )
         if transaction_header is not None:
             # [MS-MQMQ] 2.2.19.1, 2.2.19.2: PR is 0 and DM is 1 in a transactional message.
@@ -219,18 +221,19 @@ class UserMessageTemplate:
                 message_id,
                 flags | address_flags,
             )
-            self._middle = _U32.pack(time_to_reach_queue) + user_header + addresses + before
-            self._start = _BASE_START.pack(VERSION_NUMBER, 0, base_flags, SIGNATURE)
             self._kind = _KIND.pack(message_class, correlation_id, body_type, application_tag)
             self._algorithms = _ALGORITHMS.pack(
                 privacy_level, hash_algorithm, encryption_algorithm, len(extension)
             )
         except struct.error as exc:
             raise ValueError(f"a value does not fit its field: {exc}") from exc
+        self._base_flags = base_flags
+        self._time_to_reach_queue = time_to_reach_queue
+        self._head = user_header + addresses + before
         self._acknowledgments = acknowledgments
         self._extension = extension
         self._tail = after
-        self._size = _SIZE_OF_START + len(self._middle) + MESSAGE_PROPERTIES_SIZE + len(extension)
+        self._size = _FIXED_SIZE + len(self._head) + len(extension)
 
     def build(
         self,
@@ -263,19 +266,25 @@ class UserMessageTemplate:
             if len(correlation_id) != MESSAGE_IDENTIFIER_SIZE:
                 raise ValueError(_WRONG_CORRELATION_ID)
             kind = kind[:2] + correlation_id + kind[22:]
+        try:
+            base_header = BASE_HEADER.pack(
+                VERSION_NUMBER, 0, self._base_flags, SIGNATURE, size, self._time_to_reach_queue
+            )
+            properties = _PROPERTIES.pack(
+                self._acknowledgments,
+                len(text) >> 1,
+                kind,
+                body_size if message_size is None else message_size,
+                body_size,
+                self._algorithms,
+            )
+        except struct.error as exc:
+            raise ValueError(f"a value does not fit its field: {exc}") from exc
         return b"".join(
             (
-                self._start,
-                _U32.pack(size),
-                self._middle,
-                _PROPERTIES.pack(
-                    self._acknowledgments,
-                    len(text) >> 1,
-                    kind,
-                    body_size if message_size is None else message_size,
-                    body_size,
-                    self._algorithms,
-                ),
+                base_header,
+                self._head,
+                properties,
                 text,
                 self._extension,
                 body,

@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from .base_header import PRIORITY_MASK
-from .scalars import TxSequenceID, guid_bytes
+from .scalars import GUID_SIZE, TxSequenceID, guid_bytes
 from .security_header import AUTHENTICATION_MASK, AUTHENTICATION_SHIFT, SecurityHeaderFlags
 from .transaction_header import TransactionHeaderFlags
 from .user_header import ROUTING_COUNT_MASK
@@ -30,15 +30,18 @@ def stamp(packet: bytes, source_queue_manager: bytes, message_id: int, sent_time
         source_queue_manager: the 16 wire bytes of the GUID.
         message_id: the ordinal.
         sent_time: seconds since 1970, UTC.
+
+    Raises:
+        ValueError: a value does not fit its field.
     """
+    if len(source_queue_manager) != GUID_SIZE:
+        raise ValueError("a GUID has 16 bytes")
+    try:
+        time_and_ordinal = _TIME_AND_ORDINAL.pack(sent_time, message_id)
+    except struct.error as exc:
+        raise ValueError(f"a value does not fit its field: {exc}") from exc
     return b"".join(
-        (
-            packet[:16],
-            source_queue_manager,
-            packet[32:52],
-            _TIME_AND_ORDINAL.pack(sent_time, message_id),
-            packet[60:],
-        )
+        (packet[:16], source_queue_manager, packet[32:52], time_and_ordinal, packet[60:])
     )
 
 
