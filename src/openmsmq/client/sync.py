@@ -1,13 +1,12 @@
 """The blocking client: `connect()` and what it returns."""
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from openmsmq.protocol.local import messages as local
-from openmsmq.service.config import default_data_directory
+from openmsmq.net.local.paths import default_socket
 
 from . import calls
 from .calls import SINGLE, Identity, OpenHandle, Prefetch, SendBuffer
@@ -18,11 +17,6 @@ from .transport import Transport, connect_unix
 
 # How much longer than asked for a reply may take before the queue manager counts as lost.
 GRACE_SECONDS = 30.0
-
-
-def default_socket() -> Path:
-    """Where the queue manager of this machine is: $OPENMSMQ_SOCKET or the default directory."""
-    return Path(os.environ.get("OPENMSMQ_SOCKET") or default_data_directory() / "openmsmq.sock")
 
 
 def connect(address: str | Path | None = None, *, timeout: float = 10.0) -> "QueueManager":

@@ -1,6 +1,5 @@
 """Configuration of a queue manager: checked values, errors that name the key."""
 
-import os
 import socket
 import tomllib
 from pathlib import Path
@@ -8,16 +7,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from openmsmq.net.local.paths import SOCKET_NAME, default_data_directory
 from openmsmq.wire.errors import ConfigError
 
 MEBIBYTE = 1024 * 1024
 Port = Annotated[int, Field(ge=0, le=65535)] | Literal["off"]
-
-
-def default_data_directory() -> Path:
-    """Where a queue manager keeps its data unless told otherwise."""
-    base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(base).expanduser() / "openmsmq"
 
 
 def default_name() -> str:
@@ -68,7 +62,7 @@ class Config(BaseModel):
 
     @property
     def socket_path(self) -> Path:
-        return self.socket or self.data / "openmsmq.sock"
+        return self.socket or self.data / SOCKET_NAME
 
     @classmethod
     def load(cls, file: Path | None, options: dict[str, Any]) -> Self:
