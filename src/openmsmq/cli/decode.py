@@ -103,6 +103,9 @@ def decode(
         faults.add(f"{file}: {fault_text(exc)}")
     except HexTextError as exc:
         faults.add(f"{file}: {exc}; give hex digits, or say with --format what this is")
+    except BrokenPipeError:
+        # Whoever reads the output has seen enough.
+        raise
     except (OSError, EOFError, zlib.error) as exc:
         faults.add(f"{file} cannot be read: {exc}")
     else:
