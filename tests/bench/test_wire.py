@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from bench.report import Result, show
 
 from bench import wire
-from bench.report import Result, show
 
 
 def test_every_way_of_building_gives_the_same_packets() -> None:

@@ -13,7 +13,7 @@ from openmsmq.wire.security_header import (
     ProviderInfo,
     SecurityHeader,
     SecurityHeaderFlags,
-    security_layout,
+    security_header_end,
 )
 from openmsmq.wire.sid import SID
 
@@ -74,10 +74,18 @@ def test_padding_is_not_looked_at_and_may_be_missing_at_the_end() -> None:
     assert SecurityHeader.parse(only_id.serialize()[:18]) == (only_id, 18)
 
 
-@pytest.mark.parametrize("cut", range(44))
-def test_a_cut_header_is_malformed(cut: int) -> None:
-    with pytest.raises(MalformedPacket, match="remain"):
-        security_layout(EVERY_ITEM.serialize()[:cut], 0)
+@pytest.mark.parametrize("header", [EVERY_ITEM, SecurityHeader(1, b"a SID")])
+def test_a_cut_header_is_malformed(header: SecurityHeader) -> None:
+    raw = header.serialize()
+    for cut in range(len(raw.rstrip(b"\0"))):
+        with pytest.raises(MalformedPacket, match="remain"):
+            security_header_end(raw[:cut], 0)
+
+
+@given(security_headers)
+def test_the_end_is_known_without_the_items(header: SecurityHeader) -> None:
+    raw = header.serialize()
+    assert security_header_end(b"\xff" + raw, 1) == 1 + len(raw)
 
 
 @pytest.mark.parametrize(

@@ -67,11 +67,12 @@ class MessageIdentifier(NamedTuple):
         return f"{{{str(self.source).upper()}}}\\{self.ordinal}"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class TxSequenceID:
-    """Names a sequence of transactional messages; the later one is the greater one."""
+class TxSequenceID(NamedTuple):
+    """Names a sequence of transactional messages; the later one is the greater one.
 
-    # [MS-MQMQ] 2.2.18.1.2: compared as one number with TimeStamp in the upper half.
+    [MS-MQMQ] 2.2.18.1.2: compared as one number with TimeStamp in the upper half.
+    """
+
     time_stamp: int
     ordinal: int
 

@@ -99,6 +99,20 @@ class SecurityHeader:
         return b"".join(parts)
 
 
+def security_header_end(buf: bytes | memoryview, offset: int) -> int:
+    """Return where the header ends, after checking all sizes."""
+    end = offset + SECURITY_HEADER_SIZE
+    if end <= len(buf):
+        size: int
+        _, size, key, signature, certificate, provider = SECURITY_HEADER.unpack_from(buf, offset)
+        if not (key or signature or certificate or provider):
+            # Most messages have nothing but the identifier of their sender.
+            end += size + (-size & 3)
+            if end <= len(buf):
+                return end
+    return security_layout(buf, offset)[1]
+
+
 def security_layout(buf: bytes | memoryview, offset: int) -> tuple[list[slice], int]:
     """Return where each item of SecurityData lies and where the header ends.
 

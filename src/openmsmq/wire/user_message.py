@@ -27,7 +27,7 @@ from .security_header import (
     SENDER_ID_TYPE_MASK,
     SecurityHeader,
     SecurityHeaderFlags,
-    security_layout,
+    security_header_end,
 )
 from .soap_header import SoapHeader
 from .srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
@@ -157,7 +157,7 @@ class UserMessage:
             end = transaction_header_end(packet, end)
         if flags & _SH:
             self.security_offset = end
-            end = security_layout(packet, end)[1]
+            end = security_header_end(packet, end)
         return end
 
     def _locate_after_body(self, base_flags: int, greater_end: int) -> None:
