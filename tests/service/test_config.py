@@ -1,0 +1,56 @@
+"""Configuration: checked values, errors that name the key."""
+
+from pathlib import Path
+
+import pytest
+
+from openmsmq.service.config import Config
+from openmsmq.wire.errors import ConfigError
+
+
+def test_the_file_is_read_and_options_win(tmp_path: Path) -> None:
+    file = tmp_path / "qm.toml"
+    file.write_text('name = "ALPHA"\nbind = "127.0.0.2"\nbinary_port = "off"\n')
+    config = Config.load(file, {"bind": "127.0.0.3", "name": None})
+    assert (config.name, config.bind, config.binary_port) == ("ALPHA", "127.0.0.3", "off")
+    assert config.console_port == 8780
+
+
+def test_the_socket_is_in_the_data_directory_unless_told(tmp_path: Path) -> None:
+    assert Config(data=tmp_path).socket_path == tmp_path / "openmsmq.sock"
+    assert Config(data=tmp_path, socket=Path("elsewhere")).socket_path == Path("elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"binary_port": 70000}, "binary_port: 70000 is not a port"),
+        ({"http_port": "on"}, "http_port: 'on' is not a port"),
+        ({"nonsense": 1}, "nonsense: there is no such setting"),
+        ({"name": "a b"}, "name: 'a b'"),
+        ({"name": ""}, "name: ''"),
+        ({"log_level": "loud"}, "log_level: 'loud'"),
+        ({"segment_bytes": 1}, "segment_bytes: 1"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_key(options: dict[str, object], text: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Config.load(None, options)
+    assert text in str(caught.value)
+
+
+def test_every_wrong_key_is_named_at_once() -> None:
+    with pytest.raises(ConfigError, match=r"(?s)rpc_port.*nonsense|nonsense.*rpc_port"):
+        Config.load(None, {"rpc_port": -1, "nonsense": 2})
+
+
+def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "qm.toml"
+    file.write_text("name = ")
+    with pytest.raises(ConfigError, match=r"qm\.toml"):
+        Config.load(file, {})
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"none\.toml"):
+        Config.load(tmp_path / "none.toml", {})
