@@ -22,6 +22,7 @@ from openmsmq.wire.extended_address_header import (
     ExtendedAddressHeader,
     HostAddressType,
 )
+from openmsmq.wire.extension_header import ExtensionHeader, ExtensionHeaderFlags
 from openmsmq.wire.key_blobs import MQDSPublicKey, MQDSPublicKeys, PublicKeyBlob, SimpleBlob
 from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.multi_queue_format_header import (
@@ -185,7 +186,12 @@ def _messages() -> Iterator[tuple[str, bytes]]:
             body=bytes(32),
         ),
     )
-    yield "message-srmp", build_user_message(destination_queue=DIRECT, srmp_headers=SRMP)
+    srmp = build_user_message(destination_queue=DIRECT, srmp_headers=SRMP)
+    yield "message-srmp", srmp
+    # As the public probe for CVE-2023-21554 has it: an ExtensionHeader behind a UserMessage.
+    size = (len(srmp) + 12).to_bytes(4, "little")
+    probe = srmp[:3] + b"\x10" + srmp[4:8] + size + srmp[12:]
+    yield "message-probe", probe + ExtensionHeader(0, ExtensionHeaderFlags(0)).serialize()
 
 
 def _acknowledgments() -> Iterator[tuple[str, bytes]]:
@@ -238,6 +244,8 @@ def _structures() -> Iterator[tuple[str, bytes]]:
     yield "dead-letter-header", DeadLetterHeader("host\\private$\\dead").serialize()
     yield "debug-header", DebugHeader(SENDER).serialize()
     yield "extended-address-header", ADDRESS.serialize()
+    extension = ExtensionHeader(4, ExtensionHeaderFlags.SQ | ExtensionHeaderFlags.EA)
+    yield "extension-header", extension.serialize() + b"more"
     yield "multi-queue-format-header", LISTS.serialize()
     yield "public-key-blob", PublicKeyBlob(65537, bytes(64)).serialize()
     yield "public-keys", KEYS.serialize()
