@@ -113,6 +113,9 @@ class FileStore:
         The last frame may be in the page cache only, also after a flush that failed: it is
         written again before anybody sees it.
         """
+        for number in found.spoiled:
+            self._files.unlink(self._directory / segment_name(number))
+            del found.sizes[number]
         if found.tear is not None:
             number, tear = found.tear
             file = self._files.open(self._directory / segment_name(number))

@@ -239,16 +239,16 @@ def looks_torn(header: FrameHeader, raw: memoryview, offset: int, bad: Sequence[
     """Whether the wrong parts of a frame may be bytes that were never written.
 
     New segments are zero, and a disk writes a sector whole or not at all: a torn frame has a
-    sector of zeros where a part is wrong. Zeros at the very end of its contents speak for a write
-    that was cut short inside a sector.
+    sector of zeros where a part is wrong. Nothing but zeros after the first wrong part speaks for
+    a write that was cut short inside a sector.
     """
-    whole = FRAME_HEADER_SIZE + header.meta_length + header.data_length
     for start, end in bad:
         first = start - (offset + start) % SECTOR
         for position in range(first, end, SECTOR):
             piece = bytes(raw[max(position, 0) : min(position + SECTOR, header.length)])
             if not piece.strip(b"\0"):
                 return True
-        if end == whole and not any(raw[max(whole - 8, 0) : whole]):
-            return True
-    return False
+    whole = FRAME_HEADER_SIZE + header.meta_length + header.data_length
+    first_end = bad[0][1]
+    rest = bytes(raw[min(first_end, whole - 8) : whole])
+    return first_end <= whole and not rest.strip(b"\0")

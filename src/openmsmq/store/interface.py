@@ -147,7 +147,7 @@ class Store(Protocol):
         """The next piece of maintenance, or None; one at a time."""
 
     def take_findings(self) -> list[Finding]:
-        """Damage that maintenance found since the last call; no live message is affected yet."""
+        """Damage that maintenance found since the last call."""
 
     def stats(self) -> StoreStats:
         """Figures for status and metrics."""

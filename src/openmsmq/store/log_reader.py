@@ -117,17 +117,17 @@ class SegmentReader:
         end = self.last_written(offset)
         if end <= offset:
             return None
-        later = self._later_frame(place, store_tag)
+        later = self.later_frame(place, store_tag)
         if later is not None:
             raise self.damage(
                 offset, f"batch {place.sequence} is damaged; sound batches follow at {later}"
             )
         # A header lies in one sector: it is there or it is not, unless the write was cut short.
-        if raw.strip(b"\0") and not (raw.endswith(bytes(4)) and end <= offset + len(raw)):
+        if raw.strip(b"\0") and not (raw.endswith(b"\0") and end <= offset + len(raw)):
             raise self.damage(offset, f"the header of batch {place.sequence} is damaged")
         return Tear(offset, end, "the header of a batch is torn")
 
-    def _later_frame(self, place: Place, store_tag: int) -> int | None:
+    def later_frame(self, place: Place, store_tag: int) -> int | None:
         """Where a frame after the one at `place` starts, if there is any."""
         for start in range(place.offset, self.size, _WINDOW):
             chunk = bytes(self.view(start, min(_WINDOW, self.size - start)))

@@ -21,7 +21,6 @@ from .snapshot import NEXT_NAME, Block, Snapshot, SnapshotWriter, snapshot_name
 
 _KEPT_SNAPSHOTS: Final = 2
 _ROW_ESTIMATE: Final = 128
-_OPERATIONS_PER_SNAPSHOT: Final = 2_000_000
 
 Then = Callable[[], None]
 """What the owner does after the I/O."""
@@ -52,6 +51,8 @@ class Options:
     segment_size: int = 64 << 20
     snapshot_interval: int = 256 << 20
     """How much log may follow a snapshot before the next one, at least."""
+    snapshot_operations: int = 2_000_000
+    """How many operations may follow a snapshot before the next one, at least."""
     reserve: int = 8 << 20
     """What new messages leave free for deletes and state rows."""
     compact_below: float = 0.5
@@ -132,8 +133,8 @@ class Maintenance:
         kept = {snapshot.generation for snapshot in snapshots}
         self._obsolete = [generation for generation in generations if generation not in kept]
         self._generation = max(generations, default=0)
-        self._bytes_at_snapshot = 0
-        self._operations_at_snapshot = 0
+        self._logged_at_snapshot = (0, 0)
+        self._logged_at_start = (0, 0)
         self._writer: SnapshotWriter | None = None
         self._blocks: Iterator[Block] = iter(())
         self._reserved = False
@@ -291,11 +292,11 @@ class Maintenance:
         options = self._options
         estimate = self._estimate()
         committer = self._committer
-        logged = committer.logged_bytes - self._bytes_at_snapshot
-        operations = committer.operations - self._operations_at_snapshot
+        logged = committer.logged_bytes - self._logged_at_snapshot[0]
+        operations = committer.operations - self._logged_at_snapshot[1]
         if logged >= max(options.snapshot_interval, 2 * estimate):
             return True
-        if operations >= max(_OPERATIONS_PER_SNAPSHOT, 2 * len(self._index.entries)):
+        if operations >= max(options.snapshot_operations, 2 * len(self._index.entries)):
             return True
         waste = self._waste()
         if self.full:
@@ -342,11 +343,11 @@ class Maintenance:
             start=committer.durable,
         )
         self._blocks = self._writer.blocks(self._index)
-        self._bytes_at_snapshot = committer.logged_bytes
-        self._operations_at_snapshot = committer.operations
+        self._logged_at_start = (committer.logged_bytes, committer.operations)
 
     def _completed(self, snapshot: Snapshot) -> None:
         self.snapshots.append(snapshot)
+        self._logged_at_snapshot = self._logged_at_start
         self._writer = None
         self._reserved = False
         self.completed_snapshots += 1

@@ -58,6 +58,8 @@ class Found:
     """Place and length of the last frame."""
     tear: tuple[int, Tear] | None = None
     """What must be cut off, and in which segment."""
+    spoiled: list[int] = field(default_factory=list)
+    """Segments without any frame that cannot be used."""
     start: Place
     """Where the log was read from."""
     durable: int = 0
@@ -254,15 +256,24 @@ class Reader:
             if number > found.end.segment:
                 reader = self.open(number, found.store_id)
                 try:
-                    if reader.last_written(FIRST_FRAME) > FIRST_FRAME:
-                        raise Damage(
-                            segment_name(found.end.segment),
-                            found.end.offset,
-                            f"batch {found.end.sequence} is missing; batches follow in "
-                            f"{reader.name}",
-                        )
+                    self._check_unused(found, reader)
                 finally:
                     reader.close()
+
+    def _check_unused(self, found: Found, reader: SegmentReader) -> None:
+        if reader.last_written(FIRST_FRAME) == FIRST_FRAME:
+            return
+        end = found.end
+        if reader.later_frame(Place(reader.header.number, FIRST_FRAME, 0), tag_of(found.store_id)):
+            raise Damage(
+                segment_name(end.segment),
+                end.offset,
+                f"batch {end.sequence} is missing; batches follow in {reader.name}",
+            )
+        found.spoiled.append(reader.header.number)
+        found.findings.append(
+            Finding(reader.name, FIRST_FRAME, "a segment that was never used is not zero; removed")
+        )
 
     def _verify(self, found: Found, number: int) -> None:
         """Check a segment that the log was not read from.
