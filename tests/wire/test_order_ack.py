@@ -88,7 +88,19 @@ def test_order_ack_parse_reverses_serialize(ack: OrderAck) -> None:
     assert OrderAck.parse(memoryview(b"?" + ack.serialize()), 1) == (ack, 37)
 
 
-@given(st.builds(FinalAck, sequences, numbers, u32, st.uuids(), u32))
+@pytest.mark.spec("MQQB-2.2.5.1-03")
+def test_the_previous_number_of_a_final_ack() -> None:
+    ack = FinalAck(SEQUENCE, 8, 0, SENDER, 77)
+    assert FinalAck.parse(ack.serialize())[0].tx_previous_sequence_number == 0
+    damaged = FINAL_ACK_RAW[:12] + b"\xfe\xff\xff\xff" + FINAL_ACK_RAW[16:]
+    assert FinalAck.parse(damaged)[0].tx_previous_sequence_number == 0xFFFFFFFE
+    with pytest.raises(MalformedPacket) as caught:
+        FinalAck.parse(FINAL_ACK_RAW[:12] + b"\xff\xff\xff\xff" + FINAL_ACK_RAW[16:])
+    assert caught.value.field == "FinalAck.TxPreviousSequenceNumber"
+    assert caught.value.offset == 12
+
+
+@given(st.builds(FinalAck, sequences, numbers, st.integers(0, 0xFFFFFFFE), st.uuids(), u32))
 def test_final_ack_parse_reverses_serialize(ack: FinalAck) -> None:
     assert FinalAck.parse(memoryview(b"?" + ack.serialize()), 1) == (ack, 37)
 

@@ -14,7 +14,7 @@ RAW = bytes.fromhex("0100 4855 04000000 0523741f5ebe7741bc77c4dd7719e474")
 PACKET = Ping(PingFlags.RC, 4, GUID)
 
 
-@pytest.mark.spec("MQQB-2.2.7-01")
+@pytest.mark.spec("MQQB-2.2-01", "MQQB-2.2.7-01")
 def test_layout() -> None:
     assert PACKET.serialize() == RAW
     assert Ping.parse(RAW) == (PACKET, 24)
@@ -35,7 +35,7 @@ def test_flags_are_the_two_lowest_bits(low: int, flags: PingFlags) -> None:
     assert Ping.parse(bytes([low]) + RAW[1:])[0].flags == flags
 
 
-@pytest.mark.spec("MQQB-2.2.7-07")
+@pytest.mark.spec("MQQB-2.2.7-06", "MQQB-2.2.7-07")
 @pytest.mark.parametrize(("raw", "flags"), [("017d", PingFlags.RC), ("fcff", PingFlags(0))])
 def test_the_other_flag_bits_are_ignored(raw: str, flags: PingFlags) -> None:
     assert Ping.parse(bytes.fromhex(raw) + RAW[2:])[0].flags == flags

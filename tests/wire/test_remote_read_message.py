@@ -1,5 +1,6 @@
 """[MS-MQRR] 2.2.5."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from openmsmq.wire.base_header import INFINITE
 from openmsmq.wire.dead_letter_header import DeadLetterHeader
+from openmsmq.wire.debug_header import DebugHeader
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.extended_address_header import (
     AddressOverlay,
@@ -15,12 +17,21 @@ from openmsmq.wire.extended_address_header import (
     HostAddressType,
 )
 from openmsmq.wire.extension_header import ExtensionHeader, ExtensionHeaderFlags
+from openmsmq.wire.multi_queue_format_header import (
+    MQFFormatNameElement,
+    MQFFormatType,
+    MultiQueueFormatHeader,
+)
 from openmsmq.wire.queue_address import QueueAddress, direct_address, public_address
 from openmsmq.wire.remote_read_message import RemoteReadMessage
+from openmsmq.wire.scalars import TxSequenceID
+from openmsmq.wire.security_header import SecurityHeader
 from openmsmq.wire.session_header import SessionHeader
+from openmsmq.wire.sid import EVERYONE
 from openmsmq.wire.soap_header import SoapHeader
 from openmsmq.wire.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
 from openmsmq.wire.subqueue_header import SubqueueHeader
+from openmsmq.wire.transaction_header import TransactionHeader
 from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_builder import build_user_message
 
@@ -206,6 +217,46 @@ def test_a_binary_message_has_no_srmp_headers() -> None:
     assert not view.flags & 0x02000000
     assert view.srmp_envelope_header is None
     assert view.compound_message_header is None
+
+
+@pytest.mark.spec("MQRR-2.2.5.1-01")
+def test_the_order_of_all_headers() -> None:
+    lists = MultiQueueFormatHeader((MQFFormatNameElement(MQFFormatType.PUBLIC, QUEUE),))
+    transaction = TransactionHeader(0, TxSequenceID(1, 2), 3, 2)
+    security = SecurityHeader(1, EVERYONE.serialize())
+    packet = build_user_message(
+        destination_queue=DIRECT,
+        transaction_header=transaction,
+        security_header=security,
+        body=b"body",
+        tracing_queue=QUEUE,
+        srmp_headers=SRMP,
+        soap_header=SoapHeader("header", "body"),
+        multi_queue_format_header=lists,
+    )
+    built = build(packet)
+    session = SessionHeader(1, 2, 3, 4, 5)
+    raw = replace(built, session_header=session).serialize()
+    parts = [
+        DIRECT.serialize(),
+        transaction.serialize(),
+        security.serialize(),
+        b"body",
+        DebugHeader(QUEUE).serialize(),
+        SRMP[0].serialize(),
+        SRMP[1].serialize(),
+        SoapHeader("header", "body").serialize(),
+        lists.serialize(),
+        session.serialize(),
+        bytes.fromhex("0c000000b0000000"),
+    ]
+    position = 64
+    for part in parts:
+        position = raw.index(part, position) + len(part)
+    assert RemoteReadMessage.parse(raw).session_header == session
+    plain = RemoteReadMessage.parse(build(user_packet()).serialize()).user_message
+    assert plain.trailing is None
+    assert (plain.transaction_offset, plain.security_offset) == (0, 0)
 
 
 def test_a_compound_message_may_be_without_padding() -> None:

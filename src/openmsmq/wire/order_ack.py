@@ -24,6 +24,7 @@ ACK_LABEL: Final = "QM Ordering Ack"
 ORDER_QUEUE_NUMBER: Final = 4
 ORDER_QUEUE_NAME: Final = "\\PRIVATE$\\order_queue$"
 MIN_FINAL_ACK_CLASS: Final = 0x4000
+MAX_PREVIOUS_NUMBER: Final = 0xFFFFFFFE
 FINAL_ACK_CLASSES: Final = frozenset(
     {
         MessageClass.ACK_RECEIVE,
@@ -84,6 +85,12 @@ class FinalAck:
         end = require(buf, offset, ACK_BODY_SIZE, "FinalAck")
         _, number, previous, source, message_id = FINAL_ACK_BODY.unpack_from(buf, offset)
         _check_number(number, "FinalAck", offset)
+        if previous > MAX_PREVIOUS_NUMBER:
+            raise MalformedPacket(
+                "FinalAck.TxPreviousSequenceNumber",
+                offset + 12,
+                f"{previous} is before no other number",
+            )
         sequence = TxSequenceID.parse(buf, offset)[0]
         return cls(sequence, number, previous, guid(source), message_id), end
 
