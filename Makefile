@@ -41,7 +41,7 @@ conformance: setup ## requirements of the specifications: rows, tested, passing,
 	@$(BIN)/python -m tools.conformance
 
 fuzz: setup ## a million mutated packets through the parsers
-	@$(BIN)/python tools/fuzz.py
+	@$(BIN)/python -m tools.fuzz
 
 soak: setup ## the long tests; can be interrupted and resumed
 	@$(BIN)/python -m tools.soak

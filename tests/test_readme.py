@@ -28,7 +28,8 @@ def console_examples() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("command", "output"), console_examples())
 def test_a_command_prints_what_the_readme_shows(command: str, output: str) -> None:
-    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environ = {**os.environ, "PATH": path, "COLUMNS": "120"}
     done = subprocess.run(
         ["bash", "-c", command], cwd=ROOT, env=environ, capture_output=True, text=True, check=False
     )

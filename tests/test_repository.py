@@ -4,6 +4,7 @@ import re
 import subprocess
 from pathlib import Path
 from typing import Final
+from xml.etree import ElementTree
 
 import pytest
 
@@ -64,3 +65,19 @@ def test_links_in_documents_lead_somewhere() -> None:
         if "://" not in target and not (path.parent / target).exists()
     ]
     assert not broken
+
+
+def test_the_index_of_the_documents_has_every_page() -> None:
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    pages = [path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md"]
+    assert not [page for page in pages if f"]({page})" not in index]
+
+
+def test_pictures_are_well_formed_and_described() -> None:
+    pictures = files("docs/images/*.svg")
+    assert pictures
+    for path in pictures:
+        text = path.read_text(encoding="utf-8")
+        ElementTree.fromstring(text)  # noqa: S314 - our own file
+        assert "<title" in text
+        assert "<desc" in text

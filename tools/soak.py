@@ -24,6 +24,8 @@ from tools.catalogue import ROOT
 FOLDER: Final = ROOT / "build" / "soak"
 PYTEST: Final = (sys.executable, "-m", "pytest", "-q")
 JOB_TIMEOUT_SECONDS: Final = 4 * 3600
+FUZZ_RUNS: Final = 10
+GUIDED_FUZZ_SECONDS: Final = 600
 STOP_SECONDS: Final = 20
 INTERRUPTED: Final = 130
 SHOWN_LINES: Final = 40
@@ -48,14 +50,19 @@ def collected(*selection: str) -> list[str]:
     return [line for line in done.stdout.splitlines() if "::" in line]
 
 
-def all_jobs() -> Iterator[Job]:
+def all_jobs(code: str) -> Iterator[Job]:
     patient = (*PYTEST, "--timeout", str(JOB_TIMEOUT_SECONDS))
     for test in collected("--soak"):
         yield Job(f"soak {test}", (*patient, "--soak", test))
     many_examples = {"OPENMSMQ_HYPOTHESIS_PROFILE": "soak"}
     for file in sorted({test.partition("::")[0] for test in collected("-m", "hypothesis")}):
         yield Job(f"properties {file}", (*patient, "-m", "hypothesis", file), many_examples)
-    yield Job("fuzz", (sys.executable, "tools/fuzz.py"))
+    fuzz = (sys.executable, "-m", "tools.fuzz")
+    # Other code gets other inputs; the same code goes on with its own.
+    first_seed = int(code[:8], 16)
+    for number in range(FUZZ_RUNS):
+        yield Job(f"fuzz {number + 1} of {FUZZ_RUNS}", (*fuzz, "--seed", str(first_seed + number)))
+    yield Job("fuzz guided by coverage", (*fuzz, "--atheris", str(GUIDED_FUZZ_SECONDS)))
 
 
 def fingerprint(folders: Iterable[Path]) -> str:
@@ -156,7 +163,7 @@ def main() -> int:
     )
     if not options.restart:
         state.load(other_code=options.keep)
-    jobs = [job for job in all_jobs() if options.only in job.name]
+    jobs = [job for job in all_jobs(state.code) if options.only in job.name]
     if options.list:
         for job in jobs:
             print("passed " if job.name in state.passed else "to do  ", job.name)
