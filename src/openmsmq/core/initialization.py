@@ -62,9 +62,9 @@ class KeySource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Provisioning:
-    """What the first start needs in a directory."""
+    """What the first start with a directory may have; without keys none are published."""
 
-    keys: KeySource
+    keys: KeySource | None = None
     site: UUID | None = None
 
 
@@ -75,7 +75,7 @@ def initialize(
 
     Args:
         machine: the names of the machine; None when they could not be found out.
-        provisioning: given on the first start only.
+        provisioning: given on the first start with a directory only.
 
     Raises:
         QueueError: something is not as it must be; the queue manager is stopped again.
@@ -134,12 +134,10 @@ def settle_outgoing_queues(state: State) -> None:
     hardened = state.local.hardened_security
     for queue in state.outgoing.values():
         outgoing = queue.outgoing
-        if outgoing is None:
-            continue
-        if outgoing.state is QueueState.LOCKED and not hardened:
+        if outgoing is not None and outgoing.state is QueueState.LOCKED and not hardened:
             outgoing.state = QueueState.WAITING
             store_queue(state, queue)
-        elif hardened and not _over_http(outgoing.destination_format_name):
+        elif outgoing is not None and hardened and not _over_http(outgoing.destination_format_name):
             outgoing.state = QueueState.LOCKED
             store_queue(state, queue)
 
@@ -170,6 +168,8 @@ def _provision(state: State, provisioning: Provisioning) -> None:
     update_server_list(state)
     start_server_list_timer(state)
     keys = provisioning.keys
+    if keys is None:
+        return
     providers = PROVIDERS.values()
     manager.public_encryption_key_list = _key_list(
         [(provider, keys.exchange_key(provider)) for provider in providers]

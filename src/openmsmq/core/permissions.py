@@ -41,7 +41,7 @@ def change_queue_permissions(
     Raises:
         QueueError: the caller may not, or the queue has no permissions of its own.
     """
-    security = _changed(queue.properties.security, change, sid, mask)
+    security = _changed(queue.family.properties.security, change, sid, mask)
     set_queue(state, queue, caller=caller, attributes={"security": security})
 
 

@@ -27,12 +27,12 @@ from openmsmq.store.interface import Progress, Store
 from openmsmq.store.maintenance import Options
 from openmsmq.wire.errors import MsmqError, StoreError
 
-from .accounts import UnixAccounts
+from .accounts import UnixAccounts, caller_of
 from .config import Config
-from .directory_file import DirectoryFileOnDisk
 from .host import Host
 from .local_server import LocalServer
 from .logs import READY, RECOVERED, RESTORED, STOPPED, STOPPING, STORE_FAILED, TORN_TAIL, log_event
+from .provisioning import open_directory, prepare_directory
 
 STORE_DIRECTORY: Final = "store"
 BACKUP_POLL_SECONDS: Final = 0.02
@@ -70,14 +70,16 @@ class QueueManagerProcess:
         store = self.store
         try:
             recovery = store.recover(progress)
-            manager = self._make_manager(store, recovery)
+            directory = open_directory(config.directory)
+            manager = self._make_manager(store, recovery, directory)
             for finding in recovery.repaired:
                 log_event(TORN_TAIL, file=finding.file, offset=finding.offset, what=finding.reason)
             if recovery.restored:
                 log_event(RESTORED)
             stats = store.stats()
             log_event(RECOVERED, messages=stats.messages, bytes=stats.message_bytes)
-            manager.start(MachineIdentity(config.name))
+            provisioning = prepare_directory(manager, directory, config.directory, store)
+            manager.start(MachineIdentity(config.name), provisioning)
             self.host = Host(manager, store, store_failed=self._store_failed)
             self._server = LocalServer(config, self.host, self)
             await self.host.commit.drain()
@@ -98,7 +100,9 @@ class QueueManagerProcess:
             config.data / STORE_DIRECTORY, new_store_id=os.urandom(16), options=options
         )
 
-    def _make_manager(self, store: Store, recovery: Any) -> QueueManager:
+    def _make_manager(
+        self, store: Store, recovery: Any, directory: LocalDirectory | None
+    ) -> QueueManager:
         config = self.config
         utc = time.time()
         new = LocalQueueManager(
@@ -110,11 +114,9 @@ class QueueManagerProcess:
                 modify_time=int(utc),
                 security=default_machine_descriptor(unix_user_sid(os.geteuid())).serialize(),
             ),
-            directory_integrated=config.directory is not None,
+            # It joins a directory when it starts with one.
+            directory_integrated=False,
         )
-        directory = None
-        if config.directory is not None:
-            directory = LocalDirectory(DirectoryFileOnDisk(config.directory))
         names = {config.bind, *config.names, *config.addresses}
         manager = QueueManager(
             recovery,
@@ -126,6 +128,7 @@ class QueueManagerProcess:
             settings=Settings(
                 names=frozenset(name.lower() for name in names),
                 memory_budget=config.memory_budget_bytes,
+                own=caller_of(os.geteuid(), os.getegid()),
             ),
             now=time.monotonic(),
             utc=utc,

@@ -3,9 +3,10 @@
 from typing import Any, Final
 
 from openmsmq.core.access import check_queue_right
+from openmsmq.core.permissions import PermissionChange, change_queue_permissions
 from openmsmq.core.queue import Queue, QueueRole
 from openmsmq.security.access_check import parse_descriptor
-from openmsmq.security.permissions import deny, describe, grant, revoke
+from openmsmq.security.permissions import describe
 from openmsmq.security.principals import parse_principal
 from openmsmq.security.rights import describe_queue_rights, queue_rights
 from openmsmq.wire.access_rights import QueueRight
@@ -109,16 +110,16 @@ def change_permissions(session: LocalSession, request: local.Grant) -> None:
     manager = session.manager
     queue = manager.find_queue(request.path)
     sid = parse_principal(request.principal, session.service.accounts)
-    mask = queue_rights(request.rights)
-    descriptor = parse_descriptor(queue.family.properties.security)
-    if request.revoke:
-        changed = revoke(descriptor, sid, mask)
-    elif request.deny:
-        changed = deny(descriptor, sid, mask)
-    else:
-        changed = grant(descriptor, sid, mask)
-    depends = manager.set_queue(queue, caller=session.identity(), security=changed.serialize())
-    session.done(request.id, permissions(session, queue), depends)
+    change = PermissionChange.DENY if request.deny else PermissionChange.GRANT
+    change_queue_permissions(
+        manager.state,
+        queue,
+        PermissionChange.REVOKE if request.revoke else change,
+        sid,
+        queue_rights(request.rights),
+        caller=session.identity(),
+    )
+    session.done(request.id, permissions(session, queue), manager.state.batch_number)
 
 
 def permissions(session: LocalSession, queue: Queue) -> list[dict[str, Any]]:

@@ -1,0 +1,70 @@
+"""Joining a directory: what the first start with one does besides an ordinary start."""
+
+import uuid
+from pathlib import Path
+from typing import Final
+
+from openmsmq.core.initialization import Provisioning
+from openmsmq.core.local_queue_manager import store_local
+from openmsmq.core.queue_manager import QueueManager
+from openmsmq.directory.local_directory import LocalDirectory
+from openmsmq.store.interface import Store
+from openmsmq.wire.errors import ConfigError
+
+from .directory_file import DirectoryFileOnDisk, create_directory_file
+
+ENTERPRISE_NAME: Final = "openmsmq"
+
+
+def open_directory(path: Path | None) -> LocalDirectory | None:
+    """The directory in a file; None when the queue manager is to work without one."""
+    return None if path is None else LocalDirectory(DirectoryFileOnDisk(path))
+
+
+def prepare_directory(
+    manager: QueueManager, directory: LocalDirectory | None, path: Path | None, store: Store
+) -> Provisioning | None:
+    """Check that the directory fits, and join it if this is the first start with one.
+
+    A file that is missing is made when a queue manager joins; later it means that the directory is
+    offline.
+
+    Raises:
+        ConfigError: the file is damaged or cannot be made, or is missing from the configuration.
+    """
+    local = manager.state.local
+    if directory is None or path is None:
+        if local.directory_integrated:
+            raise ConfigError(
+                "directory: this queue manager belongs to a directory; name the file of it"
+            )
+        return None
+    joins = not local.directory_integrated
+    if joins:
+        _make_identity_durable(manager, store)
+        try:
+            create_directory_file(path, enterprise=ENTERPRISE_NAME, identifier=uuid.uuid4())
+        except OSError as exc:
+            raise ConfigError(f"directory: {path}: {exc.strerror}") from exc
+        local.directory_integrated = True
+    try:
+        directory.check()
+    except OSError as exc:
+        if joins:
+            raise ConfigError(f"directory: {path}: {exc.strerror}") from exc
+    return Provisioning() if joins else None
+
+
+def _make_identity_durable(manager: QueueManager, store: Store) -> None:
+    """Store who this queue manager is before the directory hears of it.
+
+    After a crash in between it joins again as the same one, not as a second of that name.
+    """
+    store_local(manager.state)
+    taken = manager.take_batch()
+    if taken is not None:
+        number, batch = taken
+        write = store.begin([batch])
+        store.write(write)
+        store.finish(write)
+        manager.durable(number)
