@@ -58,6 +58,7 @@ class FileStore:
         except OSError as exc:
             raise StoreError(f"{directory}: {exc.strerror or exc}") from exc
         self.scratch = FileScratch(self._files, directory)
+        self._recovered = False
         self._index = Index()
         self._moves = PendingMoves(self._index)
         self._segments: Segments
@@ -84,6 +85,7 @@ class FileStore:
             found = reader.read(progress, verify_limit=self._options.verify_limit)
             self._repair(found)
         self._open(found, reader.generations)
+        self._recovered = True
         if reader.restored:
             self._note_restored()
         rows = self._index.rows
@@ -280,8 +282,9 @@ class FileStore:
         return job
 
     def close(self) -> None:
-        if self._committer.failure is None:
-            self._maintenance.close()
-        self._segments.close()
+        if self._recovered:
+            if self._committer.failure is None:
+                self._maintenance.close()
+            self._segments.close()
         self.scratch.close()
         self._lock.close()
