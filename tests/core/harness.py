@@ -10,6 +10,7 @@ from openmsmq.core.initialization import MachineIdentity, Provisioning
 from openmsmq.core.local_queue_manager import LocalQueueManager
 from openmsmq.core.message import Message
 from openmsmq.core.open_queue import OpenQueueDescriptor, QueueAccessType
+from openmsmq.core.packets import packet_of
 from openmsmq.core.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.reading import Read
@@ -202,7 +203,4 @@ class Harness:
         return [self.body(message) for message in queue.lanes]
 
     def body(self, message: Message) -> bytes:
-        content = message.packet
-        if content is None:
-            content = self.store.read_many([message.key])[0]
-        return UserMessage(content).body
+        return UserMessage(packet_of(self.qm.state, message)).body

@@ -18,9 +18,11 @@ LANES: Final = 8
 class Lane:
     """Messages of one priority, sorted by lookup id."""
 
-    __slots__ = ("blocks", "count", "ids", "lasts")
+    __slots__ = ("block", "blocks", "count", "ids", "lasts")
 
-    def __init__(self) -> None:
+    def __init__(self, block: int) -> None:
+        # How many messages a block is made for; it is split at twice as many.
+        self.block = block
         self.count = 0
         # ids[i] are the lookup ids of blocks[i], lasts[i] the largest of them.
         self.ids: list[list[int]] = []
@@ -30,7 +32,7 @@ class Lane:
     def append(self, message: Message) -> None:
         """Add a message whose lookup id is larger than all others."""
         lookup_id = message.lookup_id
-        if self.count and len(self.ids[-1]) < BLOCK:
+        if self.count and len(self.ids[-1]) < self.block:
             self.ids[-1].append(lookup_id)
             self.blocks[-1].append(message)
             self.lasts[-1] = lookup_id
@@ -44,15 +46,16 @@ class Lane:
         """Add messages in ascending order whose lookup ids are larger than all others."""
         self.count += len(ids)
         start = 0
-        if self.blocks and len(self.ids[-1]) < BLOCK:
-            start = BLOCK - len(self.ids[-1])
+        if self.blocks and len(self.ids[-1]) < self.block:
+            start = self.block - len(self.ids[-1])
             self.ids[-1] += ids[:start]
             self.blocks[-1] += messages[:start]
             self.lasts[-1] = self.ids[-1][-1]
-        for at in range(start, len(ids), BLOCK):
-            part = ids[at : at + BLOCK]
+        block = self.block
+        for at in range(start, len(ids), block):
+            part = ids[at : at + block]
             self.ids.append(part)
-            self.blocks.append(messages[at : at + BLOCK])
+            self.blocks.append(messages[at : at + block])
             self.lasts.append(part[-1])
 
     def insert(self, message: Message) -> None:
@@ -67,14 +70,15 @@ class Lane:
         ids.insert(place, lookup_id)
         self.blocks[at].insert(place, message)
         self.count += 1
-        if len(ids) > 2 * BLOCK:
+        if len(ids) > 2 * self.block:
             self._split(at)
 
     def _split(self, at: int) -> None:
-        self.ids.insert(at + 1, self.ids[at][BLOCK:])
-        self.blocks.insert(at + 1, self.blocks[at][BLOCK:])
-        del self.ids[at][BLOCK:]
-        del self.blocks[at][BLOCK:]
+        half = self.block
+        self.ids.insert(at + 1, self.ids[at][half:])
+        self.blocks.insert(at + 1, self.blocks[at][half:])
+        del self.ids[at][half:]
+        del self.blocks[at][half:]
         self.lasts.insert(at, self.ids[at][-1])
 
     def remove(self, lookup_id: int) -> None:
@@ -160,9 +164,10 @@ class Lane:
 class Lanes:
     """The visible messages of one queue in queue order: priority 7 first, then by arrival."""
 
-    __slots__ = ("count", "lanes")
+    __slots__ = ("_block", "count", "lanes")
 
-    def __init__(self) -> None:
+    def __init__(self, block: int = BLOCK) -> None:
+        self._block = block
         self.count = 0
         # Indexed by the top byte of the lookup id, which is 7 - priority.
         self.lanes: list[Lane | None] = [None] * LANES
@@ -171,7 +176,7 @@ class Lanes:
         index = lookup_id >> SEQUENCE_BITS
         lane = self.lanes[index]
         if lane is None:
-            lane = self.lanes[index] = Lane()
+            lane = self.lanes[index] = Lane(self._block)
         return lane
 
     def extend(self, messages: list[Message], ids: list[int]) -> None:

@@ -97,6 +97,9 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
     involved = _recover_messages(state, recovery, transactions)
     for stored in transactions:
         _recover_transaction(state, stored, involved)
+    # Reserve now, so that the first messages need not wait for it.
+    state.sequence.take(0, state.batch, state.batch_number)
+    state.ordinals.take(0, state.batch, state.batch_number)
 
 
 def _recover_queues(state: State, rows: dict[bytes, bytes]) -> None:

@@ -16,6 +16,7 @@ from openmsmq.wire.user_message_patch import patch_transaction
 from .arrivals import announce, put
 from .delete_reasons import delete_messages
 from .message import NEVER, RECOVERABLE, Message, PositionState
+from .packets import forget_packet
 from .positions import count_bytes, give_back, reslot, store_record
 from .transaction_rows import forget_transaction, store_transaction
 
@@ -294,7 +295,7 @@ def _abort_enqueue(state: State, messages: Iterable[Message], *, stored: bool) -
             _leave_pending(message.queue, message)
         message.state = _DELETED
         state.expiry.stop(message)
-        state.memory -= message.size
+        forget_packet(state, message)
         if stored:
             state.batch.delete(message.key)
 
