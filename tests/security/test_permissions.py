@@ -13,7 +13,6 @@ from openmsmq.security.permissions import (
     describe,
     grant,
     revoke,
-    take_ownership,
 )
 from openmsmq.security.rights import describe_queue_rights
 from openmsmq.wire.access_rights import QueueRight
@@ -100,12 +99,6 @@ def test_an_unprotected_object_is_not_closed_by_a_grant() -> None:
     with pytest.raises(QueueError) as caught:
         grant(SecurityDescriptor(), BOB.sid, RECEIVE)
     assert caught.value.code == Hresult.MQ_ERROR_ILLEGAL_SECURITY_DESCRIPTOR
-
-
-def test_taking_ownership_changes_the_owner_only() -> None:
-    taken = take_ownership(QUEUE, BOB.sid)
-    assert taken.owner == BOB.sid
-    assert taken.dacl == QUEUE.dacl
 
 
 @pytest.mark.spec("MQDMPR-3.1.1.2-13")

@@ -73,11 +73,6 @@ def _ordered(aces: Iterable[Ace | RawAce]) -> tuple[Ace | RawAce, ...]:
     return tuple(sorted(aces, key=lambda ace: ace.ace_type not in DENIES))
 
 
-def take_ownership(descriptor: SecurityDescriptor, sid: SID) -> SecurityDescriptor:
-    """Make the principal the owner; the list stays."""
-    return replace(descriptor, owner=sid)
-
-
 def conform(descriptor: SecurityDescriptor, mapping: GenericMapping) -> SecurityDescriptor:
     """A descriptor from outside, with generic rights replaced by those of the object.
 
