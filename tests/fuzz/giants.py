@@ -139,6 +139,12 @@ def _nrbf_nested(size: int) -> bytes:
     return body(BodyType.BINARY_FORMATTER, start + arrays + b"\x0a\x0b")
 
 
+def _faults(size: int) -> bytes:
+    """A stream with a fault behind each header."""
+    header = bytes.fromhex("100003004c494f5210000000ffffffff")
+    return (header + b"?") * (size // 17)
+
+
 def _capture(size: int) -> bytes:
     return capture(_body(size))
 
@@ -170,6 +176,7 @@ GIANTS: Final[tuple[Giant, ...]] = (
     _text,
     _nrbf,
     _nrbf_nested,
+    _faults,
     _capture,
     _long_reference,
     _many_references,

@@ -210,7 +210,7 @@ def _structure_name(parser: Parser) -> str:
 
 
 # Many packets in one, or only for people to look at.
-PATIENT: Final = 10
+PATIENT: Final = 20
 
 TARGETS: Final = (
     *(Target(_structure_name(parser), parser) for parser in PARSERS),

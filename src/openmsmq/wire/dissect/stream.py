@@ -11,6 +11,7 @@ _MARK: Final = SIGNATURE.to_bytes(4, "little")
 _MARK_OFFSET: Final = 4
 # A mark may be cut by the end of what is there, with all before it.
 _OVERLAP: Final = _MARK_OFFSET + len(_MARK) - 1
+_PIECE: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,15 @@ class StreamPackets:
     def feed(self, data: bytes) -> list[StreamPacket]:
         """Take the next bytes of the stream; return what is complete now."""
         packets: list[StreamPacket] = []
-        self._pending += data
-        while data:
-            if self._seeking:
-                data = self._seek(packets)
-            if data:
-                data = self._frame(data, packets)
+        # In pieces: each fault costs a copy of what is pending, which must not be everything.
+        for start in range(0, len(data), _PIECE):
+            piece = data[start : start + _PIECE]
+            self._pending += piece
+            while piece:
+                if self._seeking:
+                    piece = self._seek(packets)
+                if piece:
+                    piece = self._frame(piece, packets)
         return packets
 
     def gap(self, size: int = 0) -> list[StreamPacket]:
