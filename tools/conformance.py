@@ -58,6 +58,7 @@ def main() -> int:
         selection = ["--spec", options.spec]
     code = run_tests(selection, quiet=options.json)
     if not RESULTS.exists():
+        print("conformance: nothing was counted, see above", file=sys.stderr)
         return code or 1
     if options.json:
         for line in json_lines(catalogue, read_results(), names):

@@ -47,6 +47,7 @@ class Conformance:
         self.config = config
         self.catalogue = catalogue
         self.results: dict[str, dict[str, str]] = {}
+        self.uncollected: set[str] = set()
         self.session: pytest.Session | None = None
 
     @pytest.hookimpl(wrapper=True)
@@ -65,6 +66,10 @@ class Conformance:
             report.longrepr = "\n".join(faults)
             report.result = []
         return report
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.uncollected.add(report.nodeid)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         if prefix := self.config.getoption("--spec"):
@@ -86,8 +91,15 @@ class Conformance:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if is_worker(self.config) or not self.config.getoption("--conformance"):
             return
-        write_results(self.results, self.config.getoption("--conformance-results"))
         terminalreporter.section("conformance")
+        if self.uncollected:
+            # Rows would look untested that are not.
+            terminalreporter.write_line(
+                f"Not counted: {', '.join(sorted(self.uncollected))} could not be collected.",
+                red=True,
+            )
+            return
+        write_results(self.results, self.config.getoption("--conformance-results"))
         prefix = self.config.getoption("--spec") or ""
         names = [
             name

@@ -118,6 +118,8 @@ def test_an_unknown_row_is_a_collection_error(suite: pytest.Pytester, processes:
     outcome.stdout.fnmatch_lines(
         ["test_wrong.py::TestWrong::test_nothing: no catalogue has the row 'AA-9-01'"]
     )
+    outcome.stdout.fnmatch_lines(["Not counted: test_wrong.py::TestWrong could not be collected."])
+    assert not suite.path.joinpath("results.json").exists()
     outcome.assert_outcomes(errors=1)
     assert outcome.ret != 0
 
