@@ -5,15 +5,16 @@ from uuid import UUID
 
 import pytest
 from tests.core.directory_harness import ENTERPRISE, QM1, QM2, Machine, reader, shared_file
-from tests.core.harness import USER, FakeKeys
+from tests.core.harness import ADMINISTRATOR, USER, FakeKeys, Harness
 from tests.directory.memory_file import MemoryFile, directory_of
 
+from openmsmq.core.directory_events import ChangeNotification
 from openmsmq.core.directory_timers import DirectoryTimer
 from openmsmq.core.events import Stopped
 from openmsmq.core.initialization import MachineIdentity, Provisioning
 from openmsmq.core.local_queue_manager import QueueManagerState, store_local
 from openmsmq.core.open_queue import QueueAccessType
-from openmsmq.core.queue import QueueType
+from openmsmq.core.queue import QueueRole, QueueType
 from openmsmq.directory.interface import AttributeFilter, FilterOperator
 from openmsmq.directory.objects import (
     DirectoryObject,
@@ -23,11 +24,15 @@ from openmsmq.directory.objects import (
     QueueObject,
     Site,
 )
+from openmsmq.security.access_check import QUEUE_MAPPING, access_check, parse_descriptor
+from openmsmq.security.caller import ANONYMOUS_CALLER
+from openmsmq.wire.access_rights import QueueRight
 from openmsmq.wire.algorithms import Provider
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.key_blobs import MQDSPublicKeys
+from openmsmq.wire.limits import DEFAULT_TIME_TO_REACH_QUEUE
 from openmsmq.wire.queue_enums import QueueState
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.queue_error import AccessDenied, QueueError
 
 NORTH = Site(UUID(int=0x51), "north")
 SOUTH = Site(UUID(int=0x52), "south")
@@ -385,15 +390,48 @@ def test_hardened_mode_survives_and_locks_what_does_not_travel_over_http() -> No
     assert outgoing(machine, HTTP) is QueueState.INACTIVE
 
 
-@pytest.mark.spec("MQDMPR-3.1.3-14")
-def test_the_system_queues_are_there_after_every_start() -> None:
-    machine = Machine(None).provision()
+@pytest.mark.spec("MQDMPR-3.1.3-14", "MQDMPR-3.1.1.1-21")
+def test_the_system_queues_and_what_they_hold_are_there_after_every_start() -> None:
+    harness = Harness()
+    harness.create()
+    harness.send(b"late", time_to_be_received=1, negative_journaling=True)
+    harness.advance(5)
     for _ in range(2):
-        state = machine.state
+        state = harness.qm.state
         for queue in (state.deadletter, state.xact_deadletter, state.machine_journal):
             assert queue.queue_type is QueueType.SYSTEM
             assert state.queues[queue.number] is queue
-        machine.restart()
+        assert harness.contents(r".\system$;deadletter") == [b"late"]
+        harness.restart()
+
+
+@pytest.mark.spec("MQDMPR-3.1.3-15")
+@pytest.mark.parametrize("name", ["order_queue$", "notify_queue$"])
+def test_the_queues_of_the_queue_manager_itself_cannot_be_opened(name: str) -> None:
+    machine = Machine(None).provision()
+    assert machine.qm.find_queue(rf".\private$\{name}").role is QueueRole.INTERNAL
+    for caller in (USER, ADMINISTRATOR):
+        for access in (QueueAccessType.SEND, QueueAccessType.RECEIVE, QueueAccessType.PEEK):
+            with pytest.raises(AccessDenied):
+                machine.qm.open_queue(rf".\private$\{name}", access, caller=caller)
+
+
+@pytest.mark.spec("MQDMPR-6-01")
+def test_where_versions_of_windows_differ_vista_is_followed() -> None:
+    machine = Machine(shared_file()).provision()
+    machine.qm.take_events()
+    keys, _ = MQDSPublicKeys.parse(memoryview(machine.state.manager.public_signing_key_list))
+    assert len(keys.public_keys) == 3
+    queue = machine.qm.create_queue(r".\b", caller=USER)
+    may_send = access_check(
+        parse_descriptor(queue.properties.security),
+        ANONYMOUS_CALLER,
+        QueueRight.WRITE_MESSAGE,
+        QUEUE_MAPPING,
+    )
+    assert may_send
+    assert any(isinstance(event, ChangeNotification) for event in machine.qm.take_events())
+    assert Enterprise().default_time_to_live == DEFAULT_TIME_TO_REACH_QUEUE == 4 * 24 * 3600
 
 
 def test_objects_of_others_in_the_directory_are_left_alone() -> None:
