@@ -5,6 +5,8 @@ from itertools import count
 from typing import Any, TypeVar
 from uuid import UUID
 
+import pytest
+
 from openmsmq.core.events import Event
 from openmsmq.core.initialization import MachineIdentity, Provisioning
 from openmsmq.core.local_queue_manager import LocalQueueManager
@@ -57,6 +59,11 @@ def bodies(read: Read | WaitingRead) -> list[bytes]:
     """The bodies that a read returned."""
     assert isinstance(read, Read)
     return [UserMessage(each).body for each in read.packets]
+
+
+def refused(name: str) -> pytest.RaisesExc[QueueError]:
+    """Expect the error with this name."""
+    return pytest.raises(QueueError, match=rf"{name}\b")
 
 
 class FakeKeys:
@@ -156,6 +163,10 @@ class Harness:
 
     # Shorter calls
 
+    def guid(self) -> UUID:
+        """A new GUID, for transactions."""
+        return UUID(int=next(self._guids) << 64 | 0xDCBA)
+
     def create(self, path: str = ORDERS, *, caller: Caller = USER, **attributes: Any) -> Queue:
         return self.qm.create_queue(path, caller=caller, **attributes)
 
@@ -187,11 +198,13 @@ class Harness:
         self.qm.close_queue(descriptor)
         return sent
 
-    def drain(self, name: str = ORDERS, *, caller: Caller = ADMINISTRATOR) -> list[bytes]:
+    def drain(self, name: str = ORDERS, *, caller: Caller = USER) -> list[bytes]:
         """Receive all bodies of a queue."""
         descriptor = self.open(RECEIVE, name, caller=caller)
         try:
-            return bodies(self.qm.dequeue_many(descriptor, max_count=1_000_000, max_bytes=1 << 40))
+            return bodies(
+                self.qm.dequeue_many(descriptor, max_count=1_000_000, max_bytes=1 << 40, timeout=0)
+            )
         except QueueError:
             return []
         finally:

@@ -155,9 +155,13 @@ class QueueMachine(RuleBasedStateMachine):
         descriptor = self.descriptor[name]
         if not expected:
             with pytest.raises(QueueError, match="MQ_ERROR_IO_TIMEOUT"):
-                self.harness.qm.dequeue_many(descriptor, max_count=count, two_phase=two_phase)
+                self.harness.qm.dequeue_many(
+                    descriptor, max_count=count, two_phase=two_phase, timeout=0
+                )
             return
-        read = self.harness.qm.dequeue_many(descriptor, max_count=count, two_phase=two_phase)
+        read = self.harness.qm.dequeue_many(
+            descriptor, max_count=count, two_phase=two_phase, timeout=0
+        )
         assert bodies(read) == [message.body for message in expected]
         for message in expected:
             if two_phase:
@@ -290,10 +294,12 @@ class QueueMachine(RuleBasedStateMachine):
         found: list[bytes] = []
         ended_with = ""
         try:
-            read = self.harness.qm.peek_many(descriptor, cursor=cursor)
+            read = self.harness.qm.peek_many(descriptor, cursor=cursor, timeout=0)
             while isinstance(read, Read):
                 found += bodies(read)
-                read = self.harness.qm.peek_many(descriptor, cursor=cursor, next_message=True)
+                read = self.harness.qm.peek_many(
+                    descriptor, cursor=cursor, next_message=True, timeout=0
+                )
         except QueueError as exc:
             ended_with = exc.name
         self.harness.qm.close_queue(descriptor)

@@ -1,0 +1,150 @@
+"""Who gets a message that somebody waits for ([MS-MQDMPR] 3.1.7.2.2, 3.1.7.1.17)."""
+
+import pytest
+from tests.core.harness import ORDERS, PEEK, RECEIVE, USER, Harness, bodies, refused
+
+from openmsmq.core.events import ReadEnded, ReadSatisfied
+from openmsmq.core.waiting import WaitingRead
+from openmsmq.core.waits import STATUS_NOT_FOUND
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.user_message import UserMessage
+
+SPEC = pytest.mark.spec
+OTHER = r".\private$\other"
+
+
+def served(harness: Harness) -> list[tuple[object, list[bytes]]]:
+    return [
+        (event.read.tag, [UserMessage(packet).body for packet in event.packets])
+        for event in harness.take_events(ReadSatisfied)
+    ]
+
+
+@SPEC("MQDMPR-3.1.1.16-04", "MQDMPR-3.1.7.2.2-02")
+def test_waiting_receives_are_served_first_come_first_served(harness: Harness) -> None:
+    descriptor = harness.open(RECEIVE)
+    for tag in (1, 2, 3):
+        harness.qm.dequeue_many(descriptor, tag=tag)
+    harness.send(b"a")
+    assert served(harness) == [(1, [b"a"])]
+    assert [read.tag for read in harness.qm.find_queue(ORDERS).waiting] == [2, 3]
+    harness.send(b"b", b"c")
+    assert served(harness) == [(2, [b"b"]), (3, [b"c"])]
+
+
+def test_readers_of_several_descriptors_take_turns(harness: Harness) -> None:
+    one, two = harness.open(RECEIVE), harness.open(RECEIVE)
+    for tag, descriptor in enumerate((one, two, one)):
+        harness.qm.dequeue_many(descriptor, tag=tag)
+    harness.send(b"a", b"b", b"c")
+    assert [tag for tag, _ in served(harness)] == [0, 1, 2]
+
+
+@SPEC("MQDMPR-3.1.7.1.15-06", "MQDMPR-3.1.7.2.2-03")
+def test_a_message_serves_all_peeks_in_turn_and_then_one_receive(harness: Harness) -> None:
+    descriptor = harness.open(RECEIVE)
+    harness.qm.peek_many(descriptor, tag="peek 1")
+    harness.qm.peek_many(descriptor, tag="peek 2")
+    harness.qm.dequeue_many(descriptor, tag="receive 1")
+    harness.qm.peek_many(descriptor, tag="peek 3")
+    harness.qm.dequeue_many(descriptor, tag="receive 2")
+    harness.send(b"a")
+    assert [tag for tag, _ in served(harness)] == ["peek 1", "peek 2", "receive 1"]
+    assert [read.tag for read in harness.qm.find_queue(ORDERS).waiting] == ["peek 3", "receive 2"]
+
+
+@SPEC("MQDMPR-3.1.7.3.7-01")
+def test_serving_goes_on_in_the_queue_of_the_message_only(harness: Harness) -> None:
+    harness.create(OTHER)
+    harness.qm.peek_many(harness.open(PEEK), tag="here")
+    harness.qm.dequeue_many(harness.open(RECEIVE), tag="here, too")
+    harness.qm.dequeue_many(harness.open(RECEIVE, OTHER), tag="elsewhere")
+    harness.send(b"a")
+    assert [tag for tag, _ in served(harness)] == ["here", "here, too"]
+    assert len(harness.qm.find_queue(OTHER).waiting) == 1
+
+
+def test_a_waiting_bulk_receive_takes_all_that_comes_together(harness: Harness) -> None:
+    harness.qm.dequeue_many(harness.open(RECEIVE), max_count=10, tag=1)
+    harness.send(b"a", b"b", b"c")
+    assert served(harness) == [(1, [b"a", b"b", b"c"])]
+
+
+@SPEC("MQDMPR-3.1.7.1.17-01", "MQDMPR-3.1.7.3.5-01")
+def test_a_cancelled_read_ends_with_the_code_of_the_canceller(harness: Harness) -> None:
+    descriptor = harness.open(RECEIVE)
+    read = harness.qm.dequeue_many(descriptor, timeout=5, tag="mine")
+    assert harness.qm.cancel(harness.qm.find_queue(ORDERS), "mine", 0x1234) == Hresult.MQ_OK
+    assert [(event.read, event.code) for event in harness.take_events(ReadEnded)] == [
+        (read, 0x1234)
+    ]
+    assert harness.qm.next_timer() is None
+    harness.send(b"1")
+    assert harness.contents() == [b"1"]
+    assert harness.take_events(ReadSatisfied) == []
+
+
+@SPEC("MQDMPR-3.1.7.1.17-02", "MQDMPR-3.1.7.1.17-03")
+def test_only_the_read_with_the_same_tag_is_cancelled(harness: Harness) -> None:
+    descriptor = harness.open(RECEIVE)
+    queue = harness.qm.find_queue(ORDERS)
+    reads = [harness.qm.dequeue_many(descriptor, tag=tag) for tag in ("a", None, "b")]
+    assert harness.qm.cancel(queue, "c", 1) == STATUS_NOT_FOUND == 0xC0000225
+    assert harness.qm.cancel(queue, None, 1) == STATUS_NOT_FOUND
+    assert list(queue.waiting) == reads
+    assert harness.qm.cancel(queue, "b", 1) == Hresult.MQ_OK
+    assert list(queue.waiting) == reads[:2]
+
+
+@SPEC("MQDMPR-3.1.7.1.6-03")
+def test_closing_cancels_the_reads_of_the_descriptor(harness: Harness) -> None:
+    closed, other = harness.open(RECEIVE), harness.open(RECEIVE)
+    read = harness.qm.dequeue_many(closed, tag=1)
+    kept = harness.qm.dequeue_many(other, tag=2)
+    harness.qm.close_queue(closed)
+    ended = harness.take_events(ReadEnded)
+    assert [(event.read, event.code) for event in ended] == [
+        (read, Hresult.MQ_ERROR_OPERATION_CANCELLED)
+    ]
+    assert list(harness.qm.find_queue(ORDERS).waiting) == [kept]
+
+
+@SPEC("MQDMPR-3.1.7.1.4-05")
+def test_readers_of_a_deleted_queue_do_not_hang(harness: Harness) -> None:
+    read = harness.qm.dequeue_many(harness.open(RECEIVE))
+    harness.qm.delete_queue(harness.qm.find_queue(ORDERS), caller=USER)
+    ended = harness.take_events(ReadEnded)
+    assert [(event.read, event.code) for event in ended] == [
+        (read, Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE)
+    ]
+
+
+def test_a_read_in_a_transaction_that_is_over_takes_nothing(harness: Harness) -> None:
+    harness.create(OTHER, transactional=True)
+    transaction = harness.qm.begin(harness.guid())
+    read = harness.qm.dequeue_many(harness.open(RECEIVE, OTHER), transaction=transaction)
+    assert isinstance(read, WaitingRead)
+    harness.qm.abort(transaction.identifier)
+    sending = harness.qm.begin(harness.guid())
+    harness.send(b"1", name=OTHER, transaction=sending)
+    harness.qm.commit(sending.identifier)
+    assert [event.code for event in harness.take_events(ReadEnded)] == [
+        Hresult.MQ_ERROR_TRANSACTION_SEQUENCE
+    ]
+    assert harness.contents(OTHER) == [b"1"]
+
+
+def test_a_closed_descriptor_is_refused(harness: Harness) -> None:
+    descriptor = harness.open(RECEIVE)
+    harness.qm.close_queue(descriptor)
+    harness.qm.close_queue(descriptor)
+    with refused("MQ_ERROR_INVALID_HANDLE"):
+        harness.qm.dequeue_many(descriptor)
+
+
+def test_a_descriptor_that_closes_gives_back_what_it_locked_in_place(harness: Harness) -> None:
+    harness.send(b"1", b"2")
+    descriptor = harness.open(RECEIVE)
+    assert bodies(harness.qm.dequeue_many(descriptor, two_phase=True)) == [b"1"]
+    harness.qm.close_queue(descriptor)
+    assert harness.contents() == [b"1", b"2"]
