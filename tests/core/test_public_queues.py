@@ -122,6 +122,15 @@ def test_a_deleted_public_queue_leaves_the_directory() -> None:
 
 
 @pytest.mark.spec("MQDMPR-3.1.7.1.4-04")
+def test_a_deletion_can_skip_the_directory() -> None:
+    file = shared_file()
+    machine = Machine(file).provision()
+    queue = machine.qm.create_queue(ORDERS, caller=USER)
+    machine.qm.delete_queue(queue, caller=USER, skip_directory=True)
+    assert published(file).identifier == queue.properties.identifier
+
+
+@pytest.mark.spec("MQDMPR-3.1.7.1.4-04")
 def test_a_directory_that_is_away_does_not_keep_a_queue_but_is_reported() -> None:
     file = shared_file()
     machine = Machine(file).provision()

@@ -67,7 +67,9 @@ def purge(state: State, descriptor: OpenQueueDescriptor, *, upto: int | None, li
     return Purged(len(messages), upto, changes(state, messages), done=len(messages) < limit)
 
 
-def delete_queue(state: State, queue: Queue, *, caller: Caller) -> int:
+def delete_queue(
+    state: State, queue: Queue, *, caller: Caller, skip_directory: bool = False
+) -> int:
     """Delete Queue with its subqueues and its journal; return the batch that stores it.
 
     Raises:
@@ -81,7 +83,7 @@ def delete_queue(state: State, queue: Queue, *, caller: Caller) -> int:
         if part is not None:
             remove_queue(state, part)
     number = state.batch_number
-    if queue.queue_type is QueueType.PUBLIC:
+    if queue.queue_type is QueueType.PUBLIC and not skip_directory:
         unregister(state, queue.properties, caller)
     return number
 

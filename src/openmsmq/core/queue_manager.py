@@ -224,10 +224,12 @@ class QueueManager:
         creation.set_queue(self.state, queue, caller=caller, attributes=attributes)
         return self.state.batch_number
 
-    def delete_queue(self, queue: Queue, *, caller: Caller) -> int:
+    def delete_queue(self, queue: Queue, *, caller: Caller, skip_directory: bool = False) -> int:
         """Delete a queue with its journal, its subqueues and all messages in them."""
         require_service(self.state)
-        number = purging.delete_queue(self.state, queue, caller=caller)
+        number = purging.delete_queue(
+            self.state, queue, caller=caller, skip_directory=skip_directory
+        )
         settle(self.state)
         return number
 
