@@ -18,13 +18,26 @@ from .decode_output import (
     Output,
     SummaryOutput,
     TreeOutput,
-    make_console,
 )
 from .decode_source import InputFormat, Item, Notice, Ports, read_items
 from .hex_text import HexTextError
 from .packet_text import fault_text
+from .styled import open_screen
 
 _STDIN: Final = Path("-")
+# Likely cause and remedy of what can go wrong with a whole file.
+_DAMAGED_CAPTURE: Final = (
+    "the file was cut off while it was copied, is still being written, or is no capture",
+    "everything before that place was shown; take the capture again, or leave out --format",
+)
+_NOT_HEX: Final = (
+    "the input is neither hex text, nor a capture, nor packets as raw bytes",
+    "paste hex as xxd or Wireshark write it, or say with --format what the input is",
+)
+_UNREADABLE: Final = (
+    "the file does not exist, may not be read, or was not compressed as a whole",
+    "give the path of a file that you may read, or - to read from stdin",
+)
 _EXAMPLES: Final = """
 Examples:
 
@@ -86,33 +99,30 @@ def decode(
     The exit code is 0 when all packets are well-formed, else 1.
     """
     ports = Ports(tuple(port or (BINARY_PORT,)), tuple(ping_port or (PING_PORT,)))
-    console = make_console(no_color=no_color)
+    screen = open_screen(no_color=no_color)
     output: Output
     if as_json:
         output = JsonOutput(with_hex=with_hex)
     elif summary:
-        output = SummaryOutput(console)
+        output = SummaryOutput(screen)
     else:
-        output = TreeOutput(console, with_hex=with_hex)
+        output = TreeOutput(screen, with_hex=with_hex)
     faults = Faults()
     try:
         with _opened(file) as source:
             items = read_items(source, input_format, ports)
-            count = _show(items, output, faults, stream=stream, limit=limit)
+            if not _show(items, output, faults, stream=stream, limit=limit):
+                faults.add(*_nothing_found(ports))
     except MalformedPacket as exc:
-        faults.add(f"{file}: {fault_text(exc)}")
+        faults.add(f"{file}: {fault_text(exc)}", *_DAMAGED_CAPTURE)
     except HexTextError as exc:
-        faults.add(f"{file}: {exc}; give hex digits, or say with --format what this is")
+        faults.add(f"{file}: {exc}", *_NOT_HEX)
     except BrokenPipeError:
         # Whoever reads the output has seen enough.
         raise
     except (OSError, EOFError, zlib.error) as exc:
-        faults.add(f"{file} cannot be read: {exc}")
-    else:
-        if not count:
-            faults.add(_nothing_found(ports))
-    faults.report()
-    if faults.count:
+        faults.add(f"{file} cannot be read: {exc}", *_UNREADABLE)
+    if faults.report():
         raise typer.Exit(1)
 
 
@@ -148,10 +158,11 @@ def _show(
     return count
 
 
-def _nothing_found(ports: Ports) -> str:
+def _nothing_found(ports: Ports) -> tuple[str, str, str]:
     binary = " or ".join(map(str, ports.binary))
     ping = " or ".join(map(str, ports.ping))
     return (
-        f"no packets found. Of a capture, TCP port {binary} and UDP port {ping} are looked at; "
-        "give others with --port and --ping-port"
+        "no packets found",
+        f"the input is empty, or a capture without TCP port {binary} and UDP port {ping}",
+        "choose other ports with --port and --ping-port, or another --stream",
     )

@@ -1,19 +1,18 @@
 """How `openmsmq decode` prints packets: as trees, as lines, or as JSON."""
 
 import json
-import os
 from typing import Final, Protocol
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from .decode_source import DecodedPacket, Notice, Origin
 from .packet_json import packet_object
 from .packet_text import fault_text, iso_time, printable
 from .packet_tree import PacketTree
+from .styled import Line, Screen
 
 _MAX_FAULTS: Final = 100
+_INDENT: Final = "  "
 
 
 class Output(Protocol):
@@ -22,12 +21,6 @@ class Output(Protocol):
     def packet(self, number: int, packet: DecodedPacket) -> None: ...
 
     def notice(self, notice: Notice) -> None: ...
-
-
-def make_console(*, no_color: bool) -> Console:
-    """A console for stdout; colours only on a terminal, and not when the user wants none."""
-    plain = no_color or bool(os.environ.get("NO_COLOR"))
-    return Console(color_system=None if plain else "auto", highlight=False, soft_wrap=True)
 
 
 class JsonOutput:
@@ -40,61 +33,58 @@ class JsonOutput:
         typer.echo(json.dumps(packet_object(number, packet, with_hex=self._with_hex)))
 
     def notice(self, notice: Notice) -> None:
-        typer.echo(f"openmsmq: {printable(notice.text)}", err=True)
+        typer.echo(f"openmsmq decode: {printable(notice.text)}", err=True)
 
 
-class _ConsoleOutput:
-    """Prints lines with or without styles."""
+class _ScreenOutput:
+    """Prints lines with or without colour."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    def line(self, text: Text) -> None:
-        if self._console.color_system is None:
-            typer.echo(text.plain.rstrip())
-        else:
-            self._console.print(text)
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
 
     def notice(self, notice: Notice) -> None:
-        self.line(Text(f"-- {printable(notice.text)}", "yellow"))
+        self._screen.show([[(f"-- {printable(notice.text)}", "yellow")]])
 
 
-class SummaryOutput(_ConsoleOutput):
+class SummaryOutput(_ScreenOutput):
     """One line per packet."""
 
     def packet(self, number: int, packet: DecodedPacket) -> None:
         root = packet.node
-        text = Text(f"{number:>5}  ", "dim")
         origin = origin_text(packet.origin)
-        text.append(f"{origin}  " if origin else "", "dim")
-        text.append(root.name, "bold cyan").append(f"  {len(packet.data)}  ", "dim")
-        text.append(printable(root.meaning))
+        line: Line = [
+            (f"{number:>5}  {origin}{'  ' if origin else ''}", "dim"),
+            (root.name, "bold cyan"),
+            (f"  {len(packet.data)}  ", "dim"),
+            (printable(root.meaning), ""),
+        ]
         fault = root.first_fault()
         if fault is not None:
-            text.append(f"  FAULT {fault_text(fault)}", "bold red")
-        self.line(text)
+            line.append((f"  FAULT {fault_text(fault)}", "bold red"))
+        self._screen.show([line])
 
 
-class TreeOutput(_ConsoleOutput):
+class TreeOutput(_ScreenOutput):
     """A tree per packet."""
 
-    def __init__(self, console: Console, *, with_hex: bool) -> None:
-        super().__init__(console)
-        columns = os.environ.get("COLUMNS", "")
-        width = console.width if console.is_terminal or columns.isdigit() else None
-        self._tree = PacketTree(console, width=width, with_hex=with_hex)
+    def __init__(self, screen: Screen, *, with_hex: bool) -> None:
+        super().__init__(screen)
+        self._tree = PacketTree(width=screen.width, unicode=screen.unicode, with_hex=with_hex)
 
     def packet(self, number: int, packet: DecodedPacket) -> None:
-        if number > 1:
-            self.line(Text())
-        title = Text(f"Packet {number}: ", "bold").append(packet.node.name, "bold cyan")
-        title.append(f", {len(packet.data)} bytes", "bold")
-        self.line(title)
-        for detail in (origin_text(packet.origin), packet.node.meaning):
-            if detail:
-                self.line(Text(f"  {printable(detail)}"))
-        for line in self._tree.lines(packet.node, packet.data):
-            self.line(line)
+        root = packet.node
+        lines: list[Line] = [[]] if number > 1 else []
+        lines.append(
+            [
+                (f"Packet {number}: ", "bold"),
+                (root.name, "bold cyan"),
+                (f", {len(packet.data)} bytes", "bold"),
+            ]
+        )
+        for detail in (origin_text(packet.origin), root.meaning):
+            lines.extend(self._tree.hanging(_INDENT, [(printable(detail), "")]))
+        lines.extend(self._tree.lines(root, packet.data))
+        self._screen.show(lines)
 
 
 def origin_text(origin: Origin) -> str:
@@ -114,20 +104,24 @@ def origin_text(origin: Origin) -> str:
 class Faults:
     """What went wrong, for stderr and the exit code."""
 
-    __slots__ = ("_texts", "count")
+    __slots__ = ("_count", "_texts")
 
     def __init__(self) -> None:
-        self.count = 0
+        self._count = 0
         self._texts: list[str] = []
 
-    def add(self, text: str) -> None:
-        self.count += 1
-        if self.count <= _MAX_FAULTS:
-            self._texts.append(text)
+    def add(self, text: str, cause: str = "", remedy: str = "") -> None:
+        """Note a fault; cause and remedy where the text does not tell them."""
+        self._count += 1
+        if self._count <= _MAX_FAULTS:
+            hints = f"\nLikely cause: {cause}.\nRemedy: {remedy}." if cause else ""
+            self._texts.append(f"openmsmq decode: {text}{hints}")
 
-    def report(self) -> None:
-        """Print them, the first ones word by word."""
+    def report(self) -> bool:
+        """Print them, the first ones word by word; return whether there are any."""
         for text in self._texts:
-            typer.echo(f"openmsmq: {text}", err=True)
-        if self.count > len(self._texts):
-            typer.echo(f"openmsmq: {self.count - len(self._texts)} more faults", err=True)
+            typer.echo(text, err=True)
+        if self._count > len(self._texts):
+            more = self._count - len(self._texts)
+            typer.echo(f"openmsmq decode: {more} more faults", err=True)
+        return self._count > 0

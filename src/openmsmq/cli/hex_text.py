@@ -19,6 +19,7 @@ _FILLING: Final = re.compile(r"\b0[xX]|\\x|[\s,;:{}()\[\]\"'-]+|\bb(?=[\"'])")
 _NOT_HEX: Final = re.compile(r"[^0-9a-fA-F]")
 _WORDS: Final = re.compile(r"\s*0{7,8}\s+[0-9a-fA-F]{4}\s")
 _REPEAT: Final = "*"
+_OD_DIGITS: Final = 7
 _MAX_BYTES: Final = 1 << 28
 
 
@@ -51,41 +52,51 @@ def parse_hex_text(text: str) -> list[bytes]:
             f"line {lines[0][0]}: words of two bytes, whose order depends on the machine; "
             "make the dump with `xxd`, `hexdump -C` or `od -t x1`"
         )
-    # od counts in octal digits unless told otherwise, all others in hexadecimal ones.
-    for base in (16, 8, 10):
+    for base in _bases(lines):
         pieces = _parse_dump([line for _, line in lines], base)
         if pieces is not None:
             return pieces
     return _parse_plain(lines)
 
 
+def _bases(lines: Sequence[tuple[int, str]]) -> tuple[int, ...]:
+    """The bases that the offsets may have, the likely one first."""
+    first = next((match for _, line in lines if (match := _OFFSET.match(line))), None)
+    # od counts in octal digits unless told otherwise, and takes seven of them.
+    return (8, 10, 16) if first is not None and len(first[1]) == _OD_DIGITS else (16, 8, 10)
+
+
 def _parse_dump(lines: Sequence[str], base: int) -> list[bytes] | None:
     """The pieces of a dump with offsets in this base; None if the text is not that."""
     pieces: list[list[_Line]] = []
     repeated = False
+    titled = True
     for line in lines:
         if line.strip() == _REPEAT:
             repeated = True
             continue
-        parsed = _parse_line(line, base, repeated=repeated)
+        match = _OFFSET.match(line)
+        if match is None:
+            # Lines of text may stand before a piece, but not in it.
+            titled = True
+            continue
+        parsed = _parse_line(match, base, repeated=repeated)
         if parsed is None:
             return None
         repeated = False
         if parsed.offset == 0:
             pieces.append([])
-        if not pieces:
+        elif titled:
             return None
+        titled = False
         pieces[-1].append(parsed)
     found = [_dump_bytes(piece) for piece in pieces]
     complete = [piece for piece in found if piece is not None]
     return complete if complete and len(complete) == len(found) else None
 
 
-def _parse_line(line: str, base: int, *, repeated: bool) -> _Line | None:
-    match = _OFFSET.match(line)
-    if match is None:
-        return None
-    rest = line[match.end() :]
+def _parse_line(match: re.Match[str], base: int, *, repeated: bool) -> _Line | None:
+    rest = match.string[match.end() :]
     token = _TOKEN.match(rest)
     # Without a colon only pairs of digits can be told from an offset.
     if token is not None and not match[2] and len(token[2]) != 2:

@@ -1,0 +1,85 @@
+"""The program itself: help, version, commands that are loaded when called."""
+
+import subprocess
+import sys
+
+import pytest
+from tests.cli.runner import run
+
+from openmsmq import __version__
+from openmsmq.cli import COMMANDS, main
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert run("--version") == (0, f"openmsmq {__version__}\n", "")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("-h",)])
+def test_help_lists_every_command(arguments: tuple[str, ...]) -> None:
+    outcome = run(*arguments)
+    assert outcome.code == 0
+    for entry in COMMANDS:
+        assert entry.name in outcome.out
+        assert entry.help in outcome.out
+
+
+def test_without_arguments_the_help_is_shown() -> None:
+    outcome = run()
+    assert outcome.code == 2
+    assert "Usage: " in outcome.out + outcome.err
+
+
+@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
+def test_every_command_has_help_of_its_own(entry: object) -> None:
+    name = getattr(entry, "name", "")
+    outcome = run(name, "--help")
+    assert outcome.code == 0
+    assert f"{name} [OPTIONS]" in outcome.out
+
+
+@pytest.mark.parametrize("arguments", [("dekode",), ("decode", "--jason"), ("--nothing",)])
+def test_wrong_usage_has_exit_code_2(arguments: tuple[str, ...]) -> None:
+    outcome = run(*arguments)
+    assert outcome.code == 2
+    assert "Error: " in outcome.err
+
+
+def test_main_ends_the_process_with_the_code(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"openmsmq {__version__}\n"
+
+
+LOADED = """
+import sys
+from openmsmq.cli import main
+sys.argv = ["openmsmq", *{arguments!r}]
+try:
+    main()
+except SystemExit:
+    pass
+print(sorted(name for name in sys.modules if name.startswith(("openmsmq.", "rich", "pydantic"))))
+"""
+
+
+def loaded(*arguments: str, **environment: str) -> str:
+    result = subprocess.run(
+        [sys.executable, "-c", LOADED.format(arguments=arguments)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env={"PATH": "", **environment},
+    )
+    return result.stdout.splitlines()[-1]
+
+
+def test_help_loads_no_command() -> None:
+    assert loaded("--help") == "['openmsmq.cli']"
+
+
+def test_a_shell_that_completes_words_gets_every_command() -> None:
+    modules = loaded(_OPENMSMQ_COMPLETE="complete_bash", COMP_WORDS="openmsmq d", COMP_CWORD="1")
+    assert "openmsmq.cli.decode'" in modules
+    assert "openmsmq.cli.demo'" in modules
