@@ -90,21 +90,29 @@ def close_cursor(session: LocalSession, request: local.CloseCursor) -> None:
 
 
 def send(session: LocalSession, request: local.Send) -> None:
+    """Answers with the ordinal of the first message; the others follow it."""
     manager = session.manager
     descriptor = session.descriptor(request.handle)
     if request.transaction == SINGLE:
         transaction = manager.begin(session.service.new_guid())
         try:
-            manager.enqueue_many(descriptor, request.packets, transaction)
+            sent = manager.enqueue_many(descriptor, request.packets, transaction)
         except QueueError:
             manager.abort(transaction.identifier)
             raise
-        session.done(request.id, None, manager.commit(transaction.identifier))
+        session.done(request.id, sent.first_ordinal, manager.commit(transaction.identifier))
         return
-    sent = manager.enqueue_many(
-        descriptor, request.packets, session.transaction(request.transaction)
-    )
-    session.done(request.id, None, sent.depends)
+    try:
+        sent = manager.enqueue_many(
+            descriptor, request.packets, session.transaction(request.transaction)
+        )
+    except QueueError:
+        # The commit may be on its way already; without this message it must not take effect.
+        spoiled = session.transactions.pop(request.transaction, None)
+        if spoiled is not None:
+            manager.abort(spoiled.identifier)
+        raise
+    session.done(request.id, sent.first_ordinal, sent.depends)
 
 
 def receive(session: LocalSession, request: local.Receive) -> None:
@@ -211,9 +219,12 @@ def begin_transaction(session: LocalSession, request: local.BeginTransaction) ->
             Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES,
             f"more than {MAX_TRANSACTIONS} transactions are open",
         )
-    number = session.new_handle()
-    session.transactions[number] = session.manager.begin(session.service.new_guid())
-    session.done(request.id, number)
+    if request.id <= 0 or request.id in session.transactions:
+        raise QueueError(
+            Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, f"{request.id} cannot name a new transaction"
+        )
+    session.transactions[request.id] = session.manager.begin(session.service.new_guid())
+    session.done(request.id)
 
 
 def end_transaction(session: LocalSession, request: local.EndTransaction) -> None:

@@ -82,7 +82,10 @@ class CloseCursor(Request, frozen=True, tag=13):
 
 
 class Send(Request, frozen=True, tag=20):
-    """Packets built by the client; transaction 0 is none, -1 one transaction for this request."""
+    """Packets built by the client; transaction 0 is none, -1 one transaction for this request.
+
+    A refusal aborts the transaction, because its commit may follow unseen.
+    """
 
     handle: int
     packets: list[bytes]
@@ -145,7 +148,7 @@ class Cancel(Request, frozen=True, tag=26):
 
 
 class BeginTransaction(Request, frozen=True, tag=30):
-    pass
+    """The id of this request names the transaction, so that others can follow at once."""
 
 
 class EndTransaction(Request, frozen=True, tag=31):
