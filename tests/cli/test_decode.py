@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -477,3 +478,17 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
         process.stdin.write(b"".join(SESSION))
         process.stdin.close()
         assert process.stderr.read() == b""
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "decode.md"
+EXAMPLE = re.compile(
+    r"```console\n\$ echo '([^']*)' \| openmsmq (decode[^\n]*)\n(.*?)```\n", re.DOTALL
+)
+
+
+def test_the_examples_of_the_page_are_what_the_command_prints() -> None:
+    examples = EXAMPLE.findall(PAGE.read_text("utf-8"))
+    assert len(examples) == 4
+    for stdin, command, printed in examples:
+        outcome = run(*command.split(), stdin=stdin.encode())
+        assert outcome.out + outcome.err == printed

@@ -96,6 +96,8 @@ def test_text_that_looks_like_hex_behind_the_bytes_is_not_read() -> None:
     assert parse_hex_text("00000000: 6162 6364                                abcd\n") == [b"abcd"]
     assert parse_hex_text("00000000: 6162 6364  abcd\n") == [b"abcd"]
     assert parse_hex_text("0000  61 62 63 64   ab cd\n") == [b"abcd"]
+    row = "61 62 63 64  ab cd"
+    assert parse_hex_text(f"00000000: {row}\n00000004: {row}\n") == [b"abcdabcd"]
 
 
 def test_groups_of_two_bytes_are_no_offsets() -> None:

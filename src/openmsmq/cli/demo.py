@@ -57,13 +57,13 @@ def _show_round_trips(trips: list[RoundTrip]) -> int:
     """Print each packet that was read back; return how many came back different."""
     typer.echo("\n2. A packet of every kind, written, read and written again")
     failures = 0
-    for kind, data, again in trips:
-        root = dissect_ping(data) if is_ping(data) else dissect(data)
-        good = data == again and root.first_fault() is None
+    for trip in trips:
+        root = dissect_ping(trip.data) if is_ping(trip.data) else dissect(trip.data)
+        good = trip.equal and root.first_fault() is None
         failures += not good
         fields = sum(1 for _ in root.walk()) - 1
         result = "same bytes" if good else "DIFFERENT"
-        typer.echo(f"   {kind:<26}  {len(data):>4} bytes  {fields:>3} fields  {result}")
+        typer.echo(f"   {trip.kind:<26}  {root.size:>4} bytes  {fields:>3} fields  {result}")
     return failures
 
 

@@ -1,8 +1,9 @@
 """Bytes as lines of hex and text."""
 
 from collections.abc import Iterator
+from typing import Final
 
-WIDTH = 16
+WIDTH: Final = 16
 
 
 def hex_dump(data: bytes, start: int, end: int, *, digits: int = 4) -> Iterator[tuple[int, str]]:

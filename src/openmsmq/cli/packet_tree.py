@@ -94,7 +94,7 @@ class PacketTree:
         lines = 0
         shown = 0
         for line in text.splitlines():
-            safe = printable(line)
+            safe = printable(line[: _MAX_TEXT_LINES * room + 1])
             for at in range(0, max(len(safe), 1), room):
                 if lines == _MAX_TEXT_LINES:
                     note = f"... {len(text) - shown} more characters, --json has them all"

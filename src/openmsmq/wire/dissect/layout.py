@@ -59,11 +59,10 @@ class Field:
 class Layout:
     """The fields of a structure, one for each item of its `Struct`."""
 
-    __slots__ = ("items", "name", "size")
+    __slots__ = ("items", "name")
 
     def __init__(self, name: str, struct: Struct, *fields: Field) -> None:
         self.name = name
-        self.size = struct.size
         order = struct.format[:1]
         # Bytes that a codec leaves out are still there to be seen.
         text = struct.format.replace("x", "s")
