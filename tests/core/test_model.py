@@ -126,7 +126,7 @@ class QueueMachine(RuleBasedStateMachine):
         recoverable=st.booleans(),
         life=st.sampled_from([None, None, 0, 5, 50]),
     )
-    def send(self, count: int, priority: int, recoverable: bool, life: int | None) -> None:  # noqa: FBT001
+    def send(self, count: int, priority: int, *, recoverable: bool, life: int | None) -> None:
         properties = {"priority": priority, "delivery_mode": int(recoverable)}
         if life is not None:
             properties["time_to_be_received"] = life
@@ -150,7 +150,7 @@ class QueueMachine(RuleBasedStateMachine):
             self.model.transactions[key].sent.append((TRANSACTIONAL, message))
 
     @rule(name=st.sampled_from(NAMES), count=st.integers(1, 4), two_phase=st.booleans())
-    def receive(self, name: str, count: int, two_phase: bool) -> None:  # noqa: FBT001
+    def receive(self, name: str, count: int, *, two_phase: bool) -> None:
         expected = self.model.visible(name)[:count]
         descriptor = self.descriptor[name]
         if not expected:
@@ -171,7 +171,7 @@ class QueueMachine(RuleBasedStateMachine):
                 self.model.take(name, message)
 
     @rule(name=st.sampled_from(NAMES), delete=st.booleans())
-    def end(self, name: str, delete: bool) -> None:  # noqa: FBT001
+    def end(self, name: str, *, delete: bool) -> None:
         locked = self.locked[name]
         ids = [message.lookup_id for message in locked]
         self.harness.qm.end_many(self.descriptor[name], ids, delete=delete)
@@ -246,7 +246,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.model.transactions)
     @rule(data=st.data(), keep=st.booleans())
-    def decide(self, data: st.DataObject, keep: bool) -> None:  # noqa: FBT001
+    def decide(self, data: st.DataObject, *, keep: bool) -> None:
         key = data.draw(st.sampled_from(sorted(self.model.transactions)))
         transaction = self.model.transactions[key]
         if not keep:
@@ -319,7 +319,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.stored = self.model.after_crash()
 
     @rule(clean=st.booleans())
-    def start_again(self, clean: bool) -> None:  # noqa: FBT001
+    def start_again(self, *, clean: bool) -> None:
         if clean:
             self.flush()
         self.harness.crash()

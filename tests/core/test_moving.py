@@ -1,0 +1,219 @@
+"""Move Message ([MS-MQDMPR] 3.1.7.1.16) and subqueues."""
+
+import pytest
+from tests.core.harness import (
+    ADMINISTRATOR,
+    MOVE,
+    ORDERS,
+    RECEIVE,
+    SEND,
+    USER,
+    Harness,
+    bodies,
+    refused,
+)
+
+from openmsmq.core.events import MessagesDeleted, ReadSatisfied
+from openmsmq.core.message import PositionState
+from openmsmq.core.moving import move_message
+from openmsmq.core.packets import packet_of
+from openmsmq.wire.queue_address import direct_address
+from openmsmq.wire.user_message import UserMessage
+
+SPEC = pytest.mark.spec
+LATER = ORDERS + ";later"
+DEADLETTER = r".\system$;deadletter"
+TRANSACTIONAL = r".\private$\t"
+
+
+@SPEC("MQDMPR-3.1.7.1.16-01", "MQDMPR-3.1.7.1.16-02", "MQDMPR-3.1.7.1.16-06")
+def test_a_moved_message_is_in_the_other_queue_in_one_step(harness: Harness) -> None:
+    harness.send(b"low", priority=0)
+    sent = harness.send(b"high", priority=7)
+    before = packet_of(harness.qm.state, sent.messages[0])
+    target = harness.open(MOVE, LATER)
+    assert harness.qm.move_many(harness.open(RECEIVE), target).count == 2
+    assert harness.contents() == []
+    assert harness.contents(LATER) == [b"high", b"low"]
+    queue, later = harness.qm.find_queue(ORDERS), harness.qm.find_queue(LATER)
+    moved = later.lanes.first()
+    assert moved is not None
+    assert packet_of(harness.qm.state, moved) == before
+    assert sent.messages[0].state == PositionState.DELETED
+    assert (queue.total_bytes, later.total_bytes) == (0, sum(m.size for m in later.lanes))
+    harness.restart()
+    assert (harness.contents(), harness.contents(LATER)) == ([], [b"high", b"low"])
+
+
+def test_a_move_counts_and_is_dated(harness: Harness) -> None:
+    harness.send(b"1")
+    harness.advance(10)
+    harness.qm.move_many(harness.open(RECEIVE), harness.open(MOVE, LATER))
+    harness.qm.move_many(harness.open(MOVE, LATER), harness.open(MOVE))
+    harness.restart()
+    message = harness.qm.find_queue(ORDERS).lanes.first()
+    assert message is not None
+    assert message.history is not None
+    assert message.history.move_count == 2
+    assert message.history.last_move_time == int(harness.utc)
+
+
+@SPEC("MQDMPR-3.1.7.1.16-03")
+def test_a_move_wakes_readers_of_an_ordinary_queue(harness: Harness) -> None:
+    read = harness.qm.dequeue_many(harness.open(RECEIVE, LATER))
+    harness.send(b"1")
+    harness.qm.move_many(harness.open(RECEIVE), harness.open(MOVE, LATER))
+    assert [event.read for event in harness.take_events(ReadSatisfied)] == [read]
+
+
+@SPEC("MQDMPR-3.1.7.1.16-03")
+def test_a_move_to_a_system_queue_wakes_nobody(harness: Harness) -> None:
+    reader = harness.open(RECEIVE, DEADLETTER, caller=ADMINISTRATOR)
+    harness.qm.dequeue_many(reader)
+    sent = harness.send(b"1")
+    harness.qm.outgoing.move(sent.messages[0], harness.qm.find_queue(DEADLETTER))
+    assert harness.take_events(ReadSatisfied) == []
+    assert harness.contents(DEADLETTER) == [b"1"]
+
+
+@SPEC("MQDMPR-3.1.7.1.16-07")
+def test_a_move_is_no_receive(harness: Harness) -> None:
+    harness.create(r".\private$\admin")
+    harness.qm.set_queue(harness.qm.find_queue(ORDERS), caller=USER, journaling=True)
+    harness.send(
+        b"1",
+        acknowledgments=0x0F,
+        admin_queue=direct_address(r"OS:qm\private$\admin"),
+        negative_journaling=True,
+    )
+    assert len(harness.contents(r".\private$\admin")) == 1
+    harness.take_events(MessagesDeleted)
+    harness.qm.move_many(harness.open(RECEIVE), harness.open(MOVE, LATER))
+    assert harness.take_events(MessagesDeleted) == []
+    assert len(harness.contents(r".\private$\admin")) == 1
+    assert harness.contents(ORDERS + ";journal") == []
+
+
+@SPEC("MQDMPR-3.1.7.1.16-04", "MQDMPR-3.1.4.4-05", "MQDMPR-3.1.4.4-08")
+def test_a_move_in_a_transaction_shows_at_the_commit(harness: Harness) -> None:
+    queue = harness.create(TRANSACTIONAL, transactional=True)
+    sending = harness.qm.begin(harness.guid())
+    sent = harness.send(b"1", b"2", name=TRANSACTIONAL, transaction=sending)
+    harness.qm.commit(sending.identifier)
+    transaction = harness.qm.begin(harness.guid())
+    target = harness.open(MOVE, TRANSACTIONAL + ";later")
+    harness.qm.move_many(
+        harness.open(RECEIVE, TRANSACTIONAL),
+        target,
+        lookup_ids=sent.lookup_ids[:1],
+        transaction=transaction,
+    )
+    assert sent.messages[0].state == PositionState.LOCKED
+    assert transaction.operations[0].target is target.queue
+    later = harness.qm.find_queue(TRANSACTIONAL + ";later")
+    assert (harness.contents(TRANSACTIONAL), later.count) == ([b"2"], 0)
+    harness.qm.commit(transaction.identifier)
+    assert sent.messages[0].state == PositionState.DELETED
+    assert harness.contents(TRANSACTIONAL + ";later") == [b"1"]
+    size = sent.messages[0].size
+    assert (queue.total_bytes, later.total_bytes) == (size, size)
+
+
+@SPEC("MQDMPR-3.1.4.5-02")
+def test_an_aborted_move_leaves_the_message_in_its_place(harness: Harness) -> None:
+    harness.create(TRANSACTIONAL, transactional=True)
+    sending = harness.qm.begin(harness.guid())
+    sent = harness.send(b"1", b"2", name=TRANSACTIONAL, transaction=sending)
+    harness.qm.commit(sending.identifier)
+    transaction = harness.qm.begin(harness.guid())
+    harness.qm.move_many(
+        harness.open(RECEIVE, TRANSACTIONAL),
+        harness.open(MOVE, TRANSACTIONAL + ";later"),
+        max_count=1,
+        transaction=transaction,
+    )
+    harness.qm.abort(transaction.identifier)
+    messages = list(harness.qm.find_queue(TRANSACTIONAL).lanes)
+    assert [message.lookup_id for message in messages] == sent.lookup_ids
+
+
+@SPEC("MQDMPR-3.1.7.1.16-05")
+def test_no_move_in_a_transaction_to_a_system_queue(harness: Harness) -> None:
+    harness.create(TRANSACTIONAL, transactional=True)
+    transaction = harness.qm.begin(harness.guid())
+    dead = harness.open(MOVE, r".\system$;deadxact", caller=ADMINISTRATOR)
+    source = harness.open(RECEIVE, TRANSACTIONAL)
+    with refused("MQ_ERROR_ILLEGAL_OPERATION|MQ_ERROR_TRANSACTION_USAGE"):
+        harness.qm.move_many(source, dead, transaction=transaction)
+    assert transaction.operations == []
+
+
+def test_a_dead_letter_can_be_moved_back(harness: Harness) -> None:
+    harness.send(b"1", time_to_be_received=1, negative_journaling=True)
+    harness.advance(2)
+    source = harness.open(RECEIVE, DEADLETTER, caller=ADMINISTRATOR)
+    assert bodies(harness.qm.peek_many(source)) == [b"1"]
+    harness.qm.move_many(source, harness.open(SEND))
+    assert harness.contents() == [b"1"]
+    assert harness.contents(DEADLETTER) == []
+
+
+def test_only_queues_that_belong_together_exchange_messages(harness: Harness) -> None:
+    harness.create(r".\private$\other")
+    harness.send(b"1")
+    source = harness.open(RECEIVE)
+    for name in (r".\private$\other", r".\private$\other;sub"):
+        with refused("MQ_ERROR_ILLEGAL_OPERATION"):
+            harness.qm.move_many(source, harness.open(MOVE, name))
+    with refused("MQ_ERROR_ILLEGAL_OPERATION"):
+        harness.qm.move_many(source, harness.open(RECEIVE, ORDERS + ";journal"))
+    with refused("MQ_ERROR_INVALID_PARAMETER"):
+        harness.qm.move_many(source, harness.open(MOVE))
+    assert harness.contents() == [b"1"]
+
+
+def test_a_move_of_a_message_that_is_not_there_moves_none(harness: Harness) -> None:
+    sent = harness.send(b"1")
+    with refused("MQ_ERROR_MESSAGE_NOT_FOUND"):
+        harness.qm.move_many(
+            harness.open(RECEIVE), harness.open(MOVE, LATER), lookup_ids=[*sent.lookup_ids, 99]
+        )
+    assert harness.contents() == [b"1"]
+
+
+def test_a_plain_message_does_not_move_into_a_transactional_queue(harness: Harness) -> None:
+    harness.create(TRANSACTIONAL, transactional=True)
+    harness.send(b"1", time_to_be_received=1, negative_journaling=True)
+    harness.advance(2)
+    source = harness.open(RECEIVE, DEADLETTER, caller=ADMINISTRATOR)
+    with refused("MQ_ERROR_TRANSACTION_USAGE"):
+        harness.qm.move_many(source, harness.open(SEND, TRANSACTIONAL))
+
+
+def test_a_subqueue_is_there_while_it_is_open_or_holds_messages(harness: Harness) -> None:
+    descriptor = harness.open(RECEIVE, LATER)
+    harness.send(b"1")
+    harness.qm.move_many(harness.open(RECEIVE), descriptor)
+    harness.qm.close_queue(descriptor)
+    assert harness.qm.find_queue(LATER).count == 1
+    assert harness.drain(LATER) == [b"1"]
+    with refused("MQ_ERROR_QUEUE_NOT_FOUND"):
+        harness.qm.find_queue(LATER)
+    harness.restart()
+    assert harness.qm.find_queue(ORDERS).subqueues == {}
+
+
+def test_nothing_is_sent_to_a_subqueue_or_to_one_of_no_queue(harness: Harness) -> None:
+    with refused("MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION"):
+        harness.open(SEND, LATER)
+    with refused("MQ_ERROR_QUEUE_NOT_FOUND"):
+        harness.open(RECEIVE, r".\private$\nothing;later")
+
+
+def test_a_message_in_transfer_can_be_moved(harness: Harness) -> None:
+    sent = harness.send(b"1", name=r"DIRECT=OS:elsewhere\private$\q")
+    message = sent.messages[0]
+    harness.qm.outgoing.lock([message], "session")
+    moved = move_message(harness.qm.state, message, harness.qm.state.machine_journal)
+    assert UserMessage(packet_of(harness.qm.state, moved)).body == b"1"
+    assert message.queue.count == 0
