@@ -7,8 +7,9 @@ import typer
 
 from .decode_source import DecodedPacket, Notice, Origin
 from .packet_json import packet_object
-from .packet_text import fault_text, iso_time, printable
+from .packet_text import fault_text, iso_time
 from .packet_tree import PacketTree
+from .printable import printable
 from .styled import Line, Screen
 
 _MAX_FAULTS: Final = 100

@@ -8,7 +8,8 @@ from openmsmq import __version__
 from openmsmq.wire.dissect import dissect, dissect_ping, is_ping
 
 from .demo_packets import RoundTrip, example_frames, round_trips
-from .packet_text import fault_text, printable
+from .packet_text import fault_text
+from .printable import printable
 
 _DAMAGED: Final = "message over HTTP"
 

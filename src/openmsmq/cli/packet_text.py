@@ -6,18 +6,10 @@ from typing import Final
 from openmsmq.wire.dissect import Node
 from openmsmq.wire.errors import MalformedPacket
 
+from .printable import printable
+
 _NANOSECONDS: Final = 1_000_000_000
 _SHOWN_BYTES: Final = 12
-
-
-def printable(text: str) -> str:
-    """The text with everything escaped that could move the cursor or hide something."""
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in text
-    )
 
 
 def value_text(node: Node) -> str:

@@ -6,7 +6,8 @@ from typing import Final
 from openmsmq.wire.dissect import Node
 
 from .hex_dump import WIDTH, hex_dump
-from .packet_text import fault_text, printable, value_text
+from .packet_text import fault_text, value_text
+from .printable import printable
 from .styled import Line, plain, wrap
 
 # Wide enough for the longest field of a header; the rest of 80 columns holds a GUID.
