@@ -7,7 +7,7 @@ synced in any subset of the changes. A `random.Random` decides, so every run can
 import errno
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -26,8 +26,18 @@ class Inode:
 
     seen: bytearray = field(default_factory=bytearray)
     durable: bytearray = field(default_factory=bytearray)
-    unflushed: list[tuple[int, bytes | None]] = field(default_factory=list)
-    """Writes (offset, bytes) and changes of size (size, None), in order."""
+    unflushed: list["Change"] = field(default_factory=list)
+    """What happened since the last flush, in order."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A write, or a change of size where there are no bytes."""
+
+    offset: int
+    piece: bytes | None
+    through: bool = False
+    """Durable, although earlier changes are not."""
 
 
 @dataclass(frozen=True)
@@ -164,15 +174,15 @@ class SimulatedDisk:
     def restart(self, random: Random, *, keep: float = 0.5) -> "SimulatedDisk":
         """The disk after a power cut: what was unflushed is there with probability `keep`."""
         after = SimulatedDisk(capacity=self.capacity)
-        for change in self.unsynced:
+        for name_change in self.unsynced:
             if random.random() < keep:
-                self._change_durable(change)
+                self._change_durable(name_change)
         fresh: dict[int, Inode] = {}
         for path, inode in self.names_durable.items():
             if id(inode) not in fresh:
                 data = bytearray(inode.durable)
-                for offset, piece in inode.unflushed:
-                    _persist(data, offset, piece, random, keep)
+                for change in inode.unflushed:
+                    _persist(data, change, random, 1.0 if change.through else keep)
                 fresh[id(inode)] = Inode(bytearray(data), data)
             after.names_seen[path] = after.names_durable[path] = fresh[id(inode)]
         return after
@@ -211,10 +221,9 @@ class SimulatedDisk:
         self.names_durable.pop(path, None)
 
 
-def _persist(
-    data: bytearray, offset: int, piece: bytes | None, random: Random, keep: float
-) -> None:
-    """An unflushed write reaches the disk sector by sector, or not."""
+def _persist(data: bytearray, change: Change, random: Random, keep: float) -> None:
+    """A change reaches the disk sector by sector, or not."""
+    offset, piece = change.offset, change.piece
     if piece is None:
         if random.random() < keep:
             resize(data, offset)
@@ -243,20 +252,28 @@ class SimulatedFile:
         piece = b"".join(buffers)
         self._disk.claim(offset + len(piece) - len(self._inode.seen))
         apply_write(self._inode.seen, offset, piece)
-        self._inode.unflushed.append((offset, piece))
+        self._inode.unflushed.append(Change(offset, piece))
         self._disk.event(f"write {self._path.name} {offset} {len(piece)}")
 
     def write_through(self, offset: int, buffers: Sequence[bytes]) -> None:
+        """Flushes these bytes and no others, as the real one does."""
         self.write(offset, buffers)
-        self.flush()
+        self._disk.event(f"flush {self._path.name}")
+        unflushed = self._inode.unflushed
+        unflushed[-1] = replace(unflushed[-1], through=True)
+        if all(change.through for change in unflushed):
+            self._settle()
 
     def flush(self) -> None:
         self._disk.event(f"flush {self._path.name}")
-        for offset, piece in self._inode.unflushed:
-            if piece is None:
-                resize(self._inode.durable, offset)
+        self._settle()
+
+    def _settle(self) -> None:
+        for change in self._inode.unflushed:
+            if change.piece is None:
+                resize(self._inode.durable, change.offset)
             else:
-                apply_write(self._inode.durable, offset, piece)
+                apply_write(self._inode.durable, change.offset, change.piece)
         self._inode.unflushed.clear()
 
     def allocate(self, size: int) -> None:
@@ -266,7 +283,7 @@ class SimulatedFile:
 
     def truncate(self, size: int) -> None:
         resize(self._inode.seen, size)
-        self._inode.unflushed.append((size, None))
+        self._inode.unflushed.append(Change(size, None))
         self._disk.event(f"resize {self._path.name} {size}")
 
     def size(self) -> int:

@@ -183,7 +183,12 @@ def test_a_process_that_dies_at_every_event_loses_nothing_it_wrote() -> None:
         assert model in run.allowed()
         # What the recovery showed is durable now, whatever else happens.
         assert recovered(disk.restart(Random(cut_at), keep=0.0))[0] == model
-        store.close()
+        # And so is what comes after it, in files that the dead process had just made.
+        for key in range(1000, 1008):
+            batch = puts([key], size=900)
+            commit(store, [batch])
+            model.apply(batch)
+        assert recovered(disk.restart(Random(cut_at), keep=0.0))[0] == model
 
 
 def test_what_survives_is_a_prefix_of_what_was_begun() -> None:

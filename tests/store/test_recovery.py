@@ -21,6 +21,7 @@ from tests.store.model import (
 from tests.store.simulated_disk import SimulatedDisk
 
 from openmsmq.store.log_format import FIRST_FRAME, FRAME_HEADER_SIZE, SegmentHeader
+from openmsmq.store.maintenance import Options
 from openmsmq.store.segments import segment_name
 from openmsmq.store.snapshot import snapshot_name
 from openmsmq.wire.batch import Batch
@@ -296,27 +297,31 @@ def test_batches_after_the_end_of_the_log_are_noticed() -> None:
 
 
 def test_a_log_shorter_than_its_snapshot_knows_is_refused() -> None:
-    """A snapshot taken while the log went on knows how far it went."""
+    """A snapshot that was taken while the log went on knows how far it went."""
+    options = Options(segment_size=1 << 16, snapshot_interval=1 << 12, reserve=1024)
     disk = SimulatedDisk()
-    store = open_store(disk)
+    store = open_store(disk, options)
     store.recover()
-    commit(store, [puts(range(10), size=250)])
     maintain(store)
-    commit(store, [puts(range(100, 130), size=250)])
+    commit(store, [puts([1], size=5000)])
+    # The first step of the snapshot; it begins where the log is now.
     step = store.maintain()
-    while step is not None:
-        if "resize snapshot.next" in disk.log[-1]:
-            commit(store, [puts([50])])
-        step.run()
-        step.finish()
-        step = store.maintain()
-    commit(store, [puts([999])])
-    assert store.stats().snapshots
+    assert step is not None
+    end = len(bytes(disk.contents(LOG)).rstrip(b"\0"))
+    commit(store, [puts([2])])
+    step.run()
+    step.finish()
+    maintain(store)
+    assert store.stats().snapshots == 1
     disk = disk.kill()
-    last = names(disk, "segment-")[-2]
-    text = bytes(disk.contents(last))
-    disk.overwrite(last, FIRST_FRAME, bytes(len(text) - FIRST_FRAME))
-    assert "at offset" in refused(disk)
+    start = -(-end // 64) * 64
+    disk.overwrite(LOG, start, bytes((1 << 16) - start))
+    with pytest.raises(StoreError) as caught:
+        open_store(disk, options).recover()
+    assert str(caught.value) == (
+        f"segment-00000001.log at offset {start}: the log ends before batch 2, but it was durable "
+        "up to batch 2"
+    )
 
 
 def test_a_damaged_snapshot_gives_way_to_the_one_before() -> None:

@@ -84,12 +84,11 @@ class PendingMoves:
         return bool(self._moves)
 
     def add(self, moves: list[Move]) -> None:
-        """Keep those that are live where they were read."""
-        self._moves += filter(self._is_live, moves)
-        self._moves.reverse()
+        """Keep them for the next frames."""
+        self._moves += reversed(moves)
 
     def take(self) -> list[Move]:
-        """The moves for the next frame."""
+        """The moves for the next frame: of messages that are live where they were read."""
         taken: list[Move] = []
         size = 0
         while self._moves and size < MOVES_PER_WRITE:
