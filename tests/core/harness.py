@@ -23,6 +23,7 @@ from openmsmq.core.waiting import WaitingRead
 from openmsmq.directory.interface import Directory
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.security.caller import Caller, unix_caller
+from openmsmq.security.default_descriptor import default_machine_descriptor
 from openmsmq.store.interface import Store
 from openmsmq.store.memory_store import MemoryStore
 from openmsmq.wire.algorithms import Provider
@@ -101,7 +102,10 @@ class Harness:
     def _start(self) -> QueueManager:
         new = LocalQueueManager(
             QueueManagerObject(
-                identifier=QM_GUID, computer_name="QM", queue_manager_quota=UNLIMITED
+                identifier=QM_GUID,
+                computer_name="QM",
+                queue_manager_quota=UNLIMITED,
+                security=default_machine_descriptor(ADMINISTRATOR.sid).serialize(),
             ),
             directory_integrated=self.directory is not None,
         )
