@@ -1,24 +1,37 @@
-"""`python -m bench [NAME ...] [--json]`: run the benchmarks, each a module with a `run`."""
+"""`python -m bench [NAME ...] [--json]`: run the benchmarks, each a module with a `run`.
+
+`brokers` compares with other programs, which takes minutes: it has options of its own.
+"""
 
 import argparse
 import pkgutil
 from importlib import import_module
 
 import bench
+from bench.brokers import PEERS, Options, present
 from bench.report import show
+
+_NOT_BENCHMARKS = {"__main__", "report", "targets"}
 
 
 def main() -> None:
-    names = [module.name for module in pkgutil.iter_modules(bench.__path__)]
-    names = [name for name in names if name not in {"__main__", "report"}]
+    found = [module.name for module in pkgutil.iter_modules(bench.__path__) if not module.ispkg]
+    names = [name for name in found if name not in _NOT_BENCHMARKS]
     parser = argparse.ArgumentParser(prog="python -m bench", description="Run benchmarks.")
     parser.add_argument("name", nargs="*", help=f"of {', '.join(names)}; all when none is named")
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
+    parser.add_argument("--quick", action="store_true", help="brokers: one short round")
+    parser.add_argument("--only", default=",".join(PEERS), help=f"brokers: of {','.join(PEERS)}")
+    parser.add_argument("--no-install", action="store_true", help="brokers: install no packages")
     arguments = parser.parse_args()
     for name in set(arguments.name) - set(names):
         parser.error(f"no benchmark {name!r}")
     for name in arguments.name or names:
-        show(name, import_module(f"bench.{name}").run(), as_json=arguments.json)
+        if name == "brokers":
+            only = tuple(arguments.only.split(","))
+            present(Options(arguments.quick, only, not arguments.no_install, arguments.json))
+        else:
+            show(name, import_module(f"bench.{name}").run(), as_json=arguments.json)
 
 
 if __name__ == "__main__":

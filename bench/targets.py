@@ -1,0 +1,98 @@
+"""What the benchmark against other brokers must show, as ratios of figures of the same run."""
+
+from dataclasses import dataclass
+from typing import Final
+
+Figures = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Ours, as a multiple of the best of others; or ours alone when there are none."""
+
+    name: str
+    ours: str
+    others: tuple[str, ...]
+    limit: float
+    at_least: bool = True
+
+    @property
+    def wanted(self) -> str:
+        sign = "≥" if self.at_least else "≤"
+        return f"{sign} {self.limit:g}{'' if self.others else ' ' + self.ours.split()[-1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a target was met; None when something it needs was not measured."""
+
+    target: str
+    wanted: str
+    value: float | None
+    met: bool | None
+
+    @property
+    def shown(self) -> str:
+        return "" if self.value is None else f"{self.value:.2f}"
+
+
+TARGETS: Final = (
+    Target("express, of the floor", "openmsmq express", ("floor express",), 0.20),
+    Target("durable, of the floor", "openmsmq durable", ("floor durable",), 0.25),
+    Target("express, times RabbitMQ with pika", "openmsmq express", ("rabbitmq express",), 5),
+    Target(
+        "durable, times the better RabbitMQ queue type with pika",
+        "openmsmq durable",
+        ("rabbitmq classic", "rabbitmq quorum"),
+        4,
+    ),
+    Target(
+        "durable, times the better RabbitMQ queue type with a native client",
+        "openmsmq durable",
+        ("rabbitmq classic native", "rabbitmq quorum native"),
+        2,
+    ),
+    Target(
+        "transactions of 100, times RabbitMQ tx mode",
+        "openmsmq transactions",
+        ("rabbitmq transactions",),
+        5,
+    ),
+    Target(
+        "one durable in flight, p50 of the better RabbitMQ",
+        "openmsmq latency p50",
+        ("rabbitmq classic latency p50", "rabbitmq quorum latency p50"),
+        1,
+        at_least=False,
+    ),
+    Target(
+        "one durable in flight, p99 of the better RabbitMQ",
+        "openmsmq latency p99",
+        ("rabbitmq classic latency p99", "rabbitmq quorum latency p99"),
+        1,
+        at_least=False,
+    ),
+    Target("express, times Redis with redis-py", "openmsmq express", ("redis express",), 1),
+    Target("durable, times Redis with AOF always", "openmsmq durable", ("redis durable",), 1.5),
+    Target("memory with 100,000 express", "openmsmq express MB", (), 150, at_least=False),
+    Target("memory with 100,000 durable", "openmsmq durable MB", (), 150, at_least=False),
+    Target(
+        "restart to first receive with 100,000 durable",
+        "openmsmq restart seconds",
+        (),
+        2,
+        at_least=False,
+    ),
+)
+
+
+def verdict(target: Target, figures: Figures) -> Verdict:
+    """Compare with the best of the others: the highest rate, the shortest time."""
+    ours = figures.get(target.ours)
+    others = [figures[name] for name in target.others if name in figures]
+    if ours is None or len(others) < len(target.others):
+        return Verdict(target.name, target.wanted, None, None)
+    best = max if target.at_least else min
+    value = ours / best(others) if others else ours
+    met = value >= target.limit if target.at_least else value <= target.limit
+    return Verdict(target.name, target.wanted, value, met)
