@@ -16,6 +16,7 @@ from .queue_address import QueueAddressType
 from .session_header import SessionHeader
 from .srmp_headers import compound_message_end
 from .subqueue_header import SubqueueHeader
+from .user_header import DESTINATION_SHIFT
 from .user_message import UserMessage
 
 U16: Final = Struct("<H")
@@ -24,6 +25,7 @@ FLAGS_OFFSET: Final = 2
 PACKET_SIZE_OFFSET: Final = 8
 TIME_TO_REACH_QUEUE_OFFSET: Final = 12
 QUEUE_MANAGER_ADDRESS: Final = slice(32, 48)
+USER_FLAGS_OFFSET: Final = 60
 SH: Final = int(BaseHeaderFlags.SH)
 
 
@@ -120,7 +122,7 @@ class RemoteReadMessage:
         # [MS-MQRR] 3.1.4.7: the reader gets the time of expiry, not the time to live.
         expiry = min(message.sent_time + message.time_to_reach_queue, INFINITE)
         U32.pack_into(packet, TIME_TO_REACH_QUEUE_OFFSET, expiry)
-        if _is_direct(message):
+        if _is_direct(message.packet):
             origin = AddressOverlay.of(extended_address_header).serialize()
         else:
             origin = source.bytes_le
@@ -165,15 +167,15 @@ class RemoteReadMessage:
         Raises:
             MalformedPacket: the field holds something else.
         """
-        if not _is_direct(self.user_message):
+        if not _is_direct(self.packet):
             return None
         overlay = AddressOverlay.parse(self.packet, QUEUE_MANAGER_ADDRESS.start)[0]
         return None if overlay.address_type is HostAddressType.NONE else overlay
 
 
-def _is_direct(message: UserMessage) -> bool:
-    destination = message.destination_queue
-    return destination is not None and destination.type == QueueAddressType.DIRECT
+def _is_direct(packet: bytes) -> bool:
+    flags: int = U32.unpack_from(packet, USER_FLAGS_OFFSET)[0]
+    return flags >> DESTINATION_SHIFT & 7 == QueueAddressType.DIRECT
 
 
 def _alone(packet: bytes) -> bytes:
