@@ -1,5 +1,6 @@
 """`openmsmq serve`: a queue manager in the foreground."""
 
+import signal
 import sys
 import time
 from pathlib import Path
@@ -7,7 +8,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
+from openmsmq.wire.queue_error import QueueError
 
 # Longer than this, and the recovery shows how far it is.
 QUIET_SECONDS: Final = 1.0
@@ -66,17 +68,45 @@ def run(file: Path | None, options: dict[str, Any]) -> int:
         if key.endswith("_port") and isinstance(value, str) and value != "off":
             options[key] = int(value) if value.isascii() and value.isdigit() else value
     progress = RecoveryProgress()
+    # Until the event loop listens to signals: a recovery may take a while.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop_early)
     try:
         settings = Config.load(file, options)
         configure_logs(settings.log_level, settings.log_format)
         uvloop.run(serve_until_stopped(settings, progress=progress.update, ready=print_endpoints))
     except MsmqError as exc:
         progress.close()
-        typer.echo(f"openmsmq serve: {exc}", err=True)
+        typer.echo(f"openmsmq serve: {describe(exc)}", err=True)
         return 1
-    except KeyboardInterrupt:
-        return 0
+    except StoppedEarly:
+        progress.close()
     return 0
+
+
+class StoppedEarly(BaseException):
+    """A signal came before the queue manager was ready."""
+
+
+def stop_early(number: int, frame: object) -> None:  # noqa: ARG001 - the signature of a handler
+    raise StoppedEarly
+
+
+def describe(error: MsmqError) -> str:
+    """What went wrong, the likely cause and what to do."""
+    if isinstance(error, QueueError):
+        return f"{error}\n  cause: {error.cause}\n  remedy: {error.remedy}"
+    if isinstance(error, ConfigError):
+        remedy = "correct the option or the key of the configuration file and start again"
+    elif isinstance(error, StoreError):
+        remedy = (
+            "nothing that was acknowledged is lost. Free the file or the disk that is named and "
+            "start again; if the files are damaged, `openmsmq store check` shows how far, and "
+            "`openmsmq restore` brings back a backup"
+        )
+    else:
+        return str(error)
+    return f"{error}\n  remedy: {remedy}"
 
 
 def print_endpoints(endpoints: dict[str, str]) -> None:

@@ -36,9 +36,17 @@ class UnixAccounts:
 
 
 def caller_of(uid: int, gid: int) -> Caller:
-    """The caller that a Unix user is, with all groups the machine knows of."""
+    """The caller that a process on this machine is, with all groups the machine knows of."""
     try:
         groups = os.getgrouplist(pwd.getpwuid(uid).pw_name, gid)
     except KeyError:
         groups = [gid]
     return unix_caller(uid, groups, service_uid=os.geteuid())
+
+
+def caller_of_user(uid: int) -> Caller:
+    """The caller that a user of this machine is; without an account it has no groups."""
+    try:
+        return caller_of(uid, pwd.getpwuid(uid).pw_gid)
+    except KeyError:
+        return unix_caller(uid, (), service_uid=os.geteuid())

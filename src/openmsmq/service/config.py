@@ -3,14 +3,27 @@
 import socket
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from openmsmq.net.local.paths import SOCKET_NAME, default_data_directory
+from openmsmq.store.maintenance import Options
 from openmsmq.wire.errors import ConfigError
 
-MEBIBYTE = 1024 * 1024
+MEBIBYTE: Final = 1024 * 1024
+# How many segments of log may follow a snapshot, and what part of one is kept for deletes.
+SNAPSHOT_SEGMENTS: Final = 4
+RESERVE_SHARE: Final = 8
+PATHS: Final = (
+    "data",
+    "socket",
+    "ready_file",
+    "directory",
+    "local_certificate",
+    "local_key",
+    "local_tokens",
+)
 Port = Annotated[int, Field(ge=0, le=65535)] | Literal["off"]
 
 
@@ -45,7 +58,7 @@ class Config(BaseModel):
     local_key: Path | None = None
     local_tokens: Path | None = None
     memory_budget_bytes: int = Field(default=48 * MEBIBYTE, ge=MEBIBYTE)
-    segment_bytes: int = Field(default=64 * MEBIBYTE, ge=16 * MEBIBYTE, le=1024 * MEBIBYTE)
+    segment_bytes: int = Field(default=64 * MEBIBYTE, ge=MEBIBYTE, le=1024 * MEBIBYTE)
     quota_kilobytes: int = Field(default=0xFFFFFFFF, ge=0, le=0xFFFFFFFF)
     journal_quota_kilobytes: int = Field(default=0xFFFFFFFF, ge=0, le=0xFFFFFFFF)
     max_connections: int = Field(default=1000, ge=1, le=100_000)
@@ -60,9 +73,22 @@ class Config(BaseModel):
             raise ValueError('a computer name has no space and none of \\ ; , " /')
         return value
 
+    @field_validator(*PATHS)
+    @classmethod
+    def _home_is_known(cls, value: Path | None) -> Path | None:
+        return None if value is None else value.expanduser()
+
     @property
     def socket_path(self) -> Path:
         return self.socket or self.data / SOCKET_NAME
+
+    @property
+    def store_options(self) -> Options:
+        return Options(
+            segment_size=self.segment_bytes,
+            snapshot_interval=SNAPSHOT_SEGMENTS * self.segment_bytes,
+            reserve=self.segment_bytes // RESERVE_SHARE,
+        )
 
     @classmethod
     def load(cls, file: Path | None, options: dict[str, Any]) -> Self:

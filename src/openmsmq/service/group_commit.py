@@ -1,32 +1,28 @@
 """Group commit: what came together during one flush goes into the next one.
 
-The event loop builds the bytes, one other thread writes and flushes them. A lone batch is
-written at once; there is no timer. When there is nothing to write, the store's own work is done,
-one bounded step at a time.
+The event loop builds the bytes, another thread writes and flushes them. A lone batch is written at
+once; there is no timer.
 """
 
 import asyncio
-import threading
 from collections.abc import Callable
 from functools import partial
-from queue import SimpleQueue
-from typing import NamedTuple
 
 from openmsmq.store.interface import Store, Write
 from openmsmq.wire.batch import Batch
-from openmsmq.wire.errors import StoreError
 
-
-class Job(NamedTuple):
-    """What the thread does, what the loop does after it, and the batch that is durable then."""
-
-    run: Callable[[], None]
-    finish: Callable[[], None]
-    number: int
+from .store_thread import StoreThread
 
 
 class GroupCommit:
-    """Writes batches in order, one flush at a time."""
+    """Writes batches in order, one flush at a time.
+
+    Args:
+        take_batch: what is to be written next, with its number; None when there is nothing.
+        durable: told the number of the last batch that is on disk.
+        between: called when nothing is being written, before the next batch is begun.
+        failed: told what went wrong; nothing is written any more.
+    """
 
     def __init__(
         self,
@@ -34,74 +30,79 @@ class GroupCommit:
         *,
         take_batch: Callable[[], tuple[int, Batch] | None],
         durable: Callable[[int], None],
-        failed: Callable[[StoreError], None],
+        between: Callable[[], None],
+        failed: Callable[[Exception], None],
     ) -> None:
         self._store = store
         self._take_batch = take_batch
         self._durable = durable
+        self._between = between
         self._failed = failed
-        self._loop = asyncio.get_running_loop()
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._busy = False
+        self._thread = StoreThread("openmsmq-commit")
+        self._writing = False
+        self._ended = False
         self._idle = asyncio.Event()
         self._idle.set()
-        self._thread = threading.Thread(target=self._run, name="openmsmq-store", daemon=True)
-        self._thread.start()
+
+    @property
+    def writing(self) -> bool:
+        return self._writing
 
     def kick(self) -> None:
-        """Start writing what the queue manager has built, unless the thread is busy."""
-        if self._busy:
+        """Start writing what the queue manager has built, unless a write is under way."""
+        if self._writing or self._ended:
             return
-        taken = self._take_batch()
-        if taken is not None:
-            self._start_write(self._store.begin([taken[1]]), taken[0])
-        elif self._store.wants_write:
-            self._start_write(self._store.begin([]), 0)
-        else:
-            step = self._store.maintain()
-            if step is not None:
-                self._start(Job(step.run, step.finish, 0))
-            else:
+        try:
+            self._between()
+            taken = self._take_batch()
+            if taken is None:
                 self._idle.set()
+            else:
+                number, batch = taken
+                self._start(self._store.begin([batch]), number)
+        except Exception as exc:  # noqa: BLE001 - the batch is lost: only a restart knows the state
+            self._fail(exc)
 
-    def _start_write(self, write: Write, number: int) -> None:
-        store = self._store
-        self._start(Job(partial(store.write, write), partial(store.finish, write), number))
+    def write_own(self) -> None:
+        """Write what the store itself wants to, if it does and nothing else is being written."""
+        if self._writing or self._ended or not self._store.wants_write:
+            return
+        try:
+            self._start(self._store.begin([]), 0)
+        except Exception as exc:  # noqa: BLE001 - as in `kick`
+            self._fail(exc)
 
-    def _start(self, job: Job) -> None:
-        self._busy = True
+    def _start(self, write: Write, number: int) -> None:
+        self._writing = True
         self._idle.clear()
-        self._jobs.put(job)
+        self._thread.start(partial(self._store.write, write), partial(self._done, write, number))
+
+    def _done(self, write: Write, number: int, error: Exception | None) -> None:
+        self._writing = False
+        if self._ended:
+            return
+        try:
+            if error is not None:
+                raise error
+            self._store.finish(write)
+            if number:
+                self._durable(number)
+        except Exception as exc:  # noqa: BLE001 - as in `kick`
+            self._fail(exc)
+            return
+        self.kick()
+
+    def _fail(self, error: Exception) -> None:
+        self._ended = True
+        self._idle.set()
+        self._failed(error)
 
     async def drain(self) -> None:
-        """Return when everything built so far is on disk and the store has nothing left to do."""
+        """Return when everything that the queue manager has built is on disk, or never will be."""
         self.kick()
         await self._idle.wait()
 
     def close(self) -> None:
-        """End the thread; what it has been given is done first."""
-        self._jobs.put(None)
-        self._thread.join()
-
-    def _run(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            error = None
-            try:
-                job.run()
-            except StoreError as exc:
-                error = exc
-            try:
-                self._loop.call_soon_threadsafe(self._done, job, error)
-            except RuntimeError:
-                # The loop was closed while this was written: nobody waits for it any more.
-                return
-
-    def _done(self, job: Job, error: StoreError | None) -> None:
-        self._busy = False
-        if error is not None:
-            self._failed(error)
-            return
-        job.finish()
-        if job.number:
-            self._durable(job.number)
-        self.kick()
+        """Write nothing more; ends the thread after the write that is under way."""
+        self._ended = True
+        self._thread.close()

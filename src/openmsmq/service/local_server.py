@@ -1,50 +1,57 @@
-"""The local protocol's listeners: a Unix socket, and TCP with TLS and tokens."""
+"""The local protocol: clients that connect become sessions of the queue manager."""
 
 import asyncio
-import hashlib
-import hmac
-import os
 import socket
-import ssl
-import stat
-import tomllib
-from pathlib import Path
-from typing import Final
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
+from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.net.local.connection import LocalConnection, Session
 from openmsmq.net.local.credentials import peer_credentials
+from openmsmq.net.local.listeners import UnixListener, listen_tls, listen_unix
 from openmsmq.protocol.local import dispatch
-from openmsmq.protocol.local.session import LocalSession, Service
+from openmsmq.protocol.local.session import LocalSession, ReadTag, Service
 from openmsmq.security.caller import Caller
-from openmsmq.security.principals import parse_principal
-from openmsmq.wire.errors import ConfigError, MsmqError, ProtocolViolation
+from openmsmq.wire.errors import ConfigError, ProtocolViolation
 
-from .accounts import UnixAccounts, caller_of
+from .accounts import caller_of
 from .config import Config
 from .host import Host
 from .logs import (
     CLIENT_CONNECTED,
-    CLIENT_CRASHED,
     CLIENT_FAULT,
     CLIENT_LEFT,
     CLIENT_REFUSED,
-    LOGGER,
+    REQUEST_CRASHED,
     log_event,
 )
+from .tokens import Tokens
 
-BACKLOG: Final = 512
 
-
-class _Session:
-    """A session with its place in the host's turn."""
+class HostedSession:
+    """A session that tells the time before each request, and the host how much there was."""
 
     def __init__(self, host: Host, session: LocalSession) -> None:
         self._host = host
         self._session = session
 
+    @property
+    def greeted(self) -> bool:
+        return self._session.greeted
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._session.long)
+
     def receive(self, payload: memoryview) -> None:
         self._host.tick()
+        self._host.take_in(len(payload))
         dispatch.receive(self._session, payload)
+
+    def step(self) -> None:
+        self._host.tick()
+        dispatch.step(self._session)
 
     def close(self) -> None:
         self._host.tick()
@@ -54,56 +61,60 @@ class _Session:
 class LocalServer:
     """Accepts the clients of one queue manager."""
 
-    def __init__(self, config: Config, host: Host, service: Service) -> None:
+    def __init__(self, config: Config, host: Host, service: Service, tokens: Tokens) -> None:
         self._config = config
         self._host = host
         self._service = service
-        self._servers: list[asyncio.Server] = []
+        self._tokens = tokens
+        self._listeners: list[asyncio.Server | UnixListener] = []
         self._connections: set[LocalConnection] = set()
-        self._tokens = load_tokens(config.local_tokens)
+        self.counters: Counter[str] = Counter()
+        """Clients that came, were refused, broke the protocol, or met a fault of ours."""
+        host.listen(ReadSatisfied, self._read_satisfied)
+        host.listen(ReadEnded, self._read_ended)
+
+    @property
+    def clients(self) -> int:
+        """How many clients are connected."""
+        return len(self._connections)
 
     # What connections ask for
 
     def open_session(self, connection: LocalConnection) -> Session:
         if len(self._connections) >= self._config.max_connections:
-            raise ProtocolViolation(f"more than {self._config.max_connections} clients")
-        caller = self._kernel_caller(connection)
-        session = LocalSession(
-            self._host.manager,
-            self._service,
-            caller,
-            connection.reply,
-            lambda: connection.congested,
-            connection.when_writable,
-        )
+            raise ProtocolViolation(
+                f"{len(self._connections)} clients are connected, and max_connections allows no "
+                "more"
+            )
+        caller = kernel_caller(connection)
+        session = LocalSession(self._host.manager, self._service, caller, connection.reply)
         self._connections.add(connection)
+        self.counters["connected"] += 1
         log_event(CLIENT_CONNECTED, sid=caller.sid if caller is not None else "token")
-        return _Session(self._host, session)
+        return HostedSession(self._host, session)
 
-    def _kernel_caller(self, connection: LocalConnection) -> Caller | None:
-        """Who connected, if the kernel knows; over TCP a token says."""
-        transport = connection.transport
-        sock: socket.socket | None = None
-        if transport is not None:
-            sock = transport.get_extra_info("socket")
-        if sock is None or sock.family != socket.AF_UNIX:
-            return None
-        credentials = peer_credentials(sock)
-        return caller_of(credentials.uid, credentials.gid)
+    def when_durable(self, depends: int, action: Callable[[Any], None], argument: object) -> None:
+        self._host.when_durable(depends, action, argument)
 
-    def release(self, depends: int, connection: LocalConnection, data: bytes) -> None:
-        self._host.release(depends, connection, data)
+    @property
+    def saturated(self) -> bool:
+        return self._host.saturated
+
+    def when_free(self, action: Callable[[], None]) -> None:
+        self._host.when_free(action)
 
     def wake(self) -> None:
         self._host.wake()
 
     def fault(self, connection: LocalConnection, error: Exception) -> None:
-        if not isinstance(error, MsmqError):
-            log_event(CLIENT_CRASHED, reason=repr(error))
-            LOGGER.debug("details", exc_info=error)
+        if not isinstance(error, ProtocolViolation):
+            self.counters["crashed"] += 1
+            log_event(REQUEST_CRASHED, exception=error, reason=repr(error))
         elif connection in self._connections:
+            self.counters["faulty"] += 1
             log_event(CLIENT_FAULT, reason=error)
         else:
+            self.counters["refused"] += 1
             log_event(CLIENT_REFUSED, reason=error)
 
     def closed(self, connection: LocalConnection) -> None:
@@ -111,14 +122,17 @@ class LocalServer:
             self._connections.discard(connection)
             log_event(CLIENT_LEFT)
 
-    def authenticate(self, token: str) -> Caller | None:
-        """Whom a token stands for."""
-        digest = hashlib.sha256(token.encode()).hexdigest()
-        found = None
-        for known, caller in self._tokens.items():
-            if hmac.compare_digest(known, digest):
-                found = caller
-        return found
+    # What happens in the queue manager
+
+    def _read_satisfied(self, event: ReadSatisfied) -> None:
+        tag = event.read.tag
+        if isinstance(tag, ReadTag):
+            tag.session.read_satisfied(event, tag.request)
+
+    def _read_ended(self, event: ReadEnded) -> None:
+        tag = event.read.tag
+        if isinstance(tag, ReadTag):
+            tag.session.read_ended(event, tag.request)
 
     # Listening
 
@@ -126,88 +140,51 @@ class LocalServer:
         return LocalConnection(self, self._config.max_connection_bytes)
 
     async def listen(self) -> dict[str, str]:
-        """Open the sockets; returns where."""
-        endpoints = {"local": str(await self._listen_unix(self._config.socket_path))}
-        if self._config.local_port != "off":
-            endpoints["local-tcp"] = await self._listen_tcp(self._config.local_port)
+        """Open the sockets; returns where.
+
+        Raises:
+            ConfigError: one cannot be opened.
+        """
+        config = self._config
+        self._listeners.append(await listen_unix(self._connection, config.socket_path))
+        endpoints = {"local": str(config.socket_path)}
+        if config.local_port != "off":
+            if not config.local_certificate or not config.local_key or not self._tokens:
+                raise ConfigError(
+                    "local_port: needs local_certificate, local_key and local_tokens, because "
+                    "over the network only TLS and a token say who a client is"
+                )
+            server = await listen_tls(
+                self._connection,
+                config.bind,
+                config.local_port,
+                certificate=config.local_certificate,
+                key=config.local_key,
+            )
+            self._listeners.append(server)
+            host, port = server.sockets[0].getsockname()[:2]
+            endpoints["local-tcp"] = f"{host}:{port}"
         return endpoints
 
-    async def _listen_unix(self, path: Path) -> Path:
-        remove_stale_socket(path)
-        loop = asyncio.get_running_loop()
-        try:
-            server = await loop.create_unix_server(self._connection, str(path), backlog=BACKLOG)
-        except OSError as exc:
-            raise ConfigError(f"socket: {path}: {exc.strerror or exc}") from exc
-        # Everybody may connect: the kernel says who it is, and each queue says what they may do.
-        path.chmod(0o666)
-        self._servers.append(server)
-        return path
-
-    async def _listen_tcp(self, port: int) -> str:
-        certificate, key = self._config.local_certificate, self._config.local_key
-        if certificate is None or key is None or not self._tokens:
-            raise ConfigError(
-                "local_port: needs local_certificate, local_key and local_tokens, because over "
-                "the network only TLS and a token say who a client is"
-            )
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        try:
-            context.load_cert_chain(certificate, key)
-        except (OSError, ssl.SSLError) as exc:
-            raise ConfigError(f"local_certificate: {certificate}: {exc}") from exc
-        loop = asyncio.get_running_loop()
-        try:
-            server = await loop.create_server(
-                self._connection, self._config.bind, port, ssl=context, backlog=BACKLOG
-            )
-        except OSError as exc:
-            raise ConfigError(f"local_port: {exc.strerror or exc}") from exc
-        self._servers.append(server)
-        host, bound = server.sockets[0].getsockname()[:2]
-        return f"{host}:{bound}"
-
     async def close(self) -> None:
-        """Stop accepting and hang up."""
-        for server in self._servers:
-            server.close()
+        """Take no more requests, let the replies out that wait for the disk, hang up."""
+        for listener in self._listeners:
+            listener.close()
+        self._listeners.clear()
+        for connection in self._connections:
+            connection.stop_reading()
+        await self._host.drain()
         for connection in list(self._connections):
             connection.close()
-        self._servers.clear()
-        path = self._config.socket_path
-        if path.is_socket():
-            path.unlink(missing_ok=True)
 
 
-def remove_stale_socket(path: Path) -> None:
-    """Remove the socket that an earlier process left behind; the data directory is locked.
-
-    Raises:
-        ConfigError: something else is there.
-    """
-    try:
-        mode = os.lstat(path).st_mode
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return
-    if not stat.S_ISSOCK(mode):
-        raise ConfigError(f"socket: {path} exists and is not a socket")
-    path.unlink()
-
-
-def load_tokens(file: Path | None) -> dict[str, Caller]:
-    """Tokens by the SHA-256 of their text: `"<hex digest>" = "user:NAME"` in a TOML file.
-
-    Raises:
-        ConfigError: the file cannot be used.
-    """
-    if file is None:
-        return {}
-    tokens: dict[str, Caller] = {}
-    try:
-        for digest, principal in tomllib.loads(file.read_text(encoding="utf-8")).items():
-            sid = parse_principal(str(principal), UnixAccounts())
-            tokens[digest.lower()] = Caller(sid)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, MsmqError) as exc:
-        raise ConfigError(f"local_tokens: {file}: {exc}") from exc
-    return tokens
+def kernel_caller(connection: LocalConnection) -> Caller | None:
+    """Who connected, if the kernel knows; over TCP a token says."""
+    transport = connection.transport
+    sock: socket.socket | None = None
+    if transport is not None:
+        sock = transport.get_extra_info("socket")
+    if sock is None or sock.family != socket.AF_UNIX:
+        return None
+    credentials = peer_credentials(sock)
+    return caller_of(credentials.uid, credentials.gid)

@@ -20,6 +20,7 @@ class LogEvent:
     text: str
 
 
+# The process. docs/serve.md lists all of them.
 READY: Final = LogEvent("M0001", logging.INFO, "queue manager is ready")
 STOPPING: Final = LogEvent("M0002", logging.INFO, "queue manager is stopping")
 STOPPED: Final = LogEvent("M0003", logging.INFO, "queue manager has stopped")
@@ -27,22 +28,32 @@ RECOVERED: Final = LogEvent("M0004", logging.INFO, "recovered what was stored")
 TORN_TAIL: Final = LogEvent(
     "M0005", logging.WARNING, "cut off an unfinished write, never acknowledged"
 )
-PORT_SKIPPED: Final = LogEvent("M0006", logging.WARNING, "endpoint not opened: needs privilege")
-STORE_FAILED: Final = LogEvent("M0007", logging.CRITICAL, "the store failed; stopping")
+FAILED: Final = LogEvent("M0007", logging.CRITICAL, "stopping because of a fault")
 DISK_FULL: Final = LogEvent("M0008", logging.ERROR, "disk is full: new messages are refused")
 DISK_HAS_ROOM: Final = LogEvent("M0009", logging.INFO, "disk has room again")
 RESTORED: Final = LogEvent("M0010", logging.WARNING, "started from a restored backup")
 IN_DOUBT: Final = LogEvent(
     "M0011", logging.WARNING, "a prepared transaction waits for its coordinator"
 )
+DAMAGE_FOUND: Final = LogEvent("M0012", logging.ERROR, "the store found damage in one of its files")
+BACKED_UP: Final = LogEvent("M0013", logging.INFO, "backup written")
+BACKUP_FAILED: Final = LogEvent("M0014", logging.ERROR, "backup failed")
+# Clients of the local protocol.
 CLIENT_CONNECTED: Final = LogEvent("M0020", logging.DEBUG, "client connected")
 CLIENT_LEFT: Final = LogEvent("M0021", logging.DEBUG, "client left")
 CLIENT_FAULT: Final = LogEvent("M0022", logging.WARNING, "client closed for breaking the protocol")
 CLIENT_REFUSED: Final = LogEvent("M0023", logging.WARNING, "client refused")
-CLIENT_CRASHED: Final = LogEvent(
-    "M0024", logging.ERROR, "a request failed inside the queue manager"
+REQUEST_CRASHED: Final = LogEvent(
+    "M0024", logging.ERROR, "a request failed inside the queue manager; its client is closed"
 )
+REQUEST_REFUSED: Final = LogEvent("M0025", logging.DEBUG, "request refused")
+# Messages.
 MESSAGE_GONE: Final = LogEvent("M0030", logging.INFO, "message left its queue unread")
+MESSAGES_GONE: Final = LogEvent("M0031", logging.INFO, "messages left their queue unread")
+MESSAGES_REFUSED: Final = LogEvent("M0032", logging.INFO, "messages refused")
+EXPRESS_DISCARDED: Final = LogEvent(
+    "M0033", logging.INFO, "express messages are discarded at the stop"
+)
 
 
 def shorten(value: object) -> str:
@@ -53,10 +64,11 @@ def shorten(value: object) -> str:
     return text if len(text) <= MAX_FIELD_LENGTH else text[: MAX_FIELD_LENGTH - 1] + "…"
 
 
-def log_event(event: LogEvent, **fields: object) -> None:
-    """Say that an event happened, with its fields."""
+def log_event(event: LogEvent, *, exception: Exception | None = None, **fields: object) -> None:
+    """Say that an event happened, with its fields and where our own code failed."""
     if LOGGER.isEnabledFor(event.level):
-        LOGGER.log(event.level, event.text, extra={"event": event.id, "fields": fields})
+        extra = {"event": event.id, "fields": fields}
+        LOGGER.log(event.level, event.text, extra=extra, exc_info=exception)
 
 
 class TextFormatter(logging.Formatter):
@@ -81,11 +93,16 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname.lower(),
             "event": getattr(record, "event", None),
             "text": record.getMessage(),
-            **{key: shorten(value) for key, value in fields.items()},
+            **{key: plain(value) for key, value in fields.items()},
         }
         if record.exc_info:
             entry["exception"] = self.formatException(record.exc_info)
         return json.dumps(entry, ensure_ascii=False)
+
+
+def plain(value: object) -> object:
+    """Numbers and truth values as they are, everything else as text."""
+    return value if value is None or isinstance(value, bool | int | float) else shorten(value)
 
 
 def configure_logs(level: str, form: str) -> None:

@@ -1,7 +1,6 @@
 """A queue manager as a process: open the store, recover, listen, stop cleanly."""
 
 import asyncio
-import contextlib
 import json
 import os
 import signal
@@ -9,7 +8,7 @@ import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import openmsmq
 from openmsmq.core.initialization import MachineIdentity
@@ -19,133 +18,150 @@ from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.state import Settings
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import QueueManagerObject
+from openmsmq.protocol.local.session import BackupDone
 from openmsmq.security.caller import Caller, unix_user_sid
 from openmsmq.security.default_descriptor import default_machine_descriptor
 from openmsmq.security.principals import Accounts
 from openmsmq.store.file_store import FileStore
-from openmsmq.store.interface import Progress, Store
-from openmsmq.store.maintenance import Options
-from openmsmq.wire.errors import MsmqError, StoreError
+from openmsmq.store.interface import Progress, Recovery, Store
+from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
+from openmsmq.wire.queue_error import QueueError
 
 from .accounts import UnixAccounts, caller_of
 from .config import Config
 from .host import Host
+from .keys import KeyFiles
 from .local_server import LocalServer
-from .logs import READY, RECOVERED, RESTORED, STOPPED, STOPPING, STORE_FAILED, TORN_TAIL, log_event
+from .logs import (
+    BACKED_UP,
+    BACKUP_FAILED,
+    EXPRESS_DISCARDED,
+    FAILED,
+    IN_DOUBT,
+    READY,
+    RECOVERED,
+    RESTORED,
+    STOPPED,
+    STOPPING,
+    TORN_TAIL,
+    log_event,
+)
+from .message_log import MessageLog
 from .provisioning import open_directory, prepare_directory
+from .tokens import load_tokens
 
 STORE_DIRECTORY: Final = "store"
+KEYS_DIRECTORY: Final = "keys"
 BACKUP_POLL_SECONDS: Final = 0.02
 
 
+class Parts(NamedTuple):
+    """What a queue manager that has started consists of."""
+
+    host: Host
+    messages: MessageLog
+    server: LocalServer
+
+
 class QueueManagerProcess:
-    """One queue manager with its store and its listeners, inside a running event loop."""
+    """One queue manager with its store and its listeners, inside a running event loop.
+
+    Raises:
+        StoreError: another process uses the data directory, or it cannot be used.
+    """
 
     def __init__(self, config: Config, *, store: Store | None = None) -> None:
         self.config = config
         self.accounts: Accounts = UnixAccounts()
         self.endpoints: dict[str, str] = {}
-        self.store: Store = store or self._open_store()
+        self.store: Store = store or open_store(config)
+        self._tokens = load_tokens(config.local_tokens)
         self._stop = asyncio.Event()
-        self._failure: StoreError | None = None
+        self._failure: Exception | None = None
         self._started = time.monotonic()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self.host: Host
-        self._server: LocalServer
+        self._backups: set[asyncio.Task[None]] = set()
+        self._parts: Parts | None = None
+
+    @property
+    def _running(self) -> "Parts":
+        if self._parts is None:
+            raise ConfigError("the queue manager has not started")
+        return self._parts
+
+    @property
+    def host(self) -> Host:
+        return self._running.host
 
     @property
     def manager(self) -> QueueManager:
-        return self.host.manager
+        return self._running.host.manager
 
-    # Start and stop
+    # Start
 
     async def start(self, progress: Progress | None = None) -> None:
         """Recover what is stored and begin to serve.
 
         Raises:
-            StoreError: the store is damaged or in use.
+            StoreError: the store is damaged.
             ConfigError: a listener cannot be opened.
+            QueueError: the directory is not as it must be.
         """
         config = self.config
-        store = self.store
         try:
-            recovery = store.recover(progress)
-            directory = open_directory(config.directory)
-            manager = self._make_manager(store, recovery, directory)
-            for finding in recovery.repaired:
-                log_event(TORN_TAIL, file=finding.file, offset=finding.offset, what=finding.reason)
-            if recovery.restored:
-                log_event(RESTORED)
-            stats = store.stats()
-            log_event(RECOVERED, messages=stats.messages, bytes=stats.message_bytes)
-            provisioning = prepare_directory(manager, directory, config.directory, store)
-            manager.start(MachineIdentity(config.name), provisioning)
-            self.host = Host(manager, store, store_failed=self._store_failed)
-            self._server = LocalServer(config, self.host, self)
-            await self.host.commit.drain()
-            self.endpoints = await self._server.listen()
+            manager = self._recover(progress)
+            host = Host(manager, self.store, failed=self._failed)
+            server = LocalServer(config, host, self, self._tokens)
+            self._parts = Parts(host, MessageLog(host), server)
+            await host.drain()
+            self._raise_failure()
+            self.endpoints = await server.listen()
+            if config.ready_file is not None:
+                write_ready_file(config.ready_file, self.endpoints)
         except BaseException:
-            if hasattr(self, "host"):
-                await self.host.close()
-            store.close()
+            await self._close()
             raise
         log_event(READY, name=config.name, guid=manager.state.manager.identifier)
-        if config.ready_file is not None:
-            write_ready_file(config.ready_file, self.endpoints)
 
-    def _open_store(self) -> Store:
-        config = self.config
-        options = Options(segment_size=config.segment_bytes)
-        return FileStore(
-            config.data / STORE_DIRECTORY, new_store_id=os.urandom(16), options=options
+    def _recover(self, progress: Progress | None) -> QueueManager:
+        config, store = self.config, self.store
+        recovery = store.recover(progress)
+        for finding in recovery.repaired:
+            log_event(TORN_TAIL, file=finding.file, offset=finding.offset, what=finding.reason)
+        if recovery.restored:
+            log_event(RESTORED)
+        directory = open_directory(config.directory)
+        manager = make_manager(config, store, recovery, directory)
+        stats = store.stats()
+        log_event(RECOVERED, messages=stats.messages, bytes=stats.message_bytes)
+        for identifier in manager.enlistments.in_doubt:
+            log_event(IN_DOUBT, transaction=identifier)
+        provisioning = prepare_directory(
+            manager,
+            directory,
+            config.directory,
+            store=store,
+            keys=KeyFiles(config.data / KEYS_DIRECTORY),
         )
-
-    def _make_manager(
-        self, store: Store, recovery: Any, directory: LocalDirectory | None
-    ) -> QueueManager:
-        config = self.config
-        utc = time.time()
-        new = LocalQueueManager(
-            QueueManagerObject(
-                identifier=uuid.uuid4(),
-                computer_name=config.name,
-                queue_manager_version=openmsmq.__version__,
-                create_time=int(utc),
-                modify_time=int(utc),
-                security=default_machine_descriptor(unix_user_sid(os.geteuid())).serialize(),
-            ),
-            # It joins a directory when it starts with one.
-            directory_integrated=False,
-        )
-        names = {config.bind, *config.names, *config.addresses}
-        manager = QueueManager(
-            recovery,
-            new=new,
-            guids=uuid.uuid4,
-            packets=store,
-            scratch=store.scratch,
-            directory=directory,
-            settings=Settings(
-                names=frozenset(name.lower() for name in names),
-                memory_budget=config.memory_budget_bytes,
-                own=caller_of(os.geteuid(), os.getegid()),
-            ),
-            now=time.monotonic(),
-            utc=utc,
-        )
-        published = manager.state.manager
-        published.queue_manager_quota = config.quota_kilobytes
-        published.journal_quota = config.journal_quota_kilobytes
+        manager.start(MachineIdentity(config.name), provisioning)
         return manager
+
+    # Stop
 
     def request_stop(self) -> None:
         """Let `run` return; safe in a signal handler of the loop."""
         self._stop.set()
 
-    def _store_failed(self, error: StoreError) -> None:
-        log_event(STORE_FAILED, reason=error)
+    def _failed(self, error: Exception) -> None:
+        log_event(FAILED, exception=None if isinstance(error, MsmqError) else error, reason=error)
         self._failure = error
         self._stop.set()
+
+    def _raise_failure(self) -> None:
+        error = self._failure
+        if isinstance(error, MsmqError):
+            raise error
+        if error is not None:
+            raise StoreError(f"a fault inside the queue manager: {error!r}") from error
 
     async def run(self) -> None:
         """Serve until stopped.
@@ -155,8 +171,7 @@ class QueueManagerProcess:
         """
         await self._stop.wait()
         await self.stop()
-        if self._failure is not None:
-            raise self._failure
+        self._raise_failure()
 
     async def stop(self) -> None:
         """Hang up, make everything durable, close the store."""
@@ -165,32 +180,49 @@ class QueueManagerProcess:
             self.config.ready_file.unlink(missing_ok=True)
         self.host.tick()
         self.manager.stop()
-        await self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await self.host.close()
-        self.manager.stopped()
-        self.store.close()
+        for backup in self._backups:
+            backup.cancel()
+        discarded = express_messages(self.manager)
+        if discarded:
+            log_event(EXPRESS_DISCARDED, count=discarded)
+        await self._close()
         log_event(STOPPED)
 
+    async def _close(self) -> None:
+        if self._parts is not None:
+            host, messages, server = self._parts
+            await server.close()
+            await host.close()
+            messages.sum_up()
+            host.manager.stopped()
+        self.store.close()
+
     # What requests ask for
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Name, GUID and version of the queue manager."""
+        manager = self.manager.state.manager
+        return {
+            "name": manager.computer_name,
+            "guid": f"{{{str(manager.identifier).upper()}}}",
+            "version": openmsmq.__version__,
+        }
 
     def status(self) -> dict[str, Any]:
         """State, identity, endpoints and totals."""
         state = self.manager.state
-        user = [queue for queue in self.manager.queues if queue.role is QueueRole.USER]
+        queues = self.manager.queues
         store = self.store.stats()
         return {
-            "name": state.manager.computer_name,
-            "guid": f"{{{str(state.manager.identifier).upper()}}}",
+            **self.identity,
             "state": str(state.local.queue_manager_state),
-            "version": openmsmq.__version__,
             "pid": os.getpid(),
             "uptime_seconds": time.monotonic() - self._started,
             "endpoints": self.endpoints,
             "data": str(self.config.data),
-            "queues": len(user),
-            "messages": sum(queue.count for queue in self.manager.queues),
+            "queues": sum(queue.role is QueueRole.USER for queue in queues),
+            "messages": sum(queue.count for queue in queues),
             "bytes": state.total_bytes,
             "outgoing_queues": len(state.outgoing),
             "memory_bytes": state.memory,
@@ -199,21 +231,29 @@ class QueueManagerProcess:
             "flushes": store.flushes,
             "throttled": state.local.throttled,
             "transactions": len(state.transactions),
+            "in_doubt_transactions": len(self.manager.enlistments.in_doubt),
+            "clients": self._running.server.clients,
+            "client_counters": dict(self._running.server.counters),
+            "deleted_messages": dict(self._running.messages.deleted),
+            "refused_requests": dict(self._running.messages.refused),
         }
 
     def authenticate(self, token: str) -> Caller | None:
-        return self._server.authenticate(token)
+        return self._tokens.authenticate(token)
 
     def new_guid(self) -> uuid.UUID:
         return uuid.uuid4()
 
-    def backup(self, file: str, done: Callable[[dict[str, Any] | MsmqError], None]) -> None:
+    def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
+        self._running.messages.refuse(request, queue, messages, error)
+
+    def backup(self, file: str, done: BackupDone) -> None:
         """Copy the store to a file while it is in use."""
         task = asyncio.get_running_loop().create_task(self._backup(Path(file), done))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._backups.add(task)
+        task.add_done_callback(self._backups.discard)
 
-    async def _backup(self, file: Path, done: Callable[[dict[str, Any] | MsmqError], None]) -> None:
+    async def _backup(self, file: Path, done: BackupDone) -> None:
         copied = 0
 
         def progress(now: int, total: int) -> None:  # noqa: ARG001 - the signature of progress
@@ -222,20 +262,90 @@ class QueueManagerProcess:
 
         try:
             backup = self.store.backup(file, progress)
-            while not backup.done:
-                self.host.commit.kick()
-                await asyncio.sleep(BACKUP_POLL_SECONDS)
-        except MsmqError as exc:
+            try:
+                while not backup.done:
+                    if backup.failure is not None:
+                        raise StoreError(backup.failure)
+                    self.host.commit.kick()
+                    await asyncio.sleep(BACKUP_POLL_SECONDS)
+            except asyncio.CancelledError:
+                backup.abandon()
+                raise
+        except StoreError as exc:
+            log_event(BACKUP_FAILED, file=file, reason=exc)
             done(exc)
             return
+        log_event(BACKED_UP, file=file, bytes=copied)
         done({"file": str(file), "bytes": copied})
 
 
+def open_store(config: Config) -> Store:
+    """The store in the data directory, locked for this process."""
+    return FileStore(
+        config.data / STORE_DIRECTORY, new_store_id=os.urandom(16), options=config.store_options
+    )
+
+
+def make_manager(
+    config: Config, store: Store, recovery: Recovery, directory: LocalDirectory | None
+) -> QueueManager:
+    """A queue manager from what the store has, or a new one."""
+    utc = time.time()
+    new = LocalQueueManager(
+        QueueManagerObject(
+            identifier=uuid.uuid4(),
+            computer_name=config.name,
+            queue_manager_version=openmsmq.__version__,
+            create_time=int(utc),
+            modify_time=int(utc),
+            security=default_machine_descriptor(unix_user_sid(os.geteuid())).serialize(),
+        ),
+        # It joins a directory when it starts with one.
+        directory_integrated=False,
+    )
+    names = {config.bind, *config.names, *config.addresses}
+    manager = QueueManager(
+        recovery,
+        new=new,
+        guids=uuid.uuid4,
+        packets=store,
+        scratch=store.scratch,
+        directory=directory,
+        settings=Settings(
+            names=frozenset(name.lower() for name in names),
+            memory_budget=config.memory_budget_bytes,
+            own=caller_of(os.geteuid(), os.getegid()),
+        ),
+        now=time.monotonic(),
+        utc=utc,
+    )
+    published = manager.state.manager
+    published.queue_manager_quota = config.quota_kilobytes
+    published.journal_quota = config.journal_quota_kilobytes
+    return manager
+
+
+def express_messages(manager: QueueManager) -> int:
+    """How many messages only memory knows of."""
+    return sum(
+        not message.recoverable
+        for queue in manager.queues
+        for message in (*queue.lanes, *queue.locked.values())
+    )
+
+
 def write_ready_file(path: Path, endpoints: dict[str, str]) -> None:
-    """Tell whoever waits for the queue manager where it listens; the file appears whole."""
+    """Tell whoever waits for the queue manager where it listens; the file appears whole.
+
+    Raises:
+        ConfigError: it cannot be written.
+    """
     temporary = path.with_name(path.name + ".new")
-    temporary.write_text(json.dumps(endpoints) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    try:
+        temporary.write_text(json.dumps(endpoints) + "\n", encoding="utf-8")
+        temporary.replace(path)
+    except OSError as exc:
+        raise ConfigError(f"ready_file: {path}: {exc.strerror or exc}") from exc
 
 
 async def serve(
@@ -246,11 +356,10 @@ async def serve(
 ) -> None:
     """Run a queue manager until SIGTERM or SIGINT."""
     process = QueueManagerProcess(config)
+    await process.start(progress)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        with contextlib.suppress(NotImplementedError, ValueError):
-            loop.add_signal_handler(number, process.request_stop)
-    await process.start(progress)
+        loop.add_signal_handler(number, process.request_stop)
     if ready is not None:
         ready(process.endpoints)
     await process.run()

@@ -4,7 +4,7 @@ import uuid
 from pathlib import Path
 from typing import Final
 
-from openmsmq.core.initialization import Provisioning
+from openmsmq.core.initialization import KeySource, Provisioning
 from openmsmq.core.local_queue_manager import store_local
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.directory.local_directory import LocalDirectory
@@ -22,7 +22,12 @@ def open_directory(path: Path | None) -> LocalDirectory | None:
 
 
 def prepare_directory(
-    manager: QueueManager, directory: LocalDirectory | None, path: Path | None, store: Store
+    manager: QueueManager,
+    directory: LocalDirectory | None,
+    path: Path | None,
+    *,
+    store: Store,
+    keys: KeySource,
 ) -> Provisioning | None:
     """Check that the directory fits, and join it if this is the first start with one.
 
@@ -52,7 +57,7 @@ def prepare_directory(
     except OSError as exc:
         if joins:
             raise ConfigError(f"directory: {path}: {exc.strerror}") from exc
-    return Provisioning() if joins else None
+    return Provisioning(keys) if joins else None
 
 
 def _make_identity_durable(manager: QueueManager, store: Store) -> None:

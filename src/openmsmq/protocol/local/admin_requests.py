@@ -6,7 +6,6 @@ from openmsmq.core.access import check_machine_right
 from openmsmq.core.queue import Queue
 from openmsmq.wire.access_rights import MachineRight
 from openmsmq.wire.errors import MsmqError
-from openmsmq.wire.format_name import parse_format_name
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 
@@ -15,13 +14,14 @@ from .session import Handlers, LocalSession
 
 
 def get_status(session: LocalSession, request: local.GetStatus) -> None:
-    session.done(request.id, session.service.status())
+    session.done(request.id, session.service.status(), session.seen)
 
 
 def list_outgoing(session: LocalSession, request: local.ListOutgoing) -> None:
     state = session.manager.state
     check_machine_right(state, session.identity(), MachineRight.GET_MACHINE_PROPERTIES)
-    session.done(request.id, [describe_outgoing(queue) for queue in state.outgoing.values()])
+    shown = [describe_outgoing(queue) for queue in session.manager.outgoing.queues]
+    session.done(request.id, shown, session.seen)
 
 
 def describe_outgoing(queue: Queue) -> dict[str, Any]:
@@ -53,13 +53,13 @@ def describe_outgoing(queue: Queue) -> dict[str, Any]:
 
 
 def hold_outgoing(session: LocalSession, request: local.HoldOutgoing) -> None:
-    manager = session.manager
-    check_machine_right(manager.state, session.identity(), MachineRight.SET_MACHINE_PROPERTIES)
-    queue = manager.state.outgoing.get(parse_format_name(request.destination).key)
-    if queue is None:
-        raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_ACTIVE, request.destination)
-    depends = manager.pause_queue(queue) if request.pause else manager.resume_queue(queue)
-    session.done(request.id, describe_outgoing(queue), depends)
+    outgoing = session.manager.outgoing
+    queue = outgoing.find(request.destination)
+    if request.pause:
+        outgoing.pause(queue, caller=session.identity())
+    else:
+        outgoing.resume(queue, caller=session.identity())
+    session.done(request.id, describe_outgoing(queue), session.seen)
 
 
 def backup(session: LocalSession, request: local.Backup) -> None:
@@ -76,6 +76,11 @@ def backup(session: LocalSession, request: local.Backup) -> None:
         else:
             session.done(request.id, result)
 
+    if not request.file.startswith("/"):
+        raise QueueError(
+            Hresult.MQ_ERROR_INVALID_PARAMETER,
+            f"file: {request.file!r} must start with /, as the queue manager is elsewhere",
+        )
     session.service.backup(request.file, finish)
 
 

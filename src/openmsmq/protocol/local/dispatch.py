@@ -4,13 +4,13 @@ from typing import Final
 
 import msgspec
 
-from openmsmq.wire.errors import ProtocolViolation
+from openmsmq.wire.errors import ProtocolViolation, StoreError
 from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.queue_error import AccessDenied, QueueError
 
 from . import admin_requests, message_requests, queue_requests, range_requests
 from . import messages as local
-from .session import Handlers, LocalSession
+from .session import MAX_LONG, Handlers, LocalSession, Long, require_room
 
 HANDLERS: Final[Handlers] = {
     **queue_requests.HANDLERS,
@@ -21,7 +21,7 @@ HANDLERS: Final[Handlers] = {
 
 
 def receive(session: LocalSession, payload: bytes | memoryview) -> None:
-    """Carry out one request.
+    """Carry out one request; one that takes long is left to `step`.
 
     Raises:
         ProtocolViolation: bytes that are no request, or a request out of turn; hang up.
@@ -37,33 +37,64 @@ def receive(session: LocalSession, payload: bytes | memoryview) -> None:
     if handler is None:
         raise ProtocolViolation(f"{type(request).__name__} is out of turn")
     try:
-        handler(session, request)
-    except QueueError as exc:
-        session.fail(request.id, exc)
-    except (ValueError, OverflowError) as exc:
-        session.fail(request.id, QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, str(exc)))
+        steps = handler(session, request)
+        if steps is not None:
+            require_room(len(session.long), MAX_LONG, "long requests")
+            session.long.append(Long(request, steps))
+    except (QueueError, StoreError) as exc:
+        refuse(session, request, exc)
+
+
+def step(session: LocalSession) -> None:
+    """One step of the longest waiting of the requests that take long; there must be one."""
+    long = session.long.popleft()
+    try:
+        next(long.steps)
+    except StopIteration:
+        return
+    except (QueueError, StoreError) as exc:
+        refuse(session, long.request, exc)
+        return
+    session.long.append(long)
+
+
+def refuse(session: LocalSession, request: local.Request, error: QueueError | StoreError) -> None:
+    """Tell the client why not, and the service that it was so."""
+    if isinstance(error, StoreError):
+        refusal = QueueError(Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED, str(error))
+        refusal.__cause__ = error
+        error = refusal
+    queue = ""
+    messages = 0
+    if isinstance(request, local.Send):
+        messages = len(request.packets)
+        descriptor = session.open.get(request.handle)
+        queue = descriptor.format_name if descriptor is not None else ""
+    elif isinstance(request, local.Stage):
+        messages = len(request.packets)
+        queue = request.destination
+    session.service.refused(type(request).__name__, queue, messages, error)
+    session.fail(request.id, error)
 
 
 def greet(session: LocalSession, request: local.AnyRequest) -> None:
-    """The first request: both sides say who they are."""
+    """The first request: both sides say who they are.
+
+    Raises:
+        ProtocolViolation: not a greeting, or not from anybody who is known.
+    """
     if not isinstance(request, local.Hello):
         raise ProtocolViolation("the first request must be Hello")
     if request.version != local.VERSION:
-        raise ProtocolViolation(
-            f"version {request.version} of the local protocol; this is version {local.VERSION}"
-        )
+        reason = f"version {request.version} of the local protocol; this is version {local.VERSION}"
+        session.fail(request.id, QueueError(Hresult.MQ_ERROR_UNSUPPORTED_OPERATION, reason))
+        raise ProtocolViolation(reason)
     if session.caller is None:
         session.caller = session.service.authenticate(request.token)
         if session.caller is None:
-            raise ProtocolViolation("the token is not known")
+            refusal = AccessDenied("the token is not known")
+            session.fail(request.id, refusal)
+            raise ProtocolViolation(str(refusal))
     session.greeted = True
-    status = session.service.status()
-    session.done(
-        request.id,
-        {
-            "name": status["name"],
-            "guid": status["guid"],
-            "version": status["version"],
-            "sid": session.caller.sid.serialize(),
-        },
-    )
+    identity = session.service.identity
+    session.done(request.id, {**identity, "sid": session.caller.sid.serialize()})

@@ -8,6 +8,8 @@ from openmsmq.wire.errors import ProtocolViolation
 LENGTH: Final = Struct("<I")
 LENGTH_SIZE: Final = 4
 MAX_FRAME_SIZE: Final = 32 * 1024 * 1024
+# Whoever has not said who it is needs no more.
+HELLO_FRAME_SIZE: Final = 4096
 
 
 def frame(payload: bytes) -> bytes:
@@ -16,49 +18,56 @@ def frame(payload: bytes) -> bytes:
 
 
 class FrameBuffer:
-    """Cuts the payloads out of a stream of bytes.
+    """Cuts the payloads out of a stream of bytes; keeps those of a frame that is not complete."""
 
-    Bytes of a frame that is not complete are kept as they came and joined once.
-    """
-
-    __slots__ = ("_chunks", "_held", "_max_frame_size", "_wanted")
+    __slots__ = ("_held", "_wanted", "max_frame_size")
 
     def __init__(self, max_frame_size: int = MAX_FRAME_SIZE) -> None:
-        self._chunks: list[bytes] = []
-        self._held = 0
+        self._held = bytearray()
+        # Fewer bytes than this cannot complete a frame.
         self._wanted = LENGTH_SIZE
-        self._max_frame_size = max_frame_size
+        self.max_frame_size = max_frame_size
 
     @property
     def held_bytes(self) -> int:
         """How many bytes of an incomplete frame are kept."""
-        return self._held
+        return len(self._held)
 
     def feed(self, data: bytes) -> list[memoryview]:
-        """Add bytes and return the payloads that are complete."""
-        self._held += len(data)
-        self._chunks.append(data)
-        if self._held < self._wanted:
+        """Add bytes and return the payloads that are complete.
+
+        Raises:
+            ProtocolViolation: a frame is over the limit; it is not waited for.
+        """
+        source: bytes | bytearray = data
+        if self._held:
+            self._held += data
+            source = self._held
+        end = len(source)
+        if end < self._wanted:
+            if source is data:
+                self._held = bytearray(data)
             return []
-        source = data if len(self._chunks) == 1 else b"".join(self._chunks)
+        payloads, position, self._wanted = self._cut(source)
+        if source is data or position:
+            # The payloads are views of the source, which may not change any more.
+            self._held = bytearray(memoryview(source)[position:])
+        return payloads
+
+    def _cut(self, source: bytes | bytearray) -> tuple[list[memoryview], int, int]:
+        """Complete payloads, where the next frame starts, and how many bytes it needs."""
         view = memoryview(source)
         payloads: list[memoryview] = []
         position = 0
-        end = len(source)
-        wanted = LENGTH_SIZE
-        while end - position >= LENGTH_SIZE:
+        while len(source) - position >= LENGTH_SIZE:
             size: int = LENGTH.unpack_from(source, position)[0]
-            if size > self._max_frame_size:
+            if size > self.max_frame_size:
                 raise ProtocolViolation(
-                    f"a frame of {size} bytes is over the limit of {self._max_frame_size} bytes"
+                    f"a frame of {size} bytes is over the limit of {self.max_frame_size} bytes"
                 )
-            stop = position + LENGTH_SIZE + size
-            if stop > end:
-                wanted = LENGTH_SIZE + size
-                break
-            payloads.append(view[position + LENGTH_SIZE : stop])
-            position = stop
-        self._chunks = [source[position:]] if position < end else []
-        self._held = end - position
-        self._wanted = wanted
-        return payloads
+            start = position + LENGTH_SIZE
+            if start + size > len(source):
+                return payloads, position, LENGTH_SIZE + size
+            payloads.append(view[start : start + size])
+            position = start + size
+        return payloads, position, LENGTH_SIZE

@@ -11,19 +11,24 @@ from openmsmq.wire.queue_enums import ShareMode
 from openmsmq.wire.queue_error import QueueError
 
 from . import messages as local
-from .session import MAX_OPEN, MAX_TRANSACTIONS, Handlers, LocalSession, ReadTag
+from .session import (
+    MAX_OPEN,
+    MAX_TRANSACTIONS,
+    MAX_WAITING,
+    Handlers,
+    LocalSession,
+    ReadTag,
+    require_room,
+)
 
 SHARE: Final = {"deny_none": ShareMode.DENY_NONE, "deny_receive": ShareMode.DENY_RECEIVE_SHARE}
-MAX_COUNT: Final = 100_000
 MAX_BYTES: Final = 16 * 1024 * 1024
+# In place of the number of a transaction: one for this request alone.
 SINGLE: Final = -1
 
 
 def open_queue(session: LocalSession, request: local.OpenQueue) -> None:
-    if len(session.open) >= MAX_OPEN:
-        raise QueueError(
-            Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, f"more than {MAX_OPEN} queues are open"
-        )
+    require_room(len(session.open), MAX_OPEN, "queues open")
     if request.share not in SHARE:
         raise QueueError(
             Hresult.MQ_ERROR_UNSUPPORTED_ACCESS_MODE,
@@ -54,7 +59,8 @@ def open_queue(session: LocalSession, request: local.OpenQueue) -> None:
             or [descriptor.format_name],
             "transactional": transactional,
         },
-        session.manager.state.batch_number if session.manager.state.batch else 0,
+        # It may have been made for this client just now.
+        session.seen,
     )
 
 
@@ -69,10 +75,7 @@ def close_queue(session: LocalSession, request: local.CloseQueue) -> None:
 
 
 def open_cursor(session: LocalSession, request: local.OpenCursor) -> None:
-    if len(session.cursors) >= MAX_OPEN:
-        raise QueueError(
-            Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, f"more than {MAX_OPEN} cursors are open"
-        )
+    require_room(len(session.cursors), MAX_OPEN, "cursors open")
     cursor = session.manager.open_cursor(session.descriptor(request.handle))
     if cursor is None:
         raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE, "the queue was deleted")
@@ -115,10 +118,24 @@ def send(session: LocalSession, request: local.Send) -> None:
     session.done(request.id, sent.first_ordinal, sent.depends)
 
 
+def limited(count: int) -> int:
+    """How many messages one request gets."""
+    return min(max(count, 1), local.MAX_MESSAGES)
+
+
 def receive(session: LocalSession, request: local.Receive) -> None:
     manager = session.manager
     descriptor = session.descriptor(request.handle)
-    count = min(max(request.count, 1), MAX_COUNT)
+    timeout = request.timeout
+    if timeout is not None and not timeout >= 0:
+        raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, f"timeout: {timeout} seconds")
+    if timeout != 0:
+        require_room(len(session.waiting), MAX_WAITING, "reads waiting")
+        if request.id in session.waiting:
+            raise QueueError(
+                Hresult.MQ_ERROR_INVALID_PARAMETER, f"request {request.id} is still waiting"
+            )
+    count = limited(request.count)
     size = min(max(request.max_bytes, 1), MAX_BYTES)
     cursor = session.cursor(request.cursor)
     tag = ReadTag(session, request.id)
@@ -128,7 +145,7 @@ def receive(session: LocalSession, request: local.Receive) -> None:
             descriptor,
             max_count=count,
             max_bytes=size,
-            timeout=request.timeout,
+            timeout=timeout,
             cursor=cursor,
             transaction=session.transaction(request.transaction),
             two_phase=request.two_phase,
@@ -139,7 +156,7 @@ def receive(session: LocalSession, request: local.Receive) -> None:
             descriptor,
             max_count=count,
             max_bytes=size,
-            timeout=request.timeout,
+            timeout=timeout,
             cursor=cursor,
             next_message=request.action == "peek_next",
             tag=tag,
@@ -186,7 +203,7 @@ def move(session: LocalSession, request: local.Move) -> None:
         session.descriptor(request.handle),
         session.descriptor(request.target),
         lookup_ids=request.lookup_ids,
-        max_count=min(max(request.count, 1), MAX_COUNT),
+        max_count=limited(request.count),
         transaction=session.transaction(request.transaction),
     )
     session.done(request.id, moved.count, moved.depends)
@@ -214,11 +231,7 @@ def cancel(session: LocalSession, request: local.Cancel) -> None:
 
 
 def begin_transaction(session: LocalSession, request: local.BeginTransaction) -> None:
-    if len(session.transactions) >= MAX_TRANSACTIONS:
-        raise QueueError(
-            Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES,
-            f"more than {MAX_TRANSACTIONS} transactions are open",
-        )
+    require_room(len(session.transactions), MAX_TRANSACTIONS, "transactions open")
     if request.id <= 0 or request.id in session.transactions:
         raise QueueError(
             Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, f"{request.id} cannot name a new transaction"

@@ -4,11 +4,25 @@ Requests carry an id and may be sent one after the other without waiting; each i
 reply with the same id (a range that is streamed by several). Replies may come in another order.
 """
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
+from msgspec import Meta
 
 VERSION: Final = 1
+# How many messages one request or reply speaks of: more are sent in several.
+MAX_MESSAGES: Final = 10_000
+MAX_STAGES: Final = 100_000
+MAX_PROPERTIES: Final = 64
+
+# A count over its limit is refused before anything is made of it.
+Packets = Annotated[list[bytes], Meta(max_length=MAX_MESSAGES)]
+LookupIds = Annotated[list[int], Meta(max_length=MAX_MESSAGES)]
+Words = Annotated[list[str], Meta(max_length=MAX_PROPERTIES)]
+Properties = Annotated[dict[str, bool | int | str | None], Meta(max_length=MAX_PROPERTIES)]
+# Numbers that are stored in 64 bits.
+Number = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
+Stages = Annotated[list[tuple[Number, Number]], Meta(max_length=MAX_STAGES)]
 
 
 class Request(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -30,7 +44,7 @@ class GetStatus(Request, frozen=True, tag=1):
 
 class CreateQueue(Request, frozen=True, tag=2):
     path: str
-    properties: dict[str, Any]
+    properties: Properties
 
 
 class DeleteQueue(Request, frozen=True, tag=3):
@@ -39,7 +53,7 @@ class DeleteQueue(Request, frozen=True, tag=3):
 
 class SetQueue(Request, frozen=True, tag=4):
     path: str
-    properties: dict[str, Any]
+    properties: Properties
 
 
 class ShowQueue(Request, frozen=True, tag=5):
@@ -57,7 +71,7 @@ class Grant(Request, frozen=True, tag=7):
 
     path: str
     principal: str
-    rights: list[str]
+    rights: Words
     deny: bool = False
     revoke: bool = False
 
@@ -88,7 +102,7 @@ class Send(Request, frozen=True, tag=20):
     """
 
     handle: int
-    packets: list[bytes]
+    packets: Packets
     transaction: int = 0
 
 
@@ -120,7 +134,7 @@ class EndReceive(Request, frozen=True, tag=23):
     """End two-phase reads: remove the messages for good, or give them back in place."""
 
     handle: int
-    lookup_ids: list[int]
+    lookup_ids: LookupIds
     delete: bool
 
 
@@ -129,7 +143,7 @@ class Move(Request, frozen=True, tag=24):
 
     handle: int
     target: int
-    lookup_ids: list[int] | None = None
+    lookup_ids: LookupIds | None = None
     count: int = 1000
     transaction: int = 0
 
@@ -196,7 +210,7 @@ class AcknowledgeRange(Request, frozen=True, tag=44):
 class Lease(Request, frozen=True, tag=45):
     handle: int
     consumer: str
-    token: int
+    token: Number
     max_rows: int
     max_bytes: int
 
@@ -204,7 +218,7 @@ class Lease(Request, frozen=True, tag=45):
 class Release(Request, frozen=True, tag=46):
     handle: int
     consumer: str
-    token: int
+    token: Number
 
 
 class Pin(Request, frozen=True, tag=47):
@@ -220,24 +234,24 @@ class Stage(Request, frozen=True, tag=50):
     """Keep packets for a batch that is published later, whole or not at all."""
 
     producer: str
-    batch: int
-    partition: int
-    attempt: int
+    batch: Number
+    partition: Number
+    attempt: Number
     destination: str
-    packets: list[bytes]
+    packets: Packets
 
 
 class CommitBatch(Request, frozen=True, tag=51):
     """Publish stages in one transaction, once per producer and batch."""
 
     producer: str
-    batch: int
-    stages: list[tuple[int, int]]
+    batch: Number
+    stages: Stages
 
 
 class AbortBatch(Request, frozen=True, tag=52):
     producer: str
-    batch: int
+    batch: Number
 
 
 class ListOutgoing(Request, frozen=True, tag=60):

@@ -1,6 +1,7 @@
 """Requests about queues: create, show, change, delete, permissions."""
 
 from typing import Any, Final
+from uuid import UUID
 
 from openmsmq.core.access import check_queue_right
 from openmsmq.core.permissions import PermissionChange, change_queue_permissions
@@ -15,7 +16,7 @@ from openmsmq.wire.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.queue_error import QueueError
 
 from . import messages as local
-from .session import Handlers, LocalSession
+from .session import Handlers, LocalSession, Steps
 
 # The words of users for the attributes of a queue.
 ATTRIBUTES: Final = {
@@ -31,6 +32,8 @@ ATTRIBUTES: Final = {
     "type": "type",
 }
 PRIVACY: Final = {level.name.lower(): level for level in QueuePrivacyLevel}
+# Queues that one step of a list looks at.
+LIST_STEP: Final = 200
 
 
 def attributes_of(properties: dict[str, Any]) -> dict[str, Any]:
@@ -54,8 +57,20 @@ def attributes_of(properties: dict[str, Any]) -> dict[str, Any]:
                     f"privacy: {value!r} is none of {', '.join(PRIVACY)}",
                 )
             value = PRIVACY[value]
+        elif word == "type":
+            value = type_guid(value)
         attributes[name] = value
     return attributes
+
+
+def type_guid(value: object) -> UUID:
+    """The service type of a queue, which is a GUID."""
+    try:
+        return UUID(str(value))
+    except ValueError:
+        raise QueueError(
+            Hresult.MQ_ERROR_ILLEGAL_PROPERTY_VALUE, f"type: {value!r} is not a GUID"
+        ) from None
 
 
 def create_queue(session: LocalSession, request: local.CreateQueue) -> None:
@@ -88,21 +103,24 @@ def show_queue(session: LocalSession, request: local.ShowQueue) -> None:
     check_queue_right(queue, session.identity(), QueueRight.GET_QUEUE_PROPERTIES)
     shown = describe_queue(session, queue)
     shown["permissions"] = permissions(session, queue)
-    session.done(request.id, shown)
+    session.done(request.id, shown, session.seen)
 
 
-def list_queues(session: LocalSession, request: local.ListQueues) -> None:
+def list_queues(session: LocalSession, request: local.ListQueues) -> Steps:
     shown = []
-    for queue in session.manager.queues:
-        if queue.role is QueueRole.USER or (
-            request.include_system and queue.role is not QueueRole.OUTGOING
-        ):
+    caller = session.identity()
+    for index, queue in enumerate(session.manager.queues):
+        if index % LIST_STEP == LIST_STEP - 1:
+            yield
+        if queue.role is QueueRole.OUTGOING:
+            continue
+        if queue.role is QueueRole.USER or request.include_system:
             try:
-                check_queue_right(queue, session.identity(), QueueRight.GET_QUEUE_PROPERTIES)
+                check_queue_right(queue, caller, QueueRight.GET_QUEUE_PROPERTIES)
             except QueueError:
                 continue
             shown.append(describe_queue(session, queue))
-    session.done(request.id, shown)
+    session.done(request.id, shown, session.seen)
 
 
 def change_permissions(session: LocalSession, request: local.Grant) -> None:

@@ -1,6 +1,5 @@
 """Requests of pipelines: ranges by arrival sequence, leases, staged batches."""
 
-from functools import partial
 from itertools import accumulate
 from typing import Final
 
@@ -9,10 +8,13 @@ from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 
 from . import messages as local
-from .session import Handlers, LocalSession, counters
+from .session import Handlers, LocalSession, Steps, counters
 
-MAX_BLOCK_ROWS: Final = 100_000
 MAX_BLOCK_BYTES: Final = 16 * 1024 * 1024
+# Messages that one step of a plan looks at.
+PLAN_STEP: Final = 20_000
+NO_LIMIT: Final = 1 << 62
+DIGEST_MASK: Final = (1 << 64) - 1
 
 
 def range_info(session: LocalSession, request: local.RangeInfo) -> None:
@@ -32,18 +34,33 @@ def range_info(session: LocalSession, request: local.RangeInfo) -> None:
     )
 
 
-def plan_range(session: LocalSession, request: local.PlanRange) -> None:
-    plan = session.manager.ranges.plan(
-        session.descriptor(request.handle),
-        request.after,
-        upto=request.upto,
-        max_rows=request.max_rows,
-        max_bytes=request.max_bytes,
-    )
+def plan_range(session: LocalSession, request: local.PlanRange) -> Steps:
+    """The plans of consecutive parts make up the plan of the whole."""
+    ranges = session.manager.ranges
+    rows = NO_LIMIT if request.max_rows is None else request.max_rows
+    size = NO_LIMIT if request.max_bytes is None else request.max_bytes
+    end = request.after
+    count = total = digest = 0
+    while True:
+        part = ranges.plan(
+            session.descriptor(request.handle),
+            end,
+            upto=request.upto,
+            max_rows=max(min(PLAN_STEP, rows - count), 0),
+            max_bytes=size - total,
+        )
+        # Each part has one message at least, if there is any; only the first may be too large.
+        if not part.count or (count and total + part.size > size):
+            break
+        end = part.end
+        count += part.count
+        total += part.size
+        digest += int(part.digest, 16)
+        yield
     session.done(
         request.id,
-        {"end": plan.end, "count": plan.count, "bytes": plan.size, "digest": plan.digest},
-        plan.depends,
+        {"end": end, "count": count, "bytes": total, "digest": f"{digest & DIGEST_MASK:016x}"},
+        session.seen,
     )
 
 
@@ -54,32 +71,26 @@ def split_range(session: LocalSession, request: local.SplitRange) -> None:
     session.done(request.id, ends)
 
 
-def peek_range(session: LocalSession, request: local.PeekRange) -> None:
-    """Stream a range as blocks, as fast as the client reads them."""
-    stream_blocks(session, request, request.after)
-
-
-def stream_blocks(session: LocalSession, request: local.PeekRange, after: int) -> None:
-    """Send blocks behind `after` until the range ends or the client falls behind."""
-    try:
-        while not session.closed:
-            if session.congested():
-                session.when_writable(partial(stream_blocks, session, request, after))
-                return
-            read = session.manager.ranges.peek(
-                session.descriptor(request.handle),
-                after,
-                request.upto,
-                max_rows=min(max(request.block_rows, 1), MAX_BLOCK_ROWS),
-                max_bytes=min(max(request.block_bytes, 1), MAX_BLOCK_BYTES),
-            )
-            if read is None:
-                session.answer(local.Block(request.id, True, b"", [], [], [], []))
-                return
-            session.answer(block(request.id, read), read.depends)
-            after = read.messages[-1].sequence
-    except QueueError as exc:
-        session.fail(request.id, exc)
+def peek_range(session: LocalSession, request: local.PeekRange) -> Steps:
+    """Stream a range as blocks, one a step; no step is made while the client does not read."""
+    after = request.after
+    depends = 0
+    while True:
+        read = session.manager.ranges.peek(
+            session.descriptor(request.handle),
+            after,
+            request.upto,
+            max_rows=min(max(request.block_rows, 1), local.MAX_MESSAGES),
+            max_bytes=min(max(request.block_bytes, 1), MAX_BLOCK_BYTES),
+        )
+        if read is None:
+            break
+        # No block overtakes one that waits for the disk.
+        depends = max(depends, read.depends)
+        session.answer(block(request.id, read), depends)
+        after = read.messages[-1].sequence
+        yield
+    session.answer(local.Block(request.id, True, b"", [], [], [], []), depends)
 
 
 def block(request: int, read: Read) -> local.Block:

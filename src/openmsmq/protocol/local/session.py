@@ -4,8 +4,9 @@ A session owns what its client has open, locked and begun; all of it is given ba
 client goes.
 """
 
-from collections.abc import Callable
-from typing import Any, Final, Protocol
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
 from openmsmq.core.cursor import Cursor
@@ -25,15 +26,23 @@ from . import messages as local
 
 MAX_OPEN: Final = 10_000
 MAX_TRANSACTIONS: Final = 1_000
+MAX_WAITING: Final = 10_000
+MAX_LONG: Final = 100
+
+BackupDone = Callable[[dict[str, Any] | MsmqError], None]
 
 
 class Service(Protocol):
     """What requests ask of the process around the queue manager."""
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Name, GUID and version of the queue manager."""
+
     def status(self) -> dict[str, Any]:
         """State, identity, endpoints and totals."""
 
-    def backup(self, file: str, done: Callable[[dict[str, Any] | MsmqError], None]) -> None:
+    def backup(self, file: str, done: BackupDone) -> None:
         """Copy the store; `done` is called with the result or what went wrong."""
 
     @property
@@ -46,8 +55,20 @@ class Service(Protocol):
     def new_guid(self) -> UUID:
         """A GUID that was never used before."""
 
+    def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
+        """A request was refused, with so many messages for a queue in it."""
+
 
 Reply = Callable[[int, bytes], None]
+Steps = Iterator[None]
+"""A request that takes long, in steps that others need not wait for."""
+
+
+class Long(NamedTuple):
+    """A request under way."""
+
+    request: local.Request
+    steps: Steps
 
 
 class ReadTag:
@@ -64,19 +85,11 @@ class LocalSession:
     """State of one client."""
 
     def __init__(
-        self,
-        manager: QueueManager,
-        service: Service,
-        caller: Caller | None,
-        reply: Reply,
-        congested: Callable[[], bool],
-        when_writable: Callable[[Callable[[], None]], None],
+        self, manager: QueueManager, service: Service, caller: Caller | None, reply: Reply
     ) -> None:
         self.manager = manager
         self.service = service
         self.caller = caller
-        self.congested = congested
-        self.when_writable = when_writable
         self._reply = reply
         self.greeted = False
         self._last_handle = 0
@@ -84,6 +97,7 @@ class LocalSession:
         self.cursors: dict[int, Cursor] = {}
         self.transactions: dict[int, Transaction] = {}
         self.waiting: dict[int, WaitingRead] = {}
+        self.long: deque[Long] = deque()
         self.closed = False
 
     # Replies
@@ -115,6 +129,12 @@ class LocalSession:
             depends,
         )
 
+    @property
+    def seen(self) -> int:
+        """The batch that must be durable before anybody is told how things are now."""
+        state = self.manager.state
+        return state.batch_number if state.batch else state.depends_on(state.batch_number - 1)
+
     # What the client holds
 
     def identity(self) -> Caller:
@@ -139,7 +159,11 @@ class LocalSession:
         return found
 
     def cursor(self, number: int) -> Cursor | None:
-        """A cursor of this client; 0 is none."""
+        """A cursor of this client; 0 is none.
+
+        Raises:
+            QueueError: MQ_ERROR_INVALID_HANDLE.
+        """
         if number == 0:
             return None
         found = self.cursors.get(number)
@@ -148,7 +172,11 @@ class LocalSession:
         return found
 
     def transaction(self, number: int) -> Transaction | None:
-        """A transaction of this client; 0 is none."""
+        """A transaction of this client; 0 is none.
+
+        Raises:
+            QueueError: MQ_ERROR_TRANSACTION_SEQUENCE.
+        """
         if number == 0:
             return None
         found = self.transactions.get(number)
@@ -175,6 +203,7 @@ class LocalSession:
         if self.closed:
             return
         self.closed = True
+        self.long.clear()
         for transaction in self.transactions.values():
             self.manager.abort(transaction.identifier)
         self.transactions.clear()
@@ -183,6 +212,18 @@ class LocalSession:
         self.open.clear()
         self.cursors.clear()
         self.waiting.clear()
+
+
+def require_room(held: int, limit: int, what: str) -> None:
+    """Refuse a client that wants to hold more than it may.
+
+    Raises:
+        QueueError: MQ_ERROR_INSUFFICIENT_RESOURCES.
+    """
+    if held >= limit:
+        raise QueueError(
+            Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, f"one client may have {limit} {what} at a time"
+        )
 
 
 def counters(messages: list[Message]) -> list[tuple[int, int, int, float]]:
@@ -197,5 +238,5 @@ def counters(messages: list[Message]) -> list[tuple[int, int, int, float]]:
     return found
 
 
-Handlers = dict[type[local.Request], Callable[[LocalSession, Any], None]]
+Handlers = dict[type[local.Request], Callable[[LocalSession, Any], Steps | None]]
 """Which function carries out which request."""

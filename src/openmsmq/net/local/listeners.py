@@ -1,0 +1,107 @@
+"""Where clients connect: a Unix socket, and TCP with TLS."""
+
+import asyncio
+import socket
+import ssl
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from openmsmq.wire.errors import ConfigError
+
+BACKLOG: Final = 512
+HANDSHAKE_SECONDS: Final = 10.0
+# Everybody may connect: the kernel says who it is, and each queue says what they may do.
+SOCKET_MODE: Final = 0o666
+
+Factory = Callable[[], asyncio.Protocol]
+
+
+class UnixListener:
+    """A server on a Unix socket, which it removes when it closes."""
+
+    def __init__(self, server: asyncio.Server, path: Path) -> None:
+        self._server = server
+        self._path = path
+        self._identity = identity(path)
+
+    def close(self) -> None:
+        self._server.close()
+        # Somebody else may have a socket of that name by now.
+        if identity(self._path) == self._identity:
+            self._path.unlink(missing_ok=True)
+
+
+async def listen_unix(factory: Factory, path: Path) -> UnixListener:
+    """Listen on a Unix socket.
+
+    Raises:
+        ConfigError: the socket cannot be made there.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        remove_stale_socket(path)
+        loop = asyncio.get_running_loop()
+        server = await loop.create_unix_server(factory, str(path), backlog=BACKLOG)
+        path.chmod(SOCKET_MODE)
+    except OSError as exc:
+        raise ConfigError(f"socket: {path}: {exc.strerror or exc}") from exc
+    return UnixListener(server, path)
+
+
+def remove_stale_socket(path: Path) -> None:
+    """Remove the socket that an earlier process left behind.
+
+    Raises:
+        ConfigError: somebody listens there, or it is something else.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISSOCK(mode):
+        raise ConfigError(f"socket: {path} exists and is not a socket")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+    raise ConfigError(f"socket: {path}: another process listens there")
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """What tells the file from another one of the same name."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+async def listen_tls(
+    factory: Factory, host: str, port: int, *, certificate: Path, key: Path
+) -> asyncio.Server:
+    """Listen on a TCP port that speaks TLS only.
+
+    Raises:
+        ConfigError: the certificate cannot be used, or the port is taken.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate, key)
+    except OSError as exc:
+        raise ConfigError(f"local_certificate: {certificate}: {exc}") from exc
+    loop = asyncio.get_running_loop()
+    try:
+        return await loop.create_server(
+            factory,
+            host,
+            port,
+            ssl=context,
+            ssl_handshake_timeout=HANDSHAKE_SECONDS,
+            backlog=BACKLOG,
+        )
+    except OSError as exc:
+        raise ConfigError(f"local_port: {host}:{port}: {exc.strerror or exc}") from exc

@@ -1,0 +1,196 @@
+"""The key pairs of a queue manager: made once, private halves kept in files of its own."""
+
+import os
+import secrets
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from openmsmq.wire.algorithms import Provider
+from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.key_blobs import CALG_RSA_KEYX, CALG_RSA_SIGN, PublicKeyBlob
+
+EXCHANGE: Final = "exchange"
+SIGNING: Final = "signing"
+DIRECTORY_MODE: Final = 0o700
+FILE_MODE: Final = 0o600
+PUBLIC_EXPONENT: Final = 65537
+# The library makes no shorter ones. [MS-MQDMPR] 3.1.3: the Base provider has keys of 512 bits.
+LIBRARY_BITS: Final = 1024
+MILLER_RABIN_ROUNDS: Final = 40
+_SMALL_PRIMES: Final = tuple(
+    n for n in range(3, 2000, 2) if all(n % d for d in range(3, int(n**0.5) + 1, 2))
+)
+
+
+class RsaKey(NamedTuple):
+    """A private key."""
+
+    n: int
+    e: int
+    d: int
+    p: int
+    q: int
+
+    @property
+    def bits(self) -> int:
+        return self.n.bit_length()
+
+    def public_blob(self, algorithm: int) -> bytes:
+        """The public half as PUBLICKEYBLOB."""
+        modulus = self.n.to_bytes((self.bits + 7) // 8, "little")
+        return PublicKeyBlob(self.e, modulus, algorithm).serialize()
+
+
+class KeyFiles:
+    """Key pairs by purpose and provider, in one directory; made when first asked for."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def exchange_key(self, provider: Provider) -> bytes:
+        """The public key under which others send secrets."""
+        return self.private_key(EXCHANGE, provider).public_blob(CALG_RSA_KEYX)
+
+    def signing_key(self, provider: Provider) -> bytes:
+        """The public key that proves a signature."""
+        return self.private_key(SIGNING, provider).public_blob(CALG_RSA_SIGN)
+
+    def private_key(self, purpose: str, provider: Provider) -> RsaKey:
+        """The key pair for a purpose.
+
+        Raises:
+            ConfigError: the files cannot be used.
+        """
+        path = self._directory / f"{purpose}-{slug(provider.name)}.pem"
+        try:
+            try:
+                return parse_pem(path.read_text(encoding="ascii"))
+            except FileNotFoundError:
+                key = make_key(provider.rsa_bits)
+                self._write(path, render_pem(key))
+                return key
+        except (OSError, ValueError) as exc:
+            raise ConfigError(f"data: {path}: {exc}") from exc
+
+    def _write(self, path: Path, text: str) -> None:
+        """The file appears whole, and nobody else may read it."""
+        self._directory.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
+        new = path.with_suffix(".new")
+        new.unlink(missing_ok=True)
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(handle)
+        new.replace(path)
+
+
+def slug(name: str) -> str:
+    """A name as a file may have it."""
+    return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
+
+
+# Making keys
+
+
+def make_key(bits: int) -> RsaKey:
+    """A new key pair."""
+    if bits < LIBRARY_BITS:
+        return make_short_key(bits)
+    # It takes a while to load, and most starts make no keys.
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    numbers = rsa.generate_private_key(PUBLIC_EXPONENT, bits).private_numbers()
+    public = numbers.public_numbers
+    return RsaKey(public.n, public.e, numbers.d, numbers.p, numbers.q)
+
+
+def make_short_key(bits: int) -> RsaKey:
+    """A key pair of a length that protects nothing any more, but that old peers ask for."""
+    while True:
+        p, q = make_prime(bits // 2), make_prime(bits // 2)
+        n = p * q
+        if p != q and n.bit_length() == bits:
+            return RsaKey(n, PUBLIC_EXPONENT, pow(PUBLIC_EXPONENT, -1, (p - 1) * (q - 1)), p, q)
+
+
+def make_prime(bits: int) -> int:
+    """A random prime with its two highest bits set, fit for the public exponent."""
+    while True:
+        number = secrets.randbits(bits) | 3 << bits - 2 | 1
+        if number % PUBLIC_EXPONENT != 1 and is_prime(number):
+            return number
+
+
+def is_prime(number: int) -> bool:
+    """Whether an odd number is prime, by Miller and Rabin; wrong once in 4 to the 40th."""
+    if any(number % prime == 0 for prime in _SMALL_PRIMES):
+        return number in _SMALL_PRIMES
+    shift = (number - 1 & 1 - number).bit_length() - 1
+    odd = number - 1 >> shift
+    for _ in range(MILLER_RABIN_ROUNDS):
+        x = pow(secrets.randbelow(number - 3) + 2, odd, number)
+        if x in (1, number - 1):
+            continue
+        if all((x := x * x % number) != number - 1 for _ in range(shift - 1)):
+            return False
+    return True
+
+
+# The files: PKCS #1, as other tools read it
+
+
+def render_pem(key: RsaKey) -> str:
+    """RSAPrivateKey of PKCS #1 as PEM."""
+    n, e, d, p, q = key
+    numbers = (0, n, e, d, p, q, d % (p - 1), d % (q - 1), pow(q, -1, p))
+    body = b"".join(_tagged(0x02, x.to_bytes(x.bit_length() // 8 + 1, "big")) for x in numbers)
+    text = b64encode(_tagged(0x30, body)).decode("ascii")
+    lines = [text[at : at + 64] for at in range(0, len(text), 64)]
+    return "\n".join(("-----BEGIN RSA PRIVATE KEY-----", *lines, "-----END RSA PRIVATE KEY-----\n"))
+
+
+def parse_pem(text: str) -> RsaKey:
+    """The key in a file.
+
+    Raises:
+        ValueError: not a key of PKCS #1.
+    """
+    lines = [line for line in text.splitlines() if not line.startswith("-----")]
+    raw = b64decode("".join(lines), validate=True)
+    tag, body, rest = _untagged(raw)
+    numbers = list(_integers(body))
+    if tag != 0x30 or rest or len(numbers) != 9 or numbers[4] * numbers[5] != numbers[1]:
+        raise ValueError("not an RSA private key")
+    return RsaKey(*numbers[1:6])
+
+
+def _integers(body: bytes) -> Iterator[int]:
+    while body:
+        tag, value, body = _untagged(body)
+        if tag != 0x02:
+            raise ValueError("not an RSA private key")
+        yield int.from_bytes(value, "big")
+
+
+def _tagged(tag: int, value: bytes) -> bytes:
+    size = len(value)
+    if size < 0x80:
+        return bytes((tag, size)) + value
+    length = size.to_bytes((size.bit_length() + 7) // 8, "big")
+    return bytes((tag, 0x80 | len(length))) + length + value
+
+
+def _untagged(raw: bytes) -> tuple[int, bytes, bytes]:
+    """Tag, value and what follows."""
+    if len(raw) < 2:
+        raise ValueError("not an RSA private key")
+    size, start = raw[1], 2
+    if size & 0x80:
+        start += size & 0x7F
+        size = int.from_bytes(raw[2:start], "big")
+    if len(raw) < start + size:
+        raise ValueError("not an RSA private key")
+    return raw[0], raw[start : start + size], raw[start + size :]

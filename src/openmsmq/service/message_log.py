@@ -1,0 +1,138 @@
+"""Nothing vanishes silently: who left a queue unread, or was refused, is counted and logged."""
+
+from collections import Counter
+from typing import Final
+
+from openmsmq.core.events import MessagesDeleted
+from openmsmq.core.message import Message
+from openmsmq.wire.errors import StoreError
+from openmsmq.wire.hresult import hresult_name
+from openmsmq.wire.message_class import NEGATIVE_BIT, MessageClass
+from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.user_message import UserMessage
+
+from .host import Host
+from .logs import (
+    DAMAGE_FOUND,
+    MESSAGE_GONE,
+    MESSAGES_GONE,
+    MESSAGES_REFUSED,
+    REQUEST_REFUSED,
+    log_event,
+)
+
+# Lines a second that name single messages; what is more is summed up once a second.
+LINES_PER_SECOND: Final = 50
+
+
+class Gone:
+    """Messages that left one queue for one reason since the last line about them."""
+
+    __slots__ = ("count", "first", "last")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first = 0
+        self.last = 0
+
+    def add(self, messages: list[Message]) -> None:
+        if not self.count:
+            self.first = messages[0].lookup_id
+        self.last = messages[-1].lookup_id
+        self.count += len(messages)
+
+
+class MessageLog:
+    """Counts and logs what happens to messages besides being read."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._packets = host.manager.state.packets
+        self._lines = 0
+        self._gone: dict[tuple[str, int], Gone] = {}
+        self._refused: dict[tuple[str, str], int] = {}
+        self.deleted: Counter[str] = Counter()
+        """Messages that left a queue unread, by reason, since the start."""
+        self.refused: Counter[str] = Counter()
+        """Requests that were refused, by result code, since the start."""
+        host.listen(MessagesDeleted, self._messages_deleted)
+        host.every_second(self.sum_up)
+
+    # Messages that leave unread
+
+    def _messages_deleted(self, event: MessagesDeleted) -> None:
+        if not event.reason & NEGATIVE_BIT:
+            return
+        reason = reason_name(event.reason)
+        self.deleted[reason] += len(event.messages)
+        named = event.messages[: max(LINES_PER_SECOND - self._lines, 0)]
+        self._lines += len(named)
+        # What it was is known now; it is said once it is true on disk.
+        for message, identifier in zip(named, self._identifiers(named), strict=True):
+            line = (event.queue.path, reason, identifier, message.lookup_id)
+            self._host.when_durable(event.depends, say_gone, line)
+        rest = event.messages[len(named) :]
+        if rest:
+            self._gone.setdefault((event.queue.path, event.reason), Gone()).add(rest)
+
+    def _identifiers(self, messages: list[Message]) -> list[str]:
+        """The message ids; what has left memory is read back, unless it was never on disk."""
+        packets = {each.key: each.packet for each in messages if each.packet is not None}
+        stored = [each.key for each in messages if each.packet is None and each.recoverable]
+        try:
+            packets.update(zip(stored, self._packets.read_many(stored), strict=True))
+        except StoreError as exc:
+            log_event(DAMAGE_FOUND, what=exc)
+        return [
+            str(UserMessage(packets[each.key]).identifier) if each.key in packets else "unknown"
+            for each in messages
+        ]
+
+    # Requests that are refused
+
+    def refuse(self, request: str, queue: str, messages: int, error: QueueError) -> None:
+        """A request was refused, with so many messages for a queue in it."""
+        code = hresult_name(error.code)
+        self.refused[code] += 1
+        log_event(REQUEST_REFUSED, request=request, code=code, reason=error.detail)
+        if messages:
+            if self._lines < LINES_PER_SECOND:
+                self._lines += 1
+                log_event(
+                    MESSAGES_REFUSED, queue=queue, code=code, count=messages, reason=error.detail
+                )
+            else:
+                key = (queue, code)
+                self._refused[key] = self._refused.get(key, 0) + messages
+
+    # Many at once
+
+    def sum_up(self) -> None:
+        """Say what there were too many lines for."""
+        self._lines = 0
+        gone, self._gone = self._gone, {}
+        for (queue, reason), group in gone.items():
+            log_event(
+                MESSAGES_GONE,
+                queue=queue,
+                reason=reason_name(reason),
+                count=group.count,
+                first_lookup_id=group.first,
+                last_lookup_id=group.last,
+            )
+        refused, self._refused = self._refused, {}
+        for (queue, code), count in refused.items():
+            log_event(MESSAGES_REFUSED, queue=queue, code=code, count=count)
+
+
+def say_gone(line: tuple[str, str, str, int]) -> None:
+    queue, reason, identifier, lookup_id = line
+    log_event(MESSAGE_GONE, queue=queue, reason=reason, id=identifier, lookup_id=lookup_id)
+
+
+def reason_name(reason: int) -> str:
+    """The name of a message class."""
+    try:
+        return MessageClass(reason).name
+    except ValueError:
+        return f"0x{reason:04X}"

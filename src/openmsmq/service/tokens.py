@@ -1,0 +1,65 @@
+"""Tokens of clients that come over the network, and whom they stand for."""
+
+import hashlib
+import hmac
+import tomllib
+from pathlib import Path
+from typing import Final
+
+from openmsmq.security.caller import UNIX_USER, Caller, sender_caller, unix_id
+from openmsmq.security.principals import parse_principal
+from openmsmq.wire.errors import ConfigError, MsmqError
+from openmsmq.wire.sid import SID
+
+from .accounts import UnixAccounts, caller_of_user
+
+DIGEST_LENGTH: Final = 64
+
+
+class Tokens:
+    """Callers by the SHA-256 of the text of their token."""
+
+    def __init__(self, callers: dict[str, Caller]) -> None:
+        self._callers = callers
+
+    def __bool__(self) -> bool:
+        return bool(self._callers)
+
+    def authenticate(self, token: str) -> Caller | None:
+        """Whom a token stands for; takes as long for one token as for another."""
+        digest = hashlib.sha256(token.encode()).hexdigest()
+        found = None
+        for known, caller in self._callers.items():
+            if hmac.compare_digest(known, digest):
+                found = caller
+        return found
+
+
+def load_tokens(file: Path | None) -> Tokens:
+    """Read a TOML file of `"<SHA-256 of the token in hex>" = "user:NAME"`.
+
+    Raises:
+        ConfigError: the file cannot be used; the text names the entry.
+    """
+    if file is None:
+        return Tokens({})
+    callers: dict[str, Caller] = {}
+    try:
+        for digest, principal in tomllib.loads(file.read_text(encoding="utf-8")).items():
+            if len(digest) != DIGEST_LENGTH or set(digest.lower()) - set("0123456789abcdef"):
+                raise ConfigError(f"{digest!r} is not a SHA-256 in hex")
+            callers[digest.lower()] = caller_of_sid(parse_principal(str(principal), UnixAccounts()))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, MsmqError) as exc:
+        raise ConfigError(f"local_tokens: {file}: {exc}") from exc
+    return Tokens(callers)
+
+
+def caller_of_sid(sid: SID) -> Caller:
+    """The caller that a SID is: a user of this machine with its groups, or somebody from outside.
+
+    The token says who it is, not that it is an administrator of the queue manager.
+    """
+    found = unix_id(sid)
+    if found is not None and found[0] == UNIX_USER:
+        return caller_of_user(found[1])
+    return sender_caller(sid)
