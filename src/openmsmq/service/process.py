@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import openmsmq
 from openmsmq.core.initialization import MachineIdentity
 from openmsmq.core.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue import QueueRole
@@ -24,6 +23,7 @@ from openmsmq.security.default_descriptor import default_machine_descriptor
 from openmsmq.security.principals import Accounts
 from openmsmq.store.file_store import FileStore
 from openmsmq.store.interface import Progress, Recovery, Store
+from openmsmq.version import __version__
 from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
 from openmsmq.wire.queue_error import QueueError
 
@@ -206,7 +206,7 @@ class QueueManagerProcess:
         return {
             "name": manager.computer_name,
             "guid": f"{{{str(manager.identifier).upper()}}}",
-            "version": openmsmq.__version__,
+            "version": __version__,
         }
 
     def status(self) -> dict[str, Any]:
@@ -295,7 +295,7 @@ def make_manager(
         QueueManagerObject(
             identifier=uuid.uuid4(),
             computer_name=config.name,
-            queue_manager_version=openmsmq.__version__,
+            queue_manager_version=__version__,
             create_time=int(utc),
             modify_time=int(utc),
             security=default_machine_descriptor(unix_user_sid(os.geteuid())).serialize(),
