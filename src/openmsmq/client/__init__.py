@@ -1,1 +1,39 @@
 """The Python API, for programs in any process."""
+
+from openmsmq.wire.errors import ConfigError, MsmqError
+from openmsmq.wire.queue_error import AccessDenied, QueueError
+
+from .blocking.message_stream import MessageStream
+from .blocking.queue import Queue
+from .blocking.queue_manager import QueueManager, connect
+from .blocking.ranges import Producer, Ranges
+from .blocking.transaction import Transaction
+from .errors import ConnectionLost, ReceiveTimeout
+from .logic.link import Identity
+from .logic.ranges import Leased, RangeInfo, RangePlan
+from .message import Message
+from .properties import QueueProperties
+from .received_message import ReceivedMessage
+
+__all__ = [
+    "AccessDenied",
+    "ConfigError",
+    "ConnectionLost",
+    "Identity",
+    "Leased",
+    "Message",
+    "MessageStream",
+    "MsmqError",
+    "Producer",
+    "Queue",
+    "QueueError",
+    "QueueManager",
+    "QueueProperties",
+    "RangeInfo",
+    "RangePlan",
+    "Ranges",
+    "ReceiveTimeout",
+    "ReceivedMessage",
+    "Transaction",
+    "connect",
+]

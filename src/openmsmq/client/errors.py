@@ -1,11 +1,18 @@
 """Errors that only a client can meet."""
 
 from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import QueueError
 
 
 class ConnectionLost(MsmqError):
-    """There is no queue manager at the other end, or none any more."""
+    """There is no queue manager at the other end, or none any more; the text says what to do."""
 
 
-class ReceiveTimeout(MsmqError):
-    """No message came in the time that the caller gave."""
+class ReceiveTimeout(QueueError):
+    """No message came in the time that the caller gave (MQ_ERROR_IO_TIMEOUT)."""
+
+    def __init__(self, detail: str = "no message came in time") -> None:
+        super().__init__(Hresult.MQ_ERROR_IO_TIMEOUT, detail)
+        # Pickle rebuilds an exception from `args`.
+        self.args = (detail,)

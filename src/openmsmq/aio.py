@@ -1,0 +1,1 @@
+"""The asynchronous client: the names of `openmsmq`, with await."""

@@ -1,0 +1,100 @@
+"""Where a queue manager is: the path of its Unix socket, or host and port with TLS."""
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from openmsmq.net.local.paths import SOCKET_VARIABLE, default_socket
+from openmsmq.wire.errors import ConfigError
+
+from .errors import ConnectionLost
+
+
+@dataclass(frozen=True, slots=True)
+class UnixAddress:
+    """A queue manager on this machine; the kernel tells it who connects."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class TcpAddress:
+    """A queue manager anywhere; TLS and a token say who is who."""
+
+    host: str
+    port: int
+    token: str
+    context: ssl.SSLContext
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+Address = UnixAddress | TcpAddress
+
+
+def find_address(
+    address: str | Path | None, *, token: str | None, ca_file: str | Path | None
+) -> Address:
+    """The address that a user means.
+
+    Args:
+        address: path of a socket or `host:port`; without one, $OPENMSMQ_SOCKET, else the socket
+            in the default data directory.
+        token: stands for the user over TCP.
+        ca_file: certificates to trust over TCP instead of the system's.
+
+    Raises:
+        ConfigError: it cannot be used; the text names the argument.
+    """
+    if address is None:
+        address = str(default_socket())
+    host_and_port = None if isinstance(address, Path) else split_host(address)
+    if host_and_port is None:
+        if token is not None or ca_file is not None:
+            raise ConfigError(
+                f"address: {address} is a socket; token and ca_file are for host:port"
+            )
+        return UnixAddress(Path(address))
+    if not token:
+        raise ConfigError(f"token: {address} needs one; over the network it says who you are")
+    try:
+        context = ssl.create_default_context(cafile=None if ca_file is None else str(ca_file))
+    except (OSError, ssl.SSLError) as exc:
+        raise ConfigError(f"ca_file: {ca_file}: {exc}") from exc
+    return TcpAddress(*host_and_port, token, context)
+
+
+def split_host(address: str) -> tuple[str, int] | None:
+    """Host and port of `host:port` or `[address]:port`; None for anything else."""
+    host, separator, port = address.rpartition(":")
+    if not separator or "/" in address or not (port.isascii() and port.isdecimal()):
+        return None
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    return (host, int(port)) if host else None
+
+
+def nobody_answers(address: Address, reason: object) -> ConnectionLost:
+    """Say that there is no queue manager, and what to do."""
+    if isinstance(address, UnixAddress):
+        remedy = (
+            "Start one with `openmsmq serve`, or name its socket "
+            f"(--socket, {SOCKET_VARIABLE}, connect(path))."
+        )
+    else:
+        remedy = "It listens there only when started with --local-port; check host and ca_file."
+    return ConnectionLost(f"no queue manager answers at {address}: {reason}. {remedy}")
+
+
+def hung_up(address: str, reason: object | None) -> str:
+    """Say that a queue manager is gone, and what to do."""
+    why = f" ({reason})" if reason is not None else ""
+    return (
+        f"the queue manager at {address} closed the connection{why}. "
+        "See whether it runs (`openmsmq status`), then connect again; with reconnect=True waiting "
+        "calls do so by themselves."
+    )

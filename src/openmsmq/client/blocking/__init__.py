@@ -1,0 +1,1 @@
+"""The client for programs that wait: blocking sockets under the shared logic."""

@@ -1,0 +1,214 @@
+"""Connection: runs operations over a transport and connects again when asked to."""
+
+import contextlib
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Concatenate, Final, ParamSpec, TypeVar
+
+from openmsmq.client.address import Address, TcpAddress
+from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.logic.link import Link
+from openmsmq.client.logic.operations import Operation
+from openmsmq.client.logic.queue import OpenHandle, QueueLogic
+from openmsmq.client.logic.session import MAX_IN_FLIGHT
+from openmsmq.client.message import Message
+
+from .transport import LINGER_SECONDS, Transport, open_transport
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FIRST_PAUSE: Final = 0.05
+LONGEST_PAUSE: Final = 1.0
+
+
+def run(transport: Transport, operation: Operation[T]) -> T:
+    """Run an operation to its end; its steps are under the lock, its waiting is not."""
+    try:
+        with transport.lock:
+            wait = next(operation)
+        while True:
+            try:
+                reply = transport.wait(wait)
+            except BaseException as exc:  # noqa: BLE001 - the operation decides, and raises again
+                with transport.lock:
+                    wait = operation.throw(exc)
+            else:
+                with transport.lock:
+                    wait = operation.send(reply)
+    except StopIteration as end:
+        result: T = end.value
+    except BaseException:
+        # What the operation posted on its way out still leaves if it can.
+        with contextlib.suppress(ConnectionLost):
+            transport.flush()
+        raise
+    transport.flush()
+    return result
+
+
+class Connection:
+    """What the queues and transactions of a blocking client share."""
+
+    def __init__(self, address: Address, *, timeout: float, reconnect: bool) -> None:
+        self.address: Final = address
+        self.link: Final = Link(time.monotonic, reconnects=reconnect)
+        self._timeout = timeout
+        self._closed = False
+        self._opening = threading.Lock()
+        self._last_ship = 0.0
+        self._transport = self._open()
+
+    def _open(self) -> Transport:
+        transport = open_transport(self.address, self._timeout)
+        token = self.address.token if isinstance(self.address, TcpAddress) else ""
+        try:
+            run(transport, self.link.greet(transport.session, token))
+        except BaseException:
+            transport.close()
+            raise
+        # A program that ends without closing still sends what it has sent.
+        self._finalizer = weakref.finalize(self, finish, transport)
+        return transport
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Guards the logic."""
+        return self._transport.lock
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is a connection right now."""
+        return self._transport.session.fault is None
+
+    # Calls
+
+    def call(self, operation: Callable[P, Operation[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run an operation.
+
+        Raises:
+            ConnectionLost: the queue manager is gone; whether it did the operation is not known.
+        """
+        transport = self._ready()
+        return run(transport, operation(*args, **kwargs))
+
+    def call_waiting(
+        self,
+        timeout: float | None,
+        operation: Callable[Concatenate[float | None, P], Operation[T]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Run an operation that takes how long to wait, again after a loss if that is wanted.
+
+        Raises:
+            ConnectionLost: the queue manager is gone, and not back in time.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            try:
+                transport = self._ready()
+                return run(transport, operation(timeout, *args, **kwargs))
+            except ConnectionLost:
+                if not self.link.reconnects or self._closed:
+                    raise
+            self._await_return(deadline)
+            timeout = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+
+    def _ready(self) -> Transport:
+        """The transport, a new one after a loss if that is wanted."""
+        if self.usable:
+            return self._transport
+        if self._closed or not self.link.reconnects:
+            raise ConnectionLost(str(self._transport.session.fault))
+        with self._opening:
+            if not self.usable:
+                self._finalizer()
+                self._transport = self._open()
+        return self._transport
+
+    def _await_return(self, deadline: float | None) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                self._ready()
+            except ConnectionLost:
+                left = None if deadline is None else deadline - time.monotonic()
+                if self._closed or (left is not None and left <= 0):
+                    raise
+                time.sleep(pause if left is None else min(pause, left))
+                pause = min(2 * pause, LONGEST_PAUSE)
+            else:
+                return
+
+    # Sending without waiting
+
+    def send(self, queue: QueueLogic, message: Message, transaction: int) -> None:
+        """Send a message with others; a refusal is raised later."""
+        transport, handle = self._sender(queue)
+        packet = handle.builder.build(message, transactional=transaction != 0)
+        with transport.lock:
+            full = transport.session.add_packet(handle.number, transaction, packet)
+        if full or not transaction:
+            self._pace(transport, ship=full)
+
+    def send_many(self, queue: QueueLogic, messages: Iterable[Message], transaction: int) -> int:
+        """Send messages with many on their way; return how many, when all are accepted."""
+        transport, handle = self._sender(queue)
+        build, number, lock = handle.builder.build, handle.number, transport.lock
+        add_packet = transport.session.add_packet
+        transactional = transaction != 0
+        count = 0
+        for message in messages:
+            packet = build(message, transactional=transactional)
+            with lock:
+                full = add_packet(number, transaction, packet)
+            count += 1
+            if full or not transactional:
+                self._pace(transport, ship=full)
+        if transaction <= 0:
+            run(transport, transport.session.flush())
+        return count
+
+    def _sender(self, queue: QueueLogic) -> tuple[Transport, OpenHandle]:
+        transport = self._ready()
+        with transport.lock:
+            handle = queue.open_sender()
+        if handle is None:
+            handle = run(transport, queue.opened("send"))
+        return transport, handle
+
+    def _pace(self, transport: Transport, *, ship: bool) -> None:
+        """Let a message leave at once when none came for a while, else together with others."""
+        now = time.monotonic()
+        if ship or now - self._last_ship > LINGER_SECONDS:
+            self._last_ship = now
+            with transport.lock:
+                transport.session.close_sends()
+                crowded = transport.session.in_flight > MAX_IN_FLIGHT
+            transport.flush()
+            if crowded:
+                run(transport, transport.session.make_room())
+        else:
+            transport.linger()
+
+    def flush_data(self) -> None:
+        """Let everything that was posted leave."""
+        self._transport.flush()
+
+    def close(self) -> None:
+        """Hang up; what was not accepted yet may be lost."""
+        self._closed = True
+        self._finalizer()
+
+
+def finish(transport: Transport) -> None:
+    """Let everything leave and hang up."""
+    with contextlib.suppress(ConnectionLost):
+        if transport.session.fault is None:
+            with transport.lock:
+                transport.session.close_sends()
+            transport.flush()
+    transport.close()

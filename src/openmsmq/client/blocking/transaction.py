@@ -1,0 +1,70 @@
+"""Transactions of the blocking client."""
+
+from types import TracebackType
+from typing import Self
+
+from openmsmq.client.logic.session import SINGLE
+from openmsmq.client.logic.transaction import TransactionLogic
+
+from .connection import Connection
+
+
+class Transaction:
+    """Operations that take effect together; commits on exit, aborts on an exception."""
+
+    def __init__(self, connection: Connection, logic: TransactionLogic) -> None:
+        self._connection = connection
+        self._logic = logic
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            if self._logic.open:
+                self.commit()
+        elif self._logic.alive:
+            self.abort()
+
+    @property
+    def number(self) -> int:
+        """What stands for it in requests.
+
+        Raises:
+            QueueError: it is over.
+            ConnectionLost: it was lost with its connection, which aborted it.
+        """
+        return self._logic.number
+
+    def commit(self) -> None:
+        """Make everything take effect; returns when it is on disk.
+
+        Raises:
+            QueueError: something in it was refused; then all of it is undone.
+            ConnectionLost: whether it took effect is not known.
+        """
+        self._connection.call(self._logic.end, commit=True)
+
+    def abort(self) -> None:
+        """Undo everything: sends never happened, received messages are back in place."""
+        self._connection.call(self._logic.end, commit=False)
+
+
+def transaction_number(transaction: Transaction | str | None) -> int:
+    """The number that stands for a transaction in requests.
+
+    Raises:
+        ValueError: neither a transaction nor "single".
+    """
+    if transaction is None:
+        return 0
+    if isinstance(transaction, Transaction):
+        return transaction.number
+    if transaction == "single":
+        return SINGLE
+    raise ValueError(f"transaction: {transaction!r} is neither a transaction nor 'single'")

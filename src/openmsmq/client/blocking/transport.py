@@ -1,0 +1,227 @@
+"""Bytes of one session over one socket, for any number of threads.
+
+Whoever waits for a reply and finds nobody reading reads for all. Whoever cannot write because the
+queue manager is busy answering reads meanwhile, so that both sides always get on.
+"""
+
+import contextlib
+import select
+import socket
+import threading
+import time
+from math import ceil
+from typing import Final
+
+from openmsmq.client.address import Address, TcpAddress, UnixAddress, hung_up, nobody_answers
+from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.logic.operations import Wait
+from openmsmq.client.logic.session import Session
+from openmsmq.protocol.local.messages import AnyReply
+
+from .tls import Tls
+
+READ_SIZE: Final = 256 * 1024
+# How long a message may wait for others to leave with.
+LINGER_SECONDS: Final = 0.002
+WRITER_POLL_MILLISECONDS: Final = 100
+
+
+class Transport:
+    """Moves the bytes of a session; `lock` guards the session."""
+
+    def __init__(self, sock: socket.socket, session: Session, tls: Tls | None) -> None:
+        sock.setblocking(False)
+        self.session: Final = session
+        self.lock: Final = threading.RLock()
+        self._socket = sock
+        self._tls = tls
+        self._arrived = threading.Condition(self.lock)
+        self._reading = False
+        self._write_lock = threading.Lock()
+        self._readable = _poll(sock, select.POLLIN)
+        self._writable = _poll(sock, select.POLLOUT)
+        self._either = _poll(sock, select.POLLIN | select.POLLOUT)
+        self._lingering = threading.Event()
+        self._lingerer: threading.Thread | None = None
+
+    # Waiting for replies
+
+    def wait(self, wait: Wait) -> AnyReply | None:
+        """What an operation waits for; None when it did not come in time.
+
+        Raises:
+            ConnectionLost: it will never come.
+        """
+        self.flush()
+        deadline = None if wait.seconds is None else time.monotonic() + wait.seconds
+        while True:
+            with self._arrived:
+                if self.session.is_over(wait):
+                    return self.session.take(wait.request)
+                if self.session.fault is not None:
+                    raise ConnectionLost(str(self.session.fault))
+                left = None if deadline is None else deadline - time.monotonic()
+                if left is not None and left <= 0:
+                    return None
+                if self._reading:
+                    self._arrived.wait(left)
+                    continue
+                self._reading = True
+            try:
+                if self._readable.poll(None if left is None else ceil(left * 1000)):
+                    self._read()
+            finally:
+                self._stop_reading()
+            # What came may have asked for an answer.
+            self.flush()
+
+    def _stop_reading(self) -> None:
+        with self._arrived:
+            self._reading = False
+            self._arrived.notify_all()
+
+    def _read(self) -> None:
+        try:
+            data = self._socket.recv(READ_SIZE)
+        except BlockingIOError:
+            return
+        except OSError as exc:
+            raise self._lost(exc) from exc
+        if not data:
+            raise self._lost(None)
+        with self.lock:
+            if self._tls is not None:
+                try:
+                    data = self._tls.decrypt(data)
+                except OSError as exc:
+                    raise self._lost(exc) from exc
+            self.session.receive_data(data)
+
+    # Writing
+
+    def flush(self) -> None:
+        """Write everything that was posted.
+
+        Raises:
+            ConnectionLost: it cannot be written.
+        """
+        session = self.session
+        while session.has_data:
+            with self._write_lock:
+                with self.lock:
+                    if session.fault is not None:
+                        raise ConnectionLost(str(session.fault))
+                    plain = session.data_to_send()
+                    data = self._tls.encrypt(plain) if self._tls is not None and plain else plain
+                self._write(memoryview(data))
+
+    def _write(self, left: memoryview) -> None:
+        while left:
+            try:
+                left = left[self._socket.send(left) :]
+            except BlockingIOError:
+                self._wait_writable()
+            except OSError as exc:
+                raise self._lost(exc) from exc
+
+    def _wait_writable(self) -> None:
+        with self.lock:
+            reads = not self._reading
+            if reads:
+                self._reading = True
+        if not reads:
+            self._writable.poll(WRITER_POLL_MILLISECONDS)
+            return
+        try:
+            ((_, events),) = self._either.poll()
+            if events & ~select.POLLOUT:
+                self._read()
+        finally:
+            self._stop_reading()
+
+    # Messages that wait for others
+
+    def linger(self) -> None:
+        """Let the messages that came together leave soon, however long the program does nothing."""
+        if not self._lingering.is_set():
+            if self._lingerer is None:
+                self._lingerer = threading.Thread(
+                    target=self._flush_later, name="openmsmq-linger", daemon=True
+                )
+                self._lingerer.start()
+            self._lingering.set()
+
+    def _flush_later(self) -> None:
+        while self._lingering.wait() and self.session.fault is None:
+            time.sleep(LINGER_SECONDS)
+            self._lingering.clear()
+            with self.lock:
+                self.session.close_sends()
+            # The next call of the program meets the same fault.
+            with contextlib.suppress(ConnectionLost):
+                self.flush()
+
+    # The end
+
+    def _lost(self, cause: OSError | None) -> ConnectionLost:
+        with self.lock:
+            reason = None if cause is None else cause.strerror or cause
+            return self.session.lose(hung_up(self.session.description, reason))
+
+    def close(self) -> None:
+        """Close the connection; waiting calls in other threads end with an error."""
+        with self._arrived:
+            self.session.lose(f"the connection to {self.session.description} was closed")
+            self._arrived.notify_all()
+        # The other side may have been faster: the socket is closed all the same.
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._lingering.set()
+        if self._lingerer is not None and self._lingerer is not threading.current_thread():
+            self._lingerer.join()
+        self._socket.close()
+
+
+def _poll(sock: socket.socket, events: int) -> select.poll:
+    poll = select.poll()
+    poll.register(sock, events)
+    return poll
+
+
+def open_transport(address: Address, timeout: float) -> Transport:
+    """Connect to a queue manager.
+
+    Raises:
+        ConnectionLost: nobody answers there.
+    """
+    try:
+        if isinstance(address, TcpAddress):
+            sock, tls = _connect_tcp(address, timeout)
+        else:
+            sock, tls = _connect_unix(address, timeout), None
+    except OSError as exc:
+        raise nobody_answers(address, exc.strerror or exc) from exc
+    return Transport(sock, Session(str(address)), tls)
+
+
+def _connect_unix(address: UnixAddress, timeout: float) -> socket.socket:
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        sock.settimeout(timeout)
+        sock.connect(str(address.path))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _connect_tcp(address: TcpAddress, timeout: float) -> tuple[socket.socket, Tls]:
+    sock = socket.create_connection((address.host, address.port), timeout)
+    try:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        tls = Tls(address.context, address.host)
+        tls.handshake(sock.sendall, lambda: sock.recv(READ_SIZE))
+    except BaseException:
+        sock.close()
+        raise
+    return sock, tls

@@ -1,0 +1,101 @@
+"""Link: what the queues and transactions of one connection share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from openmsmq.client.errors import ConnectionLost
+from openmsmq.protocol.local import messages as local
+
+from .operations import Operation, Wait, done
+from .packets import Sender
+from .session import Session
+
+# How long a queue manager that works may take to answer.
+GRACE_SECONDS: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a queue manager tells at the start of a connection.
+
+    Attributes:
+        name: its computer name.
+        guid: its GUID, as messages that it sent have it in their ids.
+        sid: who it takes the client for.
+        version: of its program.
+    """
+
+    name: str
+    guid: str
+    sid: bytes
+    version: str
+
+
+class Link:
+    """The way to a queue manager; after a loss another session takes over.
+
+    Args:
+        clock: monotonic time in seconds.
+        reconnects: whether a driver makes a new session when one is lost.
+    """
+
+    def __init__(self, clock: Callable[[], float], *, reconnects: bool) -> None:
+        self.clock: Final = clock
+        self.reconnects: Final = reconnects
+        self.session: Session
+        self.identity: Identity
+        self.sender: Sender
+
+    def greet(self, session: Session, token: str) -> Operation[None]:
+        """Begin a session; from now on it is the current one.
+
+        Raises:
+            ConnectionLost: whoever is there does not let this client in.
+        """
+        hello = local.Hello(session.next_id(), local.VERSION, token)
+        session.post(hello)
+        try:
+            reply = yield Wait(hello.id, GRACE_SECONDS)
+        except ConnectionLost as exc:
+            raise session.refuse() from exc
+        if reply is None:
+            raise session.lose(f"{session.description} has not answered in time.")
+        told = done(reply)
+        self.identity = Identity(told["name"], told["guid"], told["sid"], told["version"])
+        self.sender = Sender(computer_name=self.identity.name, sid=self.identity.sid)
+        self.session = session
+
+    def message_id(self, ordinal: int) -> str:
+        """The id of a message that was sent over this link."""
+        return f"{{{str(UUID(self.identity.guid)).upper()}}}\\{ordinal}"
+
+    def call(self, kind: Callable[..., local.Request], *fields: Any) -> Operation[Any]:
+        """Make a request of this kind and return the value of its answer.
+
+        Raises:
+            QueueError: it was refused, or a message sent before was.
+        """
+        session = self.session
+        session.check()
+        request = kind(session.next_id(), *fields)
+        session.post(request)
+        return done((yield Wait(request.id)))
+
+    def check(self) -> Operation[None]:
+        """Raise what was refused of the messages sent before, without asking anything.
+
+        Raises:
+            QueueError: one was.
+        """
+        self.session.check()
+        yield from ()
+
+    def flush(self) -> Operation[None]:
+        """Wait until everything sent so far is accepted.
+
+        Raises:
+            QueueError: something was refused.
+        """
+        return self.session.flush()

@@ -1,0 +1,113 @@
+"""What a client asks of a queue manager, queues to send to, request and reply."""
+
+from typing import Any, Final
+from uuid import uuid4
+
+import msgspec
+
+from openmsmq.client.errors import ReceiveTimeout
+from openmsmq.client.message import Message
+from openmsmq.client.received_message import ReceivedMessage
+from openmsmq.protocol.local import messages as local
+
+from .cursor import CursorLogic
+from .link import Link
+from .operations import Operation
+from .queue import QueueLogic
+
+MAX_TARGETS: Final = 256
+
+
+class ManagerLogic:
+    """The queue manager at the other end of a link."""
+
+    def __init__(self, link: Link) -> None:
+        self.link: Final = link
+        self._targets: dict[str, QueueLogic] = {}
+        self._responses: QueueLogic | None = None
+
+    def target(self, name: str) -> QueueLogic:
+        """A queue to send to by its name; the last few hundred stay open."""
+        queue = self._targets.get(name)
+        if queue is None:
+            while len(self._targets) >= MAX_TARGETS:
+                self._targets.pop(next(iter(self._targets))).close_unused()
+            queue = self._targets[name] = QueueLogic(self.link, name)
+        return queue
+
+    def create_queue(self, path: str, properties: dict[str, Any]) -> Operation[QueueLogic]:
+        """Create a queue."""
+        yield from self.link.call(local.CreateQueue, path, properties)
+        return QueueLogic(self.link, path)
+
+    def open_queue(self, name: str, access: str, share: str) -> Operation[QueueLogic]:
+        """Open a queue by path name or format name."""
+        queue = QueueLogic(self.link, name, share)
+        yield from queue.opened(access)
+        return queue
+
+    def close(self) -> Operation[None]:
+        """Wait until everything is accepted, and clean up."""
+        responses, self._responses = self._responses, None
+        if responses is not None:
+            yield from self.link.call(local.DeleteQueue, responses.name)
+        yield from self.link.flush()
+
+    def request(
+        self,
+        timeout: float | None,
+        destination: str,
+        message: Message,
+        response_queue: str | None,
+        transaction: int,
+    ) -> Operation[ReceivedMessage]:
+        """Send a request and return the answer that names it.
+
+        Raises:
+            ReceiveTimeout: no answer came in `timeout` seconds.
+        """
+        clock = self.link.clock
+        deadline = None if timeout is None else clock() + timeout
+        if response_queue is None:
+            responses = yield from self._own_responses()
+        else:
+            responses = QueueLogic(self.link, response_queue)
+        asked = msgspec.structs.replace(message, response_queue=responses.name)
+        identifier = yield from self.target(destination).send_and_wait(asked, transaction)
+        cursor = CursorLogic(responses)
+        try:
+            while True:
+                left = None if deadline is None else max(deadline - clock(), 0.0)
+                batch = yield from cursor.next_batch(left)
+                if batch is None:
+                    raise ReceiveTimeout(f"no answer to {identifier} came in time")
+                for answer in batch:
+                    if answer.correlation_id == identifier:
+                        return (
+                            yield from responses.look_up(
+                                answer.lookup_id, "current", 0, receive=True
+                            )
+                        )
+        finally:
+            yield from cursor.close()
+            if response_queue is not None:
+                yield from responses.close()
+
+    def _own_responses(self) -> Operation[QueueLogic]:
+        """The queue for answers to this connection; it is deleted at the end."""
+        if self._responses is None:
+            path = rf".\private$\responses-{uuid4()}"
+            self._responses = yield from self.create_queue(path, {"label": "answers to a client"})
+        return self._responses
+
+
+def reply_to(request: ReceivedMessage, message: Message) -> tuple[str, Message]:
+    """Where an answer goes, and the answer with the id of the request.
+
+    Raises:
+        ValueError: the sender of the request wants no answer.
+    """
+    destination = request.response_queue
+    if destination is None:
+        raise ValueError(f"message {request.id} names no response queue")
+    return destination, msgspec.structs.replace(message, correlation_id=request.id)

@@ -1,0 +1,87 @@
+"""Operations: generators that say which reply they wait for and go on when it is there.
+
+A driver runs an operation: it sends what was posted, waits as asked and feeds the reply in. So the
+same logic serves blocking and asynchronous programs, and tests run it without either.
+"""
+
+from collections.abc import Generator
+from typing import Any, NamedTuple, TypeVar
+
+from openmsmq.client.errors import ReceiveTimeout
+from openmsmq.client.received_message import ReceivedMessage
+from openmsmq.protocol.local.messages import AnyReply, Block, Done, Failed, Messages
+from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import AccessDenied, QueueError
+
+T = TypeVar("T")
+
+
+class Wait(NamedTuple):
+    """What an operation waits for: the next reply to a request.
+
+    The operation gets None when it did not come within `seconds`. With request 0 it waits until
+    anything came beyond what the session had counted in `arrivals`.
+    """
+
+    request: int
+    seconds: float | None = None
+    arrivals: int = 0
+
+
+Operation = Generator[Wait, AnyReply | None, T]
+
+
+def failure(reply: Failed) -> QueueError:
+    """The exception that says why something was refused."""
+    if reply.code == Hresult.MQ_ERROR_IO_TIMEOUT:
+        return ReceiveTimeout(reply.text or "no message came in time")
+    if reply.code == Hresult.MQ_ERROR_ACCESS_DENIED:
+        return AccessDenied(reply.text)
+    return QueueError(reply.code, reply.text)
+
+
+def done(reply: AnyReply | None) -> Any:
+    """The value of an answer; every kind of request has its own.
+
+    Raises:
+        QueueError: it was refused.
+    """
+    if isinstance(reply, Done):
+        return reply.value
+    raise _not_as_expected(reply)
+
+
+def messages(reply: AnyReply | None) -> list[ReceivedMessage]:
+    """The messages of an answer.
+
+    Raises:
+        QueueError: the read was refused.
+        ReceiveTimeout: it ended without a message.
+    """
+    if not isinstance(reply, Messages):
+        raise _not_as_expected(reply)
+    found = list(map(ReceivedMessage, reply.packets, reply.lookup_ids, reply.arrived_times))
+    for index, aborts, moves, moved in reply.counters:
+        message = found[index]
+        found[index] = ReceivedMessage(
+            message.packet, message.lookup_id, reply.arrived_times[index], (aborts, moves, moved)
+        )
+    return found
+
+
+def block(reply: AnyReply | None) -> Block:
+    """The part of a range that an answer brings.
+
+    Raises:
+        QueueError: the range was refused.
+    """
+    if isinstance(reply, Block):
+        return reply
+    raise _not_as_expected(reply)
+
+
+def _not_as_expected(reply: AnyReply | None) -> MsmqError:
+    if isinstance(reply, Failed):
+        return failure(reply)
+    return MsmqError(f"the queue manager answered with {type(reply).__name__}")

@@ -1,0 +1,352 @@
+"""One queue as a client uses it: open, send, receive, peek, look up, move, purge."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from openmsmq.client.errors import ReceiveTimeout
+from openmsmq.client.message import Message
+from openmsmq.client.received_message import ReceivedMessage
+from openmsmq.protocol.local import messages as local
+from openmsmq.wire.format_name import parse_format_name
+from openmsmq.wire.queue_address_names import address_of
+
+from .link import GRACE_SECONDS, Link
+from .operations import Operation, Wait, done, messages
+from .packets import PacketBuilder
+from .session import Session
+
+READ_BYTES: Final = 1024 * 1024
+READ_MESSAGES: Final = 10_000
+MOVE_MESSAGES: Final = 1000
+Progress = Callable[[int], None]
+
+
+class OpenHandle(NamedTuple):
+    """A queue that is open at the queue manager."""
+
+    number: int
+    format_name: str
+    transactional: bool | None
+    builder: PacketBuilder
+
+
+class QueueLogic:
+    """One queue; opened when it is first used for something, and again after a loss."""
+
+    def __init__(self, link: Link, name: str, share: str = "deny_none") -> None:
+        self.link: Final = link
+        self.name: Final = name
+        self._share = share
+        self._session: Session | None = None
+        self._handles: dict[str, OpenHandle] = {}
+        # Lookup ids whose removal is on its way, by request; and those that a loss left open.
+        self._leaving: dict[int, list[int]] = {}
+        self._taken_before: set[int] = set()
+
+    # Opening
+
+    def _current_session(self) -> Session:
+        session = self.link.session
+        if session is not self._session:
+            self._session = session
+            self._handles.clear()
+            self._taken_before = {each for ids in self._leaving.values() for each in ids}
+            self._leaving.clear()
+        return session
+
+    def opened(self, access: str) -> Operation[OpenHandle]:
+        """The handle for this kind of access, opened now if need be."""
+        self._current_session()
+        handle = self._handles.get(access)
+        if handle is None:
+            told = yield from self.link.call(local.OpenQueue, self.name, access, self._share)
+            destination = address_of(parse_format_name(told["destinations"][0]))
+            handle = OpenHandle(
+                told["handle"],
+                told["format_name"],
+                told["transactional"],
+                PacketBuilder(self.link.sender, destination),
+            )
+            self._handles[access] = handle
+        return handle
+
+    def open_sender(self) -> OpenHandle | None:
+        """The handle for sending, if it is open and works."""
+        session = self.link.session
+        handle = self._handles.get("send")
+        if session is not self._session or handle is None:
+            return None
+        if session.refused and handle.number in session.refused:
+            session.refused.discard(handle.number)
+            del self._handles["send"]
+            session.post_in_background(local.CloseQueue(session.next_id(), handle.number))
+            return None
+        return handle
+
+    def opened_to_send(self) -> Operation[OpenHandle]:
+        """The handle for sending."""
+        handle = self.open_sender()
+        return handle or (yield from self.opened("send"))
+
+    def opened_to_read(self) -> Operation[OpenHandle]:
+        """The handle for receiving, or one for peeking if that is all there is."""
+        self._current_session()
+        access = "peek" if "peek" in self._handles and "receive" not in self._handles else "receive"
+        return (yield from self.opened(access))
+
+    def format_name(self) -> Operation[str]:
+        """The format name that the queue manager knows the queue by."""
+        self._current_session()
+        for handle in self._handles.values():
+            return handle.format_name
+        return (yield from self.opened("send")).format_name
+
+    def close(self) -> Operation[None]:
+        """Close what is open; what was read and not removed goes back in place."""
+        session = self._current_session()
+        handles, self._handles = self._handles, {}
+        requests = [local.CloseQueue(session.next_id(), each.number) for each in handles.values()]
+        for request in requests:
+            session.post(request)
+        for request in requests:
+            done((yield Wait(request.id)))
+
+    def close_unused(self) -> None:
+        """Close what is open behind everything that was sent; nobody waits for it."""
+        session = self._current_session()
+        for handle in self._handles.values():
+            session.post_in_background(local.CloseQueue(session.next_id(), handle.number))
+        self._handles.clear()
+
+    # Sending
+
+    def send_and_wait(self, message: Message, transaction: int) -> Operation[str]:
+        """Send one message and return its id once it is accepted."""
+        handle = yield from self.opened_to_send()
+        session = self.link.session
+        session.check(max(transaction, 0))
+        packet = handle.builder.build(message, transactional=transaction != 0)
+        request = local.Send(session.next_id(), handle.number, [packet], transaction)
+        session.post(request)
+        reply = yield Wait(request.id)
+        if isinstance(reply, local.Failed):
+            session.refused.add(handle.number)
+        return self.link.message_id(done(reply))
+
+    # Reading
+
+    def peek(self, timeout: float | None) -> Operation[ReceivedMessage]:
+        """Look at the first message."""
+        handle = yield from self.opened_to_read()
+        found = yield from self._read(handle, timeout, action="peek")
+        return found[0]
+
+    def receive(self, timeout: float | None, transaction: int) -> Operation[ReceivedMessage]:
+        """Take the first message."""
+        found = yield from self._take(timeout, 1, transaction)
+        return found[0]
+
+    def receive_many(
+        self, timeout: float | None, count: int, transaction: int
+    ) -> Operation[list[ReceivedMessage]]:
+        """Take up to `count` messages; wait for the first only."""
+        if count < 1:
+            raise ValueError(f"count: {count} is less than 1")
+        try:
+            return (yield from self._take(timeout, count, transaction))
+        except ReceiveTimeout:
+            return []
+
+    def _take(
+        self, timeout: float | None, count: int, transaction: int
+    ) -> Operation[list[ReceivedMessage]]:
+        """Take messages in two steps, so that none is lost before it is here.
+
+        In a transaction the commit is the second step.
+        """
+        handle = yield from self.opened("receive")
+        found: list[ReceivedMessage] = []
+        try:
+            while True:
+                part = yield from self._read(
+                    handle,
+                    timeout,
+                    count=min(count - len(found), READ_MESSAGES),
+                    transaction=transaction,
+                    two_phase=not transaction,
+                )
+                found += part
+                size = sum([len(message.packet) for message in part])
+                # A reply that is not half full was not cut short: there was no more.
+                if len(found) >= count or (part and 2 * size < READ_BYTES):
+                    break
+                timeout = 0.0 if found else timeout
+        except ReceiveTimeout:
+            if not found:
+                raise
+        except BaseException:
+            if not transaction:
+                self.give_back(handle, found)
+            raise
+        if not transaction:
+            self.remove(handle, found)
+        return found
+
+    def _read(
+        self,
+        handle: OpenHandle,
+        timeout: float | None,
+        *,
+        action: str = "receive",
+        count: int = 1,
+        transaction: int = 0,
+        two_phase: bool = False,
+    ) -> Operation[list[ReceivedMessage]]:
+        session = self.link.session
+        session.check()
+        request = local.Receive(
+            session.next_id(),
+            handle.number,
+            action,
+            count,
+            READ_BYTES,
+            timeout,
+            0,
+            transaction,
+            two_phase,
+        )
+        session.post(request)
+        reply = yield from wait_for_read(
+            session, request.id, timeout, handle.number if two_phase else 0
+        )
+        found = messages(reply)
+        return self.not_taken_before(handle, found) if two_phase else found
+
+    def look_up(
+        self, lookup_id: int, relation: str, transaction: int, *, receive: bool
+    ) -> Operation[ReceivedMessage]:
+        """Look at a message by its lookup id or at a neighbour, or take it."""
+        handle = yield from (self.opened("receive") if receive else self.opened_to_read())
+        session = self.link.session
+        session.check()
+        two_phase = receive and not transaction
+        request = local.Lookup(
+            session.next_id(),
+            handle.number,
+            lookup_id,
+            relation,
+            receive,
+            transaction,
+            two_phase,
+        )
+        session.post(request)
+        reply = yield from wait_for_read(
+            session, request.id, 0.0, handle.number if two_phase else 0
+        )
+        found = messages(reply)
+        if two_phase:
+            self.remove(handle, found)
+        return found[0]
+
+    # The second step of a read
+
+    def remove(self, handle: OpenHandle, taken: Sequence[ReceivedMessage]) -> None:
+        """Remove for good what the caller has now; nobody waits for it."""
+        if not taken:
+            return
+        session = self.link.session
+        ids = [message.lookup_id for message in taken]
+        end = local.EndReceive(session.next_id(), handle.number, ids, delete=True)
+        answered = None
+        if self.link.reconnects:
+            self._leaving[end.id] = ids
+            answered = self._forget_leaving(end.id)
+        session.post_in_background(end, answered=answered)
+
+    def taken_at_loss(self, taken: Sequence[ReceivedMessage]) -> None:
+        """The connection was lost before the removal of these could be asked for."""
+        self._current_session()
+        self._taken_before.update([message.lookup_id for message in taken])
+
+    def _forget_leaving(self, request: int) -> Callable[[bool], None]:
+        def answered(accepted: bool) -> None:  # noqa: ARG001, FBT001 - refused ones are told apart
+            self._leaving.pop(request, None)
+
+        return answered
+
+    def give_back(self, handle: OpenHandle, unseen: Sequence[ReceivedMessage]) -> None:
+        """Put back in place what the caller has not seen."""
+        session = self.link.session
+        if unseen and session.fault is None:
+            ids = [message.lookup_id for message in unseen]
+            end = local.EndReceive(session.next_id(), handle.number, ids, delete=False)
+            session.post_in_background(end)
+
+    def not_taken_before(
+        self, handle: OpenHandle, found: list[ReceivedMessage]
+    ) -> list[ReceivedMessage]:
+        """Without those that the caller had before a loss: these are removed now."""
+        before = self._taken_before
+        if not before:
+            return found
+        again = [message for message in found if message.lookup_id in before]
+        self.remove(handle, again)
+        return [message for message in found if message.lookup_id not in before]
+
+    # Managing
+
+    def purge(self, progress: Progress | None) -> Operation[int]:
+        """Delete every message, step by step; return how many."""
+        handle = yield from self.opened("receive")
+        upto = None
+        purged: int = 0
+        while True:
+            step = yield from self.link.call(local.Purge, handle.number, upto)
+            purged += step["count"]
+            upto = step["upto"]
+            if progress is not None:
+                progress(purged)
+            if step["done"]:
+                return purged
+
+    def move(
+        self,
+        target: "QueueLogic",
+        lookup_ids: Sequence[int] | None,
+        transaction: int,
+        *,
+        count: int | None,
+        progress: Progress | None,
+    ) -> Operation[int]:
+        """Move messages by lookup id, or the first `count`, or all; return how many."""
+        source = yield from self.opened("receive")
+        to = yield from target.opened("move")
+        moved: int = 0
+        left = len(lookup_ids) if lookup_ids is not None else count
+        while left is None or moved < left:
+            wanted = MOVE_MESSAGES if left is None else min(left - moved, MOVE_MESSAGES)
+            ids = None if lookup_ids is None else list(lookup_ids[moved : moved + wanted])
+            step = yield from self.link.call(
+                local.Move, source.number, to.number, ids, wanted, transaction
+            )
+            moved += step
+            if progress is not None:
+                progress(moved)
+            if step < wanted:
+                break
+        return moved
+
+
+def wait_for_read(
+    session: Session, request: int, timeout: float | None, handle: int
+) -> Operation[local.AnyReply]:
+    """The reply to a read that ends by itself; if the caller gives up, nothing stays locked."""
+    try:
+        reply = yield Wait(request, None if timeout is None else timeout + GRACE_SECONDS)
+    except BaseException:
+        if session.fault is None:
+            session.withdraw(request, handle)
+        raise
+    if reply is None:
+        raise session.lose(f"the queue manager at {session.description} has not answered in time.")
+    return reply

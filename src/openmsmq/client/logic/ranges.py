@@ -1,0 +1,231 @@
+"""Ranges of a queue by arrival sequence, and staged batches: what pipelines read and write with."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from openmsmq.client.message import Message
+from openmsmq.protocol.local import messages as local
+from openmsmq.protocol.local.messages import Block
+
+from .link import Link
+from .operations import Operation, Wait, block
+from .queue import Progress, QueueLogic
+from .session import Session
+
+STAGE_BYTES: Final = 1024 * 1024
+STAGE_MESSAGES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class RangeInfo:
+    """What a queue holds, by arrival sequence; 0 where there is none.
+
+    Attributes:
+        incarnation: another one when the queue was deleted and created again.
+        first, last: sequence of the first and the last visible message.
+        stable: nothing at or below it becomes visible later.
+        count, bytes: what is visible.
+        lock_holders: who has messages locked, and how many.
+    """
+
+    incarnation: str
+    first: int
+    stable: int
+    last: int
+    count: int
+    bytes: int
+    lock_holders: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RangePlan:
+    """A range that ends at `end`; the digest of its ids does not depend on their order."""
+
+    end: int
+    count: int
+    bytes: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leased:
+    """What one lease moved into the subqueue of a consumer; `done`: the queue has no more."""
+
+    subqueue: str
+    count: int
+    bytes: int
+    done: bool
+
+
+class RangesLogic:
+    """The range operations of one queue."""
+
+    def __init__(self, queue: QueueLogic) -> None:
+        self._queue = queue
+        self._link = queue.link
+
+    def info(self) -> Operation[RangeInfo]:
+        """First, stable and last sequence, and who holds locks."""
+        handle = yield from self._queue.opened_to_read()
+        told = yield from self._link.call(local.RangeInfo, handle.number)
+        return RangeInfo(**told)
+
+    def plan(
+        self, after: int, upto: int | None, max_rows: int | None, max_bytes: int | None
+    ) -> Operation[RangePlan]:
+        """The next range behind `after`, below the stable mark and within the limits."""
+        handle = yield from self._queue.opened_to_read()
+        told = yield from self._link.call(
+            local.PlanRange, handle.number, after, upto, max_rows, max_bytes
+        )
+        return RangePlan(**told)
+
+    def split(self, after: int, upto: int, parts: int) -> Operation[list[int]]:
+        """Ends of consecutive ranges of about equal bytes."""
+        handle = yield from self._queue.opened_to_read()
+        ends: list[int] = yield from self._link.call(
+            local.SplitRange, handle.number, after, upto, parts
+        )
+        return ends
+
+    def acknowledge(self, base: int, upto: int, progress: Progress | None) -> Operation[int]:
+        """Receive a range for good, step by step; return how many messages it was."""
+        handle = yield from self._queue.opened("receive")
+        return (
+            yield from self._in_steps(local.AcknowledgeRange, (handle.number, base, upto), progress)
+        )
+
+    def lease(self, consumer: str, token: int, max_rows: int, max_bytes: int) -> Operation[Leased]:
+        """Move the next messages into the subqueue of a consumer."""
+        handle = yield from self._queue.opened("receive")
+        told = yield from self._link.call(
+            local.Lease, handle.number, consumer, token, max_rows, max_bytes
+        )
+        return Leased(**told)
+
+    def release(self, consumer: str, token: int, progress: Progress | None) -> Operation[int]:
+        """Move what a consumer has back, step by step; return how many messages it was."""
+        handle = yield from self._queue.opened("receive")
+        return (
+            yield from self._in_steps(local.Release, (handle.number, consumer, token), progress)
+        )
+
+    def pin(self, base: int, upto: int, seconds: float) -> Operation[None]:
+        """Keep a range from expiring."""
+        handle = yield from self._queue.opened("receive")
+        yield from self._link.call(local.Pin, handle.number, base, upto, seconds)
+
+    def _in_steps(
+        self,
+        kind: type[local.AcknowledgeRange] | type[local.Release],
+        fields: tuple[object, ...],
+        progress: Progress | None,
+    ) -> Operation[int]:
+        count: int = 0
+        while True:
+            step = yield from self._link.call(kind, *fields)
+            count += step["count"]
+            if progress is not None:
+                progress(count)
+            if step["done"]:
+                return count
+
+
+class RangeStream:
+    """The blocks of a range as the queue manager streams them."""
+
+    def __init__(
+        self, queue: QueueLogic, after: int, upto: int, block_rows: int, block_bytes: int
+    ) -> None:
+        self._queue = queue
+        self._fields = (after, upto, block_rows, block_bytes)
+        self._session: Session | None = None
+        self._request = 0
+        self._ended = False
+
+    def next_block(self) -> Operation[Block | None]:
+        """The next block; None behind the last one."""
+        if self._session is None:
+            handle = yield from self._queue.opened_to_read()
+            self._session = session = self._queue.link.session
+            session.check()
+            request = local.PeekRange(session.next_id(), handle.number, *self._fields)
+            session.post(request)
+            self._request = request.id
+        if self._ended:
+            return None
+        reply = yield Wait(self._request)
+        self._ended = not isinstance(reply, Block) or reply.last
+        found = block(reply)
+        return None if found.last else found
+
+    def close(self) -> None:
+        """Drop the blocks that nobody wants any more."""
+        if self._session is not None and not self._ended:
+            self._ended = True
+            self._session.ignore(self._request)
+
+
+class ProducerLogic:
+    """Batches of one producer: staged piece by piece, published whole and once."""
+
+    def __init__(self, link: Link, name: str) -> None:
+        self._link = link
+        self._name = name
+        self._queues: dict[str, QueueLogic] = {}
+
+    def stage(
+        self,
+        batch: int,
+        partition: int,
+        attempt: int,
+        destination: str,
+        messages: Iterable[Message],
+        *,
+        transactional: bool | None,
+    ) -> Operation[int]:
+        """Keep messages for a batch; return how many."""
+        queue = self._queues.get(destination)
+        if queue is None:
+            queue = self._queues[destination] = QueueLogic(self._link, destination)
+        handle = yield from queue.opened_to_send()
+        in_transaction = bool(handle.transactional if transactional is None else transactional)
+        build = handle.builder.build
+        packets = (build(message, transactional=in_transaction) for message in messages)
+        return (yield from self.stage_packets(batch, partition, attempt, destination, packets))
+
+    def stage_packets(
+        self, batch: int, partition: int, attempt: int, destination: str, packets: Iterable[bytes]
+    ) -> Operation[int]:
+        """Keep packets that the caller has built for a batch; return how many."""
+        session = self._link.session
+        part: list[bytes] = []
+        size = count = 0
+
+        def post() -> None:
+            fields = (self._name, batch, partition, attempt, destination, part)
+            session.post_in_background(local.Stage(session.next_id(), *fields), size=size)
+
+        for packet in packets:
+            part.append(packet)
+            size += len(packet)
+            count += 1
+            if size >= STAGE_BYTES or len(part) >= STAGE_MESSAGES:
+                post()
+                part, size = [], 0
+                yield from session.make_room()
+                session.check()
+        if part:
+            post()
+        yield from session.flush()
+        return count
+
+    def commit(self, batch: int, stages: Iterable[tuple[int, int]]) -> Operation[bool]:
+        """Publish a batch; say whether it was new."""
+        told = yield from self._link.call(local.CommitBatch, self._name, batch, list(stages))
+        return not told["repeated"]
+
+    def abort(self, batch: int) -> Operation[None]:
+        """Forget what was staged of a batch."""
+        yield from self._link.call(local.AbortBatch, self._name, batch)

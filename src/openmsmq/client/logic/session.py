@@ -1,0 +1,285 @@
+"""One connection to a queue manager as bytes in and bytes out, without a socket.
+
+Requests are posted and leave together. Sends that nobody waits for are packed many to a request;
+their answers, and those of other requests in the background, are looked at as they come.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from itertools import count
+from struct import Struct
+from typing import Final, NamedTuple
+
+import msgspec
+
+from openmsmq.client.errors import ConnectionLost
+from openmsmq.protocol.local.framing import FrameBuffer
+from openmsmq.protocol.local.messages import (
+    AnyReply,
+    Block,
+    Cancel,
+    EndReceive,
+    Failed,
+    Messages,
+    Request,
+    Send,
+    decode_reply,
+)
+from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.queue_error import QueueError
+
+from .operations import Operation, Wait, failure
+
+REQUEST_BYTES: Final = 128 * 1024
+REQUEST_MESSAGES: Final = 1000
+MAX_IN_FLIGHT: Final = 4 * 1024 * 1024
+SINGLE: Final = -1
+_LENGTH: Final = Struct("<I")
+_NO_LENGTH: Final = bytes(_LENGTH.size)
+_encode_into: Final = msgspec.msgpack.Encoder().encode_into
+
+
+class Background(NamedTuple):
+    """A request whose answer nobody waits for."""
+
+    size: int
+    transaction: int
+    answered: Callable[[bool], None] | None
+
+
+class Session:
+    """The state of one connection."""
+
+    def __init__(self, description: str) -> None:
+        # Where the queue manager is, for error texts.
+        self.description: Final = description
+        self.next_id: Final = count(1).__next__
+        self.fault: ConnectionLost | None = None
+        self._out = bytearray()
+        self._frames = FrameBuffer()
+        self._replies: dict[int, deque[AnyReply]] = {}
+        self._ignored: set[int] = set()
+        self._withdrawn: dict[int, int] = {}
+        self._background: dict[int, Background] = {}
+        self._failures: list[tuple[int, QueueError]] = []
+        self.in_flight = 0
+        # How often replies came.
+        self.arrivals = 0
+        # Handles for which a send was refused: the queue may be gone, another open tells.
+        self.refused: Final[set[int]] = set()
+        self._packets: list[bytes] = []
+        self._packet_bytes = 0
+        self._target = (0, 0)
+
+    # Requests
+
+    def post(self, request: Request) -> None:
+        """Let a request leave behind everything that was posted or sent before."""
+        if self._packets:
+            self.close_sends()
+        self._encode(request)
+
+    def _encode(self, request: Request) -> None:
+        out = self._out
+        start = len(out)
+        out += _NO_LENGTH
+        _encode_into(request, out, -1)
+        _LENGTH.pack_into(out, start, len(out) - start - _LENGTH.size)
+
+    def post_in_background(
+        self,
+        request: Request,
+        *,
+        size: int = 0,
+        transaction: int = 0,
+        answered: Callable[[bool], None] | None = None,
+    ) -> None:
+        """Post a request that nobody waits for.
+
+        Args:
+            size: bytes that count as in flight until it is answered.
+            transaction: what a refusal belongs to; see `check`.
+            answered: called with whether it was accepted.
+        """
+        self.post(request)
+        self._background[request.id] = Background(size, transaction, answered)
+        self.in_flight += size
+
+    def add_packet(self, handle: int, transaction: int, packet: bytes) -> bool:
+        """Send a packet with others; say whether enough came together for a request.
+
+        Raises:
+            QueueError: one that was sent before was refused; this one is not sent.
+        """
+        if self._failures:
+            self.check(transaction)
+        target = (handle, transaction)
+        if target != self._target:
+            self.close_sends()
+            self._target = target
+        packets = self._packets
+        packets.append(packet)
+        self._packet_bytes = size = self._packet_bytes + len(packet)
+        return size >= REQUEST_BYTES or len(packets) >= REQUEST_MESSAGES
+
+    def close_sends(self) -> None:
+        """Make a request of the packets that came together."""
+        packets = self._packets
+        if not packets:
+            return
+        handle, transaction = self._target
+        size = self._packet_bytes
+        self._packets = []
+        self._packet_bytes = 0
+        request = Send(self.next_id(), handle, packets, transaction)
+        self.post_in_background(
+            request,
+            size=size,
+            transaction=transaction,
+            answered=lambda accepted: None if accepted else self.refused.add(handle),
+        )
+
+    def ignore(self, request: int) -> None:
+        """Drop what answers a request when it comes, whatever it says."""
+        self._ignored.add(request)
+        for reply in self._replies.pop(request, ()):
+            if not isinstance(reply, Block) or reply.last:
+                self._ignored.discard(request)
+
+    def withdraw(self, read: int, handle: int) -> None:
+        """Give up a read; messages that it brings nevertheless go back in place.
+
+        Args:
+            handle: of the queue that a two-phase read locks messages in; 0 for a peek.
+        """
+        cancel = Cancel(self.next_id(), read)
+        self.post(cancel)
+        self.ignore(cancel.id)
+        arrived = self.take(read)
+        if arrived is None:
+            self._withdrawn[read] = handle
+        else:
+            self._give_back(arrived, handle)
+
+    def _give_back(self, reply: AnyReply, handle: int) -> None:
+        if handle and isinstance(reply, Messages):
+            end = EndReceive(self.next_id(), handle, reply.lookup_ids, delete=False)
+            self.post(end)
+            self.ignore(end.id)
+
+    # Bytes
+
+    def data_to_send(self) -> bytearray:
+        """Everything that was posted since the last call."""
+        out = self._out
+        if out:
+            self._out = bytearray()
+        return out
+
+    @property
+    def has_data(self) -> bool:
+        """Whether something was posted since the last `data_to_send`."""
+        return bool(self._out)
+
+    @property
+    def has_packets(self) -> bool:
+        """Whether messages wait for others to leave with."""
+        return bool(self._packets)
+
+    def receive_data(self, data: bytes) -> None:
+        """Bytes came.
+
+        Raises:
+            ConnectionLost: the other side does not speak the protocol; the session is over.
+        """
+        try:
+            replies = [decode_reply(payload) for payload in self._frames.feed(data)]
+        except (MsmqError, msgspec.MsgspecError, UnicodeDecodeError) as exc:
+            raise self.lose(f"what is at {self.description} is no queue manager: {exc}") from exc
+        if replies:
+            self.arrivals += 1
+        for reply in replies:
+            self._arrived(reply)
+
+    def _arrived(self, reply: AnyReply) -> None:
+        request = reply.id
+        background = self._background.pop(request, None)
+        if background is not None:
+            self.in_flight -= background.size
+            refused = isinstance(reply, Failed)
+            if isinstance(reply, Failed):
+                self._failures.append((background.transaction, failure(reply)))
+            if background.answered is not None:
+                background.answered(not refused)
+        elif request in self._withdrawn:
+            self._give_back(reply, self._withdrawn.pop(request))
+        elif request in self._ignored:
+            # A range that is streamed has several replies.
+            if not isinstance(reply, Block) or reply.last:
+                self._ignored.discard(request)
+        else:
+            self._replies.setdefault(request, deque()).append(reply)
+
+    def is_over(self, wait: Wait) -> bool:
+        """Whether what an operation waits for has come."""
+        return wait.request in self._replies or (not wait.request and self.arrivals > wait.arrivals)
+
+    def take(self, request: int) -> AnyReply | None:
+        """The next reply to a request, if it is here."""
+        waiting = self._replies.get(request)
+        if waiting is None:
+            return None
+        reply = waiting.popleft()
+        if not waiting:
+            del self._replies[request]
+        return reply
+
+    def lose(self, text: str) -> ConnectionLost:
+        """The connection is gone; the first reason counts."""
+        if self.fault is None:
+            unknown = len(self._packets) + sum(1 for each in self._background.values() if each.size)
+            if unknown:
+                text += " Whether the messages sent last have arrived is not known."
+            self.fault = ConnectionLost(text)
+        return self.fault
+
+    def refuse(self) -> ConnectionLost:
+        """Say that the queue manager hung up instead of a greeting."""
+        return ConnectionLost(
+            f"the queue manager at {self.description} does not let this client in. "
+            "Check token, version and the limit of connections; its log says which it was."
+        )
+
+    # Answers in the background
+
+    def check(self, transaction: int = 0) -> None:
+        """Raise what was refused in the background in a transaction; 0 is outside of all.
+
+        Raises:
+            QueueError: the oldest refusal.
+        """
+        for index, (owner, error) in enumerate(self._failures):
+            if owner == transaction:
+                del self._failures[index]
+                raise error
+
+    def forget_failures(self, transaction: int) -> None:
+        """A transaction is over: nobody asks for its refusals any more."""
+        self._failures = [each for each in self._failures if each[0] != transaction]
+
+    def make_room(self) -> Operation[None]:
+        """Wait until what is on its way is within bounds."""
+        while self.in_flight > MAX_IN_FLIGHT:
+            yield Wait(0, arrivals=self.arrivals)
+
+    def flush(self) -> Operation[None]:
+        """Wait until everything sent so far is accepted.
+
+        Raises:
+            QueueError: something was refused.
+        """
+        self.close_sends()
+        last = self.next_id()
+        while self._background and next(iter(self._background)) < last:
+            yield Wait(0, arrivals=self.arrivals)
+        self.check()

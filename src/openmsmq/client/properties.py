@@ -1,0 +1,35 @@
+"""Words that the blocking and the asynchronous client share."""
+
+from typing import Any, Literal, TypedDict
+
+Access = Literal["receive", "peek", "send", "move"]
+Share = Literal["deny_none", "deny_receive"]
+Relation = Literal["current", "next", "previous", "first", "last"]
+Info = dict[str, Any]
+
+
+class QueueProperties(TypedDict, total=False):
+    """What a queue can be created with or changed to.
+
+    Attributes:
+        transactional: takes transactional messages only; cannot be changed.
+        label: a text that describes it.
+        journal: keep a copy of every message that is received.
+        quota, journal_quota: kilobytes that it and its journal may hold.
+        authenticate: take signed messages only.
+        privacy: "none", "optional" or "body" (encrypted bodies only).
+        base_priority: of a public queue, for routing.
+        multicast: `address:port` of the multicast group that it listens to.
+        type: GUID of the kind of service that it belongs to.
+    """
+
+    transactional: bool
+    label: str
+    journal: bool
+    quota: int
+    journal_quota: int
+    authenticate: bool
+    privacy: Literal["none", "optional", "body"]
+    base_priority: int
+    multicast: str
+    type: str
