@@ -63,11 +63,14 @@ class History:
     __slots__ = (
         "abort_count",
         "allow_peek_when_locked",
+        "awaiting_final_ack",
         "deadletter_queue",
         "last_move_time",
         "message_class",
         "move_count",
         "transaction",
+        "tx_sequence_id",
+        "tx_sequence_number",
     )
 
     def __init__(self) -> None:
@@ -78,6 +81,11 @@ class History:
         self.message_class = 0
         # The number of the prepared transaction that holds the message.
         self.transaction = 0
+        # The place of an outgoing message in its transactional sequence; it never changes.
+        self.tx_sequence_id = 0
+        self.tx_sequence_number = 0
+        # Delivered, but the source must know what becomes of it.
+        self.awaiting_final_ack = False
         self.deadletter_queue = ""
         self.allow_peek_when_locked = False
 
@@ -166,8 +174,9 @@ class Message:
 
 # Queue number, lookup id, state, traits, arrival, expiry.
 _RECORD: Final = Struct("<IQBBdI")
-# Abort count, move count, last move time, message class, transaction; then the dead-letter queue.
-_HISTORY: Final = Struct("<IIIHQ")
+# Abort count, move count, last move time, message class, transaction, sequence and number in it,
+# awaiting final acknowledgment; then the dead-letter queue.
+_HISTORY: Final = Struct("<IIIHQQI?")
 pack_record: Final = _RECORD.pack
 
 
@@ -194,6 +203,9 @@ class Record:
                 history.last_move_time,
                 history.message_class,
                 history.transaction,
+                history.tx_sequence_id,
+                history.tx_sequence_number,
+                history.awaiting_final_ack,
             ) = _HISTORY.unpack_from(record, _RECORD.size)
             history.deadletter_queue = record[_RECORD.size + _HISTORY.size :].decode()
 
@@ -219,6 +231,9 @@ def record_of(message: Message) -> bytes:
             history.last_move_time,
             history.message_class,
             history.transaction,
+            history.tx_sequence_id,
+            history.tx_sequence_number,
+            history.awaiting_final_ack,
         )
         + history.deadletter_queue.encode()
     )

@@ -22,6 +22,7 @@ from openmsmq.security.caller import Caller
 from openmsmq.wire.batch import Batch
 from openmsmq.wire.format_name import FormatName
 from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.queue_enums import ShareMode
 from openmsmq.wire.queue_error import QueueError
 
@@ -341,12 +342,34 @@ class QueueManager:
         return result
 
     def end_many(
-        self, descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int], *, delete: bool
+        self,
+        descriptor: OpenQueueDescriptor,
+        lookup_ids: Sequence[int],
+        *,
+        delete: bool,
+        reason: int = MessageClass.ACK_RECEIVE,
+        transactional: bool = False,
     ) -> int:
-        """End two-phase reads: delete the messages, or give them back in place."""
-        number = reading.end_many(self.state, descriptor, lookup_ids, delete=delete)
+        """End two-phase reads: delete the messages, or give them back in place.
+
+        `reason` may be NACK_RECEIVE_REJECTED. What a transaction holds is left to it.
+        """
+        number = reading.end_many(
+            self.state,
+            descriptor,
+            lookup_ids,
+            delete=delete,
+            reason=reason,
+            transactional=transactional,
+        )
         settle(self.state)
         return number
+
+    def reject_many(
+        self, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
+    ) -> None:
+        """Have messages that a transaction received leave as rejected when it commits."""
+        reading.reject_many(transaction, queue, lookup_ids)
 
     def peek_many(
         self,

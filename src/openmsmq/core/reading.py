@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
 _PURGED: Final = int(MessageClass.NACK_Q_PURGED)
+_REJECTED: Final = int(MessageClass.NACK_RECEIVE_REJECTED)
 _PURGE_PENDING: Final = PositionState.PURGE_PENDING
 # Choice: how many bytes one read returns unless the caller wants fewer or more.
 DEFAULT_MAX_BYTES: Final = 4 * 1024 * 1024
@@ -142,16 +143,23 @@ def finish_taking(state: State, queue: Queue, messages: list[Message], read: Wai
 
 
 def end_many(
-    state: State, descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int], *, delete: bool
+    state: State,
+    descriptor: OpenQueueDescriptor,
+    lookup_ids: Sequence[int],
+    *,
+    delete: bool,
+    reason: int = ACK_RECEIVE,
+    transactional: bool = False,
 ) -> int:
     """Dequeue Message End for several messages; return the batch that stores it.
 
     Raises:
-        QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, a message is not locked by this descriptor;
-            then none of them is changed.
+        QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, a message is not being received here; then none
+            of them is changed.
     """
     queue = descriptor.require(MAY_RECEIVE)
-    held = descriptor.locked
+    # A message that a transaction holds is left to the transaction.
+    held = queue.locked if transactional else descriptor.locked
     messages = []
     for lookup_id in dict.fromkeys(lookup_ids):
         message = held.get(lookup_id)
@@ -161,18 +169,43 @@ def end_many(
                 f"{queue.path}: message {lookup_id} is not being received here",
             )
         messages.append(message)
+    if transactional:
+        return 0
     for message in messages:
         del held[message.lookup_id]
     if not delete:
         return_locked(state, messages)
         return 0
-    for reason, purged in ((ACK_RECEIVE, False), (_PURGED, True)):
+    for each_reason, purged in ((reason, False), (_PURGED, True)):
         group = [each for each in messages if (each.state == _PURGE_PENDING) is purged]
         if group:
             for message in group:
                 queue.forget_locked(message)
-            delete_messages(state, queue, group, reason)
+            delete_messages(state, queue, group, each_reason)
     return changes(state, messages)
+
+
+def reject_many(transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]) -> None:
+    """Have messages that a transaction received leave as rejected when it commits.
+
+    Raises:
+        QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, the transaction did not receive one of them.
+    """
+    transaction.require_active()
+    messages = []
+    for lookup_id in dict.fromkeys(lookup_ids):
+        message = queue.locked.get(lookup_id)
+        if message is None or message.holder is not transaction:
+            raise QueueError(
+                Hresult.MQ_ERROR_MESSAGE_NOT_FOUND,
+                f"{queue.path}: message {lookup_id} was not received in this transaction",
+            )
+        messages.append(message)
+    rejected = set(messages)
+    for operation in transaction.operations:
+        if operation.operation_type is OperationType.DEQUEUE:
+            operation.messages = [each for each in operation.messages if each not in rejected]
+    transaction.add(OperationType.DEQUEUE, messages, reason=_REJECTED)
 
 
 def peek_many(

@@ -15,3 +15,4 @@ class Table(IntEnum):
     SEQUENCES = 7
     DIRECTORY = 8
     HISTORY = 9
+    ADDRESSES = 10

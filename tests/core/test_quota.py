@@ -1,0 +1,130 @@
+"""Quotas and byte counts ([MS-MQDMPR] 3.1.7.1.9)."""
+
+import pytest
+from tests.core.harness import ORDERS, RECEIVE, USER, Harness, packet, refused
+
+from openmsmq.core.quota import EnqueueStatus
+from openmsmq.directory.objects import UNLIMITED
+from openmsmq.wire.user_message import UserMessage
+
+SPEC = pytest.mark.spec
+KILOBYTE = 1024
+
+
+def big(size: int) -> UserMessage:
+    """A message whose packet has exactly this size."""
+    overhead = len(packet(b""))
+    message = UserMessage(packet(bytes(size - overhead)))
+    assert len(message.packet) == size
+    return message
+
+
+@SPEC("MQDMPR-3.1.7.1.9-12", "MQDMPR-3.1.7.1.27-01")
+def test_the_statuses_have_their_numbers(harness: Harness) -> None:
+    assert [int(status) for status in EnqueueStatus] == [0, 1, 2, 3]
+    queue = harness.qm.find_queue(ORDERS)
+    assert harness.qm.incoming.enqueue_message(queue, big(200)) == EnqueueStatus.OK
+    late = UserMessage(packet(sent_time=int(harness.utc) - 11, time_to_reach_queue=10))
+    assert harness.qm.incoming.enqueue_message(queue, late) == EnqueueStatus.TIMED_OUT
+    assert queue.count == 1
+
+
+@SPEC("MQDMPR-3.1.7.1.9-03", "MQDMPR-3.1.1.2-06", "MQDMPR-3.1.7.1.27-01")
+def test_a_queue_takes_as_many_kilobytes_as_its_quota(harness: Harness) -> None:
+    queue = harness.create(r".\private$\small", quota=2)
+    enqueue = harness.qm.incoming.enqueue_message
+    assert enqueue(queue, big(2 * KILOBYTE - 200)) == EnqueueStatus.OK
+    assert enqueue(queue, big(204)) == EnqueueStatus.QUEUE_QUOTA
+    assert queue.count == 1
+    assert enqueue(queue, big(200)) == EnqueueStatus.OK
+    assert queue.total_bytes == 2 * KILOBYTE
+
+
+@SPEC("MQDMPR-3.1.7.1.9-02", "MQDMPR-3.1.7.1.9-03")
+def test_the_quota_of_the_queue_manager_comes_first(harness: Harness) -> None:
+    harness.qm.state.manager.queue_manager_quota = 1
+    queue = harness.create(r".\private$\small", quota=0)
+    enqueue = harness.qm.incoming.enqueue_message
+    assert enqueue(queue, big(KILOBYTE + 4)) == EnqueueStatus.QUEUE_MANAGER_QUOTA
+    other = harness.qm.find_queue(ORDERS)
+    assert enqueue(other, big(KILOBYTE)) == EnqueueStatus.OK
+    assert enqueue(other, big(200)) == EnqueueStatus.QUEUE_MANAGER_QUOTA
+    assert (queue.count, other.count) == (0, 1)
+
+
+@SPEC("MQDMPR-3.1.7.1.9-01")
+def test_a_throttled_queue_manager_answers_as_if_it_were_full(harness: Harness) -> None:
+    harness.qm.outgoing.set_throttled(throttled=True)
+    queue = harness.qm.find_queue(ORDERS)
+    status = harness.qm.incoming.enqueue_message(queue, big(200))
+    assert status == EnqueueStatus.QUEUE_MANAGER_QUOTA
+    assert queue.count == 0
+
+
+@SPEC("MQDMPR-3.1.7.1.9-04", "MQDMPR-3.1.1.1-05")
+def test_the_largest_quota_is_no_limit(harness: Harness) -> None:
+    queue = harness.qm.find_queue(ORDERS)
+    assert queue.properties.quota == harness.qm.state.manager.queue_manager_quota == UNLIMITED
+    queue.total_bytes = harness.qm.state.total_bytes = 1 << 50
+    assert harness.qm.incoming.enqueue_message(queue, big(200)) == EnqueueStatus.OK
+
+
+@SPEC("MQDMPR-3.1.7.2.2-01", "MQDMPR-3.1.7.2.1-01", "MQDMPR-3.1.1.2-17")
+def test_bytes_are_counted_with_headers(harness: Harness) -> None:
+    queue = harness.qm.find_queue(ORDERS)
+    harness.send(b"x" * 100, b"y")
+    sizes = [message.size for message in queue.lanes]
+    assert sizes == [len(packet(b"x" * 100)), len(packet(b"y"))]
+    assert queue.total_bytes == harness.qm.state.total_bytes == sum(sizes)
+    harness.qm.dequeue_many(harness.open(RECEIVE))
+    assert queue.total_bytes == sizes[1]
+    harness.restart()
+    queue = harness.qm.find_queue(ORDERS)
+    assert queue.total_bytes == harness.qm.state.total_bytes == sizes[1]
+
+
+def test_a_send_that_is_over_the_quota_leaves_nothing_behind(harness: Harness) -> None:
+    harness.qm.set_queue(harness.qm.find_queue(ORDERS), caller=USER, quota=1)
+    with refused("MQ_ERROR_INSUFFICIENT_RESOURCES"):
+        harness.send(b"a" * 500, b"b" * 500)
+    assert harness.contents() == []
+    harness.send(b"a" * 500)
+
+
+def test_a_transaction_counts_what_it_will_send(harness: Harness) -> None:
+    harness.create(r".\private$\t", transactional=True, quota=1)
+    one = harness.qm.begin(harness.guid())
+    harness.send(b"a" * 600, name=r".\private$\t", transaction=one)
+    two = harness.qm.begin(harness.guid())
+    with refused("MQ_ERROR_INSUFFICIENT_RESOURCES"):
+        harness.send(b"a" * 600, name=r".\private$\t", transaction=two)
+    harness.qm.abort(one.identifier)
+    harness.send(b"a" * 600, name=r".\private$\t", transaction=two)
+
+
+@SPEC("MQDMPR-3.1.1.2-06", "MQDMPR-3.1.7.2.1-04")
+def test_a_journal_keeps_as_many_kilobytes_as_its_quota(harness: Harness) -> None:
+    harness.qm.set_queue(
+        harness.qm.find_queue(ORDERS), caller=USER, journaling=True, journal_quota=1
+    )
+    harness.send(b"a" * 600, b"b" * 600)
+    assert harness.drain() == [b"a" * 600, b"b" * 600]
+    assert harness.contents(ORDERS + ";journal") == [b"a" * 600]
+
+
+@SPEC("MQDMPR-3.1.1.1-06")
+def test_the_journals_together_have_a_quota(harness: Harness) -> None:
+    assert harness.qm.state.manager.journal_quota == UNLIMITED
+    harness.qm.state.manager.journal_quota = 1
+    harness.create(r".\private$\other", journaling=True)
+    harness.qm.set_queue(harness.qm.find_queue(ORDERS), caller=USER, journaling=True)
+    harness.send(b"a" * 600)
+    harness.send(b"b" * 600, name=r".\private$\other")
+    harness.drain()
+    harness.drain(r".\private$\other")
+    assert harness.contents(ORDERS + ";journal") == [b"a" * 600]
+    assert harness.contents(r".\private$\other;journal") == []
+    assert harness.drain(ORDERS + ";journal") == [b"a" * 600]
+    harness.send(b"c" * 600, name=r".\private$\other")
+    harness.drain(r".\private$\other")
+    assert harness.contents(r".\private$\other;journal") == [b"c" * 600]
