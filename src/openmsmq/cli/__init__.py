@@ -31,6 +31,17 @@ class Entry(NamedTuple):
 # In the order of the help page.
 COMMANDS: Final = (
     Entry("serve", "Run a queue manager in the foreground.", ".serve"),
+    Entry("status", "Show state, endpoints and totals of the queue manager.", ".status"),
+    Entry("top", "Watch queues, rates and depth.", ".top"),
+    Entry("queue", "Create, list, show, change, purge and delete queues.", ".queue"),
+    Entry("send", "Send messages.", ".send"),
+    Entry("receive", "Receive messages: print them and remove them.", ".receive"),
+    Entry("peek", "Look at messages without removing them.", ".peek"),
+    Entry("move", "Move messages to and from subqueues, or back from dead letters.", ".move"),
+    Entry("outgoing", "Show the outgoing queues, pause one or let it go on.", ".outgoing"),
+    Entry("backup", "Copy everything that the queue manager keeps into a file.", ".backup"),
+    Entry("restore", "Make a data directory from a backup.", ".restore"),
+    Entry("store", "Check the store of a queue manager that is not running.", ".store"),
     Entry("decode", "Dissect packets: hex text, raw bytes, pcap and pcapng captures.", ".decode"),
     Entry("demo", "Show what works, from nothing.", ".demo"),
     Entry(

@@ -1,0 +1,21 @@
+"""Questions before something is destroyed, and runs that only show what would happen."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask on a terminal.")]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Only show what would happen; change nothing.")
+]
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask somebody at a terminal; scripts are not asked.
+
+    Raises:
+        Abort: the answer is no.
+    """
+    if not yes and sys.stdin.isatty() and sys.stdout.isatty():
+        typer.confirm(question, abort=True, err=True)

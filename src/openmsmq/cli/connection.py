@@ -1,0 +1,30 @@
+"""The queue manager that a command talks to."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from openmsmq.client import QueueManager
+
+SocketOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--socket",
+        metavar="PATH",
+        help="Socket of the queue manager; else $OPENMSMQ_SOCKET, else the default data directory.",
+    ),
+]
+
+
+def connect(socket: Path | None) -> "QueueManager":
+    """Connect to the queue manager at this socket, or where one is by default.
+
+    Raises:
+        ConnectionLost: nobody answers there.
+    """
+    # Loaded only here: help and wrong usage need no client.
+    from openmsmq.client import connect as connect_client
+
+    return connect_client(socket)

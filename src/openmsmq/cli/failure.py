@@ -1,0 +1,115 @@
+"""What went wrong, on stderr: the name of the code, the code, likely cause and remedy."""
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Final, NamedTuple, ParamSpec
+
+import typer
+
+from openmsmq.wire.errors import MsmqError, StoreError
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import QueueError
+
+from .printable import printable
+
+FAILED: Final = 1
+NOTHING_CAME: Final = 3
+
+P = ParamSpec("P")
+
+# Where the catalogue speaks to programs, and somebody at a shell can be told more.
+_SHELL_REMEDIES: Final[dict[int, str]] = {
+    Hresult.MQ_ERROR_ILLEGAL_QUEUE_PATHNAME: (
+        r"Write it as '.\private$\NAME' or 'COMPUTER\private$\NAME', "
+        "in single quotes, as shells change backslashes and $."
+    ),
+    Hresult.MQ_ERROR_ILLEGAL_FORMATNAME: (
+        r"Write it like 'DIRECT=TCP:10.0.0.1\private$\NAME', 'PRIVATE=guid\number' or "
+        "'PUBLIC=guid', in single quotes, as shells change backslashes and $."
+    ),
+    Hresult.MQ_ERROR_TRANSACTION_USAGE: (
+        "Send with --transactional exactly when the queue is transactional; "
+        "`openmsmq queue show` tells whether it is."
+    ),
+    Hresult.MQ_ERROR_INVALID_PARAMETER: ("Check the arguments against the --help of the command."),
+}
+
+
+class Refusal(QueueError):
+    """A refusal by the command itself, which knows cause and remedy better than the catalogue.
+
+    Args:
+        code: the result code.
+        detail: what was refused.
+        cause: the likely cause, as a sentence.
+        remedy: what to do, as a sentence.
+    """
+
+    def __init__(self, code: int, detail: str, *, cause: str, remedy: str) -> None:
+        super().__init__(code, detail)
+        self._cause = cause
+        self._remedy = remedy
+
+    @property
+    def cause(self) -> str:
+        return self._cause
+
+    @property
+    def remedy(self) -> str:
+        return self._remedy
+
+
+class Failure(NamedTuple):
+    """What people are told."""
+
+    name: str
+    code: int
+    detail: str
+    cause: str
+    remedy: str
+
+
+def failure_of(error: MsmqError) -> Failure:
+    """The failure that an exception stands for; one without a code gets the one that fits."""
+    if isinstance(error, QueueError):
+        known, detail = error, error.detail or error.text
+    elif isinstance(error, StoreError):
+        known, detail = QueueError(Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED), str(error)
+    elif _is_connection_lost(error):
+        known, detail = QueueError(Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE), str(error)
+    else:
+        known, detail = QueueError(Hresult.MQ_ERROR), str(error)
+    remedy = known.remedy
+    if not isinstance(known, Refusal):
+        remedy = _SHELL_REMEDIES.get(known.code, remedy)
+    return Failure(known.name, known.code, detail, known.cause, remedy)
+
+
+def _is_connection_lost(error: MsmqError) -> bool:
+    # Loaded with the client, and only then can such an error be.
+    client = sys.modules.get("openmsmq.client.errors")
+    return client is not None and isinstance(error, client.ConnectionLost)
+
+
+def report(command: str, error: MsmqError) -> None:
+    """Tell on stderr what went wrong and what to do about it."""
+    failure = failure_of(error)
+    name = typer.style(f"{failure.name} (0x{failure.code:08X})", fg="red", bold=True)
+    typer.echo(f"openmsmq {command}: {name}: {printable(failure.detail)}", err=True)
+    typer.echo(f"Likely cause: {failure.cause}", err=True)
+    typer.echo(f"Remedy: {failure.remedy}", err=True)
+
+
+def reporting(command: str, function: Callable[P, None]) -> Callable[P, None]:
+    """The function of a command, with its failures reported and exit code 1."""
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            function(*args, **kwargs)
+        except MsmqError as exc:
+            report(command, exc)
+            raise typer.Exit(FAILED) from exc
+
+    return run

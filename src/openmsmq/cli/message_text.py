@@ -1,0 +1,106 @@
+"""A message in words, for people."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from openmsmq.wire.body_type import body_type_name
+
+from .hex_dump import hex_dump
+from .printable import printable
+from .quantities import size_text, time_text
+
+if TYPE_CHECKING:
+    from openmsmq.client import ReceivedMessage
+
+# Shown of a long body on a terminal.
+_SHOWN_CHARACTERS: Final = 4000
+_SHOWN_BYTES: Final = 512
+_INDENT: Final = "  "
+# Shown only where they say something: the value that most messages have is left out.
+_USUAL: Final[dict[str, Any]] = {
+    "label": "",
+    "class_name": "MQMSG_CLASS_NORMAL",
+    "delivery": "express",
+    "transactional": False,
+    "transaction_id": None,
+    "time_to_reach_queue": None,
+    "time_to_be_received": None,
+    "correlation_id": None,
+    "app_specific": 0,
+    "admin_queue": None,
+    "response_queue": None,
+    "authenticated": False,
+    "encrypted": False,
+    "abort_count": 0,
+    "move_count": 0,
+}
+_SHOWN: Final = (
+    "label",
+    "id",
+    "lookup_id",
+    "arrived_time",
+    "sent_time",
+    "class_name",
+    "priority",
+    "delivery",
+    "transactional",
+    "correlation_id",
+    "app_specific",
+    "time_to_be_received",
+    "admin_queue",
+    "response_queue",
+    "sender_id",
+    "authenticated",
+    "encrypted",
+    "abort_count",
+    "move_count",
+    "body_type",
+    "body_size",
+)
+_WIDTH: Final = max(map(len, _SHOWN))
+
+
+def message_lines(message: "ReceivedMessage", *, cut: bool) -> Iterator[str]:
+    """The properties that say something, then the body.
+
+    Args:
+        cut: whether a long body is cut short.
+    """
+    for name in _SHOWN:
+        value = getattr(message, name)
+        if name in _USUAL and value == _USUAL[name]:
+            continue
+        yield f"{name:{_WIDTH}}  {value_text(name, value)}"
+    yield from body_lines(message.body, cut=cut)
+
+
+def value_text(name: str, value: object) -> str:
+    """A property in one line."""
+    if isinstance(value, datetime):
+        return time_text(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name == "body_type" and isinstance(value, int):
+        return body_type_name(value)
+    if name == "body_size" and isinstance(value, int):
+        return size_text(value)
+    if name.startswith("time_to_"):
+        return f"{value} s"
+    return printable(str(value))
+
+
+def body_lines(body: str | bytes, *, cut: bool) -> Iterator[str]:
+    """The body, indented: its text line by line, or its bytes in hexadecimal digits."""
+    if isinstance(body, bytes):
+        shown = body[:_SHOWN_BYTES] if cut else body
+        yield from (f"{_INDENT}{line}" for _, line in hex_dump(body, 0, len(shown)))
+        left = len(body) - len(shown)
+        unit = "bytes"
+    else:
+        text = body[:_SHOWN_CHARACTERS] if cut else body
+        yield from (f"{_INDENT}{printable(line)}" for line in text.splitlines())
+        left = len(body) - len(text)
+        unit = "characters"
+    if left:
+        yield f"{_INDENT}… {left:,} more {unit}; --raw or --json has all"

@@ -1,0 +1,54 @@
+"""`openmsmq move`: between a queue and its subqueues, and back from a dead-letter queue."""
+
+from typing import Annotated
+
+import typer
+
+from .confirmation import DryRunOption, YesOption, confirm
+from .connection import SocketOption, connect
+from .failure import reporting
+from .output import JsonOption, print_json
+from .progress import progress
+from .quantities import count_text
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("move")(reporting("move", move))
+
+
+def move(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Queue to take messages from.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help=r"Such as '.\private$\orders;retry'.")
+    ],
+    *,
+    lookup_id: Annotated[
+        list[int] | None,
+        typer.Option(min=0, metavar="ID", help="Message with this lookup id; may be repeated."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All messages.")] = False,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Move messages between a queue and its subqueues, or back from a journal or dead letters."""
+    if bool(lookup_id) == everything:
+        raise typer.BadParameter("say which messages: --lookup-id ID, or --all")
+    with connect(socket) as manager, manager.open_queue(source, "receive") as queue:
+        if lookup_id:
+            # A message that is not there is refused before any is moved.
+            count = len([queue.peek_by_lookup_id(each) for each in dict.fromkeys(lookup_id)])
+        else:
+            count = manager.queue_info(source)["messages"]
+        if not dry_run:
+            if everything and count:
+                confirm(f"Move {count_text(count, 'message')} to {target}?", yes=yes)
+            with progress("moving", count) as update:
+                count = queue.move(target, lookup_id or None, progress=update)
+    if as_json:
+        print_json({"source": source, "target": target, "moved": count, "dry_run": dry_run})
+    else:
+        did = "Would move" if dry_run else "Moved"
+        typer.echo(f"{did} {count_text(count, 'message')} from {source} to {target}")

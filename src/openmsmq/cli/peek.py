@@ -1,0 +1,69 @@
+"""`openmsmq peek`: looks at messages and leaves them where they are."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import typer
+
+from .connection import SocketOption, connect
+from .failure import FAILED, reporting
+from .message_output import MessagePrinter, OutputClosed, make_style
+from .output import JsonOption
+from .reading import (
+    AllOption,
+    CountOption,
+    FollowOption,
+    LookupIdOption,
+    RawOption,
+    SeparatorOption,
+    SourceArgument,
+    TimeoutOption,
+    end,
+    limit_of,
+    timeout_of,
+)
+
+if TYPE_CHECKING:
+    from openmsmq.client import ReceivedMessage
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("peek")(reporting("peek", peek))
+
+
+def peek(
+    source: SourceArgument,
+    *,
+    count: CountOption = None,
+    everything: AllOption = False,
+    timeout: TimeoutOption = None,
+    follow: FollowOption = False,
+    lookup_id: LookupIdOption = None,
+    raw: RawOption = False,
+    separator: SeparatorOption = None,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Look at messages without removing them.
+
+    The exit code is 3 when no message came in time.
+    """
+    limit = limit_of(count, everything=everything, follow=follow)
+    wait = timeout_of(timeout, follow=follow)
+    printer = MessagePrinter(make_style(as_json=as_json, raw=raw, separator=separator))
+    try:
+        with connect(socket) as manager, manager.open_queue(source, "peek") as queue:
+            found: Iterator[ReceivedMessage]
+            if lookup_id:
+                found = map(queue.peek_by_lookup_id, lookup_id)
+            else:
+                found = islice(queue.cursor(wait), limit)
+            for message in found:
+                printer.show(message)
+    except OutputClosed:
+        raise typer.Exit(FAILED) from None
+    except KeyboardInterrupt:
+        typer.echo(err=True)
+    end(printer.count)

@@ -1,0 +1,89 @@
+"""Progress bars on stderr, for people who wait: not for scripts, and not for what is quick."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
+QUIET_SECONDS: Final = 1.0
+
+
+class Update(Protocol):
+    """Told how much is done, and of how much if that was not known before."""
+
+    def __call__(self, done: int, total: int | None = None, /) -> None: ...
+
+
+@contextmanager
+def progress(what: str, total: int | None, *, in_bytes: bool = False) -> Iterator[Update]:
+    """A function to call with how much is done; a bar appears when it takes long.
+
+    Args:
+        what: what is going on, in a word or two.
+        total: how much there is to do, None if nobody knows.
+        in_bytes: count bytes, not messages.
+    """
+    if not sys.stderr.isatty():
+        yield _nothing
+        return
+    bar = _Bar(what, total, in_bytes=in_bytes)
+    try:
+        yield bar.update
+    finally:
+        bar.close()
+
+
+def _nothing(done: int, total: int | None = None) -> None:
+    """Stands for a bar where nobody looks."""
+
+
+class _Bar:
+    """A bar that begins once the work takes longer than people like to wait without a word."""
+
+    def __init__(self, what: str, total: int | None, *, in_bytes: bool) -> None:
+        self._what = what
+        self._total = total
+        self._in_bytes = in_bytes
+        self._started = time.monotonic()
+        self._shown: Progress | None = None
+
+    def update(self, done: int, total: int | None = None) -> None:
+        if self._shown is None:
+            if time.monotonic() - self._started < QUIET_SECONDS:
+                return
+            self._shown = self._show()
+        self._shown.update(self._shown.task_ids[0], completed=done, total=total)
+
+    def _show(self) -> "Progress":
+        # Loaded only here: most commands are over before.
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        amount: ProgressColumn = DownloadColumn() if self._in_bytes else MofNCompleteColumn()
+        shown = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            amount,
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        shown.add_task(self._what, total=self._total)
+        shown.start()
+        return shown
+
+    def close(self) -> None:
+        if self._shown is not None:
+            self._shown.stop()
+            self._shown = None

@@ -1,0 +1,48 @@
+"""`openmsmq status`: the queue manager and its totals."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from .connection import SocketOption, connect
+from .failure import reporting
+from .output import JsonOption, print_json, print_properties
+from .quantities import count_text, duration_text, size_text
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("status")(reporting("status", status))
+
+
+def status(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
+    """Show state, endpoints and totals of the queue manager."""
+    with connect(socket) as manager:
+        told = manager.status()
+    if as_json:
+        print_json(told)
+    else:
+        print_properties(status_properties(told))
+
+
+def status_properties(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The lines for people."""
+    yield "Queue manager", told["name"]
+    yield "State", told["state"] + (", refuses messages: disk full" if told["throttled"] else "")
+    yield "GUID", told["guid"]
+    up = f"process {told['pid']}, up {duration_text(told['uptime_seconds'])}"
+    yield "Version", f"{told['version']}, {up}"
+    endpoints = told["endpoints"]
+    if endpoints:
+        width = max(map(len, endpoints))
+        yield "Endpoints", "\n".join(f"{name:{width}}  {at}" for name, at in endpoints.items())
+    yield "Data", told["data"]
+    yield (
+        "Queues",
+        f"{count_text(told['queues'])}, and {count_text(told['outgoing_queues'])} outgoing",
+    )
+    yield "Messages", f"{count_text(told['messages'])} ({size_text(told['bytes'])})"
+    memory, disk = size_text(told["memory_bytes"]), size_text(told["disk_bytes"])
+    yield "Kept", f"{memory} in memory, {disk} on disk"
+    yield "Transactions", f"{count_text(told['transactions'])} open"
