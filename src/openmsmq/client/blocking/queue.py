@@ -9,16 +9,15 @@ from openmsmq.client.logic.prefetch import DEFAULT_PREFETCH, Prefetch
 from openmsmq.client.logic.queue import Progress, QueueLogic
 from openmsmq.client.logic.ranges import RangesLogic
 from openmsmq.client.logic.session import SINGLE
-from openmsmq.client.logic.transaction import TransactionLogic
+from openmsmq.client.logic.transaction import TransactionLogic, transaction_number
 from openmsmq.client.message import Message
 from openmsmq.client.properties import Info, Relation
 from openmsmq.client.received_message import ReceivedMessage
-from openmsmq.protocol.local import messages as local
 
 from .connection import Connection
 from .message_stream import MessageStream
 from .ranges import Ranges
-from .transaction import Transaction, transaction_number
+from .transaction import Transaction
 
 
 class Queue:
@@ -60,10 +59,7 @@ class Queue:
 
     def info(self) -> Info:
         """Properties, counts and permissions of the queue."""
-        told: Info = self._connection.call(
-            self._connection.link.call, local.ShowQueue, self._logic.name
-        )
-        return told
+        return self._connection.call(self._logic.info)
 
     def close(self) -> None:
         """Close the queue; what was read and not removed goes back in place."""
@@ -109,10 +105,8 @@ class Queue:
         number = transaction_number(transaction)
         if number != SINGLE:
             return self._connection.send_many(self._logic, messages, number)
-        self._connection.call(self._connection.link.check)
-        with self._connection.lock:
-            own = Transaction(self._connection, TransactionLogic(self._connection.link))
-        with own:
+        logic = self._connection.call(TransactionLogic.begin, self._logic.link)
+        with Transaction(self._connection, logic) as own:
             return self.send_many(messages, own)
 
     # Reading
@@ -171,11 +165,11 @@ class Queue:
         number = transaction_number(transaction)
         return self._connection.call(self._logic.look_up, lookup_id, relation, number, receive=True)
 
-    def cursor(self, timeout: float = 0.0) -> Iterator[ReceivedMessage]:
+    def cursor(self, timeout: float | None = 0.0) -> Iterator[ReceivedMessage]:
         """Look at every message in queue order without taking any.
 
         Args:
-            timeout: seconds to wait for another one at the end.
+            timeout: seconds to wait for another one at the end; None for ever.
         """
         cursor = CursorLogic(self._logic)
         call = self._connection.call

@@ -9,21 +9,17 @@ from typing import Self, Unpack
 from openmsmq.client.address import find_address
 from openmsmq.client.logic.link import Identity
 from openmsmq.client.logic.manager import ManagerLogic, reply_to
-from openmsmq.client.logic.queue import QueueLogic
 from openmsmq.client.logic.ranges import ProducerLogic
-from openmsmq.client.logic.transaction import TransactionLogic
+from openmsmq.client.logic.transaction import transaction_number
 from openmsmq.client.message import Message
 from openmsmq.client.properties import Access, Info, QueueProperties, Share
 from openmsmq.client.received_message import ReceivedMessage
-from openmsmq.protocol.local import messages as local
 from openmsmq.wire.errors import MsmqError
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
 
 from .connection import Connection
 from .queue import Queue
 from .ranges import Producer
-from .transaction import Transaction, transaction_number
+from .transaction import Transaction
 
 
 def connect(
@@ -126,12 +122,9 @@ class QueueManager:
         Raises:
             QueueError: it exists, or the caller may not.
         """
-        try:
-            logic = self._connection.call(self._logic.create_queue, path, {**properties})
-        except QueueError as exc:
-            if not exist_ok or exc.code != Hresult.MQ_ERROR_QUEUE_EXISTS:
-                raise
-            logic = QueueLogic(self._connection.link, path)
+        logic = self._connection.call(
+            self._logic.create_queue, path, {**properties}, exist_ok=exist_ok
+        )
         return Queue(self._connection, logic)
 
     def open_queue(
@@ -148,22 +141,19 @@ class QueueManager:
 
     def delete_queue(self, path: str) -> None:
         """Delete a queue with everything in it."""
-        self._connection.call(self._connection.link.call, local.DeleteQueue, path)
+        self._connection.call(self._logic.delete_queue, path)
 
     def set_queue(self, path: str, **properties: Unpack[QueueProperties]) -> None:
         """Change properties of a queue."""
-        self._connection.call(self._connection.link.call, local.SetQueue, path, {**properties})
+        self._connection.call(self._logic.set_queue, path, {**properties})
 
     def queue_info(self, path: str) -> Info:
         """Properties, counts and permissions of one queue."""
-        return self._ask(local.ShowQueue, path)
+        return self._connection.call(self._logic.queue_info, path)
 
     def queues(self, *, include_system: bool = False) -> list[Info]:
         """Properties and counts of all queues that the caller may see."""
-        found: list[Info] = self._connection.call(
-            self._connection.link.call, local.ListQueues, include_system
-        )
-        return found
+        return self._connection.call(self._logic.queues, include_system=include_system)
 
     def grant(
         self, path: str, principal: str, rights: Iterable[str], *, deny: bool = False
@@ -175,54 +165,43 @@ class QueueManager:
             rights: such as "receive", "peek", "send", "full".
             deny: forbid it, whatever else allows it.
         """
-        return self._change_permissions(path, principal, rights, deny=deny, revoke=False)
+        return self._connection.call(
+            self._logic.grant, path, principal, rights, deny=deny, revoke=False
+        )
 
     def revoke(self, path: str, principal: str, rights: Iterable[str]) -> list[Info]:
         """Take rights away that were granted or denied before; return what is in force."""
-        return self._change_permissions(path, principal, rights, deny=False, revoke=True)
-
-    def _change_permissions(
-        self, path: str, principal: str, rights: Iterable[str], *, deny: bool, revoke: bool
-    ) -> list[Info]:
-        entries: list[Info] = self._connection.call(
-            self._connection.link.call, local.Grant, path, principal, list(rights), deny, revoke
+        return self._connection.call(
+            self._logic.grant, path, principal, rights, deny=False, revoke=True
         )
-        return entries
-
-    def _ask(self, kind: type[local.Request], *fields: object) -> Info:
-        told: Info = self._connection.call(self._connection.link.call, kind, *fields)
-        return told
 
     # The queue manager itself
 
     def status(self) -> Info:
         """State, identity, endpoints and totals of the queue manager."""
-        return self._ask(local.GetStatus)
+        return self._connection.call(self._logic.status)
 
     def outgoing(self) -> list[Info]:
         """Outgoing queues: destination, state, what waits and why."""
-        found: list[Info] = self._connection.call(self._connection.link.call, local.ListOutgoing)
-        return found
+        return self._connection.call(self._logic.outgoing)
 
     def pause_outgoing(self, destination: str) -> Info:
         """Keep an outgoing queue from sending."""
-        return self._ask(local.HoldOutgoing, destination, True)
+        return self._connection.call(self._logic.hold_outgoing, destination, pause=True)
 
     def resume_outgoing(self, destination: str) -> Info:
         """Let a paused outgoing queue send again."""
-        return self._ask(local.HoldOutgoing, destination, False)
+        return self._connection.call(self._logic.hold_outgoing, destination, pause=False)
 
     def backup(self, file: str | Path) -> Info:
         """Copy the store to a file on the queue manager's machine while it runs."""
-        return self._ask(local.Backup, str(file))
+        return self._connection.call(self._logic.backup, file)
 
     # Messages
 
     def transaction(self) -> Transaction:
         """Begin a transaction: commits at the end of a `with` block, aborts on an exception."""
-        self._connection.call(self._connection.link.check)
-        with self._connection.lock:
-            return Transaction(self._connection, TransactionLogic(self._connection.link))
+        return Transaction(self._connection, self._connection.call(self._logic.begin))
 
     def send(
         self, destination: str, message: Message, transaction: Transaction | str | None = None

@@ -55,10 +55,7 @@ class Ranges:
         block_rows: int = 2000,
         block_bytes: int = 4 * 1024 * 1024,
     ) -> Iterator[Block]:
-        """Stream the messages of a range in the order of arrival, without taking any.
-
-        Read a range to its end before other calls on the connection: they wait behind it.
-        """
+        """Stream the messages of a range in the order of arrival, without taking any."""
         stream = RangeStream(self._queue, after, upto, block_rows, block_bytes)
         try:
             while (block := self._connection.call(stream.next_block)) is not None:

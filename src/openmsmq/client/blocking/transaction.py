@@ -3,7 +3,6 @@
 from types import TracebackType
 from typing import Self
 
-from openmsmq.client.logic.session import SINGLE
 from openmsmq.client.logic.transaction import TransactionLogic
 
 from .connection import Connection
@@ -53,18 +52,3 @@ class Transaction:
     def abort(self) -> None:
         """Undo everything: sends never happened, received messages are back in place."""
         self._connection.call(self._logic.end, commit=False)
-
-
-def transaction_number(transaction: Transaction | str | None) -> int:
-    """The number that stands for a transaction in requests.
-
-    Raises:
-        ValueError: neither a transaction nor "single".
-    """
-    if transaction is None:
-        return 0
-    if isinstance(transaction, Transaction):
-        return transaction.number
-    if transaction == "single":
-        return SINGLE
-    raise ValueError(f"transaction: {transaction!r} is neither a transaction nor 'single'")

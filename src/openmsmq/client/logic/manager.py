@@ -1,19 +1,25 @@
 """What a client asks of a queue manager, queues to send to, request and reply."""
 
-from typing import Any, Final
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
 from uuid import uuid4
 
 import msgspec
 
 from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.message import Message
+from openmsmq.client.properties import Info
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import QueueError
 
 from .cursor import CursorLogic
 from .link import Link
 from .operations import Operation
 from .queue import QueueLogic
+from .transaction import TransactionLogic
 
 MAX_TARGETS: Final = 256
 
@@ -35,9 +41,17 @@ class ManagerLogic:
             queue = self._targets[name] = QueueLogic(self.link, name)
         return queue
 
-    def create_queue(self, path: str, properties: dict[str, Any]) -> Operation[QueueLogic]:
+    # Queues
+
+    def create_queue(
+        self, path: str, properties: Info, *, exist_ok: bool = False
+    ) -> Operation[QueueLogic]:
         """Create a queue."""
-        yield from self.link.call(local.CreateQueue, path, properties)
+        try:
+            yield from self.link.call(local.CreateQueue, path, properties)
+        except QueueError as exc:
+            if not exist_ok or exc.code != Hresult.MQ_ERROR_QUEUE_EXISTS:
+                raise
         return QueueLogic(self.link, path)
 
     def open_queue(self, name: str, access: str, share: str) -> Operation[QueueLogic]:
@@ -46,12 +60,58 @@ class ManagerLogic:
         yield from queue.opened(access)
         return queue
 
+    def delete_queue(self, path: str) -> Operation[None]:
+        """Delete a queue with everything in it."""
+        yield from self.link.call(local.DeleteQueue, path)
+
+    def set_queue(self, path: str, properties: Info) -> Operation[None]:
+        """Change properties of a queue."""
+        yield from self.link.call(local.SetQueue, path, properties)
+
+    def queue_info(self, path: str) -> Operation[Info]:
+        """Properties, counts and permissions of one queue."""
+        return self.link.call(local.ShowQueue, path)
+
+    def queues(self, *, include_system: bool) -> Operation[list[Info]]:
+        """Properties and counts of all queues."""
+        return self.link.call(local.ListQueues, include_system)
+
+    def grant(
+        self, path: str, principal: str, rights: Iterable[str], *, deny: bool, revoke: bool
+    ) -> Operation[list[Info]]:
+        """Change what a principal may do with a queue; return what is in force."""
+        return self.link.call(local.Grant, path, principal, list(rights), deny, revoke)
+
+    # The queue manager itself
+
+    def status(self) -> Operation[Info]:
+        """State, identity, endpoints and totals."""
+        return self.link.call(local.GetStatus)
+
+    def outgoing(self) -> Operation[list[Info]]:
+        """Outgoing queues."""
+        return self.link.call(local.ListOutgoing)
+
+    def hold_outgoing(self, destination: str, *, pause: bool) -> Operation[Info]:
+        """Pause or resume an outgoing queue."""
+        return self.link.call(local.HoldOutgoing, destination, pause)
+
+    def backup(self, file: Path | str) -> Operation[Info]:
+        """Copy the store to a file of the queue manager's machine."""
+        return self.link.call(local.Backup, str(file))
+
+    def begin(self) -> Operation[TransactionLogic]:
+        """Begin a transaction; the queue manager hears of it with the first thing in it."""
+        return TransactionLogic.begin(self.link)
+
     def close(self) -> Operation[None]:
         """Wait until everything is accepted, and clean up."""
         responses, self._responses = self._responses, None
         if responses is not None:
             yield from self.link.call(local.DeleteQueue, responses.name)
         yield from self.link.flush()
+
+    # Request and reply
 
     def request(
         self,

@@ -9,6 +9,7 @@ from typing import Final
 
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
+from openmsmq.protocol.local.messages import MAX_MESSAGES
 from openmsmq.wire.hresult import Hresult
 
 from .link import GRACE_SECONDS
@@ -30,7 +31,7 @@ class Prefetch:
         if size < 1:
             raise ValueError(f"prefetch: {size} is less than 1")
         self._queue = queue
-        self._chunk = max(size // 2, 1)
+        self._chunk = min(max(size // 2, 1), MAX_MESSAGES)
         # With one message at a time nothing may be locked behind the caller's back.
         self._reads_ahead = size > 1
         self._session: Session | None = None

@@ -5,8 +5,10 @@ from typing import Final, NamedTuple
 
 from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.message import Message
+from openmsmq.client.properties import Info
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
+from openmsmq.protocol.local.messages import MAX_MESSAGES
 from openmsmq.wire.format_name import parse_format_name
 from openmsmq.wire.queue_address_names import address_of
 
@@ -16,7 +18,6 @@ from .packets import PacketBuilder
 from .session import Session
 
 READ_BYTES: Final = 1024 * 1024
-READ_MESSAGES: Final = 10_000
 MOVE_MESSAGES: Final = 1000
 Progress = Callable[[int], None]
 
@@ -93,6 +94,10 @@ class QueueLogic:
         self._current_session()
         access = "peek" if "peek" in self._handles and "receive" not in self._handles else "receive"
         return (yield from self.opened(access))
+
+    def info(self) -> Operation[Info]:
+        """Properties, counts and permissions of the queue."""
+        return self.link.call(local.ShowQueue, self.name)
 
     def format_name(self) -> Operation[str]:
         """The format name that the queue manager knows the queue by."""
@@ -171,7 +176,7 @@ class QueueLogic:
                 part = yield from self._read(
                     handle,
                     timeout,
-                    count=min(count - len(found), READ_MESSAGES),
+                    count=min(count - len(found), MAX_MESSAGES),
                     transaction=transaction,
                     two_phase=not transaction,
                 )
@@ -252,16 +257,13 @@ class QueueLogic:
 
     def remove(self, handle: OpenHandle, taken: Sequence[ReceivedMessage]) -> None:
         """Remove for good what the caller has now; nobody waits for it."""
-        if not taken:
-            return
         session = self.link.session
-        ids = [message.lookup_id for message in taken]
-        end = local.EndReceive(session.next_id(), handle.number, ids, delete=True)
-        answered = None
-        if self.link.reconnects:
-            self._leaving[end.id] = ids
-            answered = self._forget_leaving(end.id)
-        session.post_in_background(end, answered=answered)
+        for end in _ends(session, handle, taken, delete=True):
+            answered = None
+            if self.link.reconnects:
+                self._leaving[end.id] = end.lookup_ids
+                answered = self._forget_leaving(end.id)
+            session.post_in_background(end, answered=answered)
 
     def taken_at_loss(self, taken: Sequence[ReceivedMessage]) -> None:
         """The connection was lost before the removal of these could be asked for."""
@@ -277,10 +279,9 @@ class QueueLogic:
     def give_back(self, handle: OpenHandle, unseen: Sequence[ReceivedMessage]) -> None:
         """Put back in place what the caller has not seen."""
         session = self.link.session
-        if unseen and session.fault is None:
-            ids = [message.lookup_id for message in unseen]
-            end = local.EndReceive(session.next_id(), handle.number, ids, delete=False)
-            session.post_in_background(end)
+        if session.fault is None:
+            for end in _ends(session, handle, unseen, delete=False):
+                session.post_in_background(end)
 
     def not_taken_before(
         self, handle: OpenHandle, found: list[ReceivedMessage]
@@ -330,11 +331,22 @@ class QueueLogic:
                 local.Move, source.number, to.number, ids, wanted, transaction
             )
             moved += step
-            if progress is not None:
+            if progress is not None and step:
                 progress(moved)
             if step < wanted:
                 break
         return moved
+
+
+def _ends(
+    session: Session, handle: OpenHandle, held: Sequence[ReceivedMessage], *, delete: bool
+) -> list[local.EndReceive]:
+    """The requests that end two-phase reads, in parts that the queue manager takes."""
+    ids = [message.lookup_id for message in held]
+    return [
+        local.EndReceive(session.next_id(), handle.number, ids[at : at + MAX_MESSAGES], delete)
+        for at in range(0, len(ids), MAX_MESSAGES)
+    ]
 
 
 def wait_for_read(

@@ -63,6 +63,8 @@ class Session:
         self._background: dict[int, Background] = {}
         self._failures: list[tuple[int, QueueError]] = []
         self.in_flight = 0
+        # Parts of ranges that came and nobody has taken yet.
+        self.held_bytes = 0
         # How often replies came.
         self.arrivals = 0
         # Handles for which a send was refused: the queue may be gone, another open tells.
@@ -142,7 +144,7 @@ class Session:
     def ignore(self, request: int) -> None:
         """Drop what answers a request when it comes, whatever it says."""
         self._ignored.add(request)
-        for reply in self._replies.pop(request, ()):
+        while (reply := self.take(request)) is not None:
             if not isinstance(reply, Block) or reply.last:
                 self._ignored.discard(request)
 
@@ -186,8 +188,8 @@ class Session:
         """Whether messages wait for others to leave with."""
         return bool(self._packets)
 
-    def receive_data(self, data: bytes) -> None:
-        """Bytes came.
+    def receive_data(self, data: bytes) -> list[int]:
+        """Bytes came; return the requests that they answer.
 
         Raises:
             ConnectionLost: the other side does not speak the protocol; the session is over.
@@ -200,6 +202,7 @@ class Session:
             self.arrivals += 1
         for reply in replies:
             self._arrived(reply)
+        return [reply.id for reply in replies]
 
     def _arrived(self, reply: AnyReply) -> None:
         request = reply.id
@@ -219,6 +222,8 @@ class Session:
                 self._ignored.discard(request)
         else:
             self._replies.setdefault(request, deque()).append(reply)
+            if isinstance(reply, Block):
+                self.held_bytes += len(reply.blob)
 
     def is_over(self, wait: Wait) -> bool:
         """Whether what an operation waits for has come."""
@@ -232,6 +237,8 @@ class Session:
         reply = waiting.popleft()
         if not waiting:
             del self._replies[request]
+        if isinstance(reply, Block):
+            self.held_bytes -= len(reply.blob)
         return reply
 
     def lose(self, text: str) -> ConnectionLost:

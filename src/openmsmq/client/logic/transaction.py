@@ -1,6 +1,6 @@
 """Transactions as a client uses them: begun without a round trip, ended with one."""
 
-from typing import Final
+from typing import Final, Protocol, Self
 
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.protocol.local import messages as local
@@ -9,7 +9,7 @@ from openmsmq.wire.queue_error import QueueError
 
 from .link import Link
 from .operations import Operation, Wait, done
-from .session import Session
+from .session import SINGLE, Session
 
 
 class TransactionLogic:
@@ -22,6 +22,12 @@ class TransactionLogic:
         begin = local.BeginTransaction(self._session.next_id())
         self._number: Final = begin.id
         self._session.post_in_background(begin, transaction=begin.id)
+
+    @classmethod
+    def begin(cls, link: Link) -> Operation[Self]:
+        """Begin a transaction, unless a message sent before was refused."""
+        yield from link.check()
+        return cls(link)
 
     @property
     def alive(self) -> bool:
@@ -72,3 +78,26 @@ class TransactionLogic:
                 done(reply)
         finally:
             session.forget_failures(number)
+
+
+class Numbered(Protocol):
+    """A transaction of either client."""
+
+    @property
+    def number(self) -> int:
+        """What stands for it in requests."""
+
+
+def transaction_number(transaction: Numbered | str | None) -> int:
+    """The number that stands for a transaction in requests.
+
+    Raises:
+        ValueError: neither a transaction nor "single".
+    """
+    if transaction is None:
+        return 0
+    if not isinstance(transaction, str):
+        return transaction.number
+    if transaction == "single":
+        return SINGLE
+    raise ValueError(f"transaction: {transaction!r} is neither a transaction nor 'single'")

@@ -1,0 +1,1 @@
+"""The client for programs on an event loop: the shared logic under asyncio."""

@@ -1,0 +1,198 @@
+"""Connection: runs operations over a transport and connects again when asked to."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterable, Callable, Iterable
+from typing import Concatenate, Final, ParamSpec, TypeVar
+
+from openmsmq.client.address import Address, TcpAddress
+from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.logic.link import Link
+from openmsmq.client.logic.operations import Operation
+from openmsmq.client.logic.queue import OpenHandle, QueueLogic
+from openmsmq.client.logic.session import MAX_IN_FLIGHT
+from openmsmq.client.message import Message
+
+from .transport import Transport, open_transport
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FIRST_PAUSE: Final = 0.05
+LONGEST_PAUSE: Final = 1.0
+
+
+async def run(transport: Transport, operation: Operation[T]) -> T:
+    """Run an operation to its end."""
+    try:
+        wait = next(operation)
+        while True:
+            try:
+                reply = await transport.wait(wait)
+            except BaseException as exc:  # noqa: BLE001 - the operation decides, and raises again
+                wait = operation.throw(exc)
+            else:
+                wait = operation.send(reply)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    finally:
+        transport.flush()
+
+
+class Connection:
+    """What the queues and transactions of an asynchronous client share."""
+
+    def __init__(self, address: Address, *, timeout: float, reconnect: bool) -> None:
+        self.address: Final = address
+        self.link: Final = Link(time.monotonic, reconnects=reconnect)
+        self._timeout = timeout
+        self._closed = False
+        self._opening = asyncio.Lock()
+        self._transport: Transport
+
+    async def open(self) -> None:
+        """Connect.
+
+        Raises:
+            ConnectionLost: nobody answers.
+        """
+        transport = await open_transport(self.address, self._timeout)
+        token = self.address.token if isinstance(self.address, TcpAddress) else ""
+        try:
+            await run(transport, self.link.greet(transport.session, token))
+        except BaseException:
+            await transport.close()
+            raise
+        self._transport = transport
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is a connection right now."""
+        return self._transport.session.fault is None
+
+    # Calls
+
+    async def call(
+        self, operation: Callable[P, Operation[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run an operation.
+
+        Raises:
+            ConnectionLost: the queue manager is gone; whether it did the operation is not known.
+        """
+        transport = await self._ready()
+        return await run(transport, operation(*args, **kwargs))
+
+    async def call_waiting(
+        self,
+        timeout: float | None,
+        operation: Callable[Concatenate[float | None, P], Operation[T]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Run an operation that takes how long to wait, again after a loss if that is wanted.
+
+        Raises:
+            ConnectionLost: the queue manager is gone, and not back in time.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            try:
+                transport = await self._ready()
+                return await run(transport, operation(timeout, *args, **kwargs))
+            except ConnectionLost:
+                if not self.link.reconnects or self._closed:
+                    raise
+            await self._await_return(deadline)
+            timeout = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+
+    async def _ready(self) -> Transport:
+        """The transport, a new one after a loss if that is wanted."""
+        if self.usable:
+            return self._transport
+        if self._closed or not self.link.reconnects:
+            raise ConnectionLost(str(self._transport.session.fault))
+        async with self._opening:
+            if not self.usable:
+                await self._transport.close()
+                await self.open()
+        return self._transport
+
+    async def _await_return(self, deadline: float | None) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                await self._ready()
+            except ConnectionLost:
+                left = None if deadline is None else deadline - time.monotonic()
+                if self._closed or (left is not None and left <= 0):
+                    raise
+                await asyncio.sleep(pause if left is None else min(pause, left))
+                pause = min(2 * pause, LONGEST_PAUSE)
+            else:
+                return
+
+    # Sending without waiting
+
+    async def send(self, queue: QueueLogic, message: Message, transaction: int) -> None:
+        """Send a message with others; a refusal is raised later."""
+        transport, handle = await self._sender(queue)
+        packet = handle.builder.build(message, transactional=transaction != 0)
+        if transport.session.add_packet(handle.number, transaction, packet):
+            await self._ship(transport)
+        elif not transaction:
+            transport.linger()
+
+    async def send_many(
+        self,
+        queue: QueueLogic,
+        messages: Iterable[Message] | AsyncIterable[Message],
+        transaction: int,
+    ) -> int:
+        """Send messages with many on their way; return how many, when all are accepted."""
+        transport, handle = await self._sender(queue)
+        build, number = handle.builder.build, handle.number
+        add_packet = transport.session.add_packet
+        transactional = transaction != 0
+        count = 0
+        if isinstance(messages, AsyncIterable):
+            async for message in messages:
+                count += 1
+                if add_packet(number, transaction, build(message, transactional=transactional)):
+                    await self._ship(transport)
+                elif not transactional:
+                    transport.linger()
+        else:
+            for message in messages:
+                count += 1
+                if add_packet(number, transaction, build(message, transactional=transactional)):
+                    await self._ship(transport)
+        if transaction <= 0:
+            await run(transport, transport.session.flush())
+        return count
+
+    async def _sender(self, queue: QueueLogic) -> tuple[Transport, OpenHandle]:
+        transport = await self._ready()
+        handle = queue.open_sender()
+        if handle is None:
+            handle = await run(transport, queue.opened("send"))
+        return transport, handle
+
+    async def _ship(self, transport: Transport) -> None:
+        session = transport.session
+        session.close_sends()
+        transport.flush()
+        if session.in_flight > MAX_IN_FLIGHT:
+            await run(transport, session.make_room())
+
+    def flush_data(self) -> None:
+        """Let everything that was posted leave."""
+        self._transport.flush()
+
+    async def close(self) -> None:
+        """Hang up; what was not accepted yet may be lost."""
+        self._closed = True
+        with contextlib.suppress(ConnectionLost):
+            await self._transport.close()

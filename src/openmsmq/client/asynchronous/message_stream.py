@@ -1,0 +1,77 @@
+"""Iteration of the asynchronous client."""
+
+import contextlib
+import time
+from collections.abc import AsyncGenerator
+from types import TracebackType
+from typing import Final, Self
+
+from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.logic.prefetch import Prefetch
+from openmsmq.client.received_message import ReceivedMessage
+
+from .connection import Connection
+
+# A slow loop removes what it has taken this often, a fast one batch by batch.
+REMOVE_SECONDS: Final = 0.05
+
+
+class MessageStream:
+    """The messages of a queue as they come; made by `Queue.messages`.
+
+    In an `async with` statement an exception puts the current message back in place. Without one,
+    leaving the loop means that the current message was taken; the event loop then ends the stream
+    when it gets to it.
+    """
+
+    def __init__(self, connection: Connection, ahead: Prefetch, timeout: float | None) -> None:
+        self._connection = connection
+        self._ahead = ahead
+        self._timeout = timeout
+        self._current_taken = True
+        self._messages = self._run()
+
+    def __aiter__(self) -> AsyncGenerator[ReceivedMessage, None]:
+        # The generator itself: one call less for each message.
+        return self._messages
+
+    async def __anext__(self) -> ReceivedMessage:
+        return await anext(self._messages)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._current_taken = kind is None
+        with contextlib.suppress(*((ConnectionLost,) if kind is not None else ())):
+            await self.close()
+
+    async def close(self) -> None:
+        """End the loop: what was not taken is back in place, what was taken is removed."""
+        await self._messages.aclose()
+
+    async def _run(self) -> AsyncGenerator[ReceivedMessage, None]:
+        ahead = self._ahead
+        connection = self._connection
+        clock = time.monotonic
+        try:
+            while True:
+                batch = await connection.call_waiting(self._timeout, ahead.next_batch)
+                if batch is None:
+                    return
+                due = clock() + REMOVE_SECONDS
+                for number, message in enumerate(batch, 1):
+                    ahead.given = number
+                    yield message
+                    if clock() > due:
+                        ahead.remove_taken()
+                        connection.flush_data()
+                        due = clock() + REMOVE_SECONDS
+        finally:
+            if connection.usable:
+                await connection.call(ahead.close, current_taken=self._current_taken)

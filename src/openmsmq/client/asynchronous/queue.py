@@ -1,0 +1,252 @@
+"""Queues of the asynchronous client."""
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
+from types import TracebackType
+from typing import Self
+
+from openmsmq.client.logic.cursor import CursorLogic
+from openmsmq.client.logic.prefetch import DEFAULT_PREFETCH, Prefetch
+from openmsmq.client.logic.queue import Progress, QueueLogic
+from openmsmq.client.logic.ranges import RangesLogic
+from openmsmq.client.logic.session import SINGLE
+from openmsmq.client.logic.transaction import TransactionLogic, transaction_number
+from openmsmq.client.message import Message
+from openmsmq.client.properties import Info, Relation
+from openmsmq.client.received_message import ReceivedMessage
+
+from .connection import Connection
+from .message_stream import MessageStream
+from .ranges import Ranges
+from .transaction import Transaction
+
+
+class Queue:
+    """One queue; opened when it is first used for something.
+
+    Outside transactions a message that was received is removed as soon as it is here: the removal
+    is under way when `receive` returns and final after `QueueManager.flush()`. Until then the loss
+    of the queue manager puts the message back, so it may come twice but is never lost.
+    """
+
+    def __init__(self, connection: Connection, logic: QueueLogic) -> None:
+        self._connection = connection
+        self._logic = logic
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._connection.usable:
+            await self.close()
+
+    def __repr__(self) -> str:
+        return f"Queue({self.name!r})"
+
+    @property
+    def name(self) -> str:
+        """The name that it was opened by."""
+        return self._logic.name
+
+    async def format_name(self) -> str:
+        """The format name that the queue manager knows it by."""
+        return await self._connection.call(self._logic.format_name)
+
+    async def info(self) -> Info:
+        """Properties, counts and permissions of the queue."""
+        return await self._connection.call(self._logic.info)
+
+    async def close(self) -> None:
+        """Close the queue; what was read and not removed goes back in place."""
+        await self._connection.call(self._logic.close)
+
+    # Sending
+
+    async def send(self, message: Message, transaction: Transaction | str | None = None) -> None:
+        """Send one message.
+
+        In a transaction and for express messages this returns at once: messages leave together
+        within milliseconds, and a refusal is raised by a later call, at the latest by `commit`,
+        `flush` or `close`. Other sends return when the message is on disk.
+
+        Args:
+            transaction: from `QueueManager.transaction()`, or "single" for one of its own.
+
+        Raises:
+            ValueError: a property of the message does not fit; the text names it.
+        """
+        number = 0 if transaction is None else transaction_number(transaction)
+        if number > 0 or (number == 0 and message.delivery == "express"):
+            await self._connection.send(self._logic, message, number)
+        else:
+            await self._connection.call(self._logic.send_and_wait, message, number)
+
+    async def send_and_wait(
+        self, message: Message, transaction: Transaction | str | None = None
+    ) -> str:
+        """Send one message and return its id once the queue manager has accepted it."""
+        number = transaction_number(transaction)
+        return await self._connection.call(self._logic.send_and_wait, message, number)
+
+    async def send_many(
+        self,
+        messages: Iterable[Message] | AsyncIterable[Message],
+        transaction: Transaction | str | None = None,
+    ) -> int:
+        """Send many messages with many on their way; return how many, when all are accepted.
+
+        An error leaves those sent before it in the queue, unless they are in a transaction. In a
+        transaction of `QueueManager.transaction()` the commit says whether all were accepted.
+
+        Args:
+            transaction: with "single" all of them are one transaction.
+        """
+        number = transaction_number(transaction)
+        if number != SINGLE:
+            return await self._connection.send_many(self._logic, messages, number)
+        logic = await self._connection.call(TransactionLogic.begin, self._logic.link)
+        async with Transaction(self._connection, logic) as own:
+            return await self.send_many(messages, own)
+
+    # Reading
+
+    async def receive(
+        self, timeout: float | None = None, transaction: Transaction | None = None
+    ) -> ReceivedMessage:
+        """Take the first message, waiting for it if need be.
+
+        Args:
+            timeout: seconds to wait; None for ever.
+
+        Raises:
+            ReceiveTimeout: none came in time.
+        """
+        if transaction is not None:
+            return await self._connection.call(self._logic.receive, timeout, transaction.number)
+        return await self._connection.call_waiting(timeout, self._logic.receive, 0)
+
+    async def receive_many(
+        self, count: int, timeout: float | None = None, transaction: Transaction | None = None
+    ) -> list[ReceivedMessage]:
+        """Take up to `count` messages: waits for the first one only, may return none."""
+        if transaction is not None:
+            number = transaction.number
+            return await self._connection.call(self._logic.receive_many, timeout, count, number)
+        return await self._connection.call_waiting(timeout, self._logic.receive_many, count, 0)
+
+    async def peek(self, timeout: float | None = None) -> ReceivedMessage:
+        """Look at the first message without taking it.
+
+        Raises:
+            ReceiveTimeout: none came in `timeout` seconds.
+        """
+        return await self._connection.call_waiting(timeout, self._logic.peek)
+
+    async def peek_by_lookup_id(
+        self, lookup_id: int, relation: Relation = "current"
+    ) -> ReceivedMessage:
+        """Look at a message by its lookup id, or at the one before or behind it.
+
+        Raises:
+            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
+        """
+        return await self._connection.call(
+            self._logic.look_up, lookup_id, relation, 0, receive=False
+        )
+
+    async def receive_by_lookup_id(
+        self,
+        lookup_id: int,
+        relation: Relation = "current",
+        transaction: Transaction | None = None,
+    ) -> ReceivedMessage:
+        """Take a message by its lookup id, or the one before or behind it.
+
+        Raises:
+            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
+        """
+        number = transaction_number(transaction)
+        return await self._connection.call(
+            self._logic.look_up, lookup_id, relation, number, receive=True
+        )
+
+    async def cursor(self, timeout: float | None = 0.0) -> AsyncIterator[ReceivedMessage]:
+        """Look at every message in queue order without taking any.
+
+        Args:
+            timeout: seconds to wait for another one at the end; None for ever.
+        """
+        cursor = CursorLogic(self._logic)
+        call = self._connection.call
+        try:
+            while (batch := await call(cursor.next_batch, timeout)) is not None:
+                for message in batch:
+                    yield message
+        finally:
+            if self._connection.usable:
+                await call(cursor.close)
+
+    def __aiter__(self) -> AsyncIterator[ReceivedMessage]:
+        """Take every message, for ever; see `messages`."""
+        return aiter(self.messages())
+
+    def messages(
+        self, timeout: float | None = None, prefetch: int = DEFAULT_PREFETCH
+    ) -> MessageStream:
+        """Take messages one after the other, fetched ahead many at a time.
+
+        What was fetched ahead stays locked in the queue. A message is removed for good once the
+        caller asks for the next one or ends the loop, and goes back in place if it dies before.
+        In an `async with` statement an exception puts the current message back as well.
+
+        Args:
+            timeout: end when no message came for so many seconds; None waits for ever.
+            prefetch: how many messages may be locked for this loop at most, about.
+        """
+        return MessageStream(self._connection, Prefetch(self._logic, prefetch), timeout)
+
+    # Managing
+
+    async def purge(self, progress: Progress | None = None) -> int:
+        """Delete every message that is there now; return how many.
+
+        Args:
+            progress: called with the count so far after each step.
+        """
+        return await self._connection.call(self._logic.purge, progress)
+
+    async def move(
+        self,
+        target: str,
+        lookup_ids: Sequence[int] | None = None,
+        *,
+        count: int | None = None,
+        transaction: Transaction | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Move messages to a subqueue, or back, or out of a dead-letter queue; return how many.
+
+        Args:
+            target: the queue or subqueue to move to.
+            lookup_ids: which messages; without them the first `count`, or all.
+            progress: called with the count so far after each step.
+        """
+        to = QueueLogic(self._connection.link, target)
+        number = transaction_number(transaction)
+        call = self._connection.call
+        try:
+            return await call(
+                self._logic.move, to, lookup_ids, number, count=count, progress=progress
+            )
+        finally:
+            if self._connection.usable:
+                await call(to.close)
+
+    @property
+    def ranges(self) -> Ranges:
+        """Operations by arrival sequence, for pipelines that read first and remove later."""
+        return Ranges(self._connection, self._logic, RangesLogic(self._logic))

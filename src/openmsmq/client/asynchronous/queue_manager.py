@@ -1,0 +1,280 @@
+"""The asynchronous client: `connect()` and the queue manager that it returns."""
+
+import contextlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import ParamSpec, Self, Unpack
+
+from openmsmq.client.address import find_address
+from openmsmq.client.logic.link import Identity
+from openmsmq.client.logic.manager import ManagerLogic, reply_to
+from openmsmq.client.logic.operations import Operation
+from openmsmq.client.logic.queue import QueueLogic
+from openmsmq.client.logic.ranges import ProducerLogic
+from openmsmq.client.logic.transaction import transaction_number
+from openmsmq.client.message import Message
+from openmsmq.client.properties import Access, Info, QueueProperties, Share
+from openmsmq.client.received_message import ReceivedMessage
+from openmsmq.wire.errors import MsmqError
+
+from .connection import Connection
+from .pending import Pending
+from .queue import Queue
+from .ranges import Producer
+from .transaction import Transaction
+
+P = ParamSpec("P")
+
+
+def connect(
+    address: str | Path | None = None,
+    *,
+    token: str | None = None,
+    ca_file: str | Path | None = None,
+    timeout: float = 10.0,
+    reconnect: bool = False,
+) -> "Pending[QueueManager]":
+    """Connect to a queue manager: await it, or use it in an `async with` statement.
+
+    Args:
+        address: path of its Unix socket, or `host:port` for TLS; without one, $OPENMSMQ_SOCKET,
+            else the socket in the default data directory.
+        token: says who you are over TCP.
+        ca_file: certificates to trust over TCP instead of the system's.
+        timeout: seconds to wait for the connection.
+        reconnect: when the queue manager is lost, calls that wait for messages wait for it to come
+            back and go on, and other calls try to connect once. A call that was under way and does
+            not only read raises `ConnectionLost`, because nobody knows whether it took effect.
+
+    Raises:
+        ConnectionLost: nobody answers there; the text says what to do.
+        ConfigError: the arguments do not fit together.
+    """
+    found = find_address(address, token=token, ca_file=ca_file)
+
+    async def make() -> QueueManager:
+        connection = Connection(found, timeout=timeout, reconnect=reconnect)
+        await connection.open()
+        return QueueManager(connection)
+
+    return Pending(make())
+
+
+class QueueManager:
+    """A connection to a queue manager. Close it, or use it in an `async with` statement.
+
+    Tasks of one event loop may share it. Its calls raise `QueueError` for what the queue manager
+    refuses and `ConnectionLost` when it is gone.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._logic = ManagerLogic(connection.link)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # An error of the block is told before one of closing.
+        with contextlib.suppress(*((MsmqError,) if kind is not None else ())):
+            await self.close()
+
+    def __repr__(self) -> str:
+        return f"QueueManager({self.identity.name!r} at {self.address!r})"
+
+    @property
+    def identity(self) -> Identity:
+        """Name, GUID and version of the queue manager, and who it takes this client for."""
+        return self._connection.link.identity
+
+    @property
+    def address(self) -> str:
+        """Where the queue manager is: a socket path or `host:port`."""
+        return str(self._connection.address)
+
+    async def flush(self) -> None:
+        """Wait until every message sent so far is accepted and every receive is final.
+
+        Raises:
+            QueueError: something was refused.
+        """
+        await self._connection.call(self._connection.link.flush)
+
+    async def close(self) -> None:
+        """Wait until everything sent is accepted, and hang up.
+
+        Raises:
+            QueueError: a message that was sent was refused.
+        """
+        try:
+            if self._connection.usable:
+                await self._connection.call(self._logic.close)
+        finally:
+            await self._connection.close()
+
+    # Queues
+
+    def create_queue(
+        self, path: str, *, exist_ok: bool = False, **properties: Unpack[QueueProperties]
+    ) -> Pending[Queue]:
+        r"""Create a queue such as `.\private$\orders`.
+
+        Args:
+            path: its path name.
+            exist_ok: take the queue as it is if there is one already.
+            properties: see `QueueProperties`.
+
+        Raises:
+            QueueError: it exists, or the caller may not.
+        """
+        return self._pending(self._logic.create_queue, path, {**properties}, exist_ok=exist_ok)
+
+    def open_queue(
+        self, name: str, access: Access = "receive", share: Share = "deny_none"
+    ) -> Pending[Queue]:
+        """Open a queue by path name or format name.
+
+        Args:
+            access: what for; "receive" can also peek.
+            share: "deny_receive" keeps other readers out.
+        """
+        return self._pending(self._logic.open_queue, name, access, share)
+
+    def _pending(
+        self, operation: Callable[P, Operation[QueueLogic]], *args: P.args, **kwargs: P.kwargs
+    ) -> Pending[Queue]:
+        async def make() -> Queue:
+            logic = await self._connection.call(operation, *args, **kwargs)
+            return Queue(self._connection, logic)
+
+        return Pending(make())
+
+    async def delete_queue(self, path: str) -> None:
+        """Delete a queue with everything in it."""
+        await self._connection.call(self._logic.delete_queue, path)
+
+    async def set_queue(self, path: str, **properties: Unpack[QueueProperties]) -> None:
+        """Change properties of a queue."""
+        await self._connection.call(self._logic.set_queue, path, {**properties})
+
+    async def queue_info(self, path: str) -> Info:
+        """Properties, counts and permissions of one queue."""
+        return await self._connection.call(self._logic.queue_info, path)
+
+    async def queues(self, *, include_system: bool = False) -> list[Info]:
+        """Properties and counts of all queues that the caller may see."""
+        return await self._connection.call(self._logic.queues, include_system=include_system)
+
+    async def grant(
+        self, path: str, principal: str, rights: Iterable[str], *, deny: bool = False
+    ) -> list[Info]:
+        """Let a principal do something with a queue, or forbid it; return what is in force.
+
+        Args:
+            principal: `user:NAME`, `group:NAME`, `everyone`, `anonymous` or a SID.
+            rights: such as "receive", "peek", "send", "full".
+            deny: forbid it, whatever else allows it.
+        """
+        return await self._connection.call(
+            self._logic.grant, path, principal, rights, deny=deny, revoke=False
+        )
+
+    async def revoke(self, path: str, principal: str, rights: Iterable[str]) -> list[Info]:
+        """Take rights away that were granted or denied before; return what is in force."""
+        return await self._connection.call(
+            self._logic.grant, path, principal, rights, deny=False, revoke=True
+        )
+
+    # The queue manager itself
+
+    async def status(self) -> Info:
+        """State, identity, endpoints and totals of the queue manager."""
+        return await self._connection.call(self._logic.status)
+
+    async def outgoing(self) -> list[Info]:
+        """Outgoing queues: destination, state, what waits and why."""
+        return await self._connection.call(self._logic.outgoing)
+
+    async def pause_outgoing(self, destination: str) -> Info:
+        """Keep an outgoing queue from sending."""
+        return await self._connection.call(self._logic.hold_outgoing, destination, pause=True)
+
+    async def resume_outgoing(self, destination: str) -> Info:
+        """Let a paused outgoing queue send again."""
+        return await self._connection.call(self._logic.hold_outgoing, destination, pause=False)
+
+    async def backup(self, file: str | Path) -> Info:
+        """Copy the store to a file on the queue manager's machine while it runs."""
+        return await self._connection.call(self._logic.backup, file)
+
+    # Messages
+
+    def transaction(self) -> Pending[Transaction]:
+        """Begin a transaction: commits at the end of its block, aborts on an exception."""
+
+        async def make() -> Transaction:
+            return Transaction(self._connection, await self._connection.call(self._logic.begin))
+
+        return Pending(make())
+
+    async def send(
+        self, destination: str, message: Message, transaction: Transaction | str | None = None
+    ) -> None:
+        """Send one message to a queue by path name or format name; see `Queue.send`."""
+        queue = Queue(self._connection, self._logic.target(destination))
+        await queue.send(message, transaction)
+
+    async def request(
+        self,
+        destination: str,
+        message: Message,
+        *,
+        timeout: float | None = None,
+        response_queue: str | None = None,
+        transaction: str | None = None,
+    ) -> ReceivedMessage:
+        """Send a message and wait for the answer to it.
+
+        The answer is the message in the response queue whose correlation id is the id of this one.
+
+        Args:
+            timeout: seconds to wait for the answer.
+            response_queue: a queue for answers that exists; without one the connection makes its
+                own, which is deleted when it is closed.
+            transaction: "single" if the destination is transactional.
+
+        Raises:
+            ReceiveTimeout: no answer came in `timeout` seconds.
+        """
+        return await self._connection.call(
+            self._logic.request,
+            timeout,
+            destination,
+            message,
+            response_queue,
+            transaction_number(transaction),
+        )
+
+    async def reply(
+        self,
+        request: ReceivedMessage,
+        message: Message,
+        transaction: Transaction | str | None = None,
+    ) -> None:
+        """Answer a message: to its response queue, with its id as the correlation id.
+
+        Raises:
+            ValueError: it names no response queue.
+        """
+        destination, answer = reply_to(request, message)
+        await self.send(destination, answer, transaction)
+
+    def producer(self, name: str) -> Producer:
+        """Publish batches under a name, each of them whole and once."""
+        return Producer(self._connection, ProducerLogic(self._connection.link, name))

@@ -1,0 +1,145 @@
+"""Ranges and producers of the asynchronous client, for pipelines."""
+
+from collections.abc import AsyncIterator, Iterable
+
+from openmsmq.client.logic.queue import Progress, QueueLogic
+from openmsmq.client.logic.ranges import (
+    Leased,
+    ProducerLogic,
+    RangeInfo,
+    RangePlan,
+    RangesLogic,
+    RangeStream,
+)
+from openmsmq.client.message import Message
+from openmsmq.protocol.local.messages import Block
+
+from .connection import Connection
+
+
+class Ranges:
+    """What `Queue.ranges` offers: a range is `after` < arrival sequence <= `upto`.
+
+    The arrival sequence is the low 56 bits of the lookup id.
+    """
+
+    def __init__(self, connection: Connection, queue: QueueLogic, logic: RangesLogic) -> None:
+        self._connection = connection
+        self._queue = queue
+        self._logic = logic
+
+    async def info(self) -> RangeInfo:
+        """First, stable and last sequence of the queue, and who holds locks in it."""
+        return await self._connection.call(self._logic.info)
+
+    async def plan(
+        self,
+        after: int,
+        *,
+        upto: int | None = None,
+        max_rows: int | None = None,
+        max_bytes: int | None = None,
+    ) -> RangePlan:
+        """The next range behind `after`, below the stable mark and within the limits."""
+        return await self._connection.call(self._logic.plan, after, upto, max_rows, max_bytes)
+
+    async def split(self, after: int, upto: int, parts: int) -> list[int]:
+        """Up to `parts` ends of consecutive ranges of about equal bytes; the last is `upto`."""
+        return await self._connection.call(self._logic.split, after, upto, parts)
+
+    async def peek(
+        self,
+        after: int,
+        upto: int,
+        *,
+        block_rows: int = 2000,
+        block_bytes: int = 4 * 1024 * 1024,
+    ) -> AsyncIterator[Block]:
+        """Stream the messages of a range in the order of arrival, without taking any."""
+        stream = RangeStream(self._queue, after, upto, block_rows, block_bytes)
+        try:
+            while (block := await self._connection.call(stream.next_block)) is not None:
+                yield block
+        finally:
+            stream.close()
+
+    async def acknowledge(self, base: int, upto: int, progress: Progress | None = None) -> int:
+        """Receive for good what is left of a range; return how many messages it was.
+
+        Cumulative and idempotent. It is a receive like any other: journal and acknowledgments
+        follow.
+        """
+        return await self._connection.call(self._logic.acknowledge, base, upto, progress)
+
+    async def lease(self, consumer: str, token: int, *, max_rows: int, max_bytes: int) -> Leased:
+        """Move the next messages into the subqueue of a consumer, in one step.
+
+        Args:
+            token: grows with each new run of the consumer; an older run is shut out.
+        """
+        return await self._connection.call(self._logic.lease, consumer, token, max_rows, max_bytes)
+
+    async def release(self, consumer: str, token: int, progress: Progress | None = None) -> int:
+        """Move what a consumer has leased back into the queue; return how many messages."""
+        return await self._connection.call(self._logic.release, consumer, token, progress)
+
+    async def pin(self, base: int, upto: int, seconds: float = 3600.0) -> None:
+        """Keep a range from expiring until it is acknowledged or the time is over."""
+        await self._connection.call(self._logic.pin, base, upto, seconds)
+
+
+class Producer:
+    """Publishes batches by number; made by `QueueManager.producer`.
+
+    Pieces of a batch are staged by any number of connections and published together, once: a batch
+    number at or below the last published one is dropped.
+    """
+
+    def __init__(self, connection: Connection, logic: ProducerLogic) -> None:
+        self._connection = connection
+        self._logic = logic
+
+    async def stage(
+        self,
+        batch: int,
+        partition: int,
+        attempt: int,
+        destination: str,
+        messages: Iterable[Message],
+        *,
+        transactional: bool | None = None,
+    ) -> int:
+        """Keep messages for a batch; return how many.
+
+        Args:
+            transactional: for a destination on another machine; else the queue says.
+        """
+        return await self._connection.call(
+            self._logic.stage,
+            batch,
+            partition,
+            attempt,
+            destination,
+            messages,
+            transactional=transactional,
+        )
+
+    async def stage_packets(
+        self, batch: int, partition: int, attempt: int, destination: str, packets: Iterable[bytes]
+    ) -> int:
+        """Keep packets that the caller has built for a batch; return how many."""
+        return await self._connection.call(
+            self._logic.stage_packets, batch, partition, attempt, destination, packets
+        )
+
+    async def commit(self, batch: int, stages: Iterable[tuple[int, int]]) -> bool:
+        """Publish the stages (partition, attempt) of a batch in one transaction.
+
+        Returns:
+            False when the batch was published before.
+        """
+        return await self._connection.call(self._logic.commit, batch, stages)
+
+    async def abort(self, batch: int) -> None:
+        """Forget what was staged of a batch; harmless when it was published."""
+        await self._connection.call(self._logic.abort, batch)

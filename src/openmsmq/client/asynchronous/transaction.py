@@ -1,0 +1,54 @@
+"""Transactions of the asynchronous client."""
+
+from types import TracebackType
+from typing import Self
+
+from openmsmq.client.logic.transaction import TransactionLogic
+
+from .connection import Connection
+
+
+class Transaction:
+    """Operations that take effect together; commits on exit, aborts on an exception."""
+
+    def __init__(self, connection: Connection, logic: TransactionLogic) -> None:
+        self._connection = connection
+        self._logic = logic
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            if self._logic.open:
+                await self.commit()
+        elif self._logic.alive:
+            await self.abort()
+
+    @property
+    def number(self) -> int:
+        """What stands for it in requests.
+
+        Raises:
+            QueueError: it is over.
+            ConnectionLost: it was lost with its connection, which aborted it.
+        """
+        return self._logic.number
+
+    async def commit(self) -> None:
+        """Make everything take effect; returns when it is on disk.
+
+        Raises:
+            QueueError: something in it was refused; then all of it is undone.
+            ConnectionLost: whether it took effect is not known.
+        """
+        await self._connection.call(self._logic.end, commit=True)
+
+    async def abort(self) -> None:
+        """Undo everything: sends never happened, received messages are back in place."""
+        await self._connection.call(self._logic.end, commit=False)

@@ -1,0 +1,145 @@
+"""Bytes of one session over one asyncio connection."""
+
+import asyncio
+from typing import Final, cast
+
+from openmsmq.client.address import Address, TcpAddress, hung_up, nobody_answers
+from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.logic.operations import Wait
+from openmsmq.client.logic.session import Session
+from openmsmq.protocol.local.messages import AnyReply
+
+# Parts of ranges that nobody has taken yet; beyond it they are left where they are.
+MAX_HELD_BYTES: Final = 16 * 1024 * 1024
+
+
+class Transport(asyncio.Protocol):
+    """Moves the bytes of a session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session: Final = session
+        self._loop = asyncio.get_running_loop()
+        self._stream: asyncio.Transport
+        self._waiting: dict[int, list[asyncio.Future[None]]] = {}
+        self._lingering = False
+        self._gone = self._loop.create_future()
+
+    # What asyncio tells
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # Stream connections have no other; uvloop's is no subclass of it.
+        self._stream = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            answered = self.session.receive_data(data)
+        except ConnectionLost:
+            self._stream.abort()
+            return
+        for request in (*answered, 0):
+            self._wake(request)
+        self.flush()
+        if self.session.held_bytes > MAX_HELD_BYTES and not self._waiting:
+            self._stream.pause_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.session.lose(hung_up(self.session.description, exc))
+        for request in list(self._waiting):
+            self._wake(request)
+        if not self._gone.done():
+            self._gone.set_result(None)
+
+    def _wake(self, request: int) -> None:
+        for future in self._waiting.pop(request, ()):
+            if not future.done():
+                future.set_result(None)
+
+    # What operations need
+
+    async def wait(self, wait: Wait) -> AnyReply | None:
+        """What an operation waits for; None when it did not come in time.
+
+        Raises:
+            ConnectionLost: it will never come.
+        """
+        self.flush()
+        deadline = None if wait.seconds is None else self._loop.time() + wait.seconds
+        while not self.session.is_over(wait):
+            if self.session.fault is not None:
+                raise ConnectionLost(str(self.session.fault))
+            left = None if deadline is None else deadline - self._loop.time()
+            if left is not None and left <= 0:
+                return None
+            await self._arrival(wait.request, left)
+        return self.session.take(wait.request)
+
+    async def _arrival(self, request: int, seconds: float | None) -> None:
+        future = self._loop.create_future()
+        self._waiting.setdefault(request, []).append(future)
+        if not self._stream.is_reading():
+            self._stream.resume_reading()
+        timer = None if seconds is None else self._loop.call_later(seconds, _finish, future)
+        try:
+            await future
+        finally:
+            if timer is not None:
+                timer.cancel()
+            waiting = self._waiting.get(request)
+            if waiting and future in waiting:
+                waiting.remove(future)
+                if not waiting:
+                    del self._waiting[request]
+
+    def flush(self) -> None:
+        """Write everything that was posted."""
+        if self.session.has_data and self.session.fault is None:
+            self._stream.write(self.session.data_to_send())
+
+    def linger(self) -> None:
+        """Let the messages that come together in this turn of the loop leave after it."""
+        if not self._lingering:
+            self._lingering = True
+            self._loop.call_soon(self._flush_sends)
+
+    def _flush_sends(self) -> None:
+        self._lingering = False
+        self.session.close_sends()
+        self.flush()
+
+    async def close(self) -> None:
+        """Let everything leave and hang up."""
+        if self.session.fault is None:
+            self._flush_sends()
+            self.session.lose(f"the connection to {self.session.description} was closed")
+        self._stream.close()
+        await self._gone
+
+
+def _finish(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+async def open_transport(address: Address, timeout: float) -> Transport:
+    """Connect to a queue manager.
+
+    Raises:
+        ConnectionLost: nobody answers there.
+    """
+    session = Session(str(address))
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(timeout):
+            if isinstance(address, TcpAddress):
+                _, transport = await loop.create_connection(
+                    lambda: Transport(session), address.host, address.port, ssl=address.context
+                )
+            else:
+                _, transport = await loop.create_unix_connection(
+                    lambda: Transport(session), str(address.path)
+                )
+    except OSError as exc:
+        raise nobody_answers(address, exc.strerror or exc) from exc
+    except TimeoutError as exc:
+        raise nobody_answers(address, f"no answer in {timeout} seconds") from exc
+    return transport
