@@ -1,5 +1,8 @@
 """Whatever the bytes are: a parser raises MalformedPacket or nothing."""
 
+from collections.abc import Iterator
+from enum import Flag
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,6 +69,32 @@ def test_every_cut_of_a_kept_packet(number: int) -> None:
     for size in range(0, len(data), step):
         for target in interested:
             target(data[:size])
+
+
+def flag_classes(parent: type[Flag]) -> Iterator[type[Flag]]:
+    for child in parent.__subclasses__():
+        if child.__module__.startswith("openmsmq.wire."):
+            yield child
+        yield from flag_classes(child)
+
+
+def test_flags_of_packets_do_not_pile_up_in_enums() -> None:
+    """An enum of flags keeps every combination that was ever made from a number."""
+    message = dict(seeds())["message-full"]
+    descriptor = dict(seeds())["security-descriptor"]
+    before = {child: len(child._value2member_map_) for child in flag_classes(Flag)}
+    for bits in range(500):
+        number = (bits * 0x00830083).to_bytes(4, "little")
+        for data in (
+            message[16:60] + number + message[64:],
+            message[:60] + number + message[64:],
+            message[:2] + number[:2] + message[4:],
+            descriptor[:2] + number[:1] + bytes([number[1] | 0x80]) + descriptor[4:],
+        ):
+            for target in TARGETS:
+                target(data)
+    grown = {child.__name__: len(child._value2member_map_) - size for child, size in before.items()}
+    assert {name: size for name, size in grown.items() if size > 64} == {}
 
 
 def test_the_kept_corpus_is_what_the_seeds_make() -> None:

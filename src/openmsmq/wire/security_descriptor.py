@@ -79,7 +79,10 @@ class SecurityDescriptorControl(IntFlag):
     SR = 0x8000
 
 
-NO_CONTROL: Final = SecurityDescriptorControl(0)
+# Plain numbers: an enum keeps every combination of flags that it has ever made.
+SR: Final = int(SecurityDescriptorControl.SR)
+SP: Final = int(SecurityDescriptorControl.SP)
+DP: Final = int(SecurityDescriptorControl.DP)
 OFFSET_NAMES: Final = ("OffsetOwner", "OffsetGroup", "OffsetSacl", "OffsetDacl")
 
 
@@ -189,21 +192,20 @@ class SecurityDescriptor:
     group: SID | None = None
     sacl: Acl | None = None
     dacl: Acl | None = None
-    control: SecurityDescriptorControl = NO_CONTROL
+    control: int = 0
     sbz1: int = 0
 
     @property
     def dacl_present(self) -> bool:
-        return self.dacl is not None or SecurityDescriptorControl.DP in self.control
+        return self.dacl is not None or self.control & DP != 0
 
     @classmethod
     def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
         end = require(buf, offset, SECURITY_DESCRIPTOR_SIZE, "SECURITY_DESCRIPTOR")
-        revision, sbz1, bits, *offsets = SECURITY_DESCRIPTOR.unpack_from(buf, offset)
-        control = SecurityDescriptorControl(bits)
+        revision, sbz1, control, *offsets = SECURITY_DESCRIPTOR.unpack_from(buf, offset)
         if revision != SECURITY_DESCRIPTOR_REVISION:
             raise MalformedPacket("SECURITY_DESCRIPTOR.Revision", offset, f"is {revision}, not 1")
-        if SecurityDescriptorControl.SR not in control:
+        if not control & SR:
             raise MalformedPacket("SECURITY_DESCRIPTOR.Control", offset + 2, "SR is clear")
         _check_offsets(offsets, control, offset)
         # The offsets count from the start of the descriptor; the parts may lie in any order.
@@ -238,17 +240,12 @@ class SecurityDescriptor:
         )
 
 
-def _derived_control(sacl: Acl | None, dacl: Acl | None) -> SecurityDescriptorControl:
+def _derived_control(sacl: Acl | None, dacl: Acl | None) -> int:
     """The bits of Control that follow from the form and from the lists that are there."""
-    control = SecurityDescriptorControl.SR
-    if sacl is not None:
-        control |= SecurityDescriptorControl.SP
-    if dacl is not None:
-        control |= SecurityDescriptorControl.DP
-    return control
+    return SR | (0 if sacl is None else SP) | (0 if dacl is None else DP)
 
 
-def _check_offsets(offsets: list[int], control: SecurityDescriptorControl, offset: int) -> None:
+def _check_offsets(offsets: list[int], control: int, offset: int) -> None:
     for index, value in enumerate(offsets):
         if 0 < value < SECURITY_DESCRIPTOR_SIZE:
             raise MalformedPacket(
@@ -256,12 +253,12 @@ def _check_offsets(offsets: list[int], control: SecurityDescriptorControl, offse
                 offset + 4 + 4 * index,
                 f"{value} is inside the fixed part",
             )
-    for index, flag in ((2, SecurityDescriptorControl.SP), (3, SecurityDescriptorControl.DP)):
-        if offsets[index] and flag not in control:
+    for index, name, flag in ((2, "SP", SP), (3, "DP", DP)):
+        if offsets[index] and not control & flag:
             raise MalformedPacket(
                 f"SECURITY_DESCRIPTOR.{OFFSET_NAMES[index]}",
                 offset + 4 + 4 * index,
-                f"there is a list, but {flag.name} is clear",
+                f"there is a list, but {name} is clear",
             )
 
 

@@ -129,7 +129,8 @@ def _resolved(buf: memoryview, flags: int, end: int) -> tuple[QueueAddress | Non
     Read from a message with the addresses in `flags` and nothing else: the rest may be damaged.
     """
     fixed = USER_HEADER.unpack_from(buf, BASE_HEADER_SIZE)[:-1]
-    header = USER_HEADER.pack(*fixed, flags | UserHeaderFlags.MP)
+    # A plain number: an enum keeps every combination of flags that it has ever made.
+    header = USER_HEADER.pack(*fixed, flags | int(UserHeaderFlags.MP))
     addresses = bytes(buf[BASE_HEADER_SIZE + len(header) : end])
     rest = header + addresses + MessagePropertiesHeader().serialize()
     message = UserMessage(BaseHeader(0, BASE_HEADER_SIZE + len(rest)).serialize() + rest)
