@@ -9,7 +9,15 @@ from typing import Final
 from openmsmq.wire.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
 
 from .events import MessagesDeleted
-from .message import NEVER, RECOVERABLE, TRAITS_ON_DELETION, Message, PositionState, Traits
+from .message import (
+    NEVER,
+    RECOVERABLE,
+    TRAITS_ON_DELETION,
+    TRANSACTIONAL,
+    Message,
+    PositionState,
+    Traits,
+)
 from .packets import forget_packet, packet_of
 from .positions import count_bytes, duplicate, reslot
 from .queue import Queue, QueueRole
@@ -81,6 +89,8 @@ def _delete_special(
     if queue.role in _DESTINATIONS:
         targets += _at_destination(state, message, reason)
         _acknowledge(state, message, reason)
+        if message.traits & TRANSACTIONAL and _wants_final_ack(message):
+            state.to_finalize.append((packet_of(state, message), reason))
     elif queue.role is QueueRole.OUTGOING:
         targets += _at_source(state, message, reason)
         if reason & NEGATIVE_BIT:
@@ -138,6 +148,13 @@ def _dead_letter_queue(state: State, message: Message) -> Queue:
         if own is not None and own.properties.transactional == message.transactional:
             return own
     return state.xact_deadletter if message.transactional else state.deadletter
+
+
+def _wants_final_ack(message: Message) -> bool:
+    """[MS-MQQB] 3.1.7.2.2: the source keeps a copy until it knows, or asks without one."""
+    if message.traits & (Traits.NEGATIVE_JOURNALING | Traits.POSITIVE_JOURNALING):
+        return True
+    return message.history is not None and message.history.final_ack_required
 
 
 def _acknowledge(state: State, message: Message, reason: int) -> None:

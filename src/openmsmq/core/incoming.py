@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from openmsmq.security.caller import sender_caller
 from openmsmq.wire.access_rights import QueueRight
 from openmsmq.wire.base_header import INFINITE
+from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.message_enums import SenderIdType
 from openmsmq.wire.queue_error import AccessDenied
@@ -17,11 +19,14 @@ from openmsmq.wire.user_message import UserMessage
 from .acceptance import refusal
 from .access import check_queue_right
 from .acknowledgments import acknowledge
-from .arrivals import arrival, insert, insert_pending, traits_of
+from .arrivals import Arrival, arrival, insert, insert_pending, traits_of
 from .expiry import expire_now
+from .final_acks import send_final_ack
 from .message import Traits
+from .positions import store_record
 from .queue import Queue, QueueRole
-from .quota import EnqueueStatus, check_room
+from .quota import EnqueueStatus, check_room, dead_letters_have_room
+from .reports import send_report
 from .settling import settle
 from .tables import Table
 from .transactions import OperationType, Transaction
@@ -33,8 +38,8 @@ if TYPE_CHECKING:
 
 _ACCEPTED: Final = MessageClass.ACK_REACH_QUEUE
 _STATUS_CLASSES: Final = {
+    EnqueueStatus.OK: _ACCEPTED,
     EnqueueStatus.QUEUE_QUOTA: MessageClass.NACK_Q_EXCEED_QUOTA,
-    EnqueueStatus.QUEUE_MANAGER_QUOTA: MessageClass.NACK_Q_EXCEED_QUOTA,
     EnqueueStatus.TIMED_OUT: MessageClass.NACK_REACH_QUEUE_TIMEOUT,
 }
 
@@ -71,26 +76,58 @@ class Incoming:
 
         Args:
             queue: their destination.
-            messages: checked packets, as they came.
+            messages: checked packets, as they came. If the queue manager itself has no room, the
+                result has fewer classes than there are messages: the rest was not looked at.
             streams: the state of the transactional streams that they belong to, which is stored
                 in the same batch.
         """
         state = self._state
-        classes = []
+        classes: list[MessageClass] = []
+        arrived: list[Arrival] = []
+        final_ack_required: list[int] = []
+        allowed: dict[bytes, bool] = {}
+        size = 0
         for message in messages:
-            found = self._refuse(queue, message)
+            found = self._refuse(queue, message, allowed)
             if found is None:
-                status, _ = enqueue(state, queue, message, None)
-                found = _STATUS_CLASSES.get(status, _ACCEPTED)
-            if found is not _ACCEPTED:
+                status = _admit(state, queue, message, size)
+                if status is EnqueueStatus.QUEUE_MANAGER_QUOTA:
+                    break
+                found = _STATUS_CLASSES[status]
+            if found is _ACCEPTED:
+                size += len(message.packet)
+                if message.final_ack_required:
+                    final_ack_required.append(len(arrived))
+                arrived.append(arrival(message, queue))
+            else:
                 self._tell(message, found)
             classes.append(found)
+        inserted = insert(state, queue, arrived) if arrived else []
+        for at in final_ack_required:
+            inserted[at].make_history().final_ack_required = True
+            store_record(state, inserted[at])
+        expire_now(state, inserted)
         for stream in streams:
-            queue.incoming[stream.key] = stream
-            state.batch.set_row(Table.STREAMS, stream.key, stream.serialize())
+            self.store_stream(queue, stream)
         settle(state)
         depends = state.batch_number if state.batch else state.sequence.depends()
         return Delivered(classes, depends)
+
+    def store_stream(self, queue: Queue, stream: IncomingTransactionalTransferInfo) -> None:
+        """Write down how far a transactional stream got."""
+        queue.incoming[stream.key] = stream
+        self._state.batch.set_row(Table.STREAMS, stream.key, stream.serialize())
+
+    def learn_address(self, queue_manager: UUID, address: str) -> None:
+        """Remember where a queue manager is, for acknowledgments to it."""
+        state = self._state
+        if state.addresses.get(queue_manager) != address:
+            state.addresses[queue_manager] = address
+            state.batch.set_row(Table.ADDRESSES, queue_manager.bytes_le, address.encode())
+
+    def report(self, message: UserMessage, next_hop: str | None = None) -> bool:
+        """Send the report that a traced message asks for at this place of its way."""
+        return send_report(self._state, message, next_hop)
 
     def reject(self, message: UserMessage, message_class: MessageClass) -> None:
         """Tell the sender of a message that it could not be delivered, if it wants to know."""
@@ -105,19 +142,52 @@ class Incoming:
         settle(self._state)
         return status
 
-    def _refuse(self, queue: Queue, message: UserMessage) -> MessageClass | None:
+    def _refuse(
+        self, queue: Queue, message: UserMessage, allowed: dict[bytes, bool]
+    ) -> MessageClass | None:
         found = refusal(queue, message, transactional=message.transactional)
-        if found is None and queue.role is not QueueRole.INTERNAL:
-            try:
-                caller = sender_caller(sender_sid(message))
-                check_queue_right(queue, caller, QueueRight.WRITE_MESSAGE)
-            except AccessDenied:
-                return MessageClass.NACK_ACCESS_DENIED
-        return found
+        if found is not None or queue.role is QueueRole.INTERNAL:
+            return found
+        sender = message.security_id
+        may_write = allowed.get(sender)
+        if may_write is None:
+            may_write = allowed[sender] = _may_write(queue, message)
+        return None if may_write else MessageClass.NACK_ACCESS_DENIED
 
     def _tell(self, message: UserMessage, message_class: MessageClass) -> None:
-        if traits_of(message) & Traits.NEGATIVE_ARRIVAL:
-            acknowledge(self._state, message.packet, message_class)
+        """A message was refused: whoever wants to know is told."""
+        state = self._state
+        traits = traits_of(message)
+        if traits & Traits.NEGATIVE_ARRIVAL:
+            acknowledge(state, message.packet, message_class)
+        if traits & Traits.TRANSACTIONAL:
+            send_final_ack(state, message.packet, message_class)
+        elif (
+            # [MS-MQQB] 3.1.5.8.8: only a full queue makes dead letters here.
+            message_class is MessageClass.NACK_Q_EXCEED_QUOTA
+            and traits & Traits.NEGATIVE_JOURNALING
+            and dead_letters_have_room(state.deadletter, len(message.packet))
+        ):
+            dead = insert(state, state.deadletter, [arrival(message, state.deadletter)])[0]
+            dead.make_history().message_class = message_class
+            store_record(state, dead)
+
+
+def _may_write(queue: Queue, message: UserMessage) -> bool:
+    try:
+        caller = sender_caller(sender_sid(message))
+        check_queue_right(queue, caller, QueueRight.WRITE_MESSAGE)
+    except (AccessDenied, MalformedPacket):
+        return False
+    return True
+
+
+def _admit(state: State, queue: Queue, message: UserMessage, before: int) -> EnqueueStatus:
+    """Whether there is time and room for a message, behind `before` bytes of others."""
+    life = message.time_to_reach_queue
+    if life != INFINITE and message.sent_time + life < state.utc:
+        return EnqueueStatus.TIMED_OUT
+    return check_room(state, queue, before + len(message.packet))
 
 
 def sender_sid(message: UserMessage) -> SID | None:
@@ -133,10 +203,7 @@ def enqueue(
     state: State, queue: Queue, message: UserMessage, transaction: Transaction | None
 ) -> tuple[EnqueueStatus, Message | None]:
     """Put one message in a queue as it is, if there is room and its time is not over."""
-    life = message.time_to_reach_queue
-    if life != INFINITE and message.sent_time + life < state.utc:
-        return EnqueueStatus.TIMED_OUT, None
-    status = check_room(state, queue, len(message.packet))
+    status = _admit(state, queue, message, 0)
     if status is not EnqueueStatus.OK:
         return status, None
     arrived = [arrival(message, queue)]

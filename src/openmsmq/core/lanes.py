@@ -288,11 +288,10 @@ class Lanes:
 
     def arrivals(self, after: int, upto: int) -> list[Iterator[Message]]:
         """One iterator for each lane over the messages with `after` < sequence <= `upto`."""
+        # A larger number would mean a place in the next lane.
+        after, upto = min(after, SEQUENCE_MASK), min(upto, SEQUENCE_MASK)
         return [
-            lane.between(
-                (index << SEQUENCE_BITS) | after,
-                (index << SEQUENCE_BITS) | min(upto, SEQUENCE_MASK),
-            )
+            lane.between(index << SEQUENCE_BITS | after, index << SEQUENCE_BITS | upto)
             for index, lane in enumerate(self.lanes)
             if lane is not None and lane.count
         ]

@@ -65,6 +65,7 @@ class History:
         "allow_peek_when_locked",
         "awaiting_final_ack",
         "deadletter_queue",
+        "final_ack_required",
         "last_move_time",
         "message_class",
         "move_count",
@@ -86,6 +87,8 @@ class History:
         self.tx_sequence_number = 0
         # Delivered, but the source must know what becomes of it.
         self.awaiting_final_ack = False
+        # The source wants to know although it keeps no copy (TransactionHeader.Flags.FA).
+        self.final_ack_required = False
         self.deadletter_queue = ""
         self.allow_peek_when_locked = False
 
@@ -172,11 +175,20 @@ class Message:
         return self.history
 
 
+# Holds the messages of an outgoing queue that were delivered and whose fate is not known yet.
+AWAITING_FINAL_ACK: Final = "awaiting final acknowledgment"
+
+
+def is_awaiting_final_ack(message: Message) -> bool:
+    """Whether a message is in the AwaitingFinalACKTable ([MS-MQQB] 3.1.1.3.1)."""
+    return message.history is not None and message.history.awaiting_final_ack
+
+
 # Queue number, lookup id, state, traits, arrival, expiry.
 _RECORD: Final = Struct("<IQBBdI")
 # Abort count, move count, last move time, message class, transaction, sequence and number in it,
-# awaiting final acknowledgment; then the dead-letter queue.
-_HISTORY: Final = Struct("<IIIHQQI?")
+# awaiting and requiring final acknowledgment; then the dead-letter queue.
+_HISTORY: Final = Struct("<IIIHQQI??")
 pack_record: Final = _RECORD.pack
 
 
@@ -206,6 +218,7 @@ class Record:
                 history.tx_sequence_id,
                 history.tx_sequence_number,
                 history.awaiting_final_ack,
+                history.final_ack_required,
             ) = _HISTORY.unpack_from(record, _RECORD.size)
             history.deadletter_queue = record[_RECORD.size + _HISTORY.size :].decode()
 
@@ -234,6 +247,7 @@ def record_of(message: Message) -> bytes:
             history.tx_sequence_id,
             history.tx_sequence_number,
             history.awaiting_final_ack,
+            history.final_ack_required,
         )
         + history.deadletter_queue.encode()
     )

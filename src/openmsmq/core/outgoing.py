@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Final
 from openmsmq.security.caller import Caller
 from openmsmq.wire.access_rights import MachineRight
 from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.queue_enums import QueueState
 from openmsmq.wire.queue_error import QueueError
 
 from .access import check_machine_right
 from .delete_reasons import delete_messages
 from .events import ConnectionActiveChanged, QueuePaused, QueueResumed
-from .message import PositionState
+from .expiry import expire_now
+from .message import AWAITING_FINAL_ACK, NEVER, PositionState, is_awaiting_final_ack
 from .moving import move_message
 from .names import parse_name
-from .positions import changes
+from .positions import changes, store_record
 from .queue_rows import store_queue
 from .reading import Read, show
+from .sequences import end_sequence
 from .settling import settle
 
 if TYPE_CHECKING:
@@ -118,6 +121,44 @@ class Outgoing:
         for message in messages:
             if message.state == _AVAILABLE:
                 message.queue.lock(message, holder)
+
+    def release(self, messages: Iterable[Message]) -> None:
+        """Messages on their way did not arrive: back in place, unless their time is over."""
+        state = self._state
+        purged: list[Message] = []
+        back: list[Message] = []
+        for message in messages:
+            if message.state == PositionState.PURGE_PENDING:
+                message.queue.forget_locked(message)
+                purged.append(message)
+            elif message.state == PositionState.LOCKED:
+                message.queue.unlock(message)
+                back.append(message)
+        for message in purged:
+            delete_messages(state, message.queue, [message], MessageClass.NACK_DELETED)
+        expire_now(state, back)
+        settle(state)
+
+    def await_final_ack(self, message: Message) -> None:
+        """A message was delivered; its copy stays until the FinalAck says what became of it."""
+        message.make_history().awaiting_final_ack = True
+        message.holder = AWAITING_FINAL_ACK
+        self._state.expiry.stop(message)
+        message.expires = NEVER
+        store_record(self._state, message)
+
+    def awaiting_final_ack(self, queue: Queue) -> list[Message]:
+        """The AwaitingFinalACKTable of an outgoing queue."""
+        return [message for message in queue.locked.values() if is_awaiting_final_ack(message)]
+
+    def expire(self, messages: Iterable[Message]) -> None:
+        """Give up those of the messages whose time is over."""
+        expire_now(self._state, messages)
+        settle(self._state)
+
+    def end_sequence(self, queue: Queue) -> None:
+        """Every transactional message was acknowledged: the next one starts a new sequence."""
+        end_sequence(self._state, queue)
 
     def finish(self, queue: Queue, messages: Sequence[Message], reason: int) -> int:
         """Messages are delivered (ACK_REACH_QUEUE, ACK_RECEIVE) or failed (a negative class).

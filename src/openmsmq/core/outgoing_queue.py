@@ -1,11 +1,16 @@
 """Outgoing queues: messages on their way to another queue manager ([MS-MQDMPR] 3.1.1.3-4)."""
 
+from __future__ import annotations
+
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
 from openmsmq.wire.sequence_info import SequenceInfo
+
+if TYPE_CHECKING:
+    from .sequences import OutgoingSequence
 
 CONNECTION_HISTORY_LIMIT: Final = 100
 
@@ -45,6 +50,8 @@ class OutgoingQueue:
     multicast: bool = False
     state: QueueState = QueueState.INACTIVE
     next_hops: tuple[str, ...] | None = None
+    # The transactional sequence that messages go into; None before the first.
+    sequence: OutgoingSequence | None = None
     transfer_info: OutgoingTransferInfo = field(default_factory=OutgoingTransferInfo)
     connection_history: deque[ConnectionHistoryEntry] = field(
         default_factory=lambda: deque(maxlen=CONNECTION_HISTORY_LIMIT)

@@ -7,14 +7,23 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Protocol
 
 from openmsmq.wire.errors import StoreError
+from openmsmq.wire.scalars import guid
 
 from .creation import list_queue
 from .leases import parse_lease
 from .local_queue_manager import ROW_KEY, LocalQueueManager
-from .message import NEVER, Message, PositionState, Record
+from .message import (
+    AWAITING_FINAL_ACK,
+    NEVER,
+    Message,
+    PositionState,
+    Record,
+    is_awaiting_final_ack,
+)
 from .ordinals import Reservation
 from .positions import count_bytes
 from .queue_rows import parse_queue, queue_number
+from .sequences import recover_sequences, renumber_restored
 from .staging import parse_producer
 from .state import ORDINAL_BLOCK, SEQUENCE_BLOCK
 from .system_queues import ensure_system_queues
@@ -75,13 +84,14 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
     if recovery.restored:
         state.sequence.skip(RESTORED_SEQUENCES)
         state.ordinals.skip(RESTORED_ORDINALS)
-        # New transactional sequences: those of the original may go on elsewhere.
-        for key in rows[Table.SEQUENCES]:
-            state.batch.delete_row(Table.SEQUENCES, key)
-        rows[Table.SEQUENCES].clear()
         state.batch.clear_restored()
     _recover_queues(state, rows[Table.QUEUES])
     ensure_system_queues(state)
+    # New transactional sequences for a restored copy: those of the original may go on elsewhere.
+    recover_sequences(state, rows[Table.SEQUENCES], restored=recovery.restored)
+    state.message_history.recover(rows[Table.HISTORY])
+    for key, value in rows[Table.ADDRESSES].items():
+        state.addresses[guid(key)] = value.decode()
     for key, value in rows[Table.STREAMS].items():
         stream = IncomingTransactionalTransferInfo.parse(key, value)
         state.queues[stream.queue].incoming[key] = stream
@@ -95,6 +105,8 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
         parse_transaction(key, value) for key, value in sorted(rows[Table.TRANSACTIONS].items())
     ]
     involved = _recover_messages(state, recovery, transactions)
+    if recovery.restored:
+        renumber_restored(state)
     for stored in transactions:
         _recover_transaction(state, stored, involved)
     # Reserve now, so that the first messages need not wait for it.
@@ -156,8 +168,14 @@ def _recover_messages(
 
 def _place(state: State, queue: Queue, messages: list[Message]) -> None:
     messages.sort(key=attrgetter("lookup_id"))
-    queue.lanes.extend(messages, [message.lookup_id for message in messages])
     count_bytes(state, queue, sum([message.size for message in messages]))
+    if queue.outgoing is not None:
+        for message in messages:
+            if is_awaiting_final_ack(message):
+                queue.hold(message, AWAITING_FINAL_ACK)
+        messages = [message for message in messages if message.state == _AVAILABLE]
+    if messages:
+        queue.lanes.extend(messages, [message.lookup_id for message in messages])
 
 
 def _recover_transaction(

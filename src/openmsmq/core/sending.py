@@ -130,6 +130,8 @@ def send_checked(
     Raises:
         QueueError: the queue does not take them, or there is no room.
     """
+    if not views:
+        return Sent([], state.ordinals.last, 0)
     check_destination(queue, views, transactional=transaction is not None)
     size = sum([len(view.packet) for view in views])
     status = check_room(state, queue, size)

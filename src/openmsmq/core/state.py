@@ -12,6 +12,7 @@ from openmsmq.security.caller import SYSTEM_CALLER, Caller
 from openmsmq.wire.batch import Batch
 
 from .directory_timers import DirectoryPeriods, DirectoryTimer
+from .message_history import MessageIDHistory
 from .ordinals import Reservation
 from .timers import ExpiryTimers, WaitTimers
 
@@ -76,6 +77,7 @@ class State:
     """One queue manager's memory. Only the functions of this package change it."""
 
     __slots__ = (
+        "addresses",
         "batch",
         "batch_number",
         "deadletter",
@@ -94,11 +96,13 @@ class State:
         "journal_bytes",
         "last_handle",
         "last_queue_number",
+        "last_tx_sequence",
         "leases",
         "local",
         "machine_journal",
         "manager",
         "memory",
+        "message_history",
         "now",
         "ordinals",
         "outgoing",
@@ -112,6 +116,7 @@ class State:
         "sequence",
         "settings",
         "to_acknowledge",
+        "to_finalize",
         "total_bytes",
         "touched",
         "transactions",
@@ -170,6 +175,10 @@ class State:
         self.dispatch: DispatchCollection
         self.leases: dict[tuple[int, str], LeaseRow] = {}
         self.producers: dict[str, int] = {}
+        # What other queue managers sent, where they are, and what was sent to them in order.
+        self.message_history = MessageIDHistory()
+        self.addresses: dict[UUID, str] = {}
+        self.last_tx_sequence = 0
 
         # Bytes of all messages, of all journals, and of the packets that are in memory.
         self.total_bytes = 0
@@ -182,6 +191,7 @@ class State:
         # messages that appeared there, and acknowledgments to send, with the packets they are for.
         self.touched: dict[Queue, list[Message]] = {}
         self.to_acknowledge: list[tuple[bytes, int]] = []
+        self.to_finalize: list[tuple[bytes, int]] = []
 
     def new_handle(self) -> int:
         """A number for an open queue or a cursor, unique while the queue manager runs."""

@@ -17,7 +17,8 @@ from .arrivals import announce, put
 from .delete_reasons import delete_messages
 from .message import NEVER, RECOVERABLE, Message, PositionState
 from .packets import forget_packet
-from .positions import count_bytes, give_back, reslot, store_record
+from .positions import count_bytes, give_back, next_lookup_id, reslot, store_record
+from .sequences import number_messages
 from .transaction_rows import forget_transaction, store_transaction
 
 if TYPE_CHECKING:
@@ -209,6 +210,11 @@ def _commit_enqueue(state: State, messages: list[Message], *, stored: bool) -> N
             _leave_pending(queue, message)
             message.state = _AVAILABLE
             message.stored = state.batch_number
+            if queue.outgoing is not None:
+                # Messages leave in the order of the commits.
+                message.lookup_id = next_lookup_id(state, message.priority)
+        number_messages(state, queue, group)
+        for message in group:
             if stored:
                 message.make_history().transaction = 0
                 store_record(state, message)

@@ -1,0 +1,197 @@
+"""Staged batches: whole or not at all, once."""
+
+import pytest
+from tests.core.harness import ORDERS, STRANGER, USER, Harness, packet, refused
+
+from openmsmq.core.state import Settings
+from openmsmq.wire.message_enums import SenderIdType
+from openmsmq.wire.scalars import TxSequenceID
+from openmsmq.wire.security_header import SecurityHeader
+from openmsmq.wire.transaction_header import TransactionHeader
+
+PAY = r".\private$\pay"
+REMOTE = r"DIRECT=OS:elsewhere\private$\q"
+
+
+def stage(
+    harness: Harness,
+    batch: int,
+    partition: int,
+    *contents: bytes,
+    name: str = ORDERS,
+    attempt: int = 0,
+) -> int:
+    packets = [packet(body) for body in contents]
+    return harness.qm.stages.stage("query", batch, partition, attempt, name, packets, caller=USER)
+
+
+def commit(harness: Harness, batch: int, *stages: tuple[int, int]) -> tuple[int, bool]:
+    done = harness.qm.stages.commit_batch("query", batch, stages, caller=USER)
+    return done.count, done.repeated
+
+
+def test_stages_show_when_their_batch_is_committed_in_the_order_named(harness: Harness) -> None:
+    stage(harness, 0, 1, b"c")
+    assert stage(harness, 0, 0, b"a") == 1
+    assert stage(harness, 0, 0, b"b") == 2
+    stage(harness, 0, 1, b"lost attempt", attempt=1)
+    assert harness.contents() == []
+    assert commit(harness, 0, (0, 0), (1, 0)) == (3, False)
+    assert harness.contents() == [b"a", b"b", b"c"]
+    assert harness.qm.stages.size == 0
+    harness.restart()
+    assert harness.contents() == [b"a", b"b", b"c"]
+
+
+def test_a_batch_is_published_once_also_after_a_restart(harness: Harness) -> None:
+    stage(harness, 3, 0, b"a")
+    commit(harness, 3, (0, 0))
+    for _ in range(2):
+        stage(harness, 3, 0, b"again")
+        assert commit(harness, 3, (0, 0)) == (0, True)
+        stage(harness, 2, 0, b"older")
+        assert commit(harness, 2, (0, 0)) == (0, True)
+        assert harness.contents() == [b"a"]
+        assert harness.qm.stages.size == 0
+        harness.restart()
+    stage(harness, 4, 0, b"b")
+    assert commit(harness, 4, (0, 0)) == (1, False)
+    assert harness.contents() == [b"a", b"b"]
+
+
+def test_messages_and_ledger_are_one_batch(harness: Harness) -> None:
+    harness.create(PAY, transactional=True)
+    harness.flush()
+    stage(harness, 0, 0, b"a")
+    stage(harness, 0, 1, b"b", name=PAY)
+    done = harness.qm.stages.commit_batch("query", 0, [(0, 0), (1, 0)], caller=USER)
+    taken = harness.qm.take_batch()
+    assert taken is not None
+    assert (taken[0], len(taken[1].put_keys)) == (done.depends, 2)
+    assert harness.qm.take_batch() is None
+    harness.crash()
+    assert harness.contents() == harness.contents(PAY) == []
+    stage(harness, 0, 0, b"a")
+    assert commit(harness, 0, (0, 0)) == (1, False)
+
+
+def test_a_repeated_commit_waits_for_the_first_one_to_be_durable(harness: Harness) -> None:
+    stage(harness, 0, 0, b"a")
+    first = harness.qm.stages.commit_batch("query", 0, [(0, 0)], caller=USER)
+    second = harness.qm.stages.commit_batch("query", 0, [(0, 0)], caller=USER)
+    assert second.depends == first.depends > 0
+    harness.flush()
+    third = harness.qm.stages.commit_batch("query", 0, [(0, 0)], caller=USER)
+    assert third.depends == 0
+
+
+def test_a_batch_with_a_missing_stage_is_not_published(harness: Harness) -> None:
+    stage(harness, 0, 0, b"a")
+    with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
+        commit(harness, 0, (0, 0), (1, 0))
+    assert harness.contents() == []
+    assert commit(harness, 0, (0, 0)) == (1, False)
+
+
+def test_an_aborted_batch_is_forgotten_and_an_abort_after_the_commit_does_no_harm(
+    harness: Harness,
+) -> None:
+    stage(harness, 0, 0, b"a")
+    harness.qm.stages.abort_batch("query", 0, caller=USER)
+    with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
+        commit(harness, 0, (0, 0))
+    stage(harness, 0, 0, b"a")
+    commit(harness, 0, (0, 0))
+    harness.qm.stages.abort_batch("query", 0, caller=USER)
+    assert harness.contents() == [b"a"]
+    assert commit(harness, 0) == (0, True)
+
+
+def test_stages_go_in_transactions_where_the_queue_is_transactional(harness: Harness) -> None:
+    harness.create(PAY, transactional=True)
+    stage(harness, 0, 0, b"paid", name=PAY)
+    commit(harness, 0, (0, 0))
+    (message,) = harness.qm.find_queue(PAY).lanes
+    assert message.transactional
+    assert harness.qm.state.transactions == {}
+
+
+@pytest.mark.parametrize("transactional", [True, False])
+def test_stages_for_another_machine_go_as_their_packets_say(
+    harness: Harness, *, transactional: bool
+) -> None:
+    header = TransactionHeader(0, TxSequenceID(0, 0), 0, 0) if transactional else None
+    packets = [packet(b"1", transaction_header=header)]
+    harness.qm.stages.stage("query", 0, 0, 0, REMOTE, packets, caller=USER)
+    commit(harness, 0, (0, 0))
+    (message,) = harness.qm.outgoing.find(REMOTE).lanes
+    assert message.transactional is transactional
+
+
+def test_what_cannot_be_sent_is_refused_when_it_is_staged(harness: Harness) -> None:
+    sender = SecurityHeader(int(SenderIdType.SID), STRANGER.sid.serialize())
+    stages = harness.qm.stages
+    with refused("MQ_ERROR_ACCESS_DENIED"):
+        stages.stage("q", 0, 0, 0, ORDERS, [packet(security_header=sender)], caller=USER)
+    with refused("MQ_ERROR_INVALID_PARAMETER"):
+        stages.stage("q", 0, 0, 0, ORDERS, [b"nonsense"], caller=USER)
+    with refused("MQ_ERROR_QUEUE_NOT_FOUND"):
+        stage(harness, 0, 0, b"1", name=r".\private$\nothing")
+    with refused("MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION"):
+        stage(harness, 0, 0, b"1", name=f"{REMOTE},DIRECT=OS:third\\private$\\q")
+    harness.create(r".\private$\small", quota=1)
+    stage(harness, 0, 0, b"x" * 600, name=r".\private$\small")
+    with refused("MQ_ERROR_INSUFFICIENT_RESOURCES"):
+        stage(harness, 0, 0, b"x" * 600, name=r".\private$\small")
+    assert not harness.qm.find_queue(ORDERS).descriptors
+
+
+def test_a_batch_that_a_quota_refuses_is_not_published_at_all(harness: Harness) -> None:
+    queue = harness.create(r".\private$\small", quota=1)
+    stage(harness, 0, 0, b"a")
+    stage(harness, 0, 1, b"x" * 600, name=r".\private$\small")
+    harness.send(b"x" * 600, name=r".\private$\small")
+    with refused("MQ_ERROR_INSUFFICIENT_RESOURCES"):
+        commit(harness, 0, (0, 0), (1, 0))
+    assert harness.contents() == []
+    harness.drain(r".\private$\small")
+    stage(harness, 0, 2, b"x" * 600)
+    harness.qm.state.manager.queue_manager_quota = 1
+    with refused("MQ_ERROR_INSUFFICIENT_RESOURCES"):
+        commit(harness, 0, (0, 0), (1, 0), (2, 0))
+    assert (queue.count, harness.contents()) == (0, [])
+
+
+def test_nobody_publishes_in_the_name_of_another(harness: Harness) -> None:
+    stage(harness, 0, 0, b"mine")
+    with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
+        harness.qm.stages.commit_batch("query", 0, [(0, 0)], caller=STRANGER)
+    harness.qm.stages.commit_batch("query", 9, [], caller=STRANGER)
+    assert commit(harness, 0, (0, 0)) == (1, False)
+
+
+def test_stages_whose_commit_never_comes_are_forgotten() -> None:
+    harness = Harness(settings=Settings(stage_seconds=60))
+    harness.create()
+    stage(harness, 0, 0, b"a")
+    harness.advance(30)
+    stage(harness, 0, 1, b"b")
+    assert harness.qm.next_timer() == harness.now + 30
+    harness.advance(30)
+    assert harness.qm.stages.size == len(packet(b"b"))
+    with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
+        commit(harness, 0, (0, 0))
+    harness.advance(30)
+    assert (harness.qm.stages.size, harness.qm.next_timer()) == (0, None)
+
+
+def test_staged_packets_leave_memory_when_it_is_short() -> None:
+    harness = Harness(settings=Settings(memory_budget=300))
+    harness.create()
+    stage(harness, 0, 0, b"1", b"2")
+    stage(harness, 0, 0, b"3", b"4")
+    assert commit(harness, 0, (0, 0)) == (4, False)
+    assert harness.contents() == [b"1", b"2", b"3", b"4"]
+    stage(harness, 1, 0, b"5", b"6", b"7")
+    harness.qm.stages.abort_batch("query", 1, caller=USER)
+    assert harness.qm.stages.size == 0
