@@ -8,6 +8,7 @@ from struct import Struct
 from typing import Final, Self
 from uuid import UUID
 
+from .base_header import BaseHeaderFlags
 from .checks import require
 from .errors import MalformedPacket
 from .message_class import MessageClass
@@ -17,6 +18,7 @@ from .scalars import TX_SEQUENCE_ID_SIZE, TxSequenceID, guid
 from .user_message import UserMessage
 from .user_message_builder import build_user_message
 
+_SH: Final = int(BaseHeaderFlags.SH)
 ORDER_ACK_BODY: Final = Struct("<8sII20x")
 FINAL_ACK_BODY: Final = Struct("<8sII16sI")
 ACK_BODY_SIZE: Final = 0x24
@@ -38,6 +40,12 @@ FINAL_ACK_CLASSES: Final = frozenset(
         MessageClass.NACK_Q_DELETED,
         MessageClass.NACK_Q_PURGED,
         MessageClass.NACK_RECEIVE_TIMEOUT,
+        # [MS-MQQB] 3.1.7.17 adds these.
+        MessageClass.NACK_DELETED,
+        MessageClass.NACK_REACH_QUEUE_TIMEOUT,
+        MessageClass.NACK_HOP_COUNT_EXCEEDED,
+        MessageClass.NACK_NOT_TRANSACTIONAL_MSG,
+        MessageClass.NACK_RECEIVE_REJECTED,
     }
 )
 
@@ -190,7 +198,8 @@ def recognize_ack(message: UserMessage) -> OrderAck | FinalAck | None:
     """
     # [MS-MQQB] 3.1.5.1.1: these properties together, and nothing else, make an acknowledgment.
     destination = message.destination_queue
-    if message.base_flags or destination is None or not is_order_queue(destination):
+    # A SessionHeader that follows on the stream says nothing about the message.
+    if message.base_flags & ~_SH or destination is None or not is_order_queue(destination):
         return None
     if message.label != ACK_LABEL:
         return None
