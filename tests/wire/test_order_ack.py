@@ -188,7 +188,7 @@ def test_properties_of_a_final_ack() -> None:
     assert (message.source_queue_manager, message.message_id, message.sent_time) == (RECEIVER, 3, 9)
 
 
-@pytest.mark.spec("MQQB-2.2.5-07")
+@pytest.mark.spec("MQQB-2.2.5-07", "MQQB-3.1.7.17-06")
 def test_classes_of_negative_final_acks() -> None:
     assert set(FINAL_ACK_CLASSES) - {0x4000} == {
         0x8009,
@@ -201,12 +201,17 @@ def test_classes_of_negative_final_acks() -> None:
         0xC000,
         0xC001,
         0xC002,
-    }
+    } | {0x8001, 0x8002, 0x8005, 0x800A, 0xC004}
     for message_class in FINAL_ACK_CLASSES:
         message = UserMessage(final_ack_packet(order_queue(SENDER), message_class))
         assert message.message_class == message_class
     with pytest.raises(ValueError, match="a FinalAck cannot be of class"):
-        final_ack_packet(order_queue(SENDER), MessageClass.NACK_HOP_COUNT_EXCEEDED)
+        final_ack_packet(order_queue(SENDER), MessageClass.ORDER_ACK)
+
+
+def test_a_session_header_behind_it_does_not_hide_an_ack() -> None:
+    packet = order_ack_packet(order_queue(SENDER))
+    assert recognize_ack(UserMessage(packet[:2] + b"\x10" + packet[3:])) == ORDER_ACK
 
 
 @pytest.mark.parametrize(
