@@ -6,6 +6,7 @@ needs to know without looking at the packet, which may be on disk.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum, IntFlag
 from struct import Struct
 from typing import TYPE_CHECKING, Final
@@ -186,41 +187,30 @@ def is_awaiting_final_ack(message: Message) -> bool:
 
 # Queue number, lookup id, state, traits, arrival, expiry.
 _RECORD: Final = Struct("<IQBBdI")
+RECORD_SIZE: Final = _RECORD.size
 # Abort count, move count, last move time, message class, transaction, sequence and number in it,
 # awaiting and requiring final acknowledgment; then the dead-letter queue.
 _HISTORY: Final = Struct("<IIIHQQI??")
 pack_record: Final = _RECORD.pack
+unpack_record: Final[Callable[[bytes], tuple[int, int, int, int, float, int]]] = _RECORD.unpack_from
 
 
-class Record:
-    """A record as it comes back from the store."""
-
-    __slots__ = ("arrived", "expires", "history", "lookup_id", "queue", "state", "traits")
-
-    def __init__(self, record: bytes) -> None:
-        (
-            self.queue,
-            self.lookup_id,
-            self.state,
-            self.traits,
-            self.arrived,
-            self.expires,
-        ) = _RECORD.unpack_from(record)
-        self.history: History | None = None
-        if len(record) > _RECORD.size:
-            self.history = history = History()
-            (
-                history.abort_count,
-                history.move_count,
-                history.last_move_time,
-                history.message_class,
-                history.transaction,
-                history.tx_sequence_id,
-                history.tx_sequence_number,
-                history.awaiting_final_ack,
-                history.final_ack_required,
-            ) = _HISTORY.unpack_from(record, _RECORD.size)
-            history.deadletter_queue = record[_RECORD.size + _HISTORY.size :].decode()
+def parse_history(record: bytes) -> History:
+    """The rare part of a record that is longer than RECORD_SIZE."""
+    history = History()
+    (
+        history.abort_count,
+        history.move_count,
+        history.last_move_time,
+        history.message_class,
+        history.transaction,
+        history.tx_sequence_id,
+        history.tx_sequence_number,
+        history.awaiting_final_ack,
+        history.final_ack_required,
+    ) = _HISTORY.unpack_from(record, RECORD_SIZE)
+    history.deadletter_queue = record[RECORD_SIZE + _HISTORY.size :].decode()
+    return history
 
 
 def record_of(message: Message) -> bytes:

@@ -15,10 +15,12 @@ from .local_queue_manager import ROW_KEY, LocalQueueManager
 from .message import (
     AWAITING_FINAL_ACK,
     NEVER,
+    RECORD_SIZE,
     Message,
     PositionState,
-    Record,
     is_awaiting_final_ack,
+    parse_history,
+    unpack_record,
 )
 from .ordinals import Reservation
 from .positions import count_bytes
@@ -133,33 +135,25 @@ def _recover_messages(
         for key in operation.keys
     }
     involved: dict[int, Message] = {}
-    found: dict[int, list[Message]] = {number: [] for number in state.queues}
     queues = state.queues
-    for key, raw, size in recovery.messages:
-        record = Record(raw)
-        queue = queues.get(record.queue)
+    found: dict[int, list[Message]] = {number: [] for number in queues}
+    for key, record, size in recovery.messages:
+        number, lookup_id, _, traits, arrived, expires = unpack_record(record)
+        queue = queues.get(number)
         if queue is None:
-            raise StoreError(f"message {key} is in queue {record.queue}, which does not exist")
+            raise StoreError(f"message {key} is in queue {number}, which does not exist")
         message = Message(
-            key,
-            record.lookup_id,
-            queue,
-            None,
-            size,
-            record.traits,
-            record.arrived,
-            record.expires,
-            _AVAILABLE,
-            0,
+            key, lookup_id, queue, None, size, traits, arrived, expires, _AVAILABLE, 0
         )
-        message.history = record.history
-        if record.expires != NEVER:
-            state.expiry.start(message, record.expires)
+        if len(record) > RECORD_SIZE:
+            message.history = parse_history(record)
+        if expires != NEVER:
+            state.expiry.start(message, expires)
         if key in wanted:
             involved[key] = message
-            if record.history is not None and record.history.transaction:
+            if message.history is not None and message.history.transaction:
                 continue
-        found[record.queue].append(message)
+        found[number].append(message)
     for number, messages in found.items():
         if messages:
             _place(state, queues[number], messages)

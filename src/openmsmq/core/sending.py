@@ -110,9 +110,10 @@ def check_senders(views: Sequence[UserMessage], caller: Caller) -> None:
     """
     if caller.is_system:
         return
-    sid = caller.sid.serialize()
+    sid = b""
     for view in views:
         if view.flags & _SH:
+            sid = sid or caller.sid.serialize()
             kind = view.sender_id_type
             if kind != SenderIdType.NONE and (kind != SenderIdType.SID or view.security_id != sid):
                 raise AccessDenied("a message names another sender than its own")
