@@ -3,7 +3,7 @@
 from typing import Final
 
 from openmsmq.core.lookup import MessageSeekAction
-from openmsmq.core.open_queue import QueueAccessType
+from openmsmq.core.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.reading import Read
 from openmsmq.core.waiting import WaitingRead
 from openmsmq.wire.hresult import Hresult
@@ -94,26 +94,40 @@ def close_cursor(session: LocalSession, request: local.CloseCursor) -> None:
 
 def send(session: LocalSession, request: local.Send) -> None:
     """Answers with the ordinal of the first message; the others follow it."""
-    manager = session.manager
     descriptor = session.descriptor(request.handle)
-    if request.transaction == SINGLE:
-        transaction = manager.begin(session.service.new_guid())
-        try:
-            sent = manager.enqueue_many(descriptor, request.packets, transaction)
-        except QueueError:
-            manager.abort(transaction.identifier)
-            raise
-        session.done(request.id, sent.first_ordinal, manager.commit(transaction.identifier))
-        return
+    if not request.packets:
+        session.done(request.id)
+    elif request.transaction == SINGLE:
+        send_alone(session, request, descriptor)
+    else:
+        send_with_others(session, request, descriptor)
+
+
+def send_alone(session: LocalSession, request: local.Send, descriptor: OpenQueueDescriptor) -> None:
+    """The messages of the request are one transaction."""
+    manager = session.manager
+    transaction = manager.begin(session.service.new_guid())
     try:
-        sent = manager.enqueue_many(
-            descriptor, request.packets, session.transaction(request.transaction)
-        )
+        sent = manager.enqueue_many(descriptor, request.packets, transaction)
+    except QueueError:
+        manager.abort(transaction.identifier)
+        raise
+    session.done(request.id, sent.first_ordinal, manager.commit(transaction.identifier))
+
+
+def send_with_others(
+    session: LocalSession, request: local.Send, descriptor: OpenQueueDescriptor
+) -> None:
+    """Without a transaction, or in one that began earlier and ends later."""
+    manager = session.manager
+    transaction = session.transaction(request.transaction)
+    try:
+        sent = manager.enqueue_many(descriptor, request.packets, transaction)
     except QueueError:
         # The commit may be on its way already; without this message it must not take effect.
-        spoiled = session.transactions.pop(request.transaction, None)
-        if spoiled is not None:
-            manager.abort(spoiled.identifier)
+        if transaction is not None:
+            del session.transactions[request.transaction]
+            manager.abort(transaction.identifier)
         raise
     session.done(request.id, sent.first_ordinal, sent.depends)
 

@@ -4,6 +4,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from openmsmq.core.access import check_queue_right
+from openmsmq.core.open_queue import QueueAccessType
 from openmsmq.core.permissions import PermissionChange, change_queue_permissions
 from openmsmq.core.queue import Queue, QueueRole
 from openmsmq.security.access_check import parse_descriptor
@@ -32,6 +33,7 @@ ATTRIBUTES: Final = {
     "type": "type",
 }
 PRIVACY: Final = {level.name.lower(): level for level in QueuePrivacyLevel}
+SEND: Final = QueueAccessType.SEND
 # Queues that one step of a list looks at.
 LIST_STEP: Final = 200
 
@@ -184,7 +186,7 @@ def describe_queue(session: LocalSession, queue: Queue) -> dict[str, Any]:
         "journal_bytes": queue.journal.total_bytes if queue.journal is not None else 0,
         "oldest_message_age_seconds": None if oldest is None else max(state.utc - oldest, 0.0),
         "subqueues": [part.path.partition(";")[2] for part in queue.subqueues.values()],
-        "readers": len(queue.descriptors),
+        "readers": sum(each.access is not SEND for each in queue.descriptors.values()),
         "waiting_reads": len(queue.waiting),
         "deleted": {str(reason): count for reason, count in queue.counters.items()},
     }

@@ -14,6 +14,7 @@ MAX_BLOCK_BYTES: Final = 16 * 1024 * 1024
 # Messages that one step of a plan looks at.
 PLAN_STEP: Final = 20_000
 NO_LIMIT: Final = 1 << 62
+MAX_PIN_SECONDS: Final = 366 * 86400.0
 DIGEST_MASK: Final = (1 << 64) - 1
 
 
@@ -143,6 +144,11 @@ def release(session: LocalSession, request: local.Release) -> None:
 
 
 def pin(session: LocalSession, request: local.Pin) -> None:
+    if not 0 < request.seconds <= MAX_PIN_SECONDS:
+        raise QueueError(
+            Hresult.MQ_ERROR_INVALID_PARAMETER,
+            f"seconds: {request.seconds}; a pin lasts up to {MAX_PIN_SECONDS:.0f}",
+        )
     session.manager.ranges.pin(
         session.descriptor(request.handle), request.base, request.upto, seconds=request.seconds
     )
