@@ -41,6 +41,7 @@ CHUNK: Final = 1000
 WARM_CHUNKS: Final = 5
 MAX_GROWTH_BYTES: Final = 16 << 20
 SHOWN_VIOLATIONS: Final = 10
+LINE_EVERY: Final = 100_000
 INTERRUPTED: Final = 130
 ATHERIS_MEMORY_MIB: Final = 2048
 
@@ -122,11 +123,18 @@ def run_mutated(options: argparse.Namespace, seed: int, totals: Totals) -> int:
                 for done in wait(running, return_when=FIRST_COMPLETED).done:
                     report = done.result()
                     del running[done]
+                    before = totals.inputs
                     totals.add(report)
                     bar.update(task, advance=report.inputs)
+                    # In a log there is no bar.
+                    if (
+                        not console.is_terminal
+                        and before // LINE_EVERY < totals.inputs // LINE_EVERY
+                    ):
+                        console.print(f"{totals.inputs:,} inputs")
     except KeyboardInterrupt:
         executor.shutdown(wait=False, cancel_futures=True)
-        return min(running.values(), default=stop)
+        return min([*running.values(), next(chunks, stop)])
 
 
 def take(chunks: Iterator[int], count: int, deadline: float | None) -> Iterator[int]:
