@@ -27,8 +27,7 @@ def list_outgoing(session: LocalSession, request: local.ListOutgoing) -> None:
 def describe_outgoing(queue: Queue) -> dict[str, Any]:
     """An outgoing queue under the names that users know."""
     outgoing = queue.outgoing
-    if outgoing is None:
-        raise QueueError(Hresult.MQ_ERROR_ILLEGAL_OPERATION, f"{queue.path} is not outgoing")
+    assert outgoing is not None  # noqa: S101 - only outgoing queues are asked for
     history = list(outgoing.connection_history)
     errors = [entry for entry in history if entry.error]
     return {

@@ -20,7 +20,7 @@ from openmsmq.security.caller import Caller
 from openmsmq.security.principals import Accounts
 from openmsmq.wire.errors import MsmqError
 from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import AccessDenied, QueueError
+from openmsmq.wire.queue_error import QueueError
 
 from . import messages as local
 
@@ -138,9 +138,8 @@ class LocalSession:
     # What the client holds
 
     def identity(self) -> Caller:
-        """Who the client is."""
-        if self.caller is None:
-            raise AccessDenied("nobody said who this is")
+        """Who the client is; known once it has greeted."""
+        assert self.caller is not None  # noqa: S101 - no request is carried out before
         return self.caller
 
     def new_handle(self) -> int:
