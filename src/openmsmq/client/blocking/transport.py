@@ -152,7 +152,9 @@ class Transport:
             self._lingering.set()
 
     def _flush_later(self) -> None:
-        while self._lingering.wait() and self.session.fault is None:
+        # Asked before each wait: `close` sets the event only once, and `clear` may undo that.
+        while self.session.fault is None:
+            self._lingering.wait()
             time.sleep(LINGER_SECONDS)
             self._lingering.clear()
             with self.lock:
