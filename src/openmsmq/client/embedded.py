@@ -21,10 +21,13 @@ from .blocking.queue_manager import QueueManager, connect
 # Longer paths cannot name a Unix socket.
 MAX_SOCKET_PATH: Final = 100
 STOP_SECONDS: Final = 30.0
-# Nothing listens on the network unless it is asked for.
-QUIET: Final = {
-    f"{name}_port": "off"
-    for name in ("binary", "ping", "rpc", "qm2qm", "epm", "http", "https", "console", "local")
+# Nothing listens on the network unless it is asked for, and little disk is taken in advance.
+DEFAULTS: Final = {
+    **{
+        f"{name}_port": "off"
+        for name in ("binary", "ping", "rpc", "qm2qm", "epm", "http", "https", "console", "local")
+    },
+    "segment_bytes": 8 * 1024 * 1024,
 }
 
 
@@ -51,7 +54,7 @@ class EmbeddedQueueManager:
 
     def __init__(self, path: Path | None, options: dict[str, Any]) -> None:
         self._temporary = ""
-        settings = {**QUIET, **options}
+        settings = {**DEFAULTS, **options}
         if path is None:
             path = self._make_temporary()
             self._make_store: Callable[[], Store | None] = MemoryStore

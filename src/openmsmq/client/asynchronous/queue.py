@@ -187,8 +187,7 @@ class Queue:
                 for message in batch:
                     yield message
         finally:
-            if self._connection.usable:
-                await call(cursor.close)
+            cursor.close()
 
     def __aiter__(self) -> AsyncIterator[ReceivedMessage]:
         """Take every message, for ever; see `messages`."""

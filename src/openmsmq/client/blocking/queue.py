@@ -177,8 +177,8 @@ class Queue:
             while (batch := call(cursor.next_batch, timeout)) is not None:
                 yield from batch
         finally:
-            if self._connection.usable:
-                call(cursor.close)
+            with self._connection.lock:
+                cursor.close()
 
     def __iter__(self) -> Iterator[ReceivedMessage]:
         """Take every message, for ever; see `messages`."""

@@ -8,7 +8,7 @@ from openmsmq.protocol.local import messages as local
 from openmsmq.wire.hresult import Hresult
 
 from .link import GRACE_SECONDS
-from .operations import Operation, Wait, done, failure, messages
+from .operations import Operation, Wait, failure, messages
 from .queue import QueueLogic
 from .session import Session
 
@@ -84,12 +84,9 @@ class CursorLogic:
         session.post(request)
         return request.id
 
-    def close(self) -> Operation[None]:
-        """Forget the cursor."""
+    def close(self) -> None:
+        """Forget the cursor; nobody waits for it."""
         session, self._session = self._session, None
-        if session is None or session.fault is not None:
-            return
-        if session is self._queue.link.session and self._number:
-            request = local.CloseCursor(session.next_id(), self._handle, self._number)
-            session.post(request)
-            done((yield Wait(request.id)))
+        if session is not None and session.fault is None and session is self._queue.link.session:
+            close = local.CloseCursor(session.next_id(), self._handle, self._number)
+            session.post_in_background(close)

@@ -149,9 +149,9 @@ class ManagerLogic:
                             )
                         )
         finally:
-            yield from cursor.close()
+            cursor.close()
             if response_queue is not None:
-                yield from responses.close()
+                responses.close_unused()
 
     def _own_responses(self) -> Operation[QueueLogic]:
         """The queue for answers to this connection; it is deleted at the end."""

@@ -119,7 +119,7 @@ class QueueLogic:
     def close_unused(self) -> None:
         """Close what is open behind everything that was sent; nobody waits for it."""
         session = self._current_session()
-        for handle in self._handles.values():
+        for handle in self._handles.values() if session.fault is None else ():
             session.post_in_background(local.CloseQueue(session.next_id(), handle.number))
         self._handles.clear()
 

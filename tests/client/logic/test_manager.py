@@ -1,0 +1,204 @@
+"""What a client asks of a queue manager; request and reply."""
+
+import pytest
+from tests.client.logic.peer import GUID, ORDERS, Peer, Running, opened
+
+from openmsmq.client.errors import ConnectionLost, ReceiveTimeout
+from openmsmq.client.logic.link import Link
+from openmsmq.client.logic.manager import MAX_TARGETS, ManagerLogic, reply_to
+from openmsmq.client.logic.session import Session
+from openmsmq.client.message import Message
+from openmsmq.client.received_message import ReceivedMessage
+from openmsmq.protocol.local import messages as local
+from openmsmq.wire.format_name import parse_format_name
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_address_names import address_of, format_name_of
+from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.scalars import MessageIdentifier
+from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.user_message_builder import build_user_message
+
+EXISTS = int(Hresult.MQ_ERROR_QUEUE_EXISTS)
+TIMED_OUT = int(Hresult.MQ_ERROR_IO_TIMEOUT)
+
+
+@pytest.fixture
+def peer() -> Peer:
+    return Peer()
+
+
+@pytest.fixture
+def manager(peer: Peer) -> ManagerLogic:
+    return ManagerLogic(peer.link)
+
+
+def test_the_greeting_tells_who_is_who() -> None:
+    link = Link(lambda: 0.0, reconnects=False)
+    session = Session("test")
+    greeting = Running(link.greet(session, "secret"))
+    assert b"secret" in session.data_to_send()
+    told = {"name": "alpha", "guid": GUID, "sid": b"\1", "version": "1"}
+    greeting.go_on(local.Done(1, told))
+    assert link.session is session
+    assert (link.identity.name, link.identity.sid) == ("alpha", b"\1")
+
+
+def test_a_queue_manager_that_hangs_up_does_not_let_us_in() -> None:
+    session = Session("test")
+    greeting = Running(Link(lambda: 0.0, reconnects=False).greet(session, ""))
+    with pytest.raises(ConnectionLost, match="does not let this client in"):
+        greeting.throw(session.lose("closed"))
+
+
+def test_a_queue_manager_that_does_not_greet_is_none() -> None:
+    greeting = Running(Link(lambda: 0.0, reconnects=False).greet(Session("test"), ""))
+    with pytest.raises(ConnectionLost, match="not answered in time"):
+        greeting.go_on(None)
+
+
+def test_a_call_is_not_made_over_a_refused_message(peer: Peer, manager: ManagerLogic) -> None:
+    peer.session.add_packet(7, 0, b"a")
+    peer.session.close_sends()
+    peer.requests()
+    peer.answer(local.Failed(1, EXISTS, "refused before"))
+    with pytest.raises(QueueError, match="refused before"):
+        Running(manager.status())
+    assert not peer.requests()
+
+
+def test_an_answer_of_another_kind_is_an_error(peer: Peer, manager: ManagerLogic) -> None:
+    asking = Running(manager.status())
+    request = peer.request(local.GetStatus)
+    with pytest.raises(Exception, match="answered with Messages"):
+        peer.go_on(asking, local.Messages(request.id, [], [], [], []))
+
+
+def test_a_queue_that_exists_is_taken_as_it_is_if_that_is_wanted(
+    peer: Peer, manager: ManagerLogic
+) -> None:
+    creating = Running(manager.create_queue(r".\private$\orders", {}, exist_ok=True))
+    request = peer.request(local.CreateQueue)
+    peer.go_on(creating, local.Failed(request.id, EXISTS, ""))
+    assert creating.result.name == r".\private$\orders"
+
+
+@pytest.mark.parametrize("code", [EXISTS, int(Hresult.MQ_ERROR_ACCESS_DENIED)])
+def test_other_refusals_to_create_a_queue_are_raised(
+    peer: Peer, manager: ManagerLogic, code: int
+) -> None:
+    exist_ok = code != EXISTS
+    creating = Running(manager.create_queue(r".\private$\orders", {}, exist_ok=exist_ok))
+    request = peer.request(local.CreateQueue)
+    with pytest.raises(QueueError):
+        peer.go_on(creating, local.Failed(request.id, code, ""))
+
+
+def test_queues_to_send_to_stay_open_up_to_a_limit(peer: Peer, manager: ManagerLogic) -> None:
+    first = manager.target("0")
+    opening = Running(first.opened("send"))
+    peer.go_on(opening, opened(peer.request(local.OpenQueue).id))
+    for number in range(1, MAX_TARGETS):
+        manager.target(str(number))
+    assert manager.target("0") is first
+    assert not peer.requests()
+    manager.target("one more")
+    assert peer.request(local.CloseQueue).handle == 7
+    assert manager.target("0") is not first
+
+
+def answer_with(identifier: str) -> bytes:
+    """The packet of an answer to a message."""
+    return build_user_message(
+        destination_queue=address_of(parse_format_name(ORDERS)),
+        body=b"answer",
+        correlation_id=MessageIdentifier.from_text(identifier).serialize(),
+    )
+
+
+def asked(peer: Peer, running: Running[ReceivedMessage]) -> UserMessage:
+    """The request that was sent."""
+    open_destination = peer.request(local.OpenQueue)
+    assert open_destination.name == "destination"
+    peer.go_on(running, opened(open_destination.id, 8))
+    send = peer.request(local.Send)
+    peer.go_on(running, local.Done(send.id, 42))
+    return UserMessage(send.packets[0])
+
+
+def look(peer: Peer, running: Running[ReceivedMessage]) -> list[local.Receive]:
+    """The reads of the cursor on the response queue."""
+    return [each for each in peer.requests() if isinstance(each, local.Receive)]
+
+
+def test_the_answer_is_the_message_that_names_the_request(
+    peer: Peer, manager: ManagerLogic
+) -> None:
+    running = Running(manager.request(10.0, "destination", Message(b"?"), r".\private$\a", 0))
+    view = asked(peer, running)
+    assert view.response_queue is not None
+    assert str(format_name_of(view.response_queue)) == r"DIRECT=OS:alpha\private$\a"
+    peer.go_on(running, opened(peer.request(local.OpenQueue).id, 9))
+    peer.go_on(running, local.Done(peer.request(local.OpenCursor).id, 3))
+    first, second, *rest = look(peer, running)
+    assert first.timeout == 10.0
+    packets = {first.id: rf"{GUID}\41", second.id: rf"{GUID}\42"}
+    for index, (request, identifier) in enumerate(packets.items()):
+        found = local.Messages(request, [answer_with(identifier)], [100 + index], [1.0], [])
+        peer.go_on(running, found)
+    for read in rest:
+        peer.go_on(running, local.Failed(read.id, TIMED_OUT, ""))
+    lookup = peer.request(local.Lookup)
+    assert (lookup.lookup_id, lookup.receive) == (101, True)
+    found = local.Messages(lookup.id, [answer_with(rf"{GUID}\42")], [101], [1.0], [])
+    peer.go_on(running, found)
+    kinds = [type(each) for each in peer.requests()]
+    assert kinds == [local.EndReceive, local.CloseCursor, local.CloseQueue]
+    assert running.result.body == "answer"
+
+
+def test_the_time_for_an_answer_counts_from_the_request(peer: Peer, manager: ManagerLogic) -> None:
+    running = Running(manager.request(10.0, "destination", Message(b"?"), r".\private$\a", 0))
+    peer.now += 4.0
+    asked(peer, running)
+    peer.go_on(running, opened(peer.request(local.OpenQueue).id, 9))
+    peer.go_on(running, local.Done(peer.request(local.OpenCursor).id, 3))
+    reads = look(peer, running)
+    assert reads[0].timeout == 6.0
+    for read in reads[:-1]:
+        peer.go_on(running, local.Failed(read.id, TIMED_OUT, ""))
+    with pytest.raises(ReceiveTimeout, match="no answer"):
+        peer.go_on(running, local.Failed(reads[-1].id, TIMED_OUT, ""))
+
+
+def test_a_connection_makes_one_queue_for_answers_and_deletes_it(
+    peer: Peer, manager: ManagerLogic
+) -> None:
+    running = Running(manager.request(None, "destination", Message(b"?"), None, 0))
+    create = peer.request(local.CreateQueue)
+    peer.go_on(running, local.Done(create.id))
+    asked(peer, running)
+    closing = Running(manager.close())
+    delete = [each for each in peer.requests() if isinstance(each, local.DeleteQueue)]
+    assert [each.path for each in delete] == [create.path]
+    peer.go_on(closing, local.Done(delete[0].id))
+    assert closing.ended
+    assert Running(manager.close()).ended
+
+
+def received(**properties: object) -> ReceivedMessage:
+    destination = address_of(parse_format_name(ORDERS))
+    packet = build_user_message(destination_queue=destination, **properties)  # type: ignore[arg-type] # the builder checks them
+    return ReceivedMessage(packet, 1, 1.0)
+
+
+def test_a_reply_goes_to_the_response_queue_with_the_id_of_the_request() -> None:
+    request = received(response_queue=address_of(parse_format_name(ORDERS)), message_id=5)
+    destination, message = reply_to(request, Message("fine", label="answer"))
+    assert destination == ORDERS
+    assert message.correlation_id == request.id
+    assert (message.body, message.label) == ("fine", "answer")
+
+
+def test_a_message_that_wants_no_reply_gets_none() -> None:
+    with pytest.raises(ValueError, match="names no response queue"):
+        reply_to(received(), Message())

@@ -1,0 +1,172 @@
+"""Packets from messages."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+
+from openmsmq.client.logic import packets
+from openmsmq.client.logic.packets import PacketBuilder, Sender
+from openmsmq.client.message import Message
+from openmsmq.wire.base_header import INFINITE
+from openmsmq.wire.bodies import EncodableValue
+from openmsmq.wire.body_type import BodyType
+from openmsmq.wire.format_name import parse_format_name
+from openmsmq.wire.queue_address_names import address_of, format_name_of
+from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.user_message import UserMessage
+
+TRACE = "01234567-89ab-cdef-0123-456789abcdef"
+CORRELATION = bytes(range(20))
+SID = bytes.fromhex("010100000000000512000000")
+
+
+@pytest.fixture
+def builder() -> PacketBuilder:
+    sender = Sender(computer_name="alpha", sid=SID)
+    return PacketBuilder(sender, address_of(parse_format_name(r"DIRECT=OS:beta\private$\orders")))
+
+
+def built(builder: PacketBuilder, message: Message, *, transactional: bool = False) -> UserMessage:
+    return UserMessage(builder.build(message, transactional=transactional))
+
+
+def test_a_message_goes_to_its_destination_in_the_name_of_its_sender(
+    builder: PacketBuilder,
+) -> None:
+    view = built(builder, Message(b"body", "label"))
+    assert view.destination_queue is not None
+    assert str(format_name_of(view.destination_queue)) == r"DIRECT=OS:beta\private$\orders"
+    assert (view.body, view.label, view.security_id) == (b"body", "label", SID)
+
+
+def test_a_sender_without_a_sid_sends_without_a_security_header() -> None:
+    sender = Sender(computer_name="alpha", sid=b"")
+    builder = PacketBuilder(sender, address_of(parse_format_name(r"DIRECT=OS:b\private$\q")))
+    assert built(builder, Message()).security_header is None
+
+
+@pytest.mark.parametrize(
+    ("message", "value", "read"),
+    [
+        (Message(priority=5), 5, lambda view: view.priority),
+        (Message(delivery="recoverable"), 1, lambda view: view.delivery_mode),
+        (Message(delivery="express"), 0, lambda view: view.delivery_mode),
+        (Message(time_to_reach_queue=60), 60, lambda view: view.time_to_reach_queue),
+        (Message(time_to_reach_queue=None), INFINITE, lambda view: view.time_to_reach_queue),
+        (Message(time_to_be_received=60), 60, lambda view: view.time_to_be_received),
+        (Message(time_to_be_received=None), INFINITE, lambda view: view.time_to_be_received),
+        (Message(acknowledge=3), 3, lambda view: view.acknowledgments),
+        (Message(app_specific=77), 77, lambda view: view.application_tag),
+        (Message(extension=b"more"), b"more", lambda view: view.extension),
+        (Message(journal=True), True, lambda view: view.positive_journaling),
+        (Message(dead_letter=True), True, lambda view: view.negative_journaling),
+        (Message(class_=2), 2, lambda view: view.message_class),
+        (
+            Message(correlation_id=bytes(range(20))),
+            bytes(range(20)),
+            lambda view: view.correlation_id,
+        ),
+        (Message(trace_queue=TRACE), UUID(TRACE), lambda view: view.debug_header.queue_identifier),
+    ],
+)
+def test_every_property_of_a_message_is_in_its_packet(
+    builder: PacketBuilder,
+    message: Message,
+    value: object,
+    read: Callable[[UserMessage], object],
+) -> None:
+    assert read(built(builder, message)) == value
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (r".\private$\x", r"DIRECT=OS:alpha\private$\x"),
+        (r"gamma\private$\x", r"DIRECT=OS:gamma\private$\x"),
+        (r"DIRECT=TCP:10.0.0.1\private$\x", r"DIRECT=TCP:10.0.0.1\private$\x"),
+    ],
+)
+def test_queues_in_a_message_are_named_so_that_others_find_them(
+    builder: PacketBuilder, given: str, expected: str
+) -> None:
+    view = built(builder, Message(admin_queue=given, response_queue=given))
+    for address in (view.admin_queue, view.response_queue):
+        assert address is not None
+        assert str(format_name_of(address)) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "body_type", "raw"),
+    [
+        (b"raw", 0, b"raw"),
+        (bytearray(b"raw"), 0, b"raw"),
+        ("text", BodyType.VT_BSTR, "text".encode("utf-16-le")),
+        (7, BodyType.VT_I4, b"\7\0\0\0"),
+        (None, BodyType.VT_NULL, b""),
+    ],
+)
+def test_a_body_is_encoded_by_its_type(
+    builder: PacketBuilder, body: EncodableValue, body_type: int, raw: bytes
+) -> None:
+    view = built(builder, Message(body))
+    assert (view.body_type, view.body) == (body_type, raw)
+
+
+@pytest.mark.parametrize("body", [b"raw", bytearray(b"raw")])
+def test_bytes_that_are_encoded_already_keep_their_type(
+    builder: PacketBuilder, body: bytes | bytearray
+) -> None:
+    assert built(builder, Message(body, body_type=BodyType.VT_LPSTR)).body_type == BodyType.VT_LPSTR
+
+
+def test_a_type_does_not_change_what_has_its_own(builder: PacketBuilder) -> None:
+    assert built(builder, Message("text", body_type=BodyType.VT_I4)).body_type == BodyType.VT_BSTR
+
+
+def test_a_message_in_a_transaction_is_recoverable_and_has_no_priority(
+    builder: PacketBuilder,
+) -> None:
+    view = built(builder, Message(priority=7), transactional=True)
+    assert (view.transactional, view.delivery_mode, view.priority) == (True, 1, 0)
+
+
+def test_messages_that_differ_do_not_share_a_template(builder: PacketBuilder) -> None:
+    for message in (
+        Message(b"x", priority=1),
+        Message(b"x", priority=2),
+        Message("x", priority=2),
+        Message(b"x", priority=2, body_type=8),
+    ):
+        for transactional in (False, True):
+            view = built(builder, message, transactional=transactional)
+            assert view.transactional == transactional
+            assert view.priority == (0 if transactional else message.priority)
+            assert view.body_type == message.encoded_body()[1]
+
+
+def test_templates_do_not_pile_up(builder: PacketBuilder) -> None:
+    for number in range(2 * packets.MAX_TEMPLATES + 1):
+        assert built(builder, Message(app_specific=number)).application_tag == number
+
+
+@pytest.mark.parametrize(
+    ("message", "error", "text"),
+    [
+        (Message(delivery="fast"), ValueError, "delivery: 'fast'"),
+        (Message(priority=8), ValueError, "priority 8"),
+        (Message(acknowledge="soon"), ValueError, "acknowledge: 'soon'"),
+        (Message(correlation_id=b"short"), ValueError, "correlation_id: has 5 bytes"),
+        (Message(correlation_id="text"), ValueError, "not a message identifier"),
+        (Message(label="x" * 300), ValueError, "label"),
+        (Message(body=b"x" * 5_000_000), ValueError, "larger"),
+        (Message(trace_queue="x"), ValueError, "badly formed"),
+        (Message(response_queue="///"), QueueError, "MQ_ERROR_ILLEGAL_QUEUE_PATHNAME"),
+        (Message(body=1 << 64), ValueError, "more than 64 bits"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_it_is_sent(
+    builder: PacketBuilder, message: Message, error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        builder.build(message, transactional=False)
