@@ -306,6 +306,23 @@ def test_a_waiting_cursor_gets_an_arrival_that_stands_in_front_of_it(reader: Rea
     assert reader.cursor.position == sent.lookup_ids[0]
 
 
+def test_a_cursor_goes_on_waiting_when_another_took_the_arrival(reader: Reader) -> None:
+    harness = reader.harness
+    harness.send(b"1")
+    taker = Reader(harness)
+    for each in (taker, reader):
+        each.peek()
+    taker.next(timeout=1)
+    harness.advance(1)
+    harness.take_events(ReadEnded)
+    taking = taker.receive(timeout=9)
+    waiting = reader.next(timeout=9)
+    harness.send(b"2")
+    assert [event.read for event in harness.take_events(ReadSatisfied)] == [taking]
+    assert list(harness.qm.find_queue(ORDERS).waiting) == [waiting]
+    assert harness.contents() == [b"1"]
+
+
 def test_a_cursor_reads_with_peek_access_only(harness: Harness) -> None:
     harness.send(b"1")
     descriptor = harness.open(PEEK)

@@ -126,6 +126,17 @@ def test_after_a_restart_the_messages_are_there_to_be_added_again(harness: Harne
     assert len(harness.qm.state.dispatch) == 2
 
 
+def test_a_message_that_is_removed_while_it_waits_is_not_sent(harness: Harness) -> None:
+    first, second, third = send(harness, ONE, 3, 7, 1)
+    outgoing = harness.qm.outgoing
+    for message in (first, second, third):
+        outgoing.add_to_dispatch(message, None)
+    assert outgoing.remove_from_dispatch(second) is None
+    entry = outgoing.remove_from_dispatch(first)
+    assert entry is not None
+    assert entry.message is third
+
+
 def test_an_empty_collection_sends_nothing() -> None:
     assert DispatchCollection().send_next() is None
 

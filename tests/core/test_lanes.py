@@ -31,7 +31,7 @@ def filled(ids: list[int]) -> Lanes:
     return lanes
 
 
-IDS = st.builds(lookup_id, st.integers(0, 7), st.integers(1, 60))
+IDS = st.builds(lookup_id, st.sampled_from([0, 3, 7]), st.integers(1, 60))
 
 
 @settings(max_examples=150)
@@ -101,6 +101,17 @@ def test_a_range_by_arrival_is_found_in_every_lane(ids: list[int], after: int, u
     newer = lanes.newer(after)
     later = sorted(each for each in ids if each & (1 << SEQUENCE_BITS) - 1 > after)
     assert (newer.lookup_id if newer else None) == (later[0] if later else None)
+
+
+def test_a_block_that_grows_in_the_middle_is_split() -> None:
+    ids = [1, 100, *range(50, 20, -1)]
+    lanes = filled(ids)
+    assert [each.lookup_id for each in lanes] == sorted(ids)
+    for each in ids:
+        found = lanes.get(each)
+        assert found is not None
+        lanes.remove(found)
+    assert (lanes.count, lanes.first(), lanes.last()) == (0, None, None)
 
 
 def test_taking_the_only_message_ignores_the_size() -> None:

@@ -162,6 +162,20 @@ def test_peeks_see_a_locked_message_that_allows_it_and_receives_do_not(harness: 
         harness.qm.read_by_lookup_id(descriptor, 0, Seek.FIRST, receive=True)
 
 
+def test_a_message_that_allowed_peeks_goes_with_the_end_of_its_read(harness: Harness) -> None:
+    sent = harness.send(b"1", b"2")
+    descriptor = harness.open(RECEIVE)
+    for lookup_id in sent.lookup_ids:
+        harness.qm.read_by_lookup_id(
+            descriptor, lookup_id, receive=True, two_phase=True, allow_peek=True
+        )
+    harness.qm.end_many(descriptor, sent.lookup_ids[:1], delete=True)
+    assert look(harness, 0, Seek.FIRST) == [b"2"]
+    harness.qm.end_many(descriptor, sent.lookup_ids[1:], delete=False)
+    assert harness.contents() == [b"2"]
+    assert harness.qm.find_queue(ORDERS).peekable == {}
+
+
 @SPEC("MQDMPR-3.1.7.3.3-07", "MQDMPR-3.1.7.1.13-02")
 def test_a_message_that_a_cursor_still_knows_was_received(harness: Harness) -> None:
     sent = harness.send(b"1", b"2")

@@ -221,13 +221,12 @@ class QueueMachine(RuleBasedStateMachine):
             self.arrive(source, target, message, moved.lookup_ids[0])
 
     def arrive(self, source: str, target: str, message: ModelMessage, lookup_id: int) -> None:
-        """A moved message has a new place and no longer expires in a subqueue."""
+        """A moved message has a new place."""
         self.model.take(source, message)
         sequence = lookup_id & SEQUENCE_MASK
         assert sequence > self.last_sequence
         self.last_sequence = sequence
         message.sequence = sequence
-        message.expires = None
         message.holder = None
         message.purged = False
         self.model.put(target, message)

@@ -1,8 +1,9 @@
 """Packets in memory and read back."""
 
-from tests.core.harness import ORDERS, PEEK, RECEIVE, Harness, bodies
+from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, Harness, bodies, packet
 
 from openmsmq.core.state import Settings
+from openmsmq.wire.queue_address import direct_address
 
 
 def small(budget: int) -> Harness:
@@ -63,4 +64,24 @@ def test_packets_of_recovered_messages_are_read_when_somebody_asks() -> None:
     harness.restart()
     assert in_memory(harness) == [False, False]
     assert harness.qm.state.memory == 0
+    assert harness.drain() == [b"1", b"2"]
+
+
+def test_the_arrival_of_a_spilled_message_is_acknowledged() -> None:
+    harness = small(0)
+    harness.create(r".\private$\admin")
+    harness.send(
+        b"1",
+        delivery_mode=0,
+        acknowledgments=1,
+        admin_queue=direct_address(r"OS:qm\private$\admin"),
+    )
+    assert len(harness.contents(r".\private$\admin")) == 1
+
+
+def test_a_mixed_send_spills_the_express_messages_only() -> None:
+    harness = small(0)
+    descriptor = harness.open(SEND)
+    harness.qm.enqueue_many(descriptor, [packet(b"1", delivery_mode=0), packet(b"2")])
+    assert in_memory(harness) == [False, True]
     assert harness.drain() == [b"1", b"2"]

@@ -21,7 +21,7 @@ from .events import QueueChanged, QueueCreated
 from .names import parse_local_path
 from .public_queues import publish, register
 from .queue import Queue, QueueRole, QueueType
-from .queue_rows import store_queue
+from .queue_rows import forget_queue, store_queue
 from .queue_security import accepted_queue_security, new_queue_security
 from .state import State
 
@@ -150,10 +150,6 @@ def list_queue(state: State, queue: Queue) -> None:
 def unlist_queue(state: State, queue: Queue) -> None:
     """Forget the queue by its number and its names."""
     del state.queues[queue.number]
-    if queue.outgoing is not None:
-        key = parse_format_name(queue.outgoing.destination_format_name).key
-        del state.outgoing[key]
-        return
     del state.paths[queue.path.lower()]
     parent = queue.parent
     if parent is not None:
@@ -169,6 +165,19 @@ def make_subqueue(state: State, parent: Queue, name: QueueName) -> Queue:
     """A subqueue exists as soon as it is named; it has no journal and no rights of its own."""
     properties = QueueObject(transactional=parent.properties.transactional)
     return add_queue(state, name, QueueRole.SUBQUEUE, properties, parent)
+
+
+def drop_if_unused(state: State, queue: Queue) -> None:
+    """A subqueue is there as long as it holds messages, is open or awaits moved messages."""
+    if (
+        queue.role is QueueRole.SUBQUEUE
+        and not queue.count
+        and not queue.descriptors
+        and not queue.expected
+        and queue.number in state.queues
+    ):
+        unlist_queue(state, queue)
+        forget_queue(state, queue)
 
 
 def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from openmsmq.wire.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
 
+from .creation import drop_if_unused
 from .events import MessagesDeleted
 from .message import (
     NEVER,
@@ -40,8 +41,18 @@ _PLAIN_DEAD_LETTERS: Final = frozenset(
 )
 
 
-def delete_messages(state: State, queue: Queue, messages: Sequence[Message], reason: int) -> None:
-    """Messages that are no longer in the lanes or among the locked ones are gone for `reason`."""
+def delete_messages(
+    state: State,
+    queue: Queue,
+    messages: Sequence[Message],
+    reason: int,
+    *,
+    acknowledged: bool = False,
+) -> None:
+    """Messages that are no longer in the lanes or among the locked ones are gone for `reason`.
+
+    With `acknowledged` another queue manager has sent the administration acknowledgments.
+    """
     journal = _journal_of(queue) if reason == ACK_RECEIVE else None
     special: list[Message] = []
     stored: list[int] = []
@@ -64,7 +75,8 @@ def delete_messages(state: State, queue: Queue, messages: Sequence[Message], rea
     if stored:
         state.batch.delete_many(stored)
     for message in special:
-        _delete_special(state, queue, message, reason, journal)
+        _delete_special(state, queue, message, reason, journal, acknowledged=acknowledged)
+    drop_if_unused(state, queue)
     told = messages if reason & NEGATIVE_BIT else special
     if told:
         depends = state.batch_number if state.batch else 0
@@ -80,7 +92,13 @@ def _journal_of(queue: Queue) -> Queue | None:
 
 
 def _delete_special(
-    state: State, queue: Queue, message: Message, reason: int, journal: Queue | None
+    state: State,
+    queue: Queue,
+    message: Message,
+    reason: int,
+    journal: Queue | None,
+    *,
+    acknowledged: bool,
 ) -> None:
     """Delete one message that asks for more than to disappear."""
     targets: list[tuple[Queue, int]] = []
@@ -93,7 +111,7 @@ def _delete_special(
             state.to_finalize.append((packet_of(state, message), reason))
     elif queue.role is QueueRole.OUTGOING:
         targets += _at_source(state, message, reason)
-        if reason & NEGATIVE_BIT:
+        if reason & NEGATIVE_BIT and not acknowledged:
             _acknowledge(state, message, reason)
     if not targets:
         if message.traits & RECOVERABLE:

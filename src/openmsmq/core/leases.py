@@ -12,9 +12,8 @@ from openmsmq.wire.path_name import parse_path_name
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.queue_name import QueueName, Suffix
 
-from .creation import make_subqueue
+from .creation import drop_if_unused, make_subqueue
 from .open_queue import MAY_RECEIVE, OpenQueueDescriptor
-from .opening import drop_if_unused
 from .positions import changes
 from .queue import Queue, QueueRole
 from .settling import settle

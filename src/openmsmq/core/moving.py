@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 
+from .creation import drop_if_unused
 from .message import NEVER, PositionState
 from .open_queue import MAY_MOVE, MAY_SEND
-from .opening import drop_if_unused
 from .positions import changes, count_bytes, reslot
 from .queue import QueueRole, QueueType
 from .reading import check_transaction
@@ -65,10 +65,6 @@ def move_many(
     to = target.require(_TARGETS)
     _check_pair(queue, to)
     check_transaction(queue, transaction)
-    if transaction is not None and to.queue_type is QueueType.SYSTEM:
-        raise QueueError(
-            Hresult.MQ_ERROR_TRANSACTION_USAGE, f"no move in a transaction to {to.path}"
-        )
     messages = _select(queue, to, lookup_ids, max_count)
     for message in messages:
         queue.lanes.remove(message)
@@ -76,6 +72,7 @@ def move_many(
         for message in messages:
             queue.hold(message, transaction)
         transaction.add(OperationType.MOVE, messages, target=to)
+        to.expected += len(messages)
         return Moved(len(messages), [], 0)
     moved = [move_now(state, queue, message, to) for message in messages]
     drop_if_unused(state, queue)

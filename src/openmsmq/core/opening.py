@@ -18,7 +18,7 @@ from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.queue_name import QueueName, Suffix
 
 from .access import check_open
-from .creation import list_queue, make_subqueue, unlist_queue
+from .creation import drop_if_unused, list_queue, make_subqueue
 from .cursor import Cursor
 from .expand import expand
 from .names import find_queue, is_local_name, is_read_only, is_send_only, is_web
@@ -26,7 +26,7 @@ from .open_queue import OpenQueueDescriptor, QueueAccessType, check_sharing
 from .outgoing_queue import OutgoingQueue
 from .public_queues import public_base_priority
 from .queue import Queue, QueueRole, QueueType
-from .queue_rows import forget_queue, store_queue
+from .queue_rows import store_queue
 from .state import State
 from .transactions import return_locked
 from .waits import end_reads
@@ -164,19 +164,6 @@ def close_queue(state: State, descriptor: OpenQueueDescriptor) -> None:
     descriptor.locked.clear()
     del queue.descriptors[descriptor.handle]
     drop_if_unused(state, queue)
-
-
-def drop_if_unused(state: State, queue: Queue) -> None:
-    """A subqueue is there as long as it holds messages or somebody has it open."""
-    if (
-        queue.role is QueueRole.SUBQUEUE
-        and not queue.descriptors
-        and not queue.count
-        and not queue.pending
-        and queue.number in state.queues
-    ):
-        unlist_queue(state, queue)
-        forget_queue(state, queue)
 
 
 def open_cursor(state: State, descriptor: OpenQueueDescriptor) -> Cursor | None:

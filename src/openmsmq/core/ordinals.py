@@ -46,10 +46,7 @@ class Reservation:
         """The batch that must be durable before the numbers taken so far may be seen."""
         if self.last <= self._durable:
             return 0
-        for number, bound in self._pending:
-            if self.last <= bound:
-                return number
-        return 0
+        return next(number for number, bound in self._pending if self.last <= bound)
 
     def durable(self, number: int) -> None:
         """All batches up to this number are on disk."""

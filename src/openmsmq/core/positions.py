@@ -47,7 +47,13 @@ def store_record(state: State, message: Message) -> None:
 
 
 def reslot(
-    state: State, message: Message, target: Queue, *, message_class: int = 0, wake: bool = True
+    state: State,
+    message: Message,
+    target: Queue,
+    *,
+    message_class: int = 0,
+    expires: int = NEVER,
+    wake: bool = True,
 ) -> Message:
     """Give a message that left its queue a new place in another one; the packet stays as it is.
 
@@ -62,10 +68,12 @@ def reslot(
         message.size,
         message.traits,
         state.utc,
-        NEVER,
+        expires,
         PositionState.AVAILABLE,
         0,
     )
+    if expires != NEVER:
+        state.expiry.start(moved, expires)
     if message.history is not None:
         moved.history = message.history.copy()
     if message_class:

@@ -100,8 +100,9 @@ def remove_queue(state: State, queue: Queue) -> None:
         descriptor.queue = None
         descriptor.locked.clear()
     queue.descriptors.clear()
-    unlist_queue(state, queue)
-    forget_queue(state, queue)
+    if queue.number in state.queues:
+        unlist_queue(state, queue)
+        forget_queue(state, queue)
     for key in queue.incoming:
         state.batch.delete_row(Table.STREAMS, key)
     state.events.append(QueueDeleted(queue=queue, depends=state.batch_number))

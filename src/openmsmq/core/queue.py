@@ -59,6 +59,7 @@ class Queue:
     __slots__ = (
         "counters",
         "descriptors",
+        "expected",
         "incoming",
         "journal",
         "lanes",
@@ -109,6 +110,8 @@ class Queue:
         self.reserved_bytes = 0
         self.descriptors: dict[int, OpenQueueDescriptor] = {}
         self.waiting: deque[WaitingRead] = deque()
+        # How many messages transactions will move here when they commit.
+        self.expected = 0
         self.incoming: dict[bytes, IncomingTransactionalTransferInfo] = {}
         self.pins: list[Pin] = []
         # How many messages left the queue, by reason.

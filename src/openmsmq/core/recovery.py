@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.scalars import guid
 
-from .creation import list_queue
+from .creation import drop_if_unused, list_queue
 from .leases import parse_lease
 from .local_queue_manager import ROW_KEY, LocalQueueManager
 from .message import (
@@ -111,6 +111,9 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
         renumber_restored(state)
     for stored in transactions:
         _recover_transaction(state, stored, involved)
+    # Subqueues that were open but empty when the queue manager stopped.
+    for queue in list(state.queues.values()):
+        drop_if_unused(state, queue)
     # Reserve now, so that the first messages need not wait for it.
     state.sequence.take(0, state.batch, state.batch_number)
     state.ordinals.take(0, state.batch, state.batch_number)
@@ -191,9 +194,7 @@ def _recover_transaction(
                 message.queue.reserved_bytes += message.size
             elif message.state == _AVAILABLE:
                 message.queue.lock(message, transaction)
-        transaction.add(
-            operation_type,
-            messages,
-            reason=operation.reason,
-            target=state.queues.get(operation.target),
-        )
+        target = state.queues.get(operation.target)
+        if target is not None:
+            target.expected += len(messages)
+        transaction.add(operation_type, messages, reason=operation.reason, target=target)

@@ -14,6 +14,7 @@ from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_patch import patch_transaction
 
 from .arrivals import announce, put
+from .creation import drop_if_unused
 from .delete_reasons import delete_messages
 from .message import NEVER, RECOVERABLE, Message, PositionState
 from .packets import forget_packet
@@ -199,6 +200,9 @@ def _finish(state: State, transaction: Transaction) -> None:
     del state.transactions[transaction.identifier]
     if not transaction.single_phase:
         forget_transaction(state, transaction)
+    for operation in transaction.operations:
+        if operation.target is not None:
+            operation.target.expected -= len(operation.messages)
 
 
 def _commit_enqueue(state: State, messages: list[Message], *, stored: bool) -> None:
@@ -252,15 +256,16 @@ def _commit_dequeue(state: State, messages: list[Message], reason: int) -> None:
 
 
 def _commit_move(state: State, messages: list[Message], target: Queue) -> None:
-    for queue, group in _by_queue(messages):
+    live = [message for message in messages if message.state != _DELETED]
+    if target.number not in state.queues:
+        # The target was deleted meanwhile: the messages stay where they are.
+        return_locked(state, live)
+        return
+    for queue, group in _by_queue(live):
         for message in group:
-            if message.state == _DELETED:
-                continue
             queue.forget_locked(message)
-            if target.number in state.queues:
-                move_now(state, queue, message, target)
-            else:
-                delete_messages(state, queue, [message], _QUEUE_DELETED)
+            move_now(state, queue, message, target)
+        drop_if_unused(state, queue)
 
 
 def move_now(state: State, queue: Queue, message: Message, target: Queue) -> Message:
@@ -268,12 +273,13 @@ def move_now(state: State, queue: Queue, message: Message, target: Queue) -> Mes
     message.state = _DELETED
     message.holder = None
     count_bytes(state, queue, -message.size)
-    if message.expires != NEVER:
-        state.expiry.stop(message)
     history = message.make_history()
     history.move_count += 1
     history.last_move_time = int(state.utc)
-    return reslot(state, message, target)
+    expires = message.expires
+    if expires != NEVER:
+        state.expiry.stop(message)
+    return reslot(state, message, target, expires=expires)
 
 
 def abort(state: State, transaction: Transaction) -> int:
@@ -291,6 +297,8 @@ def abort(state: State, transaction: Transaction) -> int:
                 message.make_history().abort_count += 1
                 store_record(state, message)
             return_locked(state, returned)
+            if operation.target is not None:
+                drop_if_unused(state, operation.target)
     return state.batch_number if touched_store else 0
 
 
