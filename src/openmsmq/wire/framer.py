@@ -73,9 +73,11 @@ class Framer:
             else:
                 data = bytes(self._pending) + data
                 self._pending.clear()
-        self._split(data, position, frames)
-        if self.fault is not None and not frames:
-            raise self.fault
+        fault = self._split(data, position, frames)
+        if fault is not None:
+            self.fault = fault
+            if not frames:
+                raise fault
         return frames
 
     def _complete_pending(self, data: bytes, frames: list[Frame]) -> int:
@@ -90,8 +92,8 @@ class Framer:
         self._offset += self._needed - position
         return position
 
-    def _split(self, data: bytes, position: int, frames: list[Frame]) -> None:
-        """Cut whole packets off `data` and keep the rest."""
+    def _split(self, data: bytes, position: int, frames: list[Frame]) -> MalformedPacket | None:
+        """Cut whole packets off `data` and keep the rest; return the fault behind them."""
         largest = self._max_packet_size
         length = len(data)
         append = frames.append
@@ -103,8 +105,7 @@ class Framer:
                 or signature != SIGNATURE
                 or not BASE_HEADER_SIZE <= size <= largest
             ):
-                self.fault = self._describe_fault(data, position)
-                return
+                return self._describe_fault(data, position)
             end = position + size
             if flags & _IN_OR_SH == _SH:
                 following = end + SESSION_HEADER_SIZE
@@ -120,6 +121,7 @@ class Framer:
             position = following
         self._offset += position
         self._pending += data[position:]
+        return None
 
     def _describe_fault(self, data: bytes, position: int) -> MalformedPacket:
         """Say what is wrong with the BaseHeader at `position`, knowing that something is."""
