@@ -69,6 +69,46 @@ def test_a_batch_larger_than_the_spare_goes_past_it() -> None:
     assert list(model.messages) == [1, 2]
 
 
+@pytest.mark.parametrize("order", ["step first", "write first"])
+def test_a_batch_larger_than_the_spare_while_it_is_being_prepared(order: str) -> None:
+    """Both threads come to the same segment: it must have the size that both think it has."""
+    disk = SimulatedDisk()
+    store = started(disk)
+    step = store.maintain()
+    assert step is not None
+    write = store.begin([puts([1], size=9000)])
+    if order == "step first":
+        step.run()
+    store.write(write)
+    if order == "write first":
+        step.run()
+    store.finish(write)
+    step.finish()
+    store = open_store(disk.kill())
+    assert list(held(store, store.recover()).messages) == [1]
+
+
+def test_a_spare_that_finds_no_space_is_forgotten_unless_the_log_has_come_to_it() -> None:
+    for entered in (False, True):
+        disk = SimulatedDisk(capacity=8700)
+        store = started(disk)
+        step = store.maintain()
+        assert step is not None
+        disk.capacity = 5000
+        step.run()
+        disk.capacity = 1 << 20
+        if entered:
+            commit(store, [puts([1], size=3000)])
+            commit(store, [puts([2], size=3000)])
+        step.finish()
+        assert store.stats().segments == (2 if entered else 1)
+        commit(store, [puts([3], size=3000)])
+        commit(store, [puts([4], size=3000)])
+        maintain(store)
+        keys = [3, 4]
+        assert store.read_many(keys) == [packet(key, 3000) for key in keys]
+
+
 def test_one_step_at_a_time() -> None:
     store = started(SimulatedDisk())
     step = store.maintain()

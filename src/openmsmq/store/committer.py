@@ -17,13 +17,22 @@ class FileWrite:
 
     __slots__ = ("buffers", "changes", "operations", "placement", "size", "start")
 
-    def __init__(self) -> None:
-        self.size = 0
-        self.operations = 0
-        self.buffers: list[bytes] = []
-        self.changes: Changes | None = None
-        self.placement: Placement | None = None
-        self.start = 0
+    def __init__(
+        self,
+        size: int = 0,
+        *,
+        placement: Placement | None = None,
+        buffers: Sequence[bytes] = (),
+        changes: Changes | None = None,
+        start: int = 0,
+        operations: int = 0,
+    ) -> None:
+        self.size = size
+        self.placement = placement
+        self.buffers = buffers
+        self.changes = changes
+        self.start = start
+        self.operations = operations
 
 
 class Committer:
@@ -56,25 +65,31 @@ class Committer:
 
     def begin(self, batches: Sequence[Batch]) -> FileWrite:
         self.check()
-        write = FileWrite()
         batch = merge(batches) if batches else Batch()
         moves = self._take_moves()
+        operations = len(batch) + len(moves)
         # An empty frame after the last one proves that the last one was durable.
-        if not batch and not moves and (batches or not self.unmarked):
-            return write
+        if not operations and (batches or not self.unmarked):
+            return FileWrite()
         encoder = Encoder(batch, moves)
-        if encoder.length > MAX_FRAME_SIZE:
-            raise StoreError(f"a batch of {encoder.length} bytes; at most {MAX_FRAME_SIZE} fit")
-        placement = self.tail.plan(encoder.length)
-        write.buffers, write.changes = encoder.encode(placement.place, self._store_tag)
-        write.placement = placement
-        write.size = encoder.length
-        write.start = self.tail.place.sequence
-        write.operations = len(batch) + len(moves)
-        self.tail.take(placement)
-        self.unmarked = write.operations > 0
+        length = encoder.length
+        if length > MAX_FRAME_SIZE:
+            raise StoreError(f"a batch of {length} bytes; at most {MAX_FRAME_SIZE} fit")
+        tail = self.tail
+        start = tail.place.sequence
+        placement = tail.plan(length)
+        buffers, changes = encoder.encode(placement.place, self._store_tag)
+        tail.take(placement)
+        self.unmarked = operations > 0
         self.moved += len(moves)
-        return write
+        return FileWrite(
+            length,
+            placement=placement,
+            buffers=buffers,
+            changes=changes,
+            start=start,
+            operations=operations,
+        )
 
     def write(self, write: Write) -> None:
         assert isinstance(write, FileWrite)  # noqa: S101 - narrows our own type

@@ -1,6 +1,6 @@
 """One batch as a frame of the log, and the changes to the index that it stands for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, repeat
 from operator import add
 from struct import error as StructError  # noqa: N812 - an exception, spelled as one
@@ -12,9 +12,12 @@ from openmsmq.wire.batch import MAX_RECORD_SIZE, Batch
 from openmsmq.wire.errors import StoreError
 
 from .log_format import (
+    ALIGNMENT,
     ENTRY,
     ENTRY_SIZE,
+    FRAME_FIELDS,
     FRAME_HEADER_SIZE,
+    FRAME_MAGIC,
     KIND_BATCH,
     SECTOR,
     UPDATE,
@@ -26,6 +29,7 @@ from .log_format import (
 )
 
 _LENGTH_OF_DELETE: Final = 8
+_PADDING: Final = bytes(ALIGNMENT)
 Part = tuple[int, int]
 """Start and end of a part of a frame, counted from the start of the frame."""
 
@@ -63,14 +67,14 @@ class Changes:
 
     def __init__(self, segment: int) -> None:
         self.segment = segment
-        self.put_keys: list[int] = []
-        self.put_entries: list[bytes] = []
+        self.put_keys: Sequence[int] = ()
+        self.put_entries: Sequence[bytes] = ()
         self.put_bytes = 0
-        self.move_keys: list[int] = []
-        self.move_entries: list[bytes] = []
-        self.updates: dict[int, bytes] = {}
-        self.deletes: list[int] = []
-        self.rows: dict[tuple[int, bytes], bytes | None] = {}
+        self.move_keys: Sequence[int] = ()
+        self.move_entries: Sequence[bytes] = ()
+        self.updates: Mapping[int, bytes] = {}
+        self.deletes: Sequence[int] = ()
+        self.rows: Mapping[tuple[int, bytes], bytes | None] = {}
 
 
 class Encoder:
@@ -99,31 +103,32 @@ class Encoder:
     def encode(self, place: Place, store_tag: int) -> tuple[list[bytes], Changes]:
         """The bytes in pieces, packets by reference, and the changes."""
         batch = self._batch
-        changes = Changes(place.segment)
-        data_start = place.offset + FRAME_HEADER_SIZE + self._meta_length
+        segment, offset, sequence = place
+        changes = Changes(segment)
+        changes.put_keys = batch.put_keys
+        changes.updates = batch.updates
+        changes.deletes = batch.deletes
+        changes.rows = batch.rows
+        data_start = offset + FRAME_HEADER_SIZE + self._meta_length
         parts: list[bytes] = []
         if batch.put_keys:
-            self._encode_puts(changes, data_start)
-            parts = changes.put_entries.copy()
+            parts += self._encode_puts(changes, data_start)
         if self._moves:
-            self._encode_moves(changes, data_start + changes.put_bytes)
-            parts += changes.move_entries
-        if batch.updates:
-            changes.updates = batch.updates
-            for key, record in batch.updates.items():
-                parts += (UPDATE.pack(key, _checked(len(record))), record)
+            parts += self._encode_moves(changes, data_start + changes.put_bytes)
+        for key, record in batch.updates.items():
+            parts += (UPDATE.pack(key, _checked(len(record))), record)
         if batch.deletes:
-            changes.deletes = batch.deletes
             parts.append(pack(f"<{len(batch.deletes)}Q", *batch.deletes))
-        if self._rows:
-            changes.rows = batch.rows
-            parts.append(self._rows)
+        parts.append(self._rows)
         meta = b"".join(parts)
-        header = FrameHeader(
+        # FrameHeader.serialize without the FrameHeader: a batch of one message is common, too.
+        head = FRAME_FIELDS.pack(
+            FRAME_MAGIC,
             KIND_BATCH,
+            0,
             store_tag,
-            place.segment,
-            place.sequence,
+            segment,
+            sequence,
             self.length,
             self._meta_length,
             self._data_length,
@@ -134,14 +139,15 @@ class Encoder:
             len(batch.rows),
             crc32(meta),
         )
-        buffers = [header.serialize() + meta, *batch.packets]
-        buffers += [move.packet for move in self._moves]
+        buffers = [head + crc32(head).to_bytes(4, "little") + meta, *batch.packets]
+        if self._moves:
+            buffers += [move.packet for move in self._moves]
         padding = self.length - FRAME_HEADER_SIZE - self._meta_length - self._data_length
         if padding:
-            buffers.append(bytes(padding))
+            buffers.append(_PADDING[:padding])
         return buffers, changes
 
-    def _encode_puts(self, changes: Changes, data_start: int) -> None:
+    def _encode_puts(self, changes: Changes, data_start: int) -> list[bytes]:
         batch = self._batch
         sizes = list(map(len, batch.packets))
         record_sizes = list(map(len, batch.records))
@@ -156,16 +162,22 @@ class Encoder:
             map(crc32, batch.packets),
             record_sizes,
         )
-        changes.put_keys = batch.put_keys
-        changes.put_entries = list(map(add, heads, batch.records))
+        entries = list(map(add, heads, batch.records))
+        changes.put_entries = entries
         changes.put_bytes = sum(sizes)
+        return entries
 
-    def _encode_moves(self, changes: Changes, position: int) -> None:
+    def _encode_moves(self, changes: Changes, position: int) -> list[bytes]:
+        keys: list[int] = []
+        entries: list[bytes] = []
         for key, entry, packet in self._moves:
             _, _, _, size, crc, _ = ENTRY.unpack_from(entry)
-            changes.move_keys.append(key)
-            changes.move_entries.append(ENTRY.pack(key, changes.segment, position, size, crc, 0))
+            keys.append(key)
+            entries.append(ENTRY.pack(key, changes.segment, position, size, crc, 0))
             position += len(packet)
+        changes.move_keys = keys
+        changes.move_entries = entries
+        return entries
 
 
 def _checked(record_size: int) -> int:
@@ -184,16 +196,18 @@ def decode(header: FrameHeader, meta: memoryview) -> Changes:
     changes.put_bytes = header.data_length - moved
     meta = meta[end:]
     position = 0
+    updates: dict[int, bytes] = {}
     try:
         for _ in range(header.updates):
             key, size = UPDATE.unpack_from(meta, position)
             position += UPDATE.size + size
-            changes.updates[key] = bytes(meta[position - size : position])
+            updates[key] = bytes(meta[position - size : position])
         end = position + _LENGTH_OF_DELETE * header.deletes
         changes.deletes = [key for (key,) in iter_unpack("<Q", meta[position:end])]
     except StructError as exc:
         raise ValueError("operations reach beyond the end") from exc
     meta = meta[end:]
+    changes.updates = updates
     changes.rows, end = split_rows(meta, header.rows)
     if end != len(meta) or len(changes.deletes) != header.deletes:
         raise ValueError("the operations do not fill their part of the frame")

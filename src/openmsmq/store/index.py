@@ -1,5 +1,7 @@
 """What is live: messages by key, state rows, and how much of each segment is still needed."""
 
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from struct import Struct
 from typing import Final
 
@@ -52,13 +54,21 @@ class Index:
             self.live[changes.segment] = self.live.get(changes.segment, 0) + weight
         if changes.move_keys:
             self._move(changes)
-        for key, record in changes.updates.items():
+        if changes.updates:
+            self._update(changes.updates)
+        if changes.deletes:
+            self._delete(changes.deletes)
+        if changes.rows:
+            self._set_rows(changes.rows)
+
+    def _update(self, updates: Mapping[int, bytes]) -> None:
+        for key, record in updates.items():
             entry = self.entries.get(key)
             if entry is not None:
                 self.entries[key] = entry[:_PLACE_END] + _SIZE.pack(len(record)) + record
-        if changes.deletes:
-            self._delete(changes.deletes)
-        for row, value in changes.rows.items():
+
+    def _set_rows(self, rows: Mapping[tuple[int, bytes], bytes | None]) -> None:
+        for row, value in rows.items():
             if value is None:
                 self.rows.pop(row, None)
             else:
@@ -70,7 +80,7 @@ class Index:
         if not changes.move_keys and list(map(get, changes.put_keys)) == changes.put_entries:
             return changes.put_bytes + ENTRY_SIZE * len(changes.put_keys)
         weight = 0
-        for entry in changes.put_entries + changes.move_entries:
+        for entry in chain(changes.put_entries, changes.move_entries):
             key, _, _, size, _, _ = ENTRY.unpack_from(entry)
             live = get(key)
             if live is not None and live[PLACE] == entry[PLACE]:
@@ -87,7 +97,7 @@ class Index:
                 self.live[changes.segment] = self.live.get(changes.segment, 0) + weight
                 self.entries[key] = moved[:_PLACE_END] + entry[_PLACE_END:]
 
-    def _delete(self, keys: list[int]) -> None:
+    def _delete(self, keys: Sequence[int]) -> None:
         pop = self.entries.pop
         live = self.live
         unpack = _SEGMENT_AND_SIZE.unpack_from

@@ -21,6 +21,8 @@ FIRST_FRAME: Final = SECTOR
 
 FRAME_MAGIC: Final = b"\xf5MSQ"
 FRAME_HEADER: Final = Struct("<4sHHIIQ10I")
+FRAME_FIELDS: Final = Struct("<4sHHIIQ9I")
+"""A frame header without its checksum."""
 FRAME_HEADER_SIZE: Final = 64
 _CRC: Final = Struct("<I")
 
@@ -110,8 +112,8 @@ class FrameHeader(NamedTuple):
     meta_crc: int = 0
 
     def serialize(self) -> bytes:
-        raw = FRAME_HEADER.pack(FRAME_MAGIC, self.kind, 0, *self[1:], 0)[:-4]
-        return raw + _CRC.pack(crc32(raw))
+        raw = FRAME_FIELDS.pack(FRAME_MAGIC, self.kind, 0, *self[1:])
+        return raw + crc32(raw).to_bytes(4, "little")
 
     @classmethod
     def parse(cls, raw: bytes | memoryview) -> Self | None:

@@ -236,16 +236,24 @@ class Maintenance:
             self._for_segment.close(self.free_bytes)
             return None
 
+        # The size is settled now: a commit may come to this segment before the step does.
+        segments.sizes.setdefault(number, size)
+        size = segments.sizes[number]
+        free_bytes = self.free_bytes
+
         def made() -> None:
-            segments.sizes.setdefault(number, size)
             self._for_segment.closed = False
+
+        def full() -> None:
+            self._for_segment.close(free_bytes)
+            if self._committer.tail.place.segment < number:
+                del segments.sizes[number]
 
         def do() -> Then:
             segments.ensure(number, size)
             return made
 
-        free_bytes = self.free_bytes
-        return self._step(do, lambda: self._for_segment.close(free_bytes))
+        return self._step(do, full)
 
     def _reserve(self) -> Step | None:
         """Space for the next snapshot, so that a full disk can be drained."""

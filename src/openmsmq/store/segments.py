@@ -3,6 +3,7 @@
 import errno
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -120,9 +121,9 @@ class Placement(NamedTuple):
 
     place: Place
     end: Place
-    entered: list[tuple[int, int]]
+    entered: Sequence[tuple[int, int]] = ()
     """Number and size of the segments that the log enters."""
-    rolls: list[tuple[Place, bytes]]
+    rolls: Sequence[tuple[Place, bytes]] = ()
     """The frames that end the segments that it leaves."""
 
 
@@ -146,8 +147,11 @@ class Tail:
 
     def plan(self, length: int) -> Placement:
         """Where a frame would go."""
-        segment, offset, sequence = self.place
+        place = self.place
+        segment, offset, sequence = place
         size = self._sizes[segment]
+        if offset + length + FRAME_HEADER_SIZE <= size:
+            return Placement(place, Place(segment, offset + length, sequence + 1))
         entered: list[tuple[int, int]] = []
         rolls: list[tuple[Place, bytes]] = []
         while offset + length + FRAME_HEADER_SIZE > size:
@@ -165,4 +169,5 @@ class Tail:
     def take(self, placement: Placement) -> None:
         """The frame goes there."""
         self.place = placement.end
-        self._sizes.update(placement.entered)
+        if placement.entered:
+            self._sizes.update(placement.entered)
