@@ -26,8 +26,8 @@ from openmsmq.core.reading import Read
 from openmsmq.core.state import Settings
 from openmsmq.store.file_store import FileStore
 from openmsmq.store.interface import Store
-from openmsmq.store.maintenance import Options
 from openmsmq.store.memory_store import MemoryStore
+from openmsmq.store.options import Options
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.user_message import UserMessage
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from openmsmq.store.file_store import FileStore
 from openmsmq.store.files import Files
 from openmsmq.store.interface import Recovery, Store
-from openmsmq.store.maintenance import Options
+from openmsmq.store.options import Options
 from openmsmq.wire.batch import Batch
 
 DIRECTORY = Path("/store")

@@ -18,7 +18,7 @@ from tests.store.model import (
 from tests.store.simulated_disk import SimulatedDisk
 
 from openmsmq.store.file_store import FileStore
-from openmsmq.store.maintenance import Options
+from openmsmq.store.options import Options
 from openmsmq.wire.batch import Batch
 from openmsmq.wire.errors import StoreError
 

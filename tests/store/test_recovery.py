@@ -21,7 +21,7 @@ from tests.store.model import (
 from tests.store.simulated_disk import SimulatedDisk
 
 from openmsmq.store.log_format import FIRST_FRAME, FRAME_HEADER_SIZE, SegmentHeader
-from openmsmq.store.maintenance import Options
+from openmsmq.store.options import Options
 from openmsmq.store.segments import segment_name
 from openmsmq.store.snapshot import snapshot_name
 from openmsmq.wire.batch import Batch

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from openmsmq.net.local.paths import SOCKET_NAME, default_data_directory
-from openmsmq.store.maintenance import Options
+from openmsmq.store.options import Options
 from openmsmq.wire.errors import ConfigError
 
 MEBIBYTE: Final = 1024 * 1024

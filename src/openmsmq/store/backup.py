@@ -4,7 +4,7 @@ A backup is the newest snapshot, the segments that it needs and the log up to wh
 when the backup began, all as chunks with checksums. Zeros at the end of a chunk are left out.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
 from struct import Struct
 from typing import Final, NamedTuple
@@ -18,6 +18,7 @@ from .log_format import FORMAT_VERSION, SECTOR, Damage, UnknownVersion
 from .recovery import RESTORED_NAME, RESTORING_NAME
 from .segments import segment_number
 from .snapshot import snapshot_generation
+from .steps import Task, Then
 
 _MAGIC: Final = b"omsmqbak"
 _HEADER: Final = Struct("<8sIQI")
@@ -45,7 +46,7 @@ def _record(magic: bytes, number: int, data: bytes) -> list[bytes]:
 
 
 class FileBackup:
-    """A backup under way; see `interface.Backup` and `maintenance.Job`."""
+    """A backup under way; see `interface.Backup` and `steps.Job`."""
 
     def __init__(
         self,
@@ -73,15 +74,15 @@ class FileBackup:
         self.done = False
         self.failure: str | None = None
 
-    def next(self) -> Callable[[], Callable[[], None]] | None:
+    def next(self) -> Task | None:
         steps = self._steps
         if self.failure is not None and steps is not None:
             steps.close()
             self._files.unlink(self._part)
             self._steps = None
-        return self._copy_one if self._steps is not None else None
+        return Task(self._copy_one) if self._steps is not None else None
 
-    def _copy_one(self) -> Callable[[], None]:
+    def _copy_one(self) -> Then:
         steps = self._steps
         assert steps is not None  # noqa: S101 - next has looked
         try:

@@ -15,12 +15,14 @@ from .frame import Place
 from .index import Index
 from .interface import Finding, Progress, Recovery, Step, StoreStats, Write
 from .log_format import ENTRY, ENTRY_SIZE, FIRST_FRAME, FRAME_HEADER_SIZE, align
-from .maintenance import Maintenance, Options
+from .maintenance import Maintenance
+from .options import Options
 from .packet_reader import read_packets
 from .recovery import FIRST_SEQUENCE, RESTORED_NAME, Found, Reader, tag_of
 from .scratch import FileScratch, remove_scratch
 from .segments import Segments, Tail, segment_name
 from .snapshot import snapshot_name
+from .snapshots import Snapshots
 
 LOCK_NAME: Final = "lock"
 _ZEROS: Final = bytes(1 << 20)
@@ -63,6 +65,7 @@ class FileStore:
         self._moves = PendingMoves(self._index)
         self._segments: Segments
         self._committer: Committer
+        self._snapshots: Snapshots
         self._maintenance: Maintenance
 
     # Start
@@ -160,6 +163,16 @@ class FileStore:
         self._committer.unmarked = found.last is not None
         self._committer.logged_bytes = found.logged_bytes
         self._committer.operations = found.operations
+        self._snapshots = Snapshots(
+            self._files,
+            options,
+            segments=self._segments,
+            index=self._index,
+            committer=self._committer,
+            store_id=found.store_id,
+            kept=found.snapshots,
+            generations=generations,
+        )
         self._maintenance = Maintenance(
             self._files,
             options,
@@ -167,9 +180,7 @@ class FileStore:
             index=self._index,
             committer=self._committer,
             moves=moves,
-            store_id=found.store_id,
-            snapshots=found.snapshots,
-            generations=generations,
+            snapshots=self._snapshots,
         )
 
     def _note_restored(self) -> None:
@@ -217,7 +228,7 @@ class FileStore:
             space = self._segments.sizes.get(spare, 0) - FIRST_FRAME - FRAME_HEADER_SIZE
             if length <= space - kept:
                 return True
-        if self._maintenance.full:
+        if self._maintenance.disk_full:
             return False
         return 2 * length + self._options.segment_size <= self._maintenance.free_bytes
 
@@ -241,7 +252,7 @@ class FileStore:
             segments=len(self._segments.sizes),
             sequence=self._committer.durable.sequence - 1,
             flushes=self._committer.flushes,
-            snapshots=self._maintenance.completed_snapshots,
+            snapshots=self._snapshots.completed,
             moved_messages=self._committer.moved,
             room=self.room(),
         )
@@ -251,7 +262,7 @@ class FileStore:
         if maintenance.jobs:
             raise StoreError("a backup is under way")
         durable = self._committer.durable
-        snapshot = maintenance.snapshots[-1] if maintenance.snapshots else None
+        snapshot = self._snapshots.newest
         first = snapshot.start.segment if snapshot else 0
         sizes = self._segments.sizes
         live = self._index.live
