@@ -1,5 +1,7 @@
 """Open Queue and Close Queue ([MS-MQDMPR] 3.1.7.1.5-6)."""
 
+from uuid import UUID
+
 import pytest
 from tests.core.harness import (
     ADMINISTRATOR,
@@ -18,7 +20,7 @@ from tests.core.harness import (
 )
 
 from openmsmq.core.open_queue import QueueAccessType, RemoteReadState
-from openmsmq.core.queue import Queue
+from openmsmq.core.queue import Queue, QueueType
 from openmsmq.core.state import Settings
 from openmsmq.wire.multi_queue_format_header import MQFFormatNameElement
 from openmsmq.wire.queue_enums import QueueState, ShareMode
@@ -28,6 +30,18 @@ SPEC = pytest.mark.spec
 REMOTE = r"DIRECT=OS:elsewhere\private$\q"
 MULTICAST = "MULTICAST=234.1.1.1:8001"
 OTHER = r".\private$\other"
+
+
+class FixedLists:
+    """Distribution lists by GUID."""
+
+    def __init__(self, lists: dict[UUID, list[str]]) -> None:
+        self._lists = lists
+
+    def members(self, guid: UUID, domain: str) -> list[str] | None:
+        return None if domain else self._lists.get(guid)
+
+
 BOTH = r"DIRECT=OS:qm\private$\orders,DIRECT=OS:qm\private$\other"
 
 
@@ -189,6 +203,35 @@ def test_others_may_send_but_not_read(harness: Harness) -> None:
             harness.open(access, ORDERS + ";later", caller=STRANGER)
         with refused("MQ_ERROR_ACCESS_DENIED"):
             harness.open(access, ORDERS + ";journal", caller=STRANGER)
+
+
+def test_a_distribution_list_opens_its_members() -> None:
+    lists = {OTHER_GUID: [r"DIRECT=OS:qm\private$\orders", REMOTE]}
+    harness = Harness(distribution_lists=FixedLists(lists))
+    harness.create()
+    descriptor = harness.open(SEND, f"DL={OTHER_GUID}")
+    harness.qm.enqueue_many(descriptor, [packet(b"1")])
+    assert harness.contents() == [b"1"]
+    assert harness.qm.outgoing.find(REMOTE).count == 1
+
+
+def test_messages_for_a_foreign_site_wait_in_connector_queues(harness: Harness) -> None:
+    with refused("MQ_ERROR_ACCESS_DENIED"):
+        harness.qm.create_connector_queues(OTHER_GUID, caller=STRANGER)
+    name = f"CONNECTOR={OTHER_GUID}"
+    with refused("MQ_ERROR_QUEUE_NOT_FOUND"):
+        harness.open(RECEIVE, name, caller=ADMINISTRATOR)
+    queues = harness.qm.create_connector_queues(OTHER_GUID, caller=ADMINISTRATOR)
+    assert [queue.queue_type for queue in queues] == [QueueType.CONNECTOR] * 2
+    assert [queue.properties.transactional for queue in queues] == [False, True]
+    assert harness.qm.create_connector_queues(OTHER_GUID, caller=ADMINISTRATOR) == queues
+    harness.send(b"1", name=name)
+    harness.restart()
+    assert harness.open(RECEIVE, name + ";XACTONLY", caller=ADMINISTRATOR).queue is not None
+    reader = harness.open(RECEIVE, name, caller=ADMINISTRATOR)
+    assert bodies(harness.qm.dequeue_many(reader)) == [b"1"]
+    with refused("MQ_ERROR_ACCESS_DENIED"):
+        harness.open(RECEIVE, name, caller=STRANGER)
 
 
 # Several queues at once

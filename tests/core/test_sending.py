@@ -169,6 +169,42 @@ def test_the_class_is_normal_or_what_the_sender_set(
     assert view.message_class == (message_class or MessageClass.NORMAL)
 
 
+CLASSES = {
+    "NORMAL": 0x0000,
+    "REPORT": 0x0001,
+    "ACK_REACH_QUEUE": 0x0002,
+    "ORDER_ACK": 0x00FF,
+    "ACK_RECEIVE": 0x4000,
+    "NACK_BAD_DST_Q": 0x8000,
+    "NACK_DELETED": 0x8001,
+    "NACK_REACH_QUEUE_TIMEOUT": 0x8002,
+    "NACK_Q_EXCEED_QUOTA": 0x8003,
+    "NACK_ACCESS_DENIED": 0x8004,
+    "NACK_HOP_COUNT_EXCEEDED": 0x8005,
+    "NACK_BAD_SIGNATURE": 0x8006,
+    "NACK_BAD_ENCRYPTION": 0x8007,
+    "NACK_COULD_NOT_ENCRYPT": 0x8008,
+    "NACK_NOT_TRANSACTIONAL_Q": 0x8009,
+    "NACK_NOT_TRANSACTIONAL_MSG": 0x800A,
+    "NACK_UNSUPPORTED_CRYPTO_PROVIDER": 0x800B,
+    "NACK_SOURCE_COMPUTER_GUID_CHANGED": 0x800C,
+    "NACK_Q_DELETED": 0xC000,
+    "NACK_Q_PURGED": 0xC001,
+    "NACK_RECEIVE_TIMEOUT": 0xC002,
+    "NACK_RECEIVE_TIMEOUT_AT_SENDER": 0xC003,
+    "NACK_RECEIVE_REJECTED": 0xC004,
+}
+
+
+@SPEC("MQDMPR-3.1.1.12-08", "MQDMPR-3.1.7.1.31-13")
+@pytest.mark.parametrize(("name", "code"), CLASSES.items())
+def test_every_class_of_the_specification_is_known_and_kept(
+    harness: Harness, name: str, code: int
+) -> None:
+    assert MessageClass[name] == code
+    assert received(harness, message_class=code).message_class == code
+
+
 @SPEC("MQDMPR-3.1.1.12-41")
 def test_headers_of_other_transports_are_passed_on(harness: Harness) -> None:
     header = SoapHeader("<h/>", "<b/>")

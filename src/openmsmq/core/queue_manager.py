@@ -58,6 +58,7 @@ from .sending import Sent
 from .settling import settle
 from .staging import Stages
 from .state import Packets, Scratch, Settings, State
+from .system_queues import create_connector_queues
 from .transactions import Transaction
 from .waiting import WaitingRead
 
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from openmsmq.directory.interface import Directory
 
     from .cursor import Cursor
+    from .expand import DistributionLists
     from .local_queue_manager import LocalQueueManager
 
 # Messages that one call of `handle_timer` expires; the rest follows in the next.
@@ -81,6 +83,7 @@ class QueueManager:
         packets: reads back stored packets; the store does.
         scratch: takes packets of express messages when memory is short; the store has one.
         directory: for public queues; None in workgroup mode.
+        distribution_lists: what DL= format names mean; None when there are none.
         now: monotonic time in seconds.
         utc: time of day in seconds since 1970.
     """
@@ -98,6 +101,7 @@ class QueueManager:
         utc: float,
         scratch: Scratch | None = None,
         directory: Directory | None = None,
+        distribution_lists: DistributionLists | None = None,
         settings: Settings | None = None,
     ) -> None:
         rows = read_rows(recovery)
@@ -109,6 +113,7 @@ class QueueManager:
             scratch=scratch,
             directory=directory,
         )
+        self.state.distribution_lists = distribution_lists
         self.state.dispatch = DispatchCollection()
         self.incoming = Incoming(self.state)
         self.outgoing = Outgoing(self.state)
@@ -233,6 +238,11 @@ class QueueManager:
         )
         settle(self.state)
         return number
+
+    def create_connector_queues(self, foreign_site: UUID, *, caller: Caller) -> tuple[Queue, Queue]:
+        """The queues CONNECTOR=foreign_site and CONNECTOR=foreign_site;XACTONLY."""
+        require_service(self.state)
+        return create_connector_queues(self.state, foreign_site, caller=caller)
 
     def find_queue(self, path: str) -> Queue:
         """The queue of this machine with a path name.
