@@ -194,6 +194,23 @@ def test_an_unknown_distribution_list_fails_the_open(harness: Harness) -> None:
     assert harness.qm.outgoing.queues == []
 
 
+@pytest.mark.parametrize(
+    ("name", "access"),
+    [
+        (ORDERS, QueueAccessType.RECEIVE_ADMIN),
+        (ORDERS, QueueAccessType.PEEK_ADMIN),
+        (ORDERS + ";journal", QueueAccessType.PEEK_ADMIN),
+        (r".\system$;deadletter", QueueAccessType.RECEIVE_ADMIN),
+        (r".\private$\order_queue$", QueueAccessType.PEEK_ADMIN),
+    ],
+)
+def test_admin_access_is_for_outgoing_queues(
+    harness: Harness, name: str, access: QueueAccessType
+) -> None:
+    with refused("MQ_ERROR_UNSUPPORTED_ACCESS_MODE|MQ_ERROR_ACCESS_DENIED"):
+        harness.open(access, name, caller=ADMINISTRATOR)
+
+
 def test_others_may_send_but_not_read(harness: Harness) -> None:
     harness.open(SEND, caller=STRANGER)
     for access in (RECEIVE, PEEK, QueueAccessType.MOVE):

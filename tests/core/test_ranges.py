@@ -68,7 +68,7 @@ def test_a_plan_is_limited_by_rows_and_bytes(harness: Harness, peek: OpenQueueDe
     assert (plan(peek, 0, max_rows=2).end, plan(peek, 0, max_rows=2).count) == (sequences[1], 2)
     assert plan(peek, 0, max_bytes=2 * size).end == sequences[1]
     assert plan(peek, 0, max_bytes=2 * size).size == 2 * size
-    assert plan(peek, 0, max_bytes=1).count == 1
+    assert plan(peek, 0, max_bytes=1).count == plan(peek, 0, max_rows=-1).count == 1
     assert plan(peek, 0, upto=sequences[0]).end == sequences[0]
     assert plan(peek, sequences[0]).count == 2
     assert (plan(peek, EVERYTHING).end, plan(peek, EVERYTHING).count) == (EVERYTHING, 0)
@@ -187,6 +187,9 @@ def test_an_acknowledged_range_is_no_longer_pinned(harness: Harness) -> None:
     assert queue.pins == []
     with refused("MQ_ERROR_INVALID_PARAMETER"):
         harness.qm.ranges.pin(descriptor, 5, 5, seconds=1)
+    for seconds in (0, -1, float("inf"), float("nan")):
+        with refused("MQ_ERROR_INVALID_PARAMETER"):
+            harness.qm.ranges.pin(descriptor, 0, 5, seconds=seconds)
 
 
 def test_range_operations_need_the_ordinary_access(
@@ -253,6 +256,12 @@ def test_a_released_lease_gives_everything_back_at_the_end(harness: Harness) -> 
 def test_a_consumer_needs_a_name_that_a_subqueue_can_have(harness: Harness, consumer: str) -> None:
     with refused("MQ_ERROR_INVALID_PARAMETER|MQ_ERROR_ILLEGAL_QUEUE_PATHNAME"):
         harness.qm.leases.lease(harness.open(RECEIVE), consumer, 1, max_rows=1, max_bytes=1)
+
+
+@pytest.mark.parametrize("token", [-1, 1 << 63])
+def test_a_token_is_a_number_that_can_be_kept(harness: Harness, token: int) -> None:
+    with refused("MQ_ERROR_INVALID_PARAMETER"):
+        harness.qm.leases.lease(harness.open(RECEIVE), "etl", token, max_rows=1, max_bytes=1)
 
 
 def test_a_journal_cannot_be_leased(harness: Harness) -> None:

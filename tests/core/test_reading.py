@@ -84,7 +84,7 @@ def test_a_waiting_receive_gives_up_after_exactly_its_timeout(harness: Harness) 
 
 
 @SPEC("MQDMPR-3.1.7.1.10-09", "MQDMPR-3.1.7.3.1-02")
-@pytest.mark.parametrize("timeout", [0, -1])
+@pytest.mark.parametrize("timeout", [0, -1, float("-inf"), float("nan")])
 def test_a_receive_that_may_not_wait_ends_with_a_timeout(harness: Harness, timeout: float) -> None:
     descriptor = harness.open(RECEIVE)
     with refused("MQ_ERROR_IO_TIMEOUT"):
@@ -92,6 +92,11 @@ def test_a_receive_that_may_not_wait_ends_with_a_timeout(harness: Harness, timeo
     with refused("MQ_ERROR_IO_TIMEOUT"):
         harness.qm.peek_many(descriptor, timeout=timeout)
     assert not harness.qm.find_queue(ORDERS).waiting
+
+
+def test_an_endless_timeout_is_as_good_as_none(harness: Harness) -> None:
+    harness.qm.dequeue_many(harness.open(RECEIVE), timeout=float("inf"))
+    assert harness.qm.next_timer() is None
 
 
 @SPEC("MQDMPR-3.1.7.1.10-08", "MQDMPR-3.1.7.3.1-03", "MQDMPR-3.1.1.10-01")

@@ -146,6 +146,18 @@ def test_what_cannot_be_sent_is_refused_when_it_is_staged(harness: Harness) -> N
     assert not harness.qm.find_queue(ORDERS).descriptors
 
 
+@pytest.mark.parametrize(
+    ("producer", "batch"), [("", 0), ("x" * 257, 0), ("query", -1), ("query", 1 << 63)]
+)
+def test_a_producer_has_a_name_and_numbered_batches(
+    harness: Harness, producer: str, batch: int
+) -> None:
+    with refused("MQ_ERROR_INVALID_PARAMETER"):
+        harness.qm.stages.stage(producer, batch, 0, 0, ORDERS, [packet()], caller=USER)
+    with refused("MQ_ERROR_INVALID_PARAMETER"):
+        harness.qm.stages.commit_batch(producer, batch, [], caller=USER)
+
+
 def test_a_batch_that_a_quota_refuses_is_not_published_at_all(harness: Harness) -> None:
     queue = harness.create(r".\private$\small", quota=1)
     stage(harness, 0, 0, b"a")

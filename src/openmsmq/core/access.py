@@ -10,7 +10,8 @@ from openmsmq.security.access_check import (
 )
 from openmsmq.security.caller import Caller
 from openmsmq.wire.access_rights import MachineRight, QueueRight
-from openmsmq.wire.queue_error import AccessDenied
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import AccessDenied, QueueError
 
 from .open_queue import QueueAccessType
 from .queue import Queue, QueueRole
@@ -32,6 +33,10 @@ _DEADLETTER_RIGHTS: Final = {
     _Access.RECEIVE: MachineRight.RECEIVE_DEADLETTER_MESSAGE,
     _Access.PEEK: MachineRight.PEEK_DEADLETTER_MESSAGE,
     _Access.MOVE: MachineRight.RECEIVE_DEADLETTER_MESSAGE,
+}
+_OUTGOING_RIGHTS: Final = {
+    # Everybody may send to other machines.
+    _Access.SEND: MachineRight(0),
     # Choice: who may handle what could not be delivered may also see what is on its way.
     _Access.RECEIVE_ADMIN: MachineRight.RECEIVE_DEADLETTER_MESSAGE,
     _Access.PEEK_ADMIN: MachineRight.PEEK_DEADLETTER_MESSAGE,
@@ -45,7 +50,7 @@ _MACHINE_RIGHTS: Final = {
     QueueRole.DEADLETTER: _DEADLETTER_RIGHTS,
     QueueRole.XACT_DEADLETTER: _DEADLETTER_RIGHTS,
     QueueRole.MACHINE_JOURNAL: _MACHINE_JOURNAL_RIGHTS,
-    QueueRole.OUTGOING: _DEADLETTER_RIGHTS,
+    QueueRole.OUTGOING: _OUTGOING_RIGHTS,
 }
 
 
@@ -81,18 +86,27 @@ def check_open(state: State, queue: Queue, caller: Caller, access: QueueAccessTy
     """Refuse who may not open the queue for this.
 
     Raises:
-        AccessDenied: the queue, or the queue manager for its own queues, does not grant it.
+        QueueError: such a queue is not opened for this, or the queue, or the queue manager for its
+            own queues, does not grant it.
     """
     if queue.role is QueueRole.INTERNAL:
         # [MS-MQDMPR] 3.1.3: applications cannot open them directly.
         if not caller.is_system:
             raise AccessDenied(f"{queue.path} belongs to the queue manager")
-    elif queue.role is QueueRole.OUTGOING:
-        if access is not QueueAccessType.SEND:
-            check_machine_right(state, caller, _DEADLETTER_RIGHTS[access])
     elif queue.role in _MACHINE_RIGHTS:
-        check_machine_right(state, caller, _MACHINE_RIGHTS[queue.role][access])
-    elif queue.role is QueueRole.JOURNAL:
-        check_queue_right(queue, caller, _JOURNAL_RIGHTS[access])
+        machine_right = _MACHINE_RIGHTS[queue.role].get(access)
+        if machine_right is None:
+            raise _unsupported(queue, access)
+        check_machine_right(state, caller, machine_right)
     else:
-        check_queue_right(queue, caller, _QUEUE_RIGHTS[access])
+        rights = _JOURNAL_RIGHTS if queue.role is QueueRole.JOURNAL else _QUEUE_RIGHTS
+        right = rights.get(access)
+        if right is None:
+            raise _unsupported(queue, access)
+        check_queue_right(queue, caller, right)
+
+
+def _unsupported(queue: Queue, access: QueueAccessType) -> QueueError:
+    return QueueError(
+        Hresult.MQ_ERROR_UNSUPPORTED_ACCESS_MODE, f"{queue.path} is not opened for {access}"
+    )

@@ -22,6 +22,7 @@ from .tables import Table
 from .transactions import move_now
 
 RELEASE_STEP: Final = 10_000
+MAX_TOKEN: Final = (1 << 63) - 1
 _PREFIX: Final = "spark-"
 _KEY: Final = Struct(">I")
 _TOKEN: Final = Struct("<q")
@@ -127,8 +128,10 @@ class Leases:
 
     def _fence(self, queue: Queue, consumer: str, token: int) -> None:
         """Shut out a run of a consumer that is older than the newest known one."""
-        if not consumer:
-            raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, "a lease needs a consumer name")
+        if not consumer or not 0 <= token <= MAX_TOKEN:
+            raise QueueError(
+                Hresult.MQ_ERROR_INVALID_PARAMETER, "a lease needs a consumer name and a token"
+            )
         if queue.role is not QueueRole.USER:
             raise QueueError(Hresult.MQ_ERROR_ILLEGAL_OPERATION, f"{queue.path} has no subqueues")
         known = self._state.leases.get((queue.number, consumer))

@@ -27,6 +27,7 @@ from .state import State
 from .transactions import Transaction
 
 ACKNOWLEDGE_STEP: Final = 10_000
+MAX_PIN_SECONDS: Final = 30 * 24 * 3600.0
 _MIX: Final = 0x9E3779B97F4A7C15
 _MASK: Final = (1 << 64) - 1
 _SEQUENCE: Final = attrgetter("sequence")
@@ -120,7 +121,7 @@ class Ranges:
         messages = by_arrival(queue, after, stable if upto is None else min(upto, stable))
         count = size = digest = 0
         end = after
-        for message in islice(messages, max_rows):
+        for message in islice(messages, None if max_rows is None else max(max_rows, 1)):
             if max_bytes is not None and count and size + message.size > max_bytes:
                 break
             end = message.sequence
@@ -168,7 +169,7 @@ class Ranges:
         """
         queue = descriptor.require(MAY_PEEK)
         messages: list[Message] = []
-        for message in islice(by_arrival(queue, after, upto), max_rows):
+        for message in islice(by_arrival(queue, after, upto), max(max_rows, 1)):
             max_bytes -= message.size
             if max_bytes < 0 and messages:
                 break
@@ -203,8 +204,11 @@ class Ranges:
 
     def pin(self, descriptor: OpenQueueDescriptor, base: int, upto: int, *, seconds: float) -> None:
         """Keep a range from expiring until it is acknowledged or the time is over."""
-        if seconds <= 0 or upto <= base:
-            raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, "nothing to pin")
+        if not 0 < seconds <= MAX_PIN_SECONDS or upto <= base:
+            raise QueueError(
+                Hresult.MQ_ERROR_INVALID_PARAMETER,
+                f"{seconds} seconds for the range {base} to {upto}; up to {MAX_PIN_SECONDS:.0f}",
+            )
         queue = descriptor.require(MAY_RECEIVE)
         queue.pins = [pin for pin in queue.pins if pin.base != base]
         queue.pins.append(Pin(base, upto, self._state.utc + seconds))

@@ -107,7 +107,7 @@ def _dequeue_by_cursor(
         return finish_taking(state, queue, [message], read)
     if outcome is CursorOutcome.ALREADY_RECEIVED:
         raise QueueError(Hresult.MQ_ERROR_MESSAGE_ALREADY_RECEIVED, queue.path)
-    if timeout is not None and timeout <= 0:
+    if timeout is not None and not timeout > 0:
         cursor.not_found()
         raise QueueError(Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{queue.path}: nothing behind")
     return _wait(state, queue, read, timeout)
@@ -115,7 +115,8 @@ def _dequeue_by_cursor(
 
 def _wait(state: State, queue: Queue, read: WaitingRead, timeout: float | None) -> WaitingRead:
     """Wait For New Message ([MS-MQDMPR] 3.1.7.3.1)."""
-    if timeout is not None and timeout <= 0:
+    # Written so that what is not a number does not wait.
+    if timeout is not None and not timeout > 0:
         if read.cursor is not None:
             read.cursor.expired(state.sequence.last)
         raise QueueError(Hresult.MQ_ERROR_IO_TIMEOUT, f"{queue.path}: no message")

@@ -24,6 +24,8 @@ from .state import State
 from .tables import Table
 from .transactions import commit, create_transaction
 
+MAX_BATCH: Final = (1 << 63) - 1
+MAX_PRODUCER: Final = 256
 _BATCH: Final = Struct("<q")
 _Key = tuple[str, int]
 
@@ -82,6 +84,7 @@ class Stages:
             QueueError: what would refuse to send them is said here, not at the commit.
         """
         state = self._state
+        _check_batch(producer, batch)
         views = check_packets(packets)
         check_senders(views, caller)
         descriptor = self._open(destination, caller)
@@ -137,6 +140,7 @@ class Stages:
             QueueError: a stage is missing, or a queue does not take it; nothing is published.
         """
         state = self._state
+        _check_batch(producer, batch)
         name = _name(caller, producer)
         if batch <= state.producers.get(name, -1):
             self._forget((name, batch))
@@ -229,6 +233,14 @@ class Stages:
             raise QueueError(
                 Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, f"{total} bytes are over a quota"
             )
+
+
+def _check_batch(producer: str, batch: int) -> None:
+    if not 0 < len(producer) <= MAX_PRODUCER or not 0 <= batch <= MAX_BATCH:
+        raise QueueError(
+            Hresult.MQ_ERROR_INVALID_PARAMETER,
+            f"a producer has a name of up to {MAX_PRODUCER} characters and batches from 0 on",
+        )
 
 
 def _transactional(queue: Queue, messages: Sequence[UserMessage]) -> bool:

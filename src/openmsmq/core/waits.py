@@ -1,6 +1,7 @@
 """Waiting reads begin and end ([MS-MQDMPR] 3.1.7.3.1, 3.1.7.3.4-6, 3.1.7.1.17)."""
 
 from collections.abc import Iterable
+from math import inf
 
 from openmsmq.wire.hresult import Hresult
 
@@ -15,7 +16,7 @@ STATUS_NOT_FOUND = 0xC0000225
 def start_wait(state: State, queue: Queue, read: WaitingRead, timeout: float | None) -> None:
     """Register a read; it gives up after `timeout` seconds, never if that is None."""
     queue.waiting.append(read)
-    if timeout is not None:
+    if timeout is not None and timeout != inf:
         state.waits.start(read, state.now + timeout)
 
 
