@@ -160,11 +160,18 @@ class Outgoing:
         """Every transactional message was acknowledged: the next one starts a new sequence."""
         end_sequence(self._state, queue)
 
-    def finish(self, queue: Queue, messages: Sequence[Message], reason: int) -> int:
+    def finish(
+        self,
+        queue: Queue,
+        messages: Sequence[Message],
+        reason: int,
+        *,
+        acknowledged: bool = False,
+    ) -> int:
         """Messages are delivered (ACK_REACH_QUEUE, ACK_RECEIVE) or failed (a negative class).
 
-        Source journal, dead letters and negative acknowledgments follow from it. Returns the batch
-        that stores it.
+        Source journal, dead letters and negative acknowledgments follow from it; the last not if
+        the destination has `acknowledged` it already. Returns the batch that stores it.
         """
         live = [message for message in messages if message.state != _DELETED]
         for message in live:
@@ -173,7 +180,7 @@ class Outgoing:
             else:
                 queue.forget_locked(message)
         if live:
-            delete_messages(self._state, queue, live, reason)
+            delete_messages(self._state, queue, live, reason, acknowledged=acknowledged)
         settle(self._state)
         return changes(self._state, live)
 

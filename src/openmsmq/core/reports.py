@@ -5,7 +5,6 @@ from functools import partial
 from typing import Final
 
 from openmsmq.wire.base_header import INFINITE
-from openmsmq.wire.format_name import PublicFormatName
 from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.queue_address import QueueAddress, public_address
 from openmsmq.wire.queue_address_names import format_name_of
@@ -13,7 +12,6 @@ from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_builder import build_user_message
 
-from .names import find_queue
 from .state import State
 from .system_messages import send_system_message
 
@@ -28,10 +26,6 @@ def send_report(state: State, message: UserMessage, next_hop: str | None = None)
     """Report that a traced message arrived, or left for `next_hop`; return whether it was sent."""
     header = message.debug_header
     if not message.tracing_requested or header is None or header.queue_identifier is None:
-        return False
-    name = PublicFormatName(header.queue_identifier)
-    # Without a directory nobody knows where a public queue of another machine is.
-    if find_queue(state, name) is None and not state.local.directory_integrated:
         return False
     address = public_address(header.queue_identifier)
     return send_system_message(state, address, partial(_build, state, message, next_hop, address))

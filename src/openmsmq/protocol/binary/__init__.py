@@ -1,0 +1,1 @@
+"""Message transfer between queue managers, the Binary Protocol ([MS-MQQB]), without sockets."""

@@ -1,0 +1,59 @@
+"""When whom to wake: the timers of many owners in one heap."""
+
+from collections.abc import Hashable
+from heapq import heappop, heappush
+
+
+class Agenda:
+    """One deadline per owner. Moving it to a later time, the usual case, costs nothing."""
+
+    __slots__ = ("_count", "_deadlines", "_heap", "_queued")
+
+    def __init__(self) -> None:
+        self._deadlines: dict[Hashable, float] = {}
+        # The earliest entry that an owner has in the heap.
+        self._queued: dict[Hashable, float] = {}
+        self._heap: list[tuple[float, int, Hashable]] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return len(self._deadlines)
+
+    def set(self, owner: Hashable, deadline: float | None) -> None:
+        """Wake the owner at this time and at no other; None means never."""
+        if deadline is None:
+            self._deadlines.pop(owner, None)
+            return
+        self._deadlines[owner] = deadline
+        queued = self._queued.get(owner)
+        if queued is None or deadline < queued:
+            self._push(owner, deadline)
+
+    def _push(self, owner: Hashable, deadline: float) -> None:
+        self._queued[owner] = deadline
+        self._count += 1
+        heappush(self._heap, (deadline, self._count, owner))
+
+    def next(self) -> float | None:
+        """When the next owner is to be woken."""
+        while self._heap:
+            time, _, owner = self._heap[0]
+            deadline = self._deadlines.get(owner)
+            if deadline == time:
+                return time
+            heappop(self._heap)
+            if self._queued.get(owner) == time:
+                del self._queued[owner]
+                if deadline is not None:
+                    self._push(owner, deadline)
+        return None
+
+    def take_due(self, now: float) -> list[Hashable]:
+        """The owners whose time has come; they are off the agenda then."""
+        due = []
+        while (time := self.next()) is not None and time <= now:
+            owner = heappop(self._heap)[2]
+            del self._queued[owner]
+            del self._deadlines[owner]
+            due.append(owner)
+        return due

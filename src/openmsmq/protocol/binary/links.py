@@ -1,0 +1,53 @@
+"""Links: the way to one host, over one connection after the other ([MS-MQQB] 3.1.5.2)."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from .session import SessionState
+
+if TYPE_CHECKING:
+    from .destinations import Destination
+    from .transfer import Transfer
+
+
+class LinkState(Enum):
+    """How far the way to a host is."""
+
+    IDLE = "idle"
+    PINGING = "pinging"
+    CONNECTING = "connecting"
+    CONNECTED = "connected"
+    WAITING = "waiting to reconnect"
+
+
+class Link:
+    """The connection to one destination that is made when messages wait for it."""
+
+    __slots__ = ("connection", "destination", "pinged", "retry_at", "state", "transfers")
+
+    def __init__(self, destination: Destination) -> None:
+        self.destination = destination
+        self.state = LinkState.IDLE
+        # The number of the connection that is being made or used; 0 for none.
+        self.connection = 0
+        self.pinged = False
+        self.retry_at: float | None = None
+        # The outgoing queues that go this way.
+        self.transfers: dict[Transfer, None] = {}
+
+    @property
+    def session_state(self) -> SessionState | None:
+        """SessionState between two sessions."""
+        return SessionState.WAITING_RECONNECT if self.state is LinkState.WAITING else None
+
+    @property
+    def has_work(self) -> bool:
+        """Whether messages wait that may leave."""
+        return any(
+            transfer.queue.lanes.count
+            and transfer.queue.outgoing is not None
+            and transfer.queue.outgoing.may_transmit
+            for transfer in self.transfers
+        )

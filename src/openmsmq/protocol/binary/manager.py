@@ -1,0 +1,639 @@
+"""BinaryProtocol: all sessions and outgoing queues of one queue manager, without sockets.
+
+How to drive it
+    Say what time it is with `manager.set_time` first, then call one of the methods below with the
+    same `now`. Afterwards
+
+    - do what `next_event` says: `Connect`, `SendPing`, `Disconnect`;
+    - write `data_to_send(connection)` for each connection in `take_ready()`, again and again until
+      it is empty: more is given only when the last was taken;
+    - make batches of the queue manager durable, in order, then call `durable`;
+    - hand the events of the queue manager (`manager.take_events`) to `core_event`;
+    - call `handle_timer` when `next_timer` says so.
+
+    A connection is a number. It comes from `accept`, or with `Connect` (then `connected` or
+    `connect_failed` is the answer), and ends with `Disconnect` or `connection_lost`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.events import (
+    ConnectionActiveChanged,
+    OutgoingAvailable,
+    QueueDeleted,
+    QueuePaused,
+    QueueResumed,
+    Stopped,
+)
+from openmsmq.core.events import Event as CoreEvent
+from openmsmq.core.outgoing_queue import ConnectionHistoryEntry
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
+from openmsmq.wire.scalars import GUID_NULL
+
+from .agenda import Agenda
+from .connection import Connection
+from .destinations import Destination, find_destination
+from .events import (
+    Closed,
+    CloseReason,
+    Connect,
+    Disconnect,
+    Event,
+    MessagesAcknowledged,
+    MessagesReceived,
+    Opened,
+    SendPing,
+)
+from .links import Link, LinkState
+from .ping import PingRequests, answer_ping
+from .receiving import Receiver
+from .sending import Sender
+from .session import BinarySession
+from .settings import PING_RESPONSE_SECONDS, BinarySettings
+from .status import CLOSE_STATUS, OutgoingStatus, describe
+from .transfer import Transfer
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from openmsmq.core.queue import Queue
+    from openmsmq.core.queue_manager import QueueManager
+
+_HISTORY_TIMER: Final = "MessageIDHistory Cleanup Timer"
+_WINDOW_TIMER: Final = "window"
+
+
+class BinaryProtocol:
+    """The Binary Protocol of one queue manager.
+
+    Args:
+        manager: the queue manager; started, so that its queues are known.
+        settings: timers, windows and limits.
+    """
+
+    def __init__(self, manager: QueueManager, settings: BinarySettings | None = None) -> None:
+        self._manager = manager
+        self.settings = settings or BinarySettings()
+        # How often what happened: reasons of closed sessions, refused messages and so on.
+        self.counters: dict[str, int] = {}
+        self._sender = Sender(manager, self.settings)
+        self._receiver = Receiver(manager, self._sender, self.counters)
+        guid = manager.state.local.identifier
+        self._pings = PingRequests(guid, server_class=self.settings.server_class)
+        self._events: deque[Event] = deque()
+        self._agenda = Agenda()
+        self._last_number = 0
+        self._connections: dict[int, Connection] = {}
+        self._links: dict[Destination, Link] = {}
+        # Links by the number of the connection that they are making.
+        self._connecting: dict[int, Link] = {}
+        # Open sessions by queue manager and by address.
+        self._by_guid: dict[UUID, Connection] = {}
+        self._by_host: dict[str, Connection] = {}
+        self._ready: set[int] = set()
+        # Connections of which something waits for the disk.
+        self._waiting: set[Connection] = set()
+        self._window = self.settings.window_size
+        self._pressed = False
+        self._history_timer = False
+        self._stopped = False
+        manager.state.message_history.size = self.settings.history_size
+
+    # Start and stop
+
+    def start(self, *, now: float) -> None:
+        """Begin: every outgoing queue with stored messages gets a session ([MS-MQQB] 3.1.4.1)."""
+        self._start_history_timer(now)
+        for queue in self._manager.outgoing.queues:
+            self._available(queue, now)
+
+    def stop(self, *, now: float) -> None:
+        """Close all sessions and open no more."""
+        self._stopped = True
+        self._close_all(CloseReason.STOPPED, now)
+
+    def _close_all(self, reason: CloseReason, now: float) -> None:
+        for connection in list(self._connections.values()):
+            connection.session.close(reason)
+            self._process(connection, now)
+
+    @property
+    def _offline(self) -> bool:
+        return self._stopped or not self._manager.state.local.connection_active
+
+    # Connections
+
+    def accept(self, address: str, *, now: float) -> int | None:
+        """A peer connects from this address; None means to close the connection at once."""
+        if self._offline or len(self._connections) >= self.settings.max_connections:
+            self._count("connection over the limit")
+            return None
+        session = BinarySession(
+            self.settings,
+            self._manager.state.local.identifier,
+            initiator=False,
+            now=now,
+            refuse=self._is_full_for(address),
+            window_size=self._window,
+        )
+        number = self._new_number()
+        connection = Connection(number, session, address, None, self.settings)
+        self._connections[number] = connection
+        self._update(connection)
+        return number
+
+    def _is_full_for(self, address: str) -> bool:
+        held = sum(
+            connection.address == address and connection.link is None
+            for connection in self._connections.values()
+        )
+        return held >= self.settings.max_connections_per_peer
+
+    def _new_number(self) -> int:
+        self._last_number += 1
+        return self._last_number
+
+    def connected(self, number: int, address: str, *, now: float) -> None:
+        """A connection that `Connect` asked for is made, to this address."""
+        link = self._connecting.pop(number, None)
+        if link is None or self._offline:
+            self._events.append(Disconnect(connection=number, reason=CloseReason.OFFLINE))
+            return
+        destination = link.destination
+        session = BinarySession(
+            self.settings,
+            self._manager.state.local.identifier,
+            initiator=True,
+            now=now,
+            remote_guid=destination.guid,
+            direct=destination.direct,
+            pinged=link.pinged,
+            window_size=self._window,
+        )
+        link.state = LinkState.CONNECTED
+        connection = Connection(number, session, address, link, self.settings)
+        self._connections[number] = connection
+        self._note_link(link, ConnectionStatus.NONE, address)
+        self._set_states(link, QueueState.WAITING)
+        self._update(connection)
+
+    def connect_failed(
+        self, number: int, status: ConnectionStatus, *, now: float, error: int = Hresult.MQ_ERROR
+    ) -> None:
+        """A connection that `Connect` or `SendPing` asked for cannot be made."""
+        link = self._connecting.pop(number, None)
+        if link is not None:
+            self._pings.forget(number)
+            self._note_link(link, status, "", error)
+            self._link_down(link, now)
+
+    def receive_data(self, number: int, data: bytes, *, now: float) -> None:
+        """Bytes came over a connection."""
+        connection = self._connections.get(number)
+        if connection is not None:
+            connection.session.receive_data(data, now=now)
+            self._process(connection, now)
+
+    def connection_lost(self, number: int, *, now: float) -> None:
+        """A connection was closed by the peer or broke."""
+        connection = self._connections.get(number)
+        if connection is not None:
+            connection.session.connection_lost()
+            self._process(connection, now)
+
+    def data_to_send(self, number: int, *, now: float) -> list[bytes]:
+        """The next bytes for a connection, in order; empty when there are none."""
+        connection = self._connections.get(number)
+        if connection is None:
+            return []
+        data = connection.session.data_to_send()
+        if data:
+            self._pump(connection, now)
+        return data
+
+    def may_read(self, number: int) -> bool:
+        """Whether to read on from a connection; ask again after `durable`."""
+        connection = self._connections.get(number)
+        return connection is None or connection.undurable_bytes <= self.settings.max_peer_bytes
+
+    def take_ready(self) -> list[int]:
+        """The connections that have got something to send since the last call."""
+        ready, self._ready = self._ready, set()
+        return sorted(ready)
+
+    def next_event(self) -> Event | None:
+        """The oldest event that was not fetched yet."""
+        return self._events.popleft() if self._events else None
+
+    # Pings
+
+    def ping_request(self, datagram: bytes) -> bytes | None:
+        """The answer to a datagram that came to the ping port, if it gets one."""
+        if not self.settings.answer_ping:
+            return None
+        refuse = self._offline or len(self._connections) >= self.settings.max_connections
+        return answer_ping(datagram, self._manager.state.local.identifier, refuse=refuse)
+
+    def ping_response(self, datagram: bytes, *, now: float) -> None:
+        """A datagram came to the port from which a ping was sent."""
+        found = self._pings.response(datagram)
+        if found is None:
+            return
+        number, accepted = found
+        link = self._connecting[number]
+        self._agenda.set(link, None)
+        if accepted:
+            link.pinged = True
+            self._connect(link, number)
+        else:
+            self._ping_failed(link, now)
+
+    def _ping_failed(self, link: Link, now: float) -> None:
+        self.connect_failed(link.connection, ConnectionStatus.PING_FAILURE, now=now)
+
+    # The queue manager
+
+    def core_event(self, event: CoreEvent, *, now: float) -> None:
+        """Something happened in the queue manager."""
+        if isinstance(event, OutgoingAvailable):
+            self._available(event.queue, now)
+        elif isinstance(event, QueuePaused):
+            self._paused(event.queue)
+        elif isinstance(event, QueueResumed):
+            self._available(event.queue, now)
+        elif isinstance(event, QueueDeleted):
+            self._forget(event.queue)
+        elif isinstance(event, ConnectionActiveChanged):
+            self._active_changed(now)
+        elif isinstance(event, Stopped):
+            self.stop(now=now)
+
+    def durable(self, number: int, *, now: float) -> None:
+        """All batches up to this number are on disk; `manager.durable` was called before."""
+        waiting, self._waiting = self._waiting, set()
+        for connection in sorted(waiting, key=_number):
+            connection.durable(number)
+            connection.session.durable(number, now=now)
+            self._pump(connection, now)
+            if connection.undurable:
+                self._waiting.add(connection)
+
+    def set_memory_pressure(self, *, pressed: bool, now: float) -> None:
+        """Memory is short, or no longer: peers send one message at a time, then ever more."""
+        self._pressed = pressed
+        if pressed:
+            self._set_window(1)
+            self._agenda.set(_WINDOW_TIMER, None)
+        elif self._window < self.settings.window_size:
+            self._agenda.set(_WINDOW_TIMER, now + self.settings.window_doubling_seconds)
+
+    def _set_window(self, window: int) -> None:
+        self._window = window
+        for connection in self._connections.values():
+            connection.session.window_size = window
+
+    def _widen(self, now: float) -> None:
+        self._set_window(min(self._window * 2, self.settings.window_size))
+        self.set_memory_pressure(pressed=False, now=now)
+
+    # Outgoing queues
+
+    def outgoing(self, *, now: float) -> list[OutgoingStatus]:
+        """Every outgoing queue that this protocol serves, as people see it."""
+        found = [self._sender.find_transfer(queue) for queue in self._manager.outgoing.queues]
+        return [describe(transfer, now=now) for transfer in found if transfer is not None]
+
+    def refresh_transfer_info(self, queue: Queue) -> None:
+        """Bring OutgoingTransferInfo of an outgoing queue up to date."""
+        transfer = self._sender.find_transfer(queue)
+        if transfer is not None:
+            self._sender.refresh_info(transfer)
+
+    def _available(self, queue: Queue, now: float) -> None:
+        """Message Position Available ([MS-MQQB] 3.1.7.12)."""
+        transfer = self._sender.find_transfer(queue)
+        outgoing = queue.outgoing
+        if transfer is None or outgoing is None or not outgoing.may_transmit:
+            return
+        if transfer.connection is not None:
+            self._manager.outgoing.set_state(queue, QueueState.CONNECTED)
+            self._pump(transfer.connection, now)
+        elif queue.lanes.count and not self._offline:
+            self._find_way(transfer, now)
+
+    def _paused(self, queue: Queue) -> None:
+        transfer = self._sender.find_transfer(queue)
+        if transfer is not None and transfer.connection is not None:
+            transfer.connection.session.announce_pause()
+            self._update(transfer.connection)
+
+    def _forget(self, queue: Queue) -> None:
+        self._sender.transfers.pop(queue.number, None)
+
+    def _active_changed(self, now: float) -> None:
+        if self._offline:
+            self._close_all(CloseReason.OFFLINE, now)
+        else:
+            self.start(now=now)
+
+    def _find_way(self, transfer: Transfer, now: float) -> None:
+        """Use an open session to the destination, or have one made."""
+        destination = find_destination(self._manager.state, transfer.name)
+        connection = self._open_connection(destination) if destination is not None else None
+        if connection is not None:
+            transfer.validate_at = None
+            self._attach(transfer, connection, now)
+        elif destination is None or not destination.host:
+            # [MS-MQQB] 3.1.5.2.1: look again later.
+            if transfer.validate_at is None:
+                self._note(transfer, ConnectionStatus.ROUTING_FAILURE, "", Hresult.MQ_ERROR)
+                transfer.validate_at = now + self._retry_seconds
+                self._manager.outgoing.set_state(transfer.queue, QueueState.NEED_VALIDATION)
+                self._update_transfer(transfer)
+        else:
+            transfer.validate_at = None
+            link = self._links.get(destination)
+            if link is None:
+                link = self._links[destination] = Link(destination)
+            transfer.link = link
+            link.transfers[transfer] = None
+            if link.state is LinkState.IDLE:
+                self._begin(link, ping=self.settings.send_ping, now=now)
+
+    def _open_connection(self, destination: Destination) -> Connection | None:
+        if destination.direct:
+            return self._by_host.get(destination.host.lower())
+        return self._by_guid.get(destination.guid)
+
+    def _attach(self, transfer: Transfer, connection: Connection, now: float) -> None:
+        transfer.connection = connection
+        connection.transfers[transfer] = None
+        outgoing = transfer.queue.outgoing
+        if outgoing is not None:
+            outgoing.next_hops = (connection.address,)
+        self._note(transfer, ConnectionStatus.READY, connection.address)
+        self._manager.outgoing.set_state(transfer.queue, QueueState.CONNECTED)
+        self._pump(connection, now)
+
+    # Links
+
+    @property
+    def _retry_seconds(self) -> float:
+        return self.settings.retry_connect_seconds + self.settings.round_trip_delay
+
+    def _begin(self, link: Link, *, ping: bool, now: float) -> None:
+        """Establish a Protocol Session ([MS-MQQB] 3.1.5.2)."""
+        number = link.connection = self._new_number()
+        self._connecting[number] = link
+        link.retry_at = None
+        link.pinged = False
+        self._set_states(link, QueueState.WAITING)
+        if not ping:
+            self._connect(link, number)
+            return
+        link.state = LinkState.PINGING
+        self._agenda.set(link, now + PING_RESPONSE_SECONDS)
+        self._events.append(
+            SendPing(
+                connection=number,
+                host=link.destination.host,
+                port=self.settings.ping_port,
+                datagram=self._pings.request(number),
+            )
+        )
+
+    def _connect(self, link: Link, number: int) -> None:
+        link.state = LinkState.CONNECTING
+        self._events.append(
+            Connect(connection=number, host=link.destination.host, port=self.settings.port)
+        )
+
+    def _link_down(self, link: Link, now: float) -> None:
+        """The connection is gone, or was never made: try again if messages wait."""
+        link.connection = 0
+        link.pinged = False
+        self._set_states(link, QueueState.DISCONNECTED)
+        if link.has_work and not self._offline:
+            link.state = LinkState.WAITING
+            link.retry_at = now + self._retry_seconds
+        else:
+            link.state = LinkState.IDLE
+            link.retry_at = None
+        self._agenda.set(link, link.retry_at)
+
+    def _link_timer(self, link: Link, now: float) -> None:
+        if link.state is LinkState.PINGING:
+            self._ping_failed(link, now)
+            return
+        link.state = LinkState.IDLE
+        link.retry_at = None
+        for transfer in list(link.transfers):
+            # A peer may have connected meanwhile, or the name may mean another host now.
+            self._available(transfer.queue, now)
+
+    def _set_states(self, link: Link, state: QueueState) -> None:
+        for transfer in link.transfers:
+            if transfer.connection is None:
+                self._manager.outgoing.set_state(transfer.queue, state)
+
+    def _note_link(
+        self, link: Link, status: ConnectionStatus, address: str, error: int = 0
+    ) -> None:
+        for transfer in link.transfers:
+            if transfer.connection is None:
+                self._note(transfer, status, address, error)
+
+    def _note(
+        self, transfer: Transfer, status: ConnectionStatus, address: str, error: int = 0
+    ) -> None:
+        """Append to ConnectionHistory."""
+        self._manager.outgoing.add_history(
+            transfer.queue,
+            ConnectionHistoryEntry(
+                status,
+                int(self._manager.state.utc),
+                error,
+                (address,) if address else (),
+            ),
+        )
+
+    # Sessions
+
+    def _process(self, connection: Connection, now: float) -> None:
+        """Do what the events of a session ask for."""
+        while (event := connection.session.next_event()) is not None:
+            if isinstance(event, MessagesReceived):
+                self._messages_received(connection, event, now)
+            elif isinstance(event, MessagesAcknowledged):
+                self._sender.acknowledged(event)
+                self._pump(connection, now)
+            elif isinstance(event, Opened):
+                self._opened(connection, now)
+            elif isinstance(event, Closed):
+                self._closed(connection, event, now)
+            elif connection.link is not None:
+                status = ConnectionStatus.ESTABLISH_PACKET_RECEIVED
+                self._note_link(connection.link, status, connection.address)
+        self._update(connection)
+
+    def _opened(self, connection: Connection, now: float) -> None:
+        self._by_guid.setdefault(connection.session.remote_guid, connection)
+        self._by_host.setdefault(connection.address.lower(), connection)
+        link = connection.link
+        if link is not None:
+            self._by_host.setdefault(link.destination.host.lower(), connection)
+            for transfer in link.transfers:
+                if transfer.connection is None:
+                    self._attach(transfer, connection, now)
+        # Others may have waited for this queue manager, too.
+        for transfer in list(self._sender.transfers.values()):
+            if transfer.connection is None:
+                self._available(transfer.queue, now)
+
+    def _messages_received(
+        self, connection: Connection, event: MessagesReceived, now: float
+    ) -> None:
+        depends = self._receiver.receive(connection, event.messages, now=now)
+        self._start_history_timer(now)
+        if depends is None:
+            connection.session.close(CloseReason.NO_ROOM)
+            return
+        durable = self._manager.state.durable_number
+        if depends > durable:
+            connection.received(depends, sum(len(each.packet) for each in event.messages))
+            self._waiting.add(connection)
+        connection.session.settled(depends, durable, now=now)
+
+    def _closed(self, connection: Connection, event: Closed, now: float) -> None:
+        """Closing a Session ([MS-MQQB] 3.1.5.9)."""
+        self._count(event.reason)
+        number = connection.number
+        del self._connections[number]
+        self._ready.discard(number)
+        self._waiting.discard(connection)
+        self._agenda.set(connection, None)
+        data = connection.session.data_to_send() if event.reason is CloseReason.REFUSING else []
+        self._events.append(
+            Disconnect(
+                connection=number, reason=event.reason, detail=event.detail, data=tuple(data)
+            )
+        )
+        self._unregister(connection)
+        transfers = list(connection.transfers)
+        for transfer in transfers:
+            self._manager.outgoing.set_state(transfer.queue, QueueState.DISCONNECTING)
+        self._sender.release(connection)
+        link = connection.link
+        status = CLOSE_STATUS.get(event.reason, ConnectionStatus.UNKNOWN_FAILURE)
+        for transfer in transfers:
+            self._update_transfer(transfer)
+            self._manager.outgoing.set_state(transfer.queue, QueueState.DISCONNECTED)
+        if link is not None:
+            if event.reason is not CloseReason.IDLE:
+                self._note_link(link, status, connection.address, Hresult.MQ_ERROR)
+            self._link_down(link, now)
+        for transfer in transfers:
+            if transfer.link is not link or link is None:
+                self._available(transfer.queue, now)
+
+    def _unregister(self, connection: Connection) -> None:
+        """Forget an open session; another one to the same peer takes its place."""
+        guid = connection.session.remote_guid
+        if self._by_guid.get(guid) is connection:
+            del self._by_guid[guid]
+        for host in [host for host, each in self._by_host.items() if each is connection]:
+            del self._by_host[host]
+        for other in self._connections.values():
+            if other.session.room and other.session.remote_guid == guid != GUID_NULL:
+                self._by_guid.setdefault(guid, other)
+                self._by_host.setdefault(other.address.lower(), other)
+
+    def _pump(self, connection: Connection, now: float) -> None:
+        """Send what the outgoing queues of a connection have."""
+        if self._sender.pump(connection, now=now):
+            self._waiting.add(connection)
+        for transfer in connection.transfers:
+            self._update_transfer(transfer)
+        self._update(connection)
+
+    def _update(self, connection: Connection) -> None:
+        """Note the next timer of a connection, and whether it has data to send."""
+        session = connection.session
+        if session.closed:
+            return
+        if session.output_bytes:
+            self._ready.add(connection.number)
+        times = [session.next_timer()]
+        if self._may_order_ack(connection):
+            times.append(connection.order_acks.next_timer())
+        self._agenda.set(connection, min(time for time in times if time is not None))
+
+    def _may_order_ack(self, connection: Connection) -> bool:
+        state = self._manager.state
+        return connection.session.room > 0 and not state.depends_on(state.ordinals.depends())
+
+    def _update_transfer(self, transfer: Transfer) -> None:
+        times = [time for time in (transfer.resend_at, transfer.validate_at) if time is not None]
+        self._agenda.set(transfer, min(times, default=None))
+
+    # Timers
+
+    def next_timer(self) -> float | None:
+        """The monotonic time at which `handle_timer` is to be called next."""
+        return self._agenda.next()
+
+    def handle_timer(self, *, now: float) -> None:
+        """Do what is due."""
+        for owner in self._agenda.take_due(now):
+            if isinstance(owner, Connection):
+                self._connection_timer(owner, now)
+            elif isinstance(owner, Link):
+                self._link_timer(owner, now)
+            elif isinstance(owner, Transfer):
+                self._transfer_timer(owner, now)
+            elif owner is _WINDOW_TIMER:
+                self._widen(now)
+            else:
+                self._clean_history(now)
+
+    def _connection_timer(self, connection: Connection, now: float) -> None:
+        session = connection.session
+        if session.closed:
+            return
+        session.handle_timer(now=now)
+        if self._may_order_ack(connection):
+            durable = self._manager.state.durable_number
+            for ack, destination in connection.order_acks.take_due(durable, now=now):
+                self._receiver.send_order_ack(connection, ack, destination, now=now)
+        self._process(connection, now)
+
+    def _transfer_timer(self, transfer: Transfer, now: float) -> None:
+        if transfer.resend_at is not None and transfer.resend_at <= now:
+            self._sender.resend_due(transfer)
+        if transfer.validate_at is not None and transfer.validate_at <= now:
+            transfer.validate_at = None
+        self._update_transfer(transfer)
+        self._available(transfer.queue, now)
+
+    def _start_history_timer(self, now: float) -> None:
+        """MessageIDHistory Cleanup Timer ([MS-MQQB] 3.1.2.8)."""
+        if not self._history_timer and len(self._manager.state.message_history):
+            self._history_timer = True
+            self._agenda.set(_HISTORY_TIMER, now + self.settings.history_seconds)
+
+    def _clean_history(self, now: float) -> None:
+        state = self._manager.state
+        state.message_history.clean(state, self.settings.history_seconds)
+        self._history_timer = False
+        self._start_history_timer(now)
+
+    def _count(self, what: str) -> None:
+        self.counters[what] = self.counters.get(what, 0) + 1
+
+
+def _number(connection: Connection) -> int:
+    return connection.number

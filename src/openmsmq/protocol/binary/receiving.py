@@ -1,0 +1,333 @@
+"""Messages arrive: duplicates, order, delivery and what the sender hears of it ([MS-MQQB] 3.1.5.8).
+
+The messages of one read are delivered together, so that the store gets them in one batch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.final_acks import order_queue_of
+from openmsmq.core.names import is_read_only
+from openmsmq.core.queue import Queue, QueueRole
+from openmsmq.core.transfer_info import IncomingTransactionalTransferInfo
+from openmsmq.wire.direct_format_name import DirectFormatName
+from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.message_class import MessageClass
+from openmsmq.wire.order_ack import ORDER_QUEUE_NUMBER, OrderAck, build_order_ack, recognize_ack
+from openmsmq.wire.queue_address import QueueAddress, QueueAddressType
+from openmsmq.wire.queue_address_names import format_name_of
+from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.scalars import GUID_NULL
+
+if TYPE_CHECKING:
+    from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.wire.user_message import UserMessage
+
+    from .connection import Connection
+    from .sending import Sender
+
+_ACCEPTED: Final = MessageClass.ACK_REACH_QUEUE
+_DM: Final = 0x20
+_TRACED: Final = 0x01
+_ADMIN_MASK: Final = 0x0000E000
+_NOWHERE: Final = bytes(16)
+_DELIVERABLE: Final = frozenset((QueueRole.USER, QueueRole.CONNECTOR))
+
+
+class Receiver:
+    """Takes the messages that sessions bring."""
+
+    __slots__ = ("_counters", "_manager", "_sender")
+
+    def __init__(self, manager: QueueManager, sender: Sender, counters: dict[str, int]) -> None:
+        self._manager = manager
+        self._sender = sender
+        self._counters = counters
+
+    def receive(
+        self, connection: Connection, messages: list[UserMessage], *, now: float
+    ) -> int | None:
+        """Deal with the messages of one read.
+
+        Returns:
+            The batch that must be durable before they are acknowledged; None if there was no room
+            for all of them, so that the session must end.
+        """
+        read = _Read(self, self._manager, connection, now)
+        complete = True
+        for message in messages:
+            if not read.add(message):
+                complete = False
+                break
+        complete = complete and read.flush()
+        read.remember()
+        if not complete:
+            return None
+        state = self._manager.state
+        return state.batch_number if state.batch and read.recoverable else 0
+
+    def count(self, what: str) -> None:
+        self._counters[what] = self._counters.get(what, 0) + 1
+
+    def find_queue(self, message: UserMessage) -> Queue | None:
+        """The queue of this queue manager that a message is for."""
+        state = self._manager.state
+        destination = message.destination_queue
+        if destination is None or message.packet[32:48] not in (_NOWHERE, state.identity):
+            return None
+        if destination.type == QueueAddressType.PRIVATE_ON_OTHER:
+            if destination.guid not in (GUID_NULL, state.manager.identifier):
+                return None
+            return state.private_numbers.get(destination.number)
+        try:
+            name = format_name_of(destination)
+        except QueueError:
+            return None
+        if isinstance(name, DirectFormatName):
+            # Choice: what came here by a direct name is for us, whatever we are called there.
+            return None if is_read_only(name) else state.paths.get(name.queue_name.key)
+        return state.identifiers.get(destination.guid or GUID_NULL)
+
+    def take_ack(self, connection: Connection, message: UserMessage, now: float) -> None:
+        """A message to the order queue: an OrderAck or FinalAck, or nothing."""
+        peer = connection.session.remote_guid
+        try:
+            ack = recognize_ack(message)
+        except MalformedPacket:
+            ack = None
+        if ack is None:
+            known = False
+        elif isinstance(ack, OrderAck):
+            known = self._sender.order_ack(ack, peer, now=now)
+        else:
+            known = self._sender.final_ack(ack, message.message_class, peer)
+        if not known:
+            self.count("unknown transactional acknowledgment")
+
+    def send_order_ack(
+        self, connection: Connection, ack: OrderAck, destination: QueueAddress, *, now: float
+    ) -> None:
+        """Order Ack Send Timer: tell the sender how far its stream got."""
+        state = self._manager.state
+        ordinal = state.ordinals.take(1, state.batch, state.batch_number) + 1
+        packet = build_order_ack(
+            ack,
+            destination,
+            source_queue_manager=state.manager.identifier,
+            message_id=ordinal & 0xFFFFFFFF,
+            sent_time=int(state.utc),
+        )
+        connection.session.send(packet, None, now=now)
+
+
+class _Arriving:
+    """A message for a queue; with its stream, and how far that was before, if transactional."""
+
+    __slots__ = ("before", "message", "stream")
+
+    def __init__(
+        self, message: UserMessage, stream: IncomingTransactionalTransferInfo | None
+    ) -> None:
+        self.message = message
+        self.stream = stream
+        self.before = (
+            (stream.sequence_identifier, stream.sequence_number) if stream is not None else (0, 0)
+        )
+
+
+class _Read:
+    """The messages of one read on their way into queues."""
+
+    __slots__ = (
+        "_connection",
+        "_express",
+        "_identifiers",
+        "_manager",
+        "_now",
+        "_queue",
+        "_queues",
+        "_receiver",
+        "_run",
+        "_stored",
+        "_streams",
+        "recoverable",
+    )
+
+    def __init__(
+        self, receiver: Receiver, manager: QueueManager, connection: Connection, now: float
+    ) -> None:
+        self._receiver = receiver
+        self._manager = manager
+        self._connection = connection
+        self._now = now
+        # Whether any message must be durable.
+        self.recoverable = False
+        # Messages in a row for one queue, which go into it together.
+        self._queue: Queue | None = None
+        self._run: list[_Arriving] = []
+        self._queues: dict[bytes, Queue | None] = {}
+        self._streams: dict[bytes, IncomingTransactionalTransferInfo] = {}
+        # For the history: who is known already, and what was processed.
+        self._identifiers: set[bytes] = set()
+        self._express: list[bytes] = []
+        self._stored: list[bytes] = []
+
+    def add(self, message: UserMessage) -> bool:
+        """Take the next message; False when there is no room, then it is the last."""
+        if message.flags & _DM:
+            self.recoverable = True
+        # Flags decide how the address is encoded; both together name the queue.
+        key = (
+            message.packet[60:64]
+            + message.packet[32:48]
+            + message.packet[64 : message.admin_offset]
+        )
+        if key in self._queues:
+            queue = self._queues[key]
+        else:
+            queue = self._queues[key] = self._receiver.find_queue(message)
+        if message.transaction_offset:
+            return self._add_transactional(message, queue)
+        identifier = message.packet[16:32] + message.packet[56:60]
+        if identifier in self._manager.state.message_history or identifier in self._identifiers:
+            self._receiver.count("duplicate message")
+            self._note(message, identifier)
+            return True
+        self._identifiers.add(identifier)
+        if queue is None or queue.role not in _DELIVERABLE:
+            self._note(message, identifier)
+            if queue is not None and queue.properties.private_queue_number == ORDER_QUEUE_NUMBER:
+                self._receiver.take_ack(self._connection, message, self._now)
+            else:
+                self._reject(message, MessageClass.NACK_BAD_DST_Q)
+            return True
+        return self._append(queue, _Arriving(message, None))
+
+    def _append(self, queue: Queue, arriving: _Arriving) -> bool:
+        if queue is not self._queue:
+            if not self.flush():
+                return False
+            self._queue = queue
+        self._run.append(arriving)
+        return True
+
+    def _reject(self, message: UserMessage, message_class: MessageClass) -> None:
+        self._receiver.count(f"refused: {message_class.name}")
+        self._manager.incoming.reject(message, message_class)
+
+    def _note(self, message: UserMessage, identifier: bytes) -> None:
+        (self._stored if message.flags & _DM else self._express).append(identifier)
+
+    # Transactional messages
+
+    def _add_transactional(self, message: UserMessage, queue: Queue | None) -> bool:
+        if queue is None or queue.role not in _DELIVERABLE:
+            self._learn_address(message)
+            self._reject(message, MessageClass.NACK_BAD_DST_Q)
+            return True
+        if not queue.properties.transactional:
+            self._learn_address(message)
+            self._reject(message, MessageClass.NACK_NOT_TRANSACTIONAL_Q)
+            return True
+        stream = self._stream(message, queue)
+        sequence = message.tx_sequence_id
+        number = message.tx_sequence_number
+        utc = self._manager.state.utc
+        if sequence is None or not _is_next(stream, sequence.value, message):
+            self._receiver.count("transactional message out of order")
+            stream.reject(utc)
+            if stream.key in queue.incoming:
+                self._manager.incoming.store_stream(queue, stream)
+            self._schedule(message, stream)
+            return True
+        arriving = _Arriving(message, stream)
+        stream.accept(sequence.value, number, utc)
+        return self._append(queue, arriving)
+
+    def _stream(self, message: UserMessage, queue: Queue) -> IncomingTransactionalTransferInfo:
+        raw = (
+            message.packet[16:32]
+            + message.packet[60:64]
+            + message.packet[64 : message.admin_offset]
+        )
+        stream = self._streams.get(raw)
+        if stream is None:
+            destination = message.destination_queue
+            name = destination.direct if destination is not None else None
+            stream = IncomingTransactionalTransferInfo(
+                queue.number,
+                name or str(destination.number if destination is not None else 0),
+                message.source_queue_manager,
+            )
+            stream = self._streams[raw] = queue.incoming.get(stream.key, stream)
+        return stream
+
+    def _schedule(self, message: UserMessage, stream: IncomingTransactionalTransferInfo) -> None:
+        """Every transactional message for this queue manager asks for an OrderAck."""
+        state = self._manager.state
+        self._learn_address(message)
+        self._connection.order_acks.received(
+            stream,
+            order_queue_of(state, message),
+            depends=state.batch_number if state.batch else state.batch_number - 1,
+            now=self._now,
+        )
+
+    def _learn_address(self, message: UserMessage) -> None:
+        source = message.source_queue_manager
+        if source == self._connection.session.remote_guid:
+            self._manager.incoming.learn_address(source, self._connection.address)
+
+    # Delivery
+
+    def flush(self) -> bool:
+        """Put the messages in a row into their queue; False when there was no room for all."""
+        run, self._run = self._run, []
+        queue = self._queue
+        if queue is None or not run:
+            return True
+        streams = {id(each.stream): each.stream for each in run if each.stream is not None}
+        incoming = self._manager.incoming
+        classes = incoming.deliver(
+            queue, [each.message for each in run], list(streams.values())
+        ).classes
+        for each, message_class in zip(run, classes, strict=False):
+            self._delivered(each, message_class)
+        left = run[len(classes) :]
+        for each in reversed(left):
+            if each.stream is not None:
+                each.stream.sequence_identifier, each.stream.sequence_number = each.before
+                incoming.store_stream(queue, each.stream)
+        return not left
+
+    def _delivered(self, arriving: _Arriving, message_class: MessageClass) -> None:
+        message = arriving.message
+        if arriving.stream is not None:
+            self._schedule(message, arriving.stream)
+        else:
+            self._note(message, message.packet[16:32] + message.packet[56:60])
+        if message_class is not _ACCEPTED:
+            self._receiver.count(f"refused: {message_class.name}")
+            return
+        if message.flags & _ADMIN_MASK:
+            self._learn_address(message)
+        if message.packet[3] & _TRACED:
+            self._manager.incoming.report(message)
+
+    def remember(self) -> None:
+        """Enter the processed messages into the history."""
+        state = self._manager.state
+        state.message_history.add(state, self._express, stored=False)
+        state.message_history.add(state, self._stored, stored=True)
+
+
+def _is_next(
+    stream: IncomingTransactionalTransferInfo, sequence: int, message: UserMessage
+) -> bool:
+    """Whether a transactional message is accepted ([MS-MQQB] 3.1.5.8.6)."""
+    number = message.tx_sequence_number
+    previous = message.previous_tx_sequence_number
+    if sequence == stream.sequence_identifier:
+        return number > stream.sequence_number >= previous
+    return sequence > stream.sequence_identifier and previous == 0 and number > 0

@@ -1,0 +1,331 @@
+"""Messages leave: outgoing queues through sessions, and what acknowledgments do to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.message import RECOVERABLE, TRANSACTIONAL, Message, PositionState
+from openmsmq.core.packets import packet_of
+from openmsmq.wire.message_class import MessageClass
+from openmsmq.wire.order_ack import FinalAck, OrderAck
+from openmsmq.wire.scalars import TxSequenceID
+from openmsmq.wire.sequence_info import SequenceInfo
+from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.user_message_patch import patch_transaction
+
+from .destinations import is_binary
+from .transfer import OutgoingMessagePosition, Transfer
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from openmsmq.core.queue import Queue
+    from openmsmq.core.queue_manager import QueueManager
+
+    from .connection import Connection
+    from .events import MessagesAcknowledged
+    from .settings import BinarySettings
+
+_DELIVERED: Final = int(MessageClass.ACK_REACH_QUEUE)
+_TRACED: Final = 0x01
+# Bytes that are taken from a queue at a time.
+_READ_BYTES: Final = 1024 * 1024
+
+
+class Sender:
+    """The outgoing queues of one queue manager that this protocol serves."""
+
+    __slots__ = ("_awaiting", "_manager", "_settings", "transfers")
+
+    def __init__(self, manager: QueueManager, settings: BinarySettings) -> None:
+        self._manager = manager
+        self._settings = settings
+        self.transfers: dict[int, Transfer] = {}
+        # AwaitingFinalACKTable, by sequence and number.
+        self._awaiting: dict[tuple[int, int], Message] = {}
+
+    def find_transfer(self, queue: Queue) -> Transfer | None:
+        """The transfer of an outgoing queue; None if another protocol sends its messages."""
+        transfer = self.transfers.get(queue.number)
+        if transfer is None and is_binary(queue):
+            transfer = self.transfers[queue.number] = Transfer(queue, self._settings)
+            for message in self._manager.outgoing.awaiting_final_ack(queue):
+                self._await(transfer, message)
+        return transfer
+
+    def _await(self, transfer: Transfer, message: Message) -> None:
+        history = message.make_history()
+        self._awaiting[history.tx_sequence_id, history.tx_sequence_number] = message
+        transfer.awaiting += 1
+
+    # Dispatch
+
+    def pump(self, connection: Connection, *, now: float) -> bool:
+        """Send what may be sent; return whether something waits for the disk."""
+        session = connection.session
+        blocked = False
+        ready = list(connection.transfers)
+        while ready and (room := session.room) > 0:
+            transfer = ready[0] if len(ready) == 1 else min(ready, key=_rank)
+            count = room if len(ready) == 1 else 1
+            sent, waits = self._send_some(connection, transfer, count, now)
+            blocked |= waits
+            if not sent:
+                ready.remove(transfer)
+        return blocked
+
+    def _send_some(
+        self, connection: Connection, transfer: Transfer, count: int, now: float
+    ) -> tuple[int, bool]:
+        """Send up to `count` messages; also return whether the next one waits for the disk."""
+        outgoing = self._manager.outgoing
+        state = self._manager.state
+        read = outgoing.peek(transfer.queue, -1, max_count=count, max_bytes=_READ_BYTES)
+        if read is None:
+            return 0, False
+        if state.depends_on(state.ordinals.depends()):
+            # After a crash these message identifiers could be given to other messages.
+            return 0, True
+        expired = [message for message in read.messages if message.expires <= state.utc]
+        if expired:
+            outgoing.expire(expired)
+            return sum(message.state == PositionState.DELETED for message in expired), False
+        sent = 0
+        session = connection.session
+        for message, packet in zip(read.messages, read.packets, strict=True):
+            if message.traits & RECOVERABLE and state.depends_on(message.stored):
+                return sent, True
+            if not session.room:
+                break
+            self._send_one(connection, transfer, message, packet, now)
+            sent += 1
+        return sent, False
+
+    def _send_one(
+        self,
+        connection: Connection,
+        transfer: Transfer,
+        message: Message,
+        packet: bytes,
+        now: float,
+    ) -> None:
+        transfer.peer = connection.session.remote_guid
+        self._manager.outgoing.lock((message,), transfer)
+        view: UserMessage | None = None
+        if message.traits & TRANSACTIONAL:
+            view = UserMessage(packet)
+            position = OutgoingMessagePosition(
+                transfer, message, final_ack_required=view.final_ack_required
+            )
+        else:
+            position = OutgoingMessagePosition(transfer, message, final_ack_required=False)
+        number = position.tx_sequence_number
+        if number and view is not None:
+            position.previous = transfer.previous_number(number)
+            packet = patch_transaction(
+                view,
+                tx_sequence_id=TxSequenceID.from_value(position.tx_sequence_id),
+                tx_sequence_number=number,
+                previous_tx_sequence_number=position.previous,
+            )
+            transfer.ordered[number] = position
+            if transfer.resend_at is None:
+                self._start_resend_timer(transfer, now)
+        else:
+            transfer.plain[position] = None
+        connection.session.send(packet, position, now=now)
+        if packet[3] & _TRACED:
+            self._manager.incoming.report(UserMessage(packet), connection.address)
+
+    # Session acknowledgments
+
+    def acknowledged(self, event: MessagesAcknowledged) -> None:
+        """The peer has messages, or has them on disk."""
+        for token in event.received:
+            if isinstance(token, OutgoingMessagePosition):
+                token.received_session_ack = True
+        done: dict[Transfer, list[Message]] = {}
+        for token in (*event.express, *event.recoverable):
+            if not isinstance(token, OutgoingMessagePosition):
+                continue
+            if token.tx_sequence_number:
+                if token.received_order_ack:
+                    self._complete(token)
+            elif token in token.transfer.plain:
+                del token.transfer.plain[token]
+                done.setdefault(token.transfer, []).append(token.message)
+        for transfer, messages in done.items():
+            self._manager.outgoing.finish(transfer.queue, messages, _DELIVERED)
+
+    def release(self, connection: Connection) -> None:
+        """The session is over: what it did not deliver goes back in place."""
+        for transfer in connection.transfers:
+            messages = [position.message for position in transfer.plain]
+            messages += [position.message for position in transfer.ordered.values()]
+            transfer.plain.clear()
+            transfer.ordered.clear()
+            transfer.connection = None
+            transfer.start_sequence(self._settings)
+            self._manager.outgoing.release(messages)
+        connection.transfers.clear()
+
+    # Transactional acknowledgments
+
+    def order_ack(self, ack: OrderAck, peer: UUID, *, now: float) -> bool:
+        """Take in an OrderAck from a queue manager; return whether it concerns us."""
+        sequence = ack.tx_sequence_id.value
+        transfer = self._transfer_of(sequence, peer)
+        outgoing = transfer.queue.outgoing if transfer is not None else None
+        active = outgoing.sequence if outgoing is not None else None
+        if transfer is None or active is None or ack.tx_sequence_number > active.last:
+            return False
+        transfer.last_ack_time = int(self._manager.state.utc)
+        transfer.last_ack_count += 1
+        transfer.last_ack = max(transfer.last_ack, ack.tx_sequence_number)
+        covered = []
+        for number, position in transfer.ordered.items():
+            if number > ack.tx_sequence_number:
+                break
+            position.received_order_ack = True
+            covered.append(position)
+        self._advance_resend(transfer, now)
+        for position in covered:
+            if position.received_session_ack:
+                self._complete(position)
+        self._end_if_done(transfer)
+        self.refresh_info(transfer)
+        return True
+
+    def _transfer_of(self, sequence: int, peer: UUID) -> Transfer | None:
+        """The transfer with this sequence, if the peer is the one that it goes to."""
+        for transfer in self.transfers.values():
+            outgoing = transfer.queue.outgoing
+            active = outgoing.sequence if outgoing is not None else None
+            if active is not None and active.identifier == sequence:
+                return transfer if transfer.peer == peer else None
+        return None
+
+    def _complete(self, position: OutgoingMessagePosition) -> None:
+        """A transactional message was delivered in order."""
+        transfer = position.transfer
+        if transfer.ordered.get(position.tx_sequence_number) is not position:
+            return
+        del transfer.ordered[position.tx_sequence_number]
+        outgoing = self._manager.outgoing
+        if position.awaits_final_ack:
+            outgoing.await_final_ack(position.message)
+            self._await(transfer, position.message)
+        else:
+            outgoing.finish(transfer.queue, [position.message], _DELIVERED)
+        self._end_if_done(transfer)
+
+    def _end_if_done(self, transfer: Transfer) -> None:
+        outgoing = transfer.queue.outgoing
+        sequence = outgoing.sequence if outgoing is not None else None
+        if sequence is not None and not transfer.ordered and transfer.last_ack >= sequence.last:
+            self._manager.outgoing.end_sequence(transfer.queue)
+            transfer.last_ack = 0
+            transfer.start_sequence(self._settings)
+
+    def final_ack(self, ack: FinalAck, message_class: int, peer: UUID) -> bool:
+        """Take in a FinalAck from a queue manager; return whether it concerns us."""
+        sequence = ack.tx_sequence_id.value
+        key = sequence, ack.tx_sequence_number
+        message = self._awaiting.get(key)
+        if message is None:
+            transfer = self._transfer_of(sequence, peer)
+            message = self._find(transfer, ack.tx_sequence_number) if transfer else None
+        else:
+            transfer = self.transfers[message.queue.number]
+            if transfer.peer not in (None, peer):
+                return False
+        if message is None or transfer is None or self._message_id(message) != ack.message_id:
+            return False
+        if self._awaiting.pop(key, None) is not None:
+            transfer.awaiting -= 1
+        transfer.ordered.pop(ack.tx_sequence_number, None)
+        self._manager.outgoing.finish(transfer.queue, [message], message_class, acknowledged=True)
+        if not transfer.ordered:
+            transfer.resend_at = None
+        self.refresh_info(transfer)
+        return True
+
+    def _find(self, transfer: Transfer, number: int) -> Message | None:
+        position = transfer.ordered.get(number)
+        if position is not None:
+            return position.message
+        for message in transfer.queue.lanes:
+            history = message.history
+            if message.transactional and history is not None:
+                if history.tx_sequence_number == number:
+                    return message
+                if history.tx_sequence_number > number:
+                    return None
+        return None
+
+    def _message_id(self, message: Message) -> int:
+        return UserMessage(packet_of(self._manager.state, message)).message_id
+
+    # Sending again
+
+    def _start_resend_timer(self, transfer: Transfer, now: float) -> None:
+        transfer.resend_at = now + transfer.resend_interval
+
+    def _advance_resend(self, transfer: Transfer, now: float) -> None:
+        """[MS-MQQB] 3.1.5.6: the next interval, and the first one when nothing is left."""
+        self._next_interval(transfer)
+        if all(position.received_order_ack for position in transfer.ordered.values()):
+            transfer.resend_index = 0
+            transfer.resend_at = None
+        else:
+            self._start_resend_timer(transfer, now)
+
+    def _next_interval(self, transfer: Transfer) -> None:
+        table = self._settings.resend_timer_table
+        transfer.resend_index = min(transfer.resend_index + 1, len(table) - 1)
+        transfer.resend_interval = table[transfer.resend_index]
+
+    def resend_due(self, transfer: Transfer) -> None:
+        """Transactional Ack Wait Timer: everything that is not acknowledged is sent again."""
+        transfer.resend_at = None
+        self._next_interval(transfer)
+        messages = [position.message for position in transfer.ordered.values()]
+        transfer.ordered.clear()
+        self._manager.outgoing.release(messages)
+
+    # What people see
+
+    def refresh_info(self, transfer: Transfer) -> None:
+        """Bring OutgoingTransferInfo up to date ([MS-MQQB] 3.1.5.6)."""
+        outgoing = transfer.queue.outgoing
+        if outgoing is None:
+            return
+        state = self._manager.state
+        info = outgoing.transfer_info
+        sequence = outgoing.sequence
+        unacked = [each for each in transfer.ordered.values() if not each.received_order_ack]
+        info.eod_last_ack_time = transfer.last_ack_time
+        info.eod_last_ack_count = transfer.last_ack_count
+        info.eod_no_ack_count = len(unacked)
+        info.eod_resend_interval = int(transfer.resend_interval)
+        info.eod_first_non_ack = unacked[0].sequence_info if unacked else None
+        info.eod_last_non_ack = unacked[-1].sequence_info if unacked else None
+        if transfer.last_ack and sequence is not None:
+            last = transfer.last_ack
+            info.eod_last_ack = SequenceInfo(sequence.identifier, last, last - 1)
+        if sequence is not None:
+            last = sequence.last
+            info.eod_next_seq = SequenceInfo(sequence.identifier, last + 1, last)
+        info.eod_no_read_count = transfer.awaiting
+        info.eod_resend_count = transfer.resend_index
+        info.eod_resend_time = (
+            int(state.utc + transfer.resend_at - state.now) if transfer.resend_at is not None else 0
+        )
+
+
+def _rank(transfer: Transfer) -> tuple[int, int]:
+    """Which queue sends next: the greater priority, then the older message."""
+    message = transfer.queue.lanes.first()
+    if message is None:
+        return 1 << 31, 0
+    return -(transfer.queue.properties.base_priority + message.priority), message.sequence

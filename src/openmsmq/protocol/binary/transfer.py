@@ -1,0 +1,121 @@
+"""One outgoing queue on its way to a destination, and the messages of it that were sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from openmsmq.core.message import TRANSACTIONAL, Message, Traits
+from openmsmq.wire.format_name import parse_format_name
+from openmsmq.wire.sequence_info import SequenceInfo
+
+from .settings import BinarySettings
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from openmsmq.core.queue import Queue
+
+    from .connection import Connection
+    from .links import Link
+
+_JOURNALING = int(Traits.NEGATIVE_JOURNALING | Traits.POSITIVE_JOURNALING)
+
+
+class OutgoingMessagePosition:
+    """A message that was sent and waits for acknowledgments ([MS-MQQB] 3.1.1.3.1.2)."""
+
+    __slots__ = (
+        "awaits_final_ack",
+        "message",
+        "previous",
+        "received_order_ack",
+        "received_session_ack",
+        "transfer",
+        "tx_sequence_id",
+        "tx_sequence_number",
+    )
+
+    def __init__(self, transfer: Transfer, message: Message, *, final_ack_required: bool) -> None:
+        self.transfer = transfer
+        self.message = message
+        history = message.history
+        numbered = message.traits & TRANSACTIONAL and history is not None
+        self.tx_sequence_id = history.tx_sequence_id if numbered and history is not None else 0
+        self.tx_sequence_number = (
+            history.tx_sequence_number if numbered and history is not None else 0
+        )
+        self.previous = 0
+        self.received_session_ack = False
+        self.received_order_ack = False
+        self.awaits_final_ack = bool(message.traits & _JOURNALING) or final_ack_required
+
+    @property
+    def sequence_info(self) -> SequenceInfo:
+        return SequenceInfo(self.tx_sequence_id, self.tx_sequence_number, self.previous)
+
+
+class Transfer:
+    """How far the messages of one outgoing queue are."""
+
+    __slots__ = (
+        "awaiting",
+        "connection",
+        "last_ack",
+        "last_ack_count",
+        "last_ack_time",
+        "link",
+        "name",
+        "ordered",
+        "peer",
+        "plain",
+        "queue",
+        "resend_at",
+        "resend_index",
+        "resend_interval",
+        "validate_at",
+    )
+
+    def __init__(self, queue: Queue, settings: BinarySettings) -> None:
+        self.queue = queue
+        outgoing = queue.outgoing
+        self.name = parse_format_name(outgoing.destination_format_name if outgoing else "")
+        # The connection in use, and the link that makes connections.
+        self.connection: Connection | None = None
+        self.link: Link | None = None
+        # The queue manager that took the messages last.
+        self.peer: UUID | None = None
+        # When to look for the destination again, if it was not found.
+        self.validate_at: float | None = None
+        # What was sent: plain messages, and transactional ones in order by their numbers.
+        self.plain: dict[OutgoingMessagePosition, None] = {}
+        self.ordered: dict[int, OutgoingMessagePosition] = {}
+        # Messages that were delivered and wait for a FinalAck.
+        self.awaiting = 0
+        # TxOutgoingSequence ([MS-MQQB] 3.1.1.3.1.1); `last_ack` is LastAck.SeqNo.
+        self.last_ack = 0
+        self.last_ack_time = 0
+        self.last_ack_count = 0
+        self.resend_index = 0
+        self.resend_interval = settings.resend_timer_table[0]
+        self.resend_at: float | None = None
+
+    @property
+    def unacknowledged(self) -> int:
+        """Messages that were sent and are not acknowledged by the session."""
+        ordered = [each for each in self.ordered.values() if not each.received_session_ack]
+        return len(self.plain) + len(ordered)
+
+    def start_sequence(self, settings: BinarySettings) -> None:
+        """TxOutgoingSequence of a new session or a new sequence ([MS-MQQB] 3.1.3.2)."""
+        self.resend_index = 0
+        self.resend_interval = settings.resend_timer_table[0]
+        self.resend_at = None
+
+    def previous_number(self, number: int) -> int:
+        """The number of the transactional message in front of this one.
+
+        [MS-MQQB] 3.1.7.1.3: of those that are still there, so that gaps are bridged.
+        """
+        if self.ordered:
+            return next(reversed(self.ordered))
+        return min(self.last_ack, number - 1)

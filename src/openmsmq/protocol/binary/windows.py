@@ -1,0 +1,156 @@
+"""Session acknowledgments: those we owe and those we wait for ([MS-MQQB] 3.1.1.6.1).
+
+Counters are whole numbers here; on the wire they are their lowest 16 bits.
+"""
+
+from collections import deque
+from typing import Final, NamedTuple
+
+from openmsmq.wire.errors import ProtocolViolation
+from openmsmq.wire.session_header import SessionHeader
+
+COUNTER_MASK: Final = 0xFFFF
+_HALF: Final = 0x8000
+RECOVERABLE_BITS: Final = 32
+
+
+class ReceivedMessages:
+    """What arrived, what of it is settled and durable, and what of that was acknowledged."""
+
+    __slots__ = (
+        "_pending",
+        "acked",
+        "acked_recoverable",
+        "count",
+        "ready",
+        "ready_recoverable",
+        "recoverable",
+    )
+
+    def __init__(self) -> None:
+        # MessageReceivedCount, RecoverableMessageReceivedCount.
+        self.count = 0
+        self.recoverable = 0
+        # How many of them may be acknowledged.
+        self.ready = 0
+        self.ready_recoverable = 0
+        # LastAckedRecoverableMsgSeqNumber is the last of these.
+        self.acked = 0
+        self.acked_recoverable = 0
+        # (batch, count, recoverable) of what waits for a batch to be durable.
+        self._pending: deque[tuple[int, int, int]] = deque()
+
+    @property
+    def unacked(self) -> int:
+        """UnackedReceivedMsgCount, as far as they may be acknowledged."""
+        return self.ready - self.acked
+
+    @property
+    def unacked_recoverable(self) -> int:
+        return self.ready_recoverable - self.acked_recoverable
+
+    def settled(self, depends: int) -> None:
+        """Everything that arrived so far may be acknowledged once this batch is durable."""
+        self._pending.append((depends, self.count, self.recoverable))
+
+    def durable(self, number: int) -> None:
+        """All batches up to this number are on disk."""
+        pending = self._pending
+        while pending and pending[0][0] <= number:
+            _, self.ready, self.ready_recoverable = pending.popleft()
+
+    def take(self) -> tuple[int, int, int]:
+        """AckSequenceNumber, RecoverableMsgAckSeqNumber and -Flags; they count as said."""
+        self.acked = self.ready
+        count = min(self.unacked_recoverable, RECOVERABLE_BITS)
+        first = self.acked_recoverable + 1 if count else 0
+        self.acked_recoverable += count
+        return self.acked & COUNTER_MASK, first & COUNTER_MASK, (1 << count) - 1
+
+
+class Acked(NamedTuple):
+    """What a session acknowledgment says about what we sent, in the order of sending."""
+
+    received: list[object]
+    express: list[object]
+    recoverable: list[object]
+
+
+class SentMessages:
+    """What was sent in this session and is not acknowledged, each with a token of its sender."""
+
+    __slots__ = ("_recoverable", "_unacked", "count", "recoverable")
+
+    def __init__(self) -> None:
+        # MessageSentCount, RecoverableMessageSentCount.
+        self.count = 0
+        self.recoverable = 0
+        # Tokens with RecoverableSequenceNumber, 0 for express ones; the last one is number `count`.
+        self._unacked: deque[tuple[object, int]] = deque()
+        # Recoverable ones that are not known to be on the disk of the peer, by number.
+        self._recoverable: dict[int, object] = {}
+
+    @property
+    def unacked(self) -> int:
+        """UnAckedMessageCount."""
+        return len(self._unacked)
+
+    def add(self, token: object, *, recoverable: bool) -> None:
+        self.count += 1
+        if recoverable:
+            self.recoverable += 1
+            self._recoverable[self.recoverable] = token
+            self._unacked.append((token, self.recoverable))
+        else:
+            self._unacked.append((token, 0))
+
+    def tokens(self) -> list[object]:
+        """Everything that is not fully acknowledged, in the order of sending, each once."""
+        express = [token for token, number in self._unacked if not number]
+        return [*self._recoverable.values(), *express]
+
+    def acknowledge(self, header: SessionHeader) -> Acked:
+        """Take in what the peer says it received.
+
+        Raises:
+            ProtocolViolation: it acknowledges what was never sent.
+        """
+        acked = self.count - len(self._unacked)
+        newly = (header.ack_sequence_number - acked) & COUNTER_MASK
+        if newly > len(self._unacked):
+            raise ProtocolViolation(
+                f"AckSequenceNumber {header.ack_sequence_number} is not between"
+                f" {acked & COUNTER_MASK} and {self.count & COUNTER_MASK}"
+            )
+        received = []
+        express = []
+        for _ in range(newly):
+            token, number = self._unacked.popleft()
+            received.append(token)
+            if not number:
+                express.append(token)
+        return Acked(received, express, self._acknowledge_recoverable(header))
+
+    def _acknowledge_recoverable(self, header: SessionHeader) -> list[object]:
+        flags = header.recoverable_msg_ack_flags
+        if not flags and not header.recoverable_msg_ack_seq_number:
+            return []
+        waiting = self._recoverable
+        expected = next(iter(waiting), self.recoverable + 1)
+        behind = header.recoverable_msg_ack_seq_number - expected + _HALF & COUNTER_MASK
+        first = expected + behind - _HALF
+        last = first + max(flags.bit_length() - 1, 0)
+        if last > self.recoverable:
+            raise ProtocolViolation(
+                f"recoverable message {last & COUNTER_MASK} is acknowledged, but only"
+                f" {self.recoverable & COUNTER_MASK} were sent"
+            )
+        # [MS-MQQB] 3.1.5.5.3: all up to the number, and those whose bits are set.
+        numbers = []
+        for number in waiting:
+            if number > first:
+                break
+            numbers.append(number)
+        bits = [first + bit for bit in range(1, RECOVERABLE_BITS) if flags >> bit & 1]
+        numbers += [number for number in bits if number in waiting]
+        return [waiting.pop(number) for number in numbers]
