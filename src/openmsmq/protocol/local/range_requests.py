@@ -42,12 +42,12 @@ def plan_range(session: LocalSession, request: local.PlanRange) -> Steps:
     size = NO_LIMIT if request.max_bytes is None else request.max_bytes
     end = request.after
     count = total = digest = 0
-    while True:
+    while not count or count < rows:
         part = ranges.plan(
             session.descriptor(request.handle),
             end,
             upto=request.upto,
-            max_rows=max(min(PLAN_STEP, rows - count), 0),
+            max_rows=min(PLAN_STEP, rows - count),
             max_bytes=size - total,
         )
         # Each part has one message at least, if there is any; only the first may be too large.
