@@ -3,10 +3,11 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 KEEP ?=
+CLEAN ?=
 LOCK = $(BIN)/uv pip compile --quiet --universal --upgrade --no-header --no-emit-index-url \
     --no-emit-find-links pyproject.toml
 
-.PHONY: help setup demo test serve bench lint format conformance fuzz soak lock clean
+.PHONY: help setup demo test serve compile bench lint format conformance fuzz soak lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -22,9 +23,13 @@ test: setup ## the whole test suite, with the conformance table
 	@$(BIN)/python -m tools.test
 
 serve: setup ## run a queue manager in the foreground
-	@$(BIN)/openmsmq serve
+	@PYTHONPATH="$$($(BIN)/python -m tools.compile --path)" $(BIN)/openmsmq serve
+
+compile: setup ## compile the hot modules, for speed; CLEAN=1 removes them
+	@$(BIN)/python -m tools.compile $(if $(CLEAN),--clean)
 
 bench: setup ## benchmarks, as ratios to a floor or a peer in the same run
+	-@$(BIN)/python -m tools.compile
 	@$(BIN)/python -m bench
 
 lint: setup ## ruff, mypy --strict, import-linter

@@ -7,6 +7,8 @@ import argparse
 import pkgutil
 from importlib import import_module
 
+from tools.compile import is_fresh
+
 import bench
 from bench.brokers import PEERS, Options, present
 from bench.report import show
@@ -23,13 +25,20 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="brokers: one short round")
     parser.add_argument("--only", default=",".join(PEERS), help=f"brokers: of {','.join(PEERS)}")
     parser.add_argument("--no-install", action="store_true", help="brokers: install no packages")
+    parser.add_argument("--pure", action="store_true", help="brokers: no compiled modules")
     arguments = parser.parse_args()
     for name in set(arguments.name) - set(names):
         parser.error(f"no benchmark {name!r}")
     for name in arguments.name or names:
         if name == "brokers":
-            only = tuple(arguments.only.split(","))
-            present(Options(arguments.quick, only, not arguments.no_install, arguments.json))
+            options = Options(
+                quick=arguments.quick,
+                only=tuple(arguments.only.split(",")),
+                install=not arguments.no_install,
+                compiled=not arguments.pure and is_fresh(),
+                as_json=arguments.json,
+            )
+            present(options)
         else:
             show(name, import_module(f"bench.{name}").run(), as_json=arguments.json)
 

@@ -1,8 +1,10 @@
 """openmsmq beside the brokers people know and beside a floor, in one run, as ratios.
 
 Reproduce with `python -m bench brokers` (or `make bench`); `--quick` for a first look, `--only
-redis,floor` for some of the peers, `--json` for one object per line. As root on Debian it installs
-peers that are missing (`--no-install` forbids it); a peer that cannot be had is named in the table.
+redis,floor` for some of the peers, `--json` for one object per line. openmsmq runs the modules that
+`make compile` compiled if they fit the sources, with `--pure` always pure Python. As root on Debian
+it installs peers that are missing (`--no-install` forbids it); a peer that cannot be had is named
+below the tables.
 
 One producer process, one consumer process, one queue, bodies of 1 KiB, each peer with the Python
 client that its users use. Each round runs every peer once, in turn, each on fresh data on disk;
@@ -56,6 +58,7 @@ class Options:
     quick: bool = False
     only: tuple[str, ...] = PEERS
     install: bool = True
+    compiled: bool = False
     as_json: bool = False
 
     @property
@@ -156,7 +159,7 @@ def floor(run: Run) -> None:
 
 
 def openmsmq(run: Run) -> None:
-    with OpenMsmq(run.folder) as broker:
+    with OpenMsmq(run.folder, compiled=run.options.compiled) as broker:
         run.flow(broker, "express", "openmsmq express")
         run.flow(broker, "durable", "openmsmq durable")
         run.latency(broker, "durable", "openmsmq latency")
@@ -165,11 +168,11 @@ def openmsmq(run: Run) -> None:
 
 def sizes(run: Run) -> None:
     for mode in ("express", "durable"):
-        with OpenMsmq(run.folder) as broker:
+        with OpenMsmq(run.folder, compiled=run.options.compiled) as broker:
             run.number("openmsmq empty MB", broker.resident_bytes() / 1e6)
             task = run.task(broker, mode, "filled", count=QUEUED)
             run.number(f"openmsmq {mode} MB", measure_memory(broker, task))
-    with OpenMsmq(run.folder) as broker:
+    with OpenMsmq(run.folder, compiled=run.options.compiled) as broker:
         task = run.task(broker, "durable", "filled", count=QUEUED)
         seconds, back = measure_restart(broker, task)
         if back < QUEUED:
@@ -230,6 +233,8 @@ def present(options: Options) -> None:
     for name in set(options.only) - set(PEERS):
         raise SystemExit(f"bench: there is no peer {name!r}; there are {', '.join(PEERS)}")
     console = Console(stderr=options.as_json)
+    how = "compiled modules (make compile)" if options.compiled else "pure Python"
+    console.print(f"openmsmq runs {how}", style="dim")
     with data_folder() as folder:
         run = Run(options, folder, console)
         run.all()

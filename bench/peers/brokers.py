@@ -16,6 +16,7 @@ from .machine import cpu_seconds, is_running, process_tree, resident_bytes
 
 HOST: Final = "127.0.0.1"
 ROOT: Final = Path(__file__).resolve().parents[2]
+COMPILED: Final = ROOT / "build" / "compiled"
 START_SECONDS: Final = 90.0
 STOP_SECONDS: Final = 30.0
 RABBITMQ: Final = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
@@ -50,6 +51,7 @@ class Broker(ABC):
         return f"{HOST}:{self.port}"
 
     def environment(self) -> dict[str, str]:
+        """Variables for the broker, and for its clients unless they are foreign."""
         return {}
 
     def configure(self) -> None:
@@ -135,9 +137,18 @@ class Floor(Broker):
 
 
 class OpenMsmq(Broker):
+    """Server and client programs run compiled modules if there are any."""
+
     name = "openmsmq"
     client = "openmsmq"
     foreign = False
+
+    def __init__(self, folder: Path, *, compiled: bool) -> None:
+        super().__init__(folder)
+        self._compiled = compiled
+
+    def environment(self) -> dict[str, str]:
+        return {"PYTHONPATH": str(COMPILED)} if self._compiled else {}
 
     @property
     def address(self) -> str:

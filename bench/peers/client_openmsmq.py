@@ -1,6 +1,7 @@
 """openmsmq with its own Python client."""
 
 from pathlib import Path
+from typing import Literal
 
 import openmsmq
 
@@ -11,7 +12,9 @@ TOGETHER = 100
 DELIVERY = {"express": "express", "durable": "recoverable", "transactional": "recoverable"}
 
 
-def open_to(task: Task, access: str) -> tuple[openmsmq.QueueManager, openmsmq.Queue]:
+def open_to(
+    task: Task, access: Literal["send", "receive"]
+) -> tuple[openmsmq.QueueManager, openmsmq.Queue]:
     """The queue of a task, made by whoever comes first."""
     manager = persist(lambda: openmsmq.connect(Path(task.address)))
     path = rf".\private$\{task.queue}"
@@ -55,7 +58,7 @@ def latency(task: Task) -> list[float]:
     while now() < end:
         message = openmsmq.Message(BODY, delivery="recoverable")
         start = now()
-        queue.send(message, wait=True)
+        queue.send(message)
         taken.append(now() - start)
     return taken
 

@@ -58,10 +58,12 @@ class Worker:
             "task": asdict(task),
         }
         python = str(PYTHON) if broker.foreign else sys.executable
+        variables = {} if broker.foreign else broker.environment()
         self._function = f"{broker.name}: {function} {task.mode}"
         self._process = subprocess.Popen(
             [python, "-m", "bench.peers.worker", json.dumps(order)],
             cwd=ROOT,
+            env={**os.environ, **variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
