@@ -60,7 +60,8 @@ class Loop:
         ]
 
     def close(self, *, current_taken: bool = True) -> Running[None]:
-        return Running(self.ahead.close(current_taken=current_taken))
+        self.ahead.current_taken = current_taken
+        return Running(self.ahead.close())
 
 
 def test_half_of_the_prefetch_is_read_at_a_time_and_locked() -> None:

@@ -187,9 +187,10 @@ class Connection:
         if session.in_flight > MAX_IN_FLIGHT:
             await run(transport, session.make_room())
 
-    def flush_data(self) -> None:
-        """Let everything that was posted leave."""
+    def flush_data(self) -> bool:
+        """Let everything that was posted leave; say whether there is a connection."""
         self._transport.flush()
+        return self.usable
 
     async def close(self) -> None:
         """Hang up; what was not accepted yet may be lost."""

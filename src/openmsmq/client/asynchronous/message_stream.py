@@ -25,11 +25,9 @@ class MessageStream:
     """
 
     def __init__(self, connection: Connection, ahead: Prefetch, timeout: float | None) -> None:
-        self._connection = connection
         self._ahead = ahead
-        self._timeout = timeout
-        self._current_taken = True
-        self._messages = self._run()
+        # It knows nothing of this object, so that it ends as soon as a loop drops it.
+        self._messages = take(connection, ahead, timeout)
 
     def __aiter__(self) -> AsyncGenerator[ReceivedMessage, None]:
         # The generator itself: one call less for each message.
@@ -47,7 +45,7 @@ class MessageStream:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._current_taken = kind is None
+        self._ahead.current_taken = kind is None
         with contextlib.suppress(*((ConnectionLost,) if kind is not None else ())):
             await self.close()
 
@@ -55,23 +53,27 @@ class MessageStream:
         """End the loop: what was not taken is back in place, what was taken is removed."""
         await self._messages.aclose()
 
-    async def _run(self) -> AsyncGenerator[ReceivedMessage, None]:
-        ahead = self._ahead
-        connection = self._connection
-        clock = time.monotonic
-        try:
-            while True:
-                batch = await connection.call_waiting(self._timeout, ahead.next_batch)
-                if batch is None:
-                    return
-                due = clock() + REMOVE_SECONDS
-                for number, message in enumerate(batch, 1):
-                    ahead.given = number
-                    yield message
-                    if clock() > due:
-                        ahead.remove_taken()
-                        connection.flush_data()
-                        due = clock() + REMOVE_SECONDS
-        finally:
-            if connection.usable:
-                await connection.call(ahead.close, current_taken=self._current_taken)
+
+async def take(
+    connection: Connection, ahead: Prefetch, timeout: float | None
+) -> AsyncGenerator[ReceivedMessage, None]:
+    """The messages one by one; each counts as taken when the next one is asked for."""
+    clock = time.monotonic
+    try:
+        while True:
+            batch = await connection.call_waiting(timeout, ahead.next_batch)
+            if batch is None:
+                return
+            due = clock() + REMOVE_SECONDS
+            for number, message in enumerate(batch, 1):
+                ahead.given = number
+                yield message
+                if clock() > due:
+                    ahead.remove_taken()
+                    if not connection.flush_data():
+                        # The rest of the batch is back in the queue.
+                        break
+                    due = clock() + REMOVE_SECONDS
+    finally:
+        if connection.usable:
+            await connection.call(ahead.close)

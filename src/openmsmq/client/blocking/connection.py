@@ -194,9 +194,11 @@ class Connection:
         else:
             transport.linger()
 
-    def flush_data(self) -> None:
-        """Let everything that was posted leave."""
-        self._transport.flush()
+    def flush_data(self) -> bool:
+        """Let everything that was posted leave; say whether there is a connection."""
+        with contextlib.suppress(ConnectionLost):
+            self._transport.flush()
+        return self.usable
 
     def close(self) -> None:
         """Hang up; what was not accepted yet may be lost."""

@@ -24,11 +24,9 @@ class MessageStream:
     """
 
     def __init__(self, connection: Connection, ahead: Prefetch, timeout: float | None) -> None:
-        self._connection = connection
         self._ahead = ahead
-        self._timeout = timeout
-        self._current_taken = True
-        self._messages = self._run()
+        # It knows nothing of this object, so that it ends as soon as a loop drops it.
+        self._messages = take(connection, ahead, timeout)
 
     def __iter__(self) -> Generator[ReceivedMessage, None, None]:
         # The generator itself: one call less for each message.
@@ -46,7 +44,7 @@ class MessageStream:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._current_taken = kind is None
+        self._ahead.current_taken = kind is None
         with contextlib.suppress(*((ConnectionLost,) if kind is not None else ())):
             self.close()
 
@@ -54,27 +52,28 @@ class MessageStream:
         """End the loop: what was not taken is back in place, what was taken is removed."""
         self._messages.close()
 
-    def _run(self) -> Generator[ReceivedMessage, None, None]:
-        ahead = self._ahead
-        connection = self._connection
-        clock = time.monotonic
-        try:
-            while True:
-                batch = connection.call_waiting(self._timeout, ahead.next_batch)
-                if batch is None:
-                    return
-                due = clock() + REMOVE_SECONDS
-                for number, message in enumerate(batch, 1):
-                    ahead.given = number
-                    yield message
-                    if clock() > due:
-                        self._remove_taken()
-                        due = clock() + REMOVE_SECONDS
-        finally:
-            if connection.usable:
-                connection.call(ahead.close, current_taken=self._current_taken)
 
-    def _remove_taken(self) -> None:
-        with self._connection.lock:
-            self._ahead.remove_taken()
-        self._connection.flush_data()
+def take(
+    connection: Connection, ahead: Prefetch, timeout: float | None
+) -> Generator[ReceivedMessage, None, None]:
+    """The messages one by one; each counts as taken when the next one is asked for."""
+    clock = time.monotonic
+    try:
+        while True:
+            batch = connection.call_waiting(timeout, ahead.next_batch)
+            if batch is None:
+                return
+            due = clock() + REMOVE_SECONDS
+            for number, message in enumerate(batch, 1):
+                ahead.given = number
+                yield message
+                if clock() > due:
+                    with connection.lock:
+                        ahead.remove_taken()
+                    if not connection.flush_data():
+                        # The rest of the batch is back in the queue.
+                        break
+                    due = clock() + REMOVE_SECONDS
+    finally:
+        if connection.usable:
+            connection.call(ahead.close)

@@ -155,10 +155,17 @@ class ManagerLogic:
 
     def _own_responses(self) -> Operation[QueueLogic]:
         """The queue for answers to this connection; it is deleted at the end."""
-        if self._responses is None:
+        responses = self._responses
+        if responses is None:
+            # Known at once: whoever asks meanwhile follows behind on the same connection.
             path = rf".\private$\responses-{uuid4()}"
-            self._responses = yield from self.create_queue(path, {"label": "answers to a client"})
-        return self._responses
+            self._responses = responses = QueueLogic(self.link, path)
+            try:
+                yield from self.link.call(local.CreateQueue, path, {"label": "answers to a client"})
+            except BaseException:
+                self._responses = None
+                raise
+        return responses
 
 
 def reply_to(request: ReceivedMessage, message: Message) -> tuple[str, Message]:

@@ -41,6 +41,8 @@ class Prefetch:
         self._removed = 0
         # How many messages of the batch the caller was given.
         self.given = 0
+        # Whether the last of them counts as taken when the loop ends.
+        self.current_taken = True
 
     def next_batch(self, timeout: float | None) -> Operation[list[ReceivedMessage] | None]:
         """The next messages, once the caller has taken all before; None when none came in time."""
@@ -114,16 +116,12 @@ class Prefetch:
         self._removed = self.given
         return True
 
-    def close(self, *, current_taken: bool) -> Operation[None]:
-        """End the loop: the taken are removed, the others are back in place.
-
-        Args:
-            current_taken: whether the message that the caller was given last counts as taken.
-        """
+    def close(self) -> Operation[None]:
+        """End the loop: the taken are removed, the others are back in place."""
         session, self._session = self._session, None
         if session is None or session is not self._queue.link.session or session.fault is not None:
             return
-        if not current_taken and self.given > self._removed:
+        if not self.current_taken and self.given > self._removed:
             self.given -= 1
         self.remove_taken()
         unseen = self._batch[self.given :]

@@ -1,0 +1,324 @@
+"""Connections of the blocking client: made, lost, made again."""
+
+import gc
+import hashlib
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import openmsmq
+from openmsmq import Message, Queue, QueueManager
+from openmsmq.client.embedded import EmbeddedQueueManager, embedded
+from openmsmq.protocol.local.framing import frame
+
+ORDERS = r".\private$\orders"
+WAIT: Final = 20.0
+CERTIFICATES: Final = Path(__file__).parent.parent / "certificates"
+
+
+class Restartable:
+    """A queue manager with files, which can be stopped and started again."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self.manager: EmbeddedQueueManager = embedded(data)
+
+    def start(self) -> None:
+        self.manager = embedded(self._data)
+
+    def stop(self) -> None:
+        self.manager.close()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Restartable]:
+    running = Restartable(tmp_path)
+    yield running
+    running.stop()
+
+
+def test_where_nobody_listens_the_error_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(openmsmq.ConnectionLost, match="openmsmq serve"):
+        openmsmq.connect(tmp_path / "openmsmq.sock")
+    with pytest.raises(openmsmq.ConnectionLost, match="--local-port"):
+        openmsmq.connect("127.0.0.1:1", token="secret")
+
+
+def test_a_queue_manager_that_is_lost_gives_a_clear_error(server: Restartable) -> None:
+    manager = openmsmq.connect(server.manager.address)
+    queue = manager.create_queue(ORDERS)
+    server.stop()
+    for _ in range(2):
+        with pytest.raises(openmsmq.ConnectionLost, match="See whether it runs"):
+            queue.receive(timeout=WAIT)
+    with pytest.raises(openmsmq.ConnectionLost):
+        queue.send(Message("x"))
+    manager.close()
+
+
+def test_a_waiting_receive_goes_on_when_the_queue_manager_is_back(server: Restartable) -> None:
+    manager = openmsmq.connect(server.manager.address, reconnect=True)
+    queue = manager.create_queue(ORDERS)
+    got: list[str | bytes] = []
+    waiting = threading.Thread(target=lambda: got.append(queue.receive(timeout=WAIT).body))
+    waiting.start()
+    while not manager.queue_info(ORDERS)["waiting_reads"]:
+        time.sleep(0.01)
+    server.stop()
+    server.start()
+    with server.manager.connect() as other:
+        other.send(ORDERS, Message("x"))
+        waiting.join(WAIT)
+    assert got == ["x"]
+    manager.close()
+
+
+def test_a_peek_goes_on_when_the_queue_manager_is_back(server: Restartable) -> None:
+    manager = openmsmq.connect(server.manager.address, reconnect=True)
+    queue = manager.create_queue(ORDERS)
+    queue.send(Message("x", delivery="recoverable"))
+    server.stop()
+    server.start()
+    assert queue.peek(timeout=WAIT).body == "x"
+    manager.close()
+
+
+def test_a_loop_goes_on_over_restarts_and_yields_each_message_once(server: Restartable) -> None:
+    manager = openmsmq.connect(server.manager.address, reconnect=True)
+    queue = manager.create_queue(ORDERS)
+    texts = [str(number) for number in range(500)]
+    queue.send_many(Message(text, delivery="recoverable") for text in texts)
+    seen = []
+    for message in queue.messages(timeout=WAIT, prefetch=40):
+        seen.append(message.body)
+        if len(seen) in (33, 100, 101):
+            server.stop()
+            server.start()
+        if len(seen) == len(texts):
+            break
+    assert seen == texts
+    assert manager.queue_info(ORDERS)["messages"] == 0
+    manager.close()
+
+
+def test_a_wait_for_the_queue_manager_ends_with_the_timeout(server: Restartable) -> None:
+    manager = openmsmq.connect(server.manager.address, reconnect=True)
+    queue = manager.create_queue(ORDERS)
+    server.stop()
+    with pytest.raises(openmsmq.ConnectionLost, match="openmsmq serve"):
+        queue.receive(timeout=0.1)
+    server.start()
+    assert queue.receive_many(1, timeout=0) == []
+    manager.close()
+
+
+def test_other_calls_connect_again_when_the_loss_was_known_before(server: Restartable) -> None:
+    manager = openmsmq.connect(server.manager.address, reconnect=True)
+    queue = manager.create_queue(ORDERS)
+    server.stop()
+    with pytest.raises(openmsmq.ConnectionLost):
+        manager.status()
+    server.start()
+    assert manager.status()["state"] == "Ready"
+    queue.send(Message("x", delivery="recoverable"))
+    assert queue.receive(timeout=WAIT).body == "x"
+    manager.close()
+
+
+def test_a_send_whose_fate_is_unknown_is_not_repeated(server: Restartable) -> None:
+    manager = openmsmq.connect(server.manager.address, reconnect=True)
+    queue = manager.create_queue(ORDERS)
+    server.stop()
+    with pytest.raises(openmsmq.ConnectionLost):
+        queue.send(Message("x", delivery="recoverable"))
+    server.start()
+    assert queue.receive_many(10, timeout=0) == []
+    manager.close()
+
+
+def test_a_transaction_is_lost_with_the_connection(server: Restartable) -> None:
+    manager = openmsmq.connect(server.manager.address, reconnect=True)
+    queue = manager.create_queue(ORDERS, transactional=True)
+    transaction = manager.transaction()
+    queue.send(Message("x"), transaction)
+    server.stop()
+    server.start()
+    with pytest.raises(openmsmq.ConnectionLost):
+        transaction.commit()
+    with pytest.raises(openmsmq.QueueError, match="is over"):
+        queue.send(Message("y"), transaction)
+    assert queue.receive_many(10, timeout=0) == []
+    manager.close()
+
+
+def test_threads_that_wait_are_told_of_the_loss(msmq: QueueManager) -> None:
+    manager = openmsmq.connect(msmq.address)
+    queue = manager.create_queue(ORDERS)
+    told: list[type[BaseException]] = []
+
+    def wait() -> None:
+        try:
+            queue.receive()
+        except openmsmq.MsmqError as exc:
+            told.append(type(exc))
+
+    threads = [threading.Thread(target=wait) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    while msmq.queue_info(ORDERS)["waiting_reads"] < 3:
+        time.sleep(0.01)
+    manager.close()
+    for thread in threads:
+        thread.join(WAIT)
+    assert told == [openmsmq.ConnectionLost] * 3
+
+
+def test_sending_goes_on_while_replies_pile_up(msmq: QueueManager) -> None:
+    """Both sides write more than fits between them: whoever cannot write has to read."""
+    queues = [msmq.create_queue(rf".\private$\q{number}") for number in range(12)]
+    for queue in queues:
+        queue.send_many(Message(bytes(1_000_000)) for _ in range(3))
+    # Each loop has a megabyte on its way that nobody reads yet.
+    streams = [queue.messages(timeout=0) for queue in queues]
+    for stream in streams:
+        next(stream)
+    target = msmq.create_queue(ORDERS)
+    finished = threading.Event()
+
+    def send() -> None:
+        target.send_many(Message(bytes(1_000_000)) for _ in range(30))
+        finished.set()
+
+    threading.Thread(target=send, daemon=True).start()
+    assert finished.wait(WAIT)
+    for stream in streams:
+        stream.close()
+
+
+def test_what_was_sent_leaves_although_the_program_forgets_to_close(msmq: QueueManager) -> None:
+    msmq.create_queue(ORDERS)
+    program = (
+        "import sys, openmsmq\n"
+        "manager = openmsmq.connect(sys.argv[1])\n"
+        "for number in range(100):\n"
+        "    manager.send(sys.argv[2], openmsmq.Message(str(number)))\n"
+    )
+    subprocess.run([sys.executable, "-c", program, msmq.address, ORDERS], check=True, timeout=60)
+    queue = msmq.open_queue(ORDERS)
+    assert [queue.receive(timeout=WAIT).body for _ in range(100)] == [str(n) for n in range(100)]
+
+
+def test_a_connection_that_is_dropped_is_closed(msmq: QueueManager) -> None:
+    queue: Queue | None = openmsmq.connect(msmq.address).create_queue(ORDERS)
+    assert queue is not None
+    queue.send(Message("x"))
+    queue.receive(timeout=WAIT)
+    assert msmq.queue_info(ORDERS)["readers"] == 1
+    queue = None
+    gc.collect()
+    deadline = time.monotonic() + WAIT
+    while msmq.queue_info(ORDERS)["readers"] and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert msmq.queue_info(ORDERS)["readers"] == 0
+
+
+@pytest.mark.parametrize("answer", [frame(b"\xc1"), b"HTTP/1.1 400 Bad Request\r\n\r\n"])
+def test_something_else_that_listens_is_no_queue_manager(tmp_path: Path, answer: bytes) -> None:
+    path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+
+        def serve() -> None:
+            peer, _ = listener.accept()
+            with peer:
+                peer.recv(1000)
+                peer.sendall(answer)
+                peer.recv(1000)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(openmsmq.ConnectionLost, match="does not let this client in") as caught:
+            openmsmq.connect(path)
+        assert "is no queue manager" in str(caught.value.__cause__)
+        thread.join(WAIT)
+
+
+# TLS
+
+
+@pytest.fixture
+def tcp(tmp_path: Path) -> Iterator[str]:
+    """Host and port of a queue manager that takes the token "secret"."""
+    tokens = tmp_path / "tokens.toml"
+    tokens.write_text(f'"{hashlib.sha256(b"secret").hexdigest()}" = "user:root"\n')
+    running = embedded(
+        tmp_path / "data",
+        local_port=0,
+        local_certificate=CERTIFICATES / "localhost.pem",
+        local_key=CERTIFICATES / "localhost.key",
+        local_tokens=tokens,
+    )
+    yield running.endpoints["local-tcp"]
+    running.close()
+
+
+def test_a_token_opens_the_way_over_tls(tcp: str) -> None:
+    with openmsmq.connect(tcp, token="secret", ca_file=CERTIFICATES / "localhost.pem") as manager:
+        queue = manager.create_queue(ORDERS)
+        sent = [bytes([number]) * 300_000 for number in range(20)]
+        queue.send_many(Message(body) for body in sent)
+        assert [message.body_bytes for message in queue.messages(timeout=0)] == sent
+
+
+def test_threads_share_a_connection_over_tls(tcp: str) -> None:
+    with openmsmq.connect(tcp, token="secret", ca_file=CERTIFICATES / "localhost.pem") as manager:
+        queue = manager.create_queue(ORDERS)
+        got: list[bytes] = []
+
+        def receive() -> None:
+            got.extend([queue.receive(timeout=WAIT).body_bytes for _ in range(100)])
+
+        threads = [threading.Thread(target=receive) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for number in range(200):
+            queue.send(Message(bytes([number]) * 10_000))
+        for thread in threads:
+            thread.join(WAIT)
+        assert sorted(got) == [bytes([number]) * 10_000 for number in range(200)]
+
+
+def test_a_wrong_token_is_not_let_in(tcp: str) -> None:
+    with pytest.raises(openmsmq.AccessDenied, match="token"):
+        openmsmq.connect(tcp, token="wrong", ca_file=CERTIFICATES / "localhost.pem")
+
+
+def test_a_queue_manager_that_is_not_trusted_is_not_talked_to(tcp: str) -> None:
+    with pytest.raises(openmsmq.ConnectionLost, match="check host and ca_file") as caught:
+        openmsmq.connect(tcp, token="secret")
+    assert isinstance(caught.value.__cause__, ssl.SSLCertVerificationError)
+
+
+def test_a_listener_that_hangs_up_during_the_handshake_is_none() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+
+        def serve() -> None:
+            peer, _ = listener.accept()
+            peer.recv(1000)
+            peer.close()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(openmsmq.ConnectionLost, match="handshake"):
+            openmsmq.connect(f"127.0.0.1:{port}", token="secret")
+        thread.join(WAIT)

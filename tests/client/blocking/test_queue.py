@@ -1,0 +1,270 @@
+"""Queues of the blocking client against a queue manager."""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+import openmsmq
+from openmsmq import Message, Queue, QueueManager
+
+ORDERS = r".\private$\orders"
+WAIT = 20.0
+
+
+@pytest.fixture
+def orders(msmq: QueueManager) -> Queue:
+    return msmq.create_queue(ORDERS)
+
+
+@pytest.fixture
+def other(msmq: QueueManager) -> Iterator[QueueManager]:
+    """Another client of the same queue manager."""
+    with openmsmq.connect(msmq.address) as connection:
+        yield connection
+
+
+def bodies(queue: Queue) -> list[str | bytes]:
+    return [message.body for message in queue.cursor()]
+
+
+def fill(queue: Queue, count: int) -> list[str]:
+    texts = [str(number) for number in range(count)]
+    assert queue.send_many(Message(text) for text in texts) == count
+    return texts
+
+
+def test_a_message_comes_out_as_it_went_in(orders: Queue) -> None:
+    orders.send(Message(b"body", "label", app_specific=7))
+    message = orders.receive(timeout=WAIT)
+    assert (message.body_bytes, message.label, message.app_specific) == (b"body", "label", 7)
+
+
+def test_a_received_message_is_gone(orders: Queue, other: QueueManager) -> None:
+    orders.send(Message("x", delivery="recoverable"))
+    orders.receive(timeout=WAIT)
+    with pytest.raises(openmsmq.ReceiveTimeout):
+        orders.receive(timeout=0)
+    with pytest.raises(openmsmq.ReceiveTimeout):
+        other.open_queue(ORDERS).receive(timeout=0)
+    assert orders.info()["messages"] == 0
+
+
+def test_messages_come_by_priority_then_in_order(orders: Queue) -> None:
+    for priority, text in ((3, "a"), (3, "b"), (7, "c")):
+        orders.send(Message(text, priority=priority))
+    assert [message.body for message in orders.receive_many(10, timeout=0)] == ["c", "a", "b"]
+
+
+def test_an_express_message_leaves_soon_without_another_call(
+    orders: Queue, other: QueueManager
+) -> None:
+    reader = other.open_queue(ORDERS)
+    for text in ("first", "second"):
+        orders.send(Message(text))
+    assert [reader.receive(timeout=WAIT).body for _ in range(2)] == ["first", "second"]
+
+
+def test_send_and_wait_tells_the_id(orders: Queue) -> None:
+    identifier = orders.send_and_wait(Message("x"))
+    assert orders.receive(timeout=0).id == identifier
+
+
+def test_a_refused_express_message_is_raised_by_a_later_call(msmq: QueueManager) -> None:
+    queue = msmq.create_queue(ORDERS, transactional=True)
+    queue.send(Message("x"))
+    with pytest.raises(openmsmq.QueueError) as caught:
+        msmq.flush()
+    assert caught.value.name == "MQ_ERROR_TRANSACTION_USAGE"
+    msmq.flush()
+
+
+def test_a_refused_recoverable_message_is_raised_at_once(msmq: QueueManager) -> None:
+    queue = msmq.create_queue(ORDERS, transactional=True)
+    with pytest.raises(openmsmq.QueueError):
+        queue.send(Message("x", delivery="recoverable"))
+
+
+def test_a_queue_that_was_made_again_can_be_sent_to_again(
+    msmq: QueueManager, orders: Queue
+) -> None:
+    orders.send_and_wait(Message("x"))
+    msmq.delete_queue(ORDERS)
+    with pytest.raises(openmsmq.QueueError):
+        orders.send_and_wait(Message("x"))
+    msmq.create_queue(ORDERS)
+    orders.send_and_wait(Message("y"))
+    assert bodies(msmq.open_queue(ORDERS)) == ["y"]
+
+
+def test_send_many_sends_all_and_tells_how_many(orders: Queue) -> None:
+    texts = fill(orders, 3000)
+    assert [message.body for message in orders.receive_many(5000, timeout=0)] == texts
+
+
+def test_send_many_in_one_transaction_sends_all_or_nothing(msmq: QueueManager) -> None:
+    queue = msmq.create_queue(ORDERS, transactional=True)
+    assert queue.send_many([Message("a"), Message("b")], transaction="single") == 2
+    assert [message.body for message in queue.cursor()] == ["a", "b"]
+    with pytest.raises(ValueError, match="priority"):
+        queue.send_many([Message("c"), Message("d", priority=8)], transaction="single")
+    assert len(bodies(queue)) == 2
+
+
+def test_send_many_of_what_comes_slowly_does_not_hold_it_back(
+    orders: Queue, other: QueueManager
+) -> None:
+    seen = threading.Event()
+
+    def slowly() -> Iterator[Message]:
+        yield Message("first")
+        yield Message("second")
+        assert seen.wait(WAIT)
+        yield Message("third")
+
+    reader = other.open_queue(ORDERS)
+    sending = threading.Thread(target=orders.send_many, args=(slowly(),))
+    sending.start()
+    assert [reader.receive(timeout=WAIT).body for _ in range(2)] == ["first", "second"]
+    seen.set()
+    sending.join(WAIT)
+    assert reader.receive(timeout=WAIT).body == "third"
+
+
+def test_large_bodies_come_through(orders: Queue) -> None:
+    sent = [bytes([number]) * 3_000_000 for number in range(5)]
+    orders.send_many(Message(body) for body in sent)
+    assert [message.body_bytes for message in orders.receive_many(10, timeout=0)] == sent
+
+
+def test_a_receive_that_waits_gets_what_comes(orders: Queue, other: QueueManager) -> None:
+    got: list[str | bytes] = []
+    waiting = threading.Thread(target=lambda: got.append(orders.receive(timeout=WAIT).body))
+    waiting.start()
+    other.send(ORDERS, Message("x"))
+    waiting.join(WAIT)
+    assert got == ["x"]
+
+
+def test_receive_gives_up_in_time(orders: Queue) -> None:
+    start = time.monotonic()
+    with pytest.raises(openmsmq.ReceiveTimeout) as caught:
+        orders.receive(timeout=0.05)
+    assert time.monotonic() - start >= 0.05
+    assert caught.value.name == "MQ_ERROR_IO_TIMEOUT"
+
+
+def test_receive_many_may_return_nothing(orders: Queue) -> None:
+    assert orders.receive_many(10, timeout=0) == []
+
+
+def test_peeking_leaves_the_message(orders: Queue) -> None:
+    fill(orders, 2)
+    assert orders.peek(timeout=0).body == "0"
+    assert orders.peek(timeout=0).body == "0"
+
+
+def test_messages_are_found_by_lookup_id(orders: Queue) -> None:
+    fill(orders, 3)
+    first = orders.peek(timeout=0)
+    second = orders.peek_by_lookup_id(first.lookup_id, relation="next")
+    assert second.body == "1"
+    assert orders.peek_by_lookup_id(second.lookup_id, relation="previous").body == "0"
+    assert orders.peek_by_lookup_id(0, relation="last").body == "2"
+    assert orders.receive_by_lookup_id(second.lookup_id).body == "1"
+    assert bodies(orders) == ["0", "2"]
+    with pytest.raises(openmsmq.QueueError) as caught:
+        orders.peek_by_lookup_id(second.lookup_id)
+    assert caught.value.name == "MQ_ERROR_MESSAGE_NOT_FOUND"
+
+
+def test_a_cursor_sees_every_message_and_takes_none(orders: Queue) -> None:
+    texts = fill(orders, 1000)
+    assert bodies(orders) == texts
+    assert bodies(orders) == texts
+
+
+def test_a_cursor_waits_at_the_end_if_asked_to(orders: Queue, other: QueueManager) -> None:
+    fill(orders, 3)
+    seen = []
+    for message in orders.cursor(timeout=WAIT):
+        seen.append(message.body)
+        if message.body == "2":
+            other.send(ORDERS, Message("more"))
+            other.flush()
+        if message.body == "more":
+            break
+    assert seen == ["0", "1", "2", "more"]
+
+
+def test_a_queue_that_is_open_for_peeking_is_not_received_from(
+    msmq: QueueManager, orders: Queue
+) -> None:
+    fill(orders, 1)
+    with msmq.open_queue(ORDERS, "peek") as queue:
+        assert queue.peek(timeout=0).body == "0"
+        assert bodies(queue) == ["0"]
+
+
+def test_a_reader_can_keep_others_out(msmq: QueueManager, orders: Queue) -> None:
+    with msmq.open_queue(ORDERS, share="deny_receive"):
+        with pytest.raises(openmsmq.QueueError) as caught:
+            msmq.open_queue(ORDERS)
+        assert caught.value.name == "MQ_ERROR_SHARING_VIOLATION"
+    msmq.open_queue(ORDERS)
+
+
+def test_purge_deletes_everything_and_tells_how_far_it_is(orders: Queue) -> None:
+    fill(orders, 12_000)
+    told: list[int] = []
+    assert orders.purge(told.append) == 12_000
+    assert len(told) >= 2
+    assert told[-1] == 12_000
+    assert orders.info()["messages"] == 0
+
+
+def test_messages_move_to_a_subqueue_and_back(msmq: QueueManager, orders: Queue) -> None:
+    texts = fill(orders, 2500)
+    later = orders.peek_by_lookup_id(orders.peek(timeout=0).lookup_id, relation="next")
+    told: list[int] = []
+    assert orders.move(ORDERS + ";held", [later.lookup_id]) == 1
+    assert orders.move(ORDERS + ";held", count=9) == 9
+    assert orders.move(ORDERS + ";held", progress=told.append) == 2490
+    assert told == [1000, 2000, 2490]
+    held = msmq.open_queue(ORDERS + ";held")
+    assert held.move(ORDERS) == 2500
+    assert bodies(orders) == ["1", "0", *texts[2:]]
+
+
+def test_a_queue_is_closed_with_its_block(orders: Queue, other: QueueManager) -> None:
+    fill(orders, 1)
+    with other.open_queue(ORDERS) as queue:
+        assert queue.format_name.upper().startswith("DIRECT=OS:")
+        assert orders.info()["readers"] == 1
+    assert orders.info()["readers"] == 0
+    assert repr(queue) == f"Queue({ORDERS!r})"
+
+
+def test_threads_share_a_connection(msmq: QueueManager, orders: Queue) -> None:
+    count = 300
+    got: list[str | bytes] = []
+
+    def receive() -> None:
+        got.extend([orders.receive(timeout=WAIT).body for _ in range(count)])
+
+    def send(name: int) -> None:
+        for number in range(count):
+            orders.send(Message(f"{name}-{number}"))
+            if number % 50 == 0:
+                msmq.flush()
+
+    threads = [threading.Thread(target=receive) for _ in range(3)]
+    threads += [threading.Thread(target=send, args=(name,)) for name in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(WAIT)
+    assert sorted(got, key=str) == sorted(
+        (f"{name}-{number}" for name in range(3) for number in range(count)), key=str
+    )

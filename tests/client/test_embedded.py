@@ -1,0 +1,78 @@
+"""Queue managers inside the process."""
+
+from pathlib import Path
+
+import pytest
+
+import openmsmq
+from openmsmq import Message
+from openmsmq.client.embedded import embedded
+from openmsmq.wire.errors import ConfigError, StoreError
+
+ORDERS = r".\private$\orders"
+
+
+def test_an_embedded_queue_manager_keeps_nothing_without_a_directory() -> None:
+    with embedded() as manager:
+        folder = Path(manager.address).parent
+        assert folder.is_dir()
+        manager.create_queue(ORDERS).send(Message("x", delivery="recoverable"))
+    assert not folder.exists()
+    with embedded() as manager:
+        assert manager.queues() == []
+
+
+def test_an_embedded_queue_manager_keeps_what_is_in_its_directory(tmp_path: Path) -> None:
+    with embedded(tmp_path) as manager:
+        manager.create_queue(ORDERS).send(Message("x", delivery="recoverable"))
+    with embedded(str(tmp_path)) as manager:
+        assert manager.open_queue(ORDERS).receive(timeout=0).body == "x"
+
+
+def test_a_directory_has_one_queue_manager(tmp_path: Path) -> None:
+    with embedded(tmp_path), pytest.raises(StoreError):
+        embedded(tmp_path)
+
+
+def test_a_long_path_gets_its_socket_elsewhere(tmp_path: Path) -> None:
+    data = tmp_path / ("x" * 120)
+    with embedded(data) as manager:
+        socket = Path(manager.address)
+        assert data.is_dir()
+        assert socket.parent != data
+    assert not socket.exists()
+
+
+def test_a_setting_that_cannot_be_used_is_named() -> None:
+    with pytest.raises(ConfigError, match="colour"):
+        embedded(colour="red")
+
+
+def test_settings_are_those_of_serve() -> None:
+    with embedded(name="beta") as manager:
+        assert manager.identity.name == "beta"
+
+
+def test_more_connections_can_be_made_and_are_closed_with_it() -> None:
+    running = embedded()
+    first, second = running.connect(), running.connect()
+    first.create_queue(ORDERS)
+    assert second.queue_info(ORDERS)["messages"] == 0
+    assert running.address in repr(running)
+    assert running.endpoints["local"] == running.address
+    running.close()
+    running.close()
+    with pytest.raises(openmsmq.ConnectionLost):
+        second.status()
+    for connection in (first, second):
+        connection.close()
+
+
+def test_connections_of_other_blocks_end_with_it() -> None:
+    running = embedded()
+    with running as manager:
+        other = running.connect()
+        manager.create_queue(ORDERS)
+        other.send(ORDERS, Message("x"))
+    with pytest.raises(openmsmq.ConnectionLost):
+        other.status()
