@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from .session import SessionState
+from .handshake import SessionState
 
 if TYPE_CHECKING:
     from .destinations import Destination

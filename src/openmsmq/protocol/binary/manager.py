@@ -23,43 +23,36 @@ from typing import TYPE_CHECKING, Final
 from openmsmq.core.events import (
     ConnectionActiveChanged,
     OutgoingAvailable,
-    QueueDeleted,
     QueuePaused,
     QueueResumed,
     Stopped,
 )
 from openmsmq.core.events import Event as CoreEvent
-from openmsmq.core.outgoing_queue import ConnectionHistoryEntry
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
-from openmsmq.wire.scalars import GUID_NULL
 
 from .agenda import Agenda
 from .connection import Connection
-from .destinations import Destination, find_destination
 from .events import (
     Closed,
     CloseReason,
-    Connect,
     Disconnect,
     Event,
     MessagesAcknowledged,
     MessagesReceived,
     Opened,
-    SendPing,
 )
-from .links import Link, LinkState
-from .ping import PingRequests, answer_ping
+from .links import Link
+from .ping import answer_ping
 from .receiving import Receiver
 from .sending import Sender
 from .session import BinarySession
-from .settings import PING_RESPONSE_SECONDS, BinarySettings
+from .settings import BinarySettings
 from .status import CLOSE_STATUS, OutgoingStatus, describe
 from .transfer import Transfer
+from .ways import Ways
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from openmsmq.core.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
 
@@ -82,25 +75,16 @@ class BinaryProtocol:
         self.counters: dict[str, int] = {}
         self._sender = Sender(manager, self.settings)
         self._receiver = Receiver(manager, self._sender, self.counters)
-        guid = manager.state.local.identifier
-        self._pings = PingRequests(guid, server_class=self.settings.server_class)
         self._events: deque[Event] = deque()
         self._agenda = Agenda()
-        self._last_number = 0
         self._connections: dict[int, Connection] = {}
-        self._links: dict[Destination, Link] = {}
-        # Links by the number of the connection that they are making.
-        self._connecting: dict[int, Link] = {}
-        # Open sessions by queue manager and by address.
-        self._by_guid: dict[UUID, Connection] = {}
-        self._by_host: dict[str, Connection] = {}
+        self._ways = Ways(manager, self.settings, self._agenda, self._events)
         self._ready: set[int] = set()
         # Connections of which something waits for the disk.
         self._waiting: set[Connection] = set()
         self._window = self.settings.window_size
         self._pressed = False
         self._history_timer = False
-        self._stopped = False
         manager.state.message_history.size = self.settings.history_size
 
     # Start and stop
@@ -113,7 +97,7 @@ class BinaryProtocol:
 
     def stop(self, *, now: float) -> None:
         """Close all sessions and open no more."""
-        self._stopped = True
+        self._ways.offline = True
         self._close_all(CloseReason.STOPPED, now)
 
     def _close_all(self, reason: CloseReason, now: float) -> None:
@@ -121,15 +105,11 @@ class BinaryProtocol:
             connection.session.close(reason)
             self._process(connection, now)
 
-    @property
-    def _offline(self) -> bool:
-        return self._stopped or not self._manager.state.local.connection_active
-
     # Connections
 
     def accept(self, address: str, *, now: float) -> int | None:
         """A peer connects from this address; None means to close the connection at once."""
-        if self._offline or len(self._connections) >= self.settings.max_connections:
+        if self._ways.offline or len(self._connections) >= self.settings.max_connections:
             self._count("connection over the limit")
             return None
         session = BinarySession(
@@ -140,7 +120,7 @@ class BinaryProtocol:
             refuse=self._is_full_for(address),
             window_size=self._window,
         )
-        number = self._new_number()
+        number = self._ways.new_number()
         connection = Connection(number, session, address, None, self.settings)
         self._connections[number] = connection
         self._update(connection)
@@ -153,43 +133,31 @@ class BinaryProtocol:
         )
         return held >= self.settings.max_connections_per_peer
 
-    def _new_number(self) -> int:
-        self._last_number += 1
-        return self._last_number
-
     def connected(self, number: int, address: str, *, now: float) -> None:
         """A connection that `Connect` asked for is made, to this address."""
-        link = self._connecting.pop(number, None)
-        if link is None or self._offline:
+        link = self._ways.connected(number, address)
+        if link is None:
             self._events.append(Disconnect(connection=number, reason=CloseReason.OFFLINE))
             return
-        destination = link.destination
         session = BinarySession(
             self.settings,
             self._manager.state.local.identifier,
             initiator=True,
             now=now,
-            remote_guid=destination.guid,
-            direct=destination.direct,
+            remote_guid=link.destination.guid,
+            direct=link.destination.direct,
             pinged=link.pinged,
             window_size=self._window,
         )
-        link.state = LinkState.CONNECTED
         connection = Connection(number, session, address, link, self.settings)
         self._connections[number] = connection
-        self._note_link(link, ConnectionStatus.NONE, address)
-        self._set_states(link, QueueState.WAITING)
         self._update(connection)
 
     def connect_failed(
         self, number: int, status: ConnectionStatus, *, now: float, error: int = Hresult.MQ_ERROR
     ) -> None:
         """A connection that `Connect` or `SendPing` asked for cannot be made."""
-        link = self._connecting.pop(number, None)
-        if link is not None:
-            self._pings.forget(number)
-            self._note_link(link, status, "", error)
-            self._link_down(link, now)
+        self._ways.failed(number, status, error, now=now)
 
     def receive_data(self, number: int, data: bytes, *, now: float) -> None:
         """Bytes came over a connection."""
@@ -235,25 +203,12 @@ class BinaryProtocol:
         """The answer to a datagram that came to the ping port, if it gets one."""
         if not self.settings.answer_ping:
             return None
-        refuse = self._offline or len(self._connections) >= self.settings.max_connections
+        refuse = self._ways.offline or len(self._connections) >= self.settings.max_connections
         return answer_ping(datagram, self._manager.state.local.identifier, refuse=refuse)
 
     def ping_response(self, datagram: bytes, *, now: float) -> None:
         """A datagram came to the port from which a ping was sent."""
-        found = self._pings.response(datagram)
-        if found is None:
-            return
-        number, accepted = found
-        link = self._connecting[number]
-        self._agenda.set(link, None)
-        if accepted:
-            link.pinged = True
-            self._connect(link, number)
-        else:
-            self._ping_failed(link, now)
-
-    def _ping_failed(self, link: Link, now: float) -> None:
-        self.connect_failed(link.connection, ConnectionStatus.PING_FAILURE, now=now)
+        self._ways.ping_response(datagram, now=now)
 
     # The queue manager
 
@@ -265,10 +220,8 @@ class BinaryProtocol:
             self._paused(event.queue)
         elif isinstance(event, QueueResumed):
             self._available(event.queue, now)
-        elif isinstance(event, QueueDeleted):
-            self._forget(event.queue)
         elif isinstance(event, ConnectionActiveChanged):
-            self._active_changed(now)
+            self._active_changed(event, now)
         elif isinstance(event, Stopped):
             self.stop(now=now)
 
@@ -322,8 +275,11 @@ class BinaryProtocol:
         if transfer.connection is not None:
             self._manager.outgoing.set_state(queue, QueueState.CONNECTED)
             self._pump(transfer.connection, now)
-        elif queue.lanes.count and not self._offline:
-            self._find_way(transfer, now)
+        elif queue.lanes.count and not self._ways.offline:
+            connection = self._ways.find(transfer, now=now)
+            self._update_transfer(transfer)
+            if connection is not None:
+                self._attach(transfer, connection, now)
 
     def _paused(self, queue: Queue) -> None:
         transfer = self._sender.find_transfer(queue)
@@ -331,43 +287,12 @@ class BinaryProtocol:
             transfer.connection.session.announce_pause()
             self._update(transfer.connection)
 
-    def _forget(self, queue: Queue) -> None:
-        self._sender.transfers.pop(queue.number, None)
-
-    def _active_changed(self, now: float) -> None:
-        if self._offline:
-            self._close_all(CloseReason.OFFLINE, now)
-        else:
+    def _active_changed(self, event: ConnectionActiveChanged, now: float) -> None:
+        self._ways.offline = not event.active
+        if event.active:
             self.start(now=now)
-
-    def _find_way(self, transfer: Transfer, now: float) -> None:
-        """Use an open session to the destination, or have one made."""
-        destination = find_destination(self._manager.state, transfer.name)
-        connection = self._open_connection(destination) if destination is not None else None
-        if connection is not None:
-            transfer.validate_at = None
-            self._attach(transfer, connection, now)
-        elif destination is None or not destination.host:
-            # [MS-MQQB] 3.1.5.2.1: look again later.
-            if transfer.validate_at is None:
-                self._note(transfer, ConnectionStatus.ROUTING_FAILURE, "", Hresult.MQ_ERROR)
-                transfer.validate_at = now + self._retry_seconds
-                self._manager.outgoing.set_state(transfer.queue, QueueState.NEED_VALIDATION)
-                self._update_transfer(transfer)
         else:
-            transfer.validate_at = None
-            link = self._links.get(destination)
-            if link is None:
-                link = self._links[destination] = Link(destination)
-            transfer.link = link
-            link.transfers[transfer] = None
-            if link.state is LinkState.IDLE:
-                self._begin(link, ping=self.settings.send_ping, now=now)
-
-    def _open_connection(self, destination: Destination) -> Connection | None:
-        if destination.direct:
-            return self._by_host.get(destination.host.lower())
-        return self._by_guid.get(destination.guid)
+            self._close_all(CloseReason.OFFLINE, now)
 
     def _attach(self, transfer: Transfer, connection: Connection, now: float) -> None:
         transfer.connection = connection
@@ -375,91 +300,9 @@ class BinaryProtocol:
         outgoing = transfer.queue.outgoing
         if outgoing is not None:
             outgoing.next_hops = (connection.address,)
-        self._note(transfer, ConnectionStatus.READY, connection.address)
+        self._ways.note(transfer, ConnectionStatus.READY, connection.address)
         self._manager.outgoing.set_state(transfer.queue, QueueState.CONNECTED)
         self._pump(connection, now)
-
-    # Links
-
-    @property
-    def _retry_seconds(self) -> float:
-        return self.settings.retry_connect_seconds + self.settings.round_trip_delay
-
-    def _begin(self, link: Link, *, ping: bool, now: float) -> None:
-        """Establish a Protocol Session ([MS-MQQB] 3.1.5.2)."""
-        number = link.connection = self._new_number()
-        self._connecting[number] = link
-        link.retry_at = None
-        link.pinged = False
-        self._set_states(link, QueueState.WAITING)
-        if not ping:
-            self._connect(link, number)
-            return
-        link.state = LinkState.PINGING
-        self._agenda.set(link, now + PING_RESPONSE_SECONDS)
-        self._events.append(
-            SendPing(
-                connection=number,
-                host=link.destination.host,
-                port=self.settings.ping_port,
-                datagram=self._pings.request(number),
-            )
-        )
-
-    def _connect(self, link: Link, number: int) -> None:
-        link.state = LinkState.CONNECTING
-        self._events.append(
-            Connect(connection=number, host=link.destination.host, port=self.settings.port)
-        )
-
-    def _link_down(self, link: Link, now: float) -> None:
-        """The connection is gone, or was never made: try again if messages wait."""
-        link.connection = 0
-        link.pinged = False
-        self._set_states(link, QueueState.DISCONNECTED)
-        if link.has_work and not self._offline:
-            link.state = LinkState.WAITING
-            link.retry_at = now + self._retry_seconds
-        else:
-            link.state = LinkState.IDLE
-            link.retry_at = None
-        self._agenda.set(link, link.retry_at)
-
-    def _link_timer(self, link: Link, now: float) -> None:
-        if link.state is LinkState.PINGING:
-            self._ping_failed(link, now)
-            return
-        link.state = LinkState.IDLE
-        link.retry_at = None
-        for transfer in list(link.transfers):
-            # A peer may have connected meanwhile, or the name may mean another host now.
-            self._available(transfer.queue, now)
-
-    def _set_states(self, link: Link, state: QueueState) -> None:
-        for transfer in link.transfers:
-            if transfer.connection is None:
-                self._manager.outgoing.set_state(transfer.queue, state)
-
-    def _note_link(
-        self, link: Link, status: ConnectionStatus, address: str, error: int = 0
-    ) -> None:
-        for transfer in link.transfers:
-            if transfer.connection is None:
-                self._note(transfer, status, address, error)
-
-    def _note(
-        self, transfer: Transfer, status: ConnectionStatus, address: str, error: int = 0
-    ) -> None:
-        """Append to ConnectionHistory."""
-        self._manager.outgoing.add_history(
-            transfer.queue,
-            ConnectionHistoryEntry(
-                status,
-                int(self._manager.state.utc),
-                error,
-                (address,) if address else (),
-            ),
-        )
 
     # Sessions
 
@@ -477,15 +320,13 @@ class BinaryProtocol:
                 self._closed(connection, event, now)
             elif connection.link is not None:
                 status = ConnectionStatus.ESTABLISH_PACKET_RECEIVED
-                self._note_link(connection.link, status, connection.address)
+                self._ways.note_link(connection.link, status, connection.address)
         self._update(connection)
 
     def _opened(self, connection: Connection, now: float) -> None:
-        self._by_guid.setdefault(connection.session.remote_guid, connection)
-        self._by_host.setdefault(connection.address.lower(), connection)
+        self._ways.opened(connection)
         link = connection.link
         if link is not None:
-            self._by_host.setdefault(link.destination.host.lower(), connection)
             for transfer in link.transfers:
                 if transfer.connection is None:
                     self._attach(transfer, connection, now)
@@ -522,7 +363,7 @@ class BinaryProtocol:
                 connection=number, reason=event.reason, detail=event.detail, data=tuple(data)
             )
         )
-        self._unregister(connection)
+        self._ways.closed(connection, self._connections.values())
         transfers = list(connection.transfers)
         for transfer in transfers:
             self._manager.outgoing.set_state(transfer.queue, QueueState.DISCONNECTING)
@@ -534,23 +375,11 @@ class BinaryProtocol:
             self._manager.outgoing.set_state(transfer.queue, QueueState.DISCONNECTED)
         if link is not None:
             if event.reason is not CloseReason.IDLE:
-                self._note_link(link, status, connection.address, Hresult.MQ_ERROR)
-            self._link_down(link, now)
+                self._ways.note_link(link, status, connection.address, Hresult.MQ_ERROR)
+            self._ways.down(link, now=now)
         for transfer in transfers:
             if transfer.link is not link or link is None:
                 self._available(transfer.queue, now)
-
-    def _unregister(self, connection: Connection) -> None:
-        """Forget an open session; another one to the same peer takes its place."""
-        guid = connection.session.remote_guid
-        if self._by_guid.get(guid) is connection:
-            del self._by_guid[guid]
-        for host in [host for host, each in self._by_host.items() if each is connection]:
-            del self._by_host[host]
-        for other in self._connections.values():
-            if other.session.room and other.session.remote_guid == guid != GUID_NULL:
-                self._by_guid.setdefault(guid, other)
-                self._by_host.setdefault(other.address.lower(), other)
 
     def _pump(self, connection: Connection, now: float) -> None:
         """Send what the outgoing queues of a connection have."""
@@ -592,7 +421,7 @@ class BinaryProtocol:
             if isinstance(owner, Connection):
                 self._connection_timer(owner, now)
             elif isinstance(owner, Link):
-                self._link_timer(owner, now)
+                self._ways.timer(owner, now=now)
             elif isinstance(owner, Transfer):
                 self._transfer_timer(owner, now)
             elif owner is _WINDOW_TIMER:

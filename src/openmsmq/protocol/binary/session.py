@@ -5,22 +5,13 @@ Bytes go in by `receive_data`, come out by `data_to_send`; what happened is in `
 
 from collections import deque
 from collections.abc import Callable
-from enum import Enum, StrEnum
 from typing import Final
 from uuid import UUID
 
 from openmsmq.wire.base_header import BASE_HEADER_SIZE, BaseHeaderFlags
-from openmsmq.wire.connection_parameters import ConnectionParameters
 from openmsmq.wire.errors import MalformedPacket, ProtocolViolation
-from openmsmq.wire.establish_connection import EstablishConnection, OperatingSystemFlags
 from openmsmq.wire.framer import Framer
 from openmsmq.wire.internal_header import InternalHeader, InternalPacketType
-from openmsmq.wire.limits import (
-    MAX_ACK_TIMEOUT_MS,
-    MAX_RECOVERABLE_ACK_TIMEOUT_MS,
-    MIN_ACK_TIMEOUT_MS,
-    MIN_RECOVERABLE_ACK_TIMEOUT_MS,
-)
 from openmsmq.wire.scalars import GUID_NULL
 from openmsmq.wire.session_ack import SessionAck
 from openmsmq.wire.session_header import SessionHeader
@@ -35,6 +26,7 @@ from .events import (
     Opened,
     SessionEvent,
 )
+from .handshake import Handshake, SessionState
 from .settings import BinarySettings
 from .timers import SessionTimer, Timers
 from .windows import COUNTER_MASK, RECOVERABLE_BITS, ReceivedMessages, SentMessages
@@ -43,10 +35,8 @@ _IN: Final = int(BaseHeaderFlags.IN)
 _SH: Final = int(BaseHeaderFlags.SH)
 # UserHeader.Flags.DM: recoverable.
 _DM: Final = 0x20
-_U32: Final = 0xFFFFFFFF
 # [MS-MQQB] 3.1.7.11: an acknowledgment rides along once this much of its time is over.
 _PIGGYBACK_AFTER: Final = 0.75
-_ROUND_TRIPS: Final = 8
 
 _FIELD_REASONS: Final = {
     "BaseHeader.VersionNumber": CloseReason.BAD_VERSION,
@@ -54,24 +44,6 @@ _FIELD_REASONS: Final = {
     "BaseHeader.PacketSize": CloseReason.BAD_SIZE,
     "InternalHeader.Flags.PT": CloseReason.BAD_TYPE,
 }
-
-
-class SessionState(StrEnum):
-    """SessionState ([MS-MQQB] 3.1.1.3.1); WAITING_RECONNECT is between two sessions."""
-
-    OPEN = "OPEN"
-    CLOSED = "CLOSED"
-    WAITING_CP_MSG = "WAITING_CP_MSG"
-    WAITING_CPR_MSG = "WAITING_CPR_MSG"
-    WAITING_EC_MSG = "WAITING_EC_MSG"
-    WAITING_ECR_MSG = "WAITING_ECR_MSG"
-    WAITING_RECONNECT = "WAITING_RECONNECT"
-
-
-class _Input(Enum):
-    ESTABLISH_CONNECTION = InternalPacketType.ESTABLISH_CONNECTION
-    CONNECTION_PARAMETERS = InternalPacketType.CONNECTION_PARAMETERS
-    SESSION_ACK = InternalPacketType.SESSION_ACK
 
 
 _State = SessionState
@@ -91,23 +63,18 @@ class BinarySession:
     """
 
     __slots__ = (
-        "_ack_timeout",
         "_ack_wait_multiplier",
         "_events",
         "_framer",
-        "_guid",
+        "_handshake",
         "_output",
         "_peer_window",
-        "_pinged",
         "_received_ack",
-        "_recoverable_ack_timeout",
-        "_refuse",
         "_settings",
         "active",
         "initiator",
         "output_bytes",
         "received",
-        "remote_guid",
         "sent",
         "state",
         "timers",
@@ -128,19 +95,19 @@ class BinarySession:
         window_size: int | None = None,
     ) -> None:
         self._settings = settings
-        self._guid = guid
         self.initiator = initiator
-        self.remote_guid = remote_guid
-        self._pinged = pinged
-        self._refuse = refuse
         self.window_size = settings.window_size if window_size is None else window_size
-        # ReceivedWindowSize.
+        self._handshake = Handshake(
+            settings,
+            guid,
+            remote_guid=remote_guid,
+            pinged=pinged,
+            refuse=refuse,
+            window_size=self.window_size,
+        )
+        # ReceivedWindowSize, as the last SessionHeader says it.
         self._peer_window = settings.window_size
-        timeout = int((settings.ack_timeout + settings.round_trip_delay) * 1000)
-        self._ack_timeout = min(max(timeout, MIN_ACK_TIMEOUT_MS), MAX_ACK_TIMEOUT_MS)
         self._ack_wait_multiplier = settings.direct_ack_wait_multiplier if direct else 1
-        # RecoverableAckSendTimeout: not negotiated yet.
-        self._recoverable_ack_timeout = _U32
         self._framer = Framer(max_packet_size=settings.max_packet_size)
         self._events: deque[SessionEvent] = deque()
         self._output: list[bytes] = []
@@ -154,7 +121,7 @@ class BinarySession:
         self.timers.start(SessionTimer.CLEANUP, settings.cleanup_seconds, now=now)
         if initiator:
             self.state = _State.WAITING_ECR_MSG
-            self._send_establish_connection(now)
+            self._write(self._handshake.request(now))
         else:
             self.state = _State.WAITING_EC_MSG
         self.timers.start(SessionTimer.INITIALIZATION, settings.initialization_seconds, now=now)
@@ -219,6 +186,15 @@ class BinarySession:
             self.timers.stop_all()
             self.state = _State.CLOSED
             self._events.append(Closed(reason=reason, detail=detail))
+
+    @property
+    def remote_guid(self) -> UUID:
+        """RemoteQMGuid."""
+        return self._handshake.remote_guid
+
+    @property
+    def open(self) -> bool:
+        return self.state is _State.OPEN
 
     @property
     def closed(self) -> bool:
@@ -286,12 +262,29 @@ class BinarySession:
     # Receiving
 
     def _receive_internal(self, packet: bytes, now: float) -> None:
-        header, _ = InternalHeader.parse(packet, BASE_HEADER_SIZE)
-        handler = _HANDLERS.get((self.state, _Input(header.packet_type)))
-        if handler is None:
-            self._out_of_order(header.packet_type.name)
+        packet_type = InternalHeader.parse(packet, BASE_HEADER_SIZE)[0].packet_type
+        if packet_type is InternalPacketType.SESSION_ACK and self.state is _State.OPEN:
+            self._receive_session_header(SessionAck.parse(packet)[0].session_header, now)
+            return
+        step = self._handshake.receive(self.state, packet_type, packet, now)
+        if step is None:
+            self._out_of_order(packet_type.name)
+            return
+        if step.answer:
+            self._write(step.answer)
+        if step.reason is not None:
+            self.close(step.reason, step.detail)
+            return
+        self.state = step.state
+        if step.state is _State.OPEN:
+            self._peer_window = self._handshake.peer_window_size
+            self.timers.stop(SessionTimer.INITIALIZATION)
+            self._events.append(Opened())
+        elif self.initiator:
+            self._events.append(Established())
         else:
-            handler(self, packet, now)
+            seconds = self._settings.initialization_seconds
+            self.timers.start(SessionTimer.INITIALIZATION, seconds, now=now)
 
     def _out_of_order(self, what: str) -> None:
         self.close(CloseReason.BAD_ORDER, f"{what} in state {self.state}")
@@ -322,7 +315,7 @@ class BinarySession:
             received.recoverable - received.acked_recoverable <= len(messages)
         )
         if first_recoverable:
-            seconds = self._recoverable_ack_timeout / 1000
+            seconds = self._handshake.recoverable_ack_timeout / 1000
             self.timers.start(SessionTimer.ACK_SEND, seconds, now=now)
         elif not self.timers.running(SessionTimer.ACK_SEND):
             self._restart_ack_send(now)
@@ -343,90 +336,6 @@ class BinarySession:
             self.close(CloseReason.BAD_COUNTS, detail)
         elif self.sent.unacked:
             self._start_ack_wait(now)
-
-    # The handshake
-
-    def _send_establish_connection(self, now: float) -> None:
-        flags = OperatingSystemFlags(0)
-        if not self._pinged:
-            flags |= OperatingSystemFlags.SE
-        if self._settings.server_class:
-            flags |= OperatingSystemFlags.OS
-        time_stamp = int(now * 1000) & _U32
-        packet = EstablishConnection(self._guid, self.remote_guid, time_stamp, flags)
-        self._write(packet.serialize())
-
-    def _accept(self, packet: bytes, now: float) -> None:
-        """EstablishConnection at the acceptor ([MS-MQQB] 3.1.5.3.1)."""
-        request, _ = EstablishConnection.parse(packet)
-        self.remote_guid = request.client_guid
-        refused = self._refuse or request.server_guid not in (GUID_NULL, self._guid)
-        flags = request.operating_system & OperatingSystemFlags.SE
-        if self._settings.server_class:
-            flags |= OperatingSystemFlags.OS
-        response = EstablishConnection(
-            request.client_guid, self._guid, request.time_stamp, flags, connection_refused=refused
-        )
-        self._write(response.serialize())
-        self.state = _State.WAITING_CP_MSG
-        if refused:
-            self.close(CloseReason.REFUSING)
-        else:
-            seconds = self._settings.initialization_seconds
-            self.timers.start(SessionTimer.INITIALIZATION, seconds, now=now)
-
-    def _establish(self, packet: bytes, now: float) -> None:
-        """EstablishConnection at the initiator ([MS-MQQB] 3.1.5.3.2)."""
-        response, _ = EstablishConnection.parse(packet)
-        if response.connection_refused:
-            self.close(CloseReason.REFUSED)
-            return
-        if response.client_guid != self._guid or self.remote_guid not in (
-            GUID_NULL,
-            response.server_guid,
-        ):
-            self.close(CloseReason.WRONG_PEER, f"{response.server_guid} answered")
-            return
-        self.remote_guid = response.server_guid
-        round_trip = int(now * 1000) - response.time_stamp & _U32
-        self._recoverable_ack_timeout = min(
-            max(_ROUND_TRIPS * round_trip, MIN_RECOVERABLE_ACK_TIMEOUT_MS),
-            MAX_RECOVERABLE_ACK_TIMEOUT_MS,
-        )
-        self._write_parameters()
-        self.state = _State.WAITING_CPR_MSG
-        self._events.append(Established())
-
-    def _write_parameters(self) -> None:
-        packet = ConnectionParameters(
-            self._recoverable_ack_timeout, self._ack_timeout, self.window_size
-        )
-        self._write(packet.serialize())
-
-    def _answer_parameters(self, packet: bytes, _now: float) -> None:
-        """ConnectionParameters at the acceptor ([MS-MQQB] 3.1.5.4.1)."""
-        request, _ = ConnectionParameters.parse(packet)
-        self._ack_timeout = request.ack_timeout
-        self._recoverable_ack_timeout = request.recoverable_ack_timeout
-        self._write_parameters()
-        self._open(request)
-
-    def _take_parameters(self, packet: bytes, _now: float) -> None:
-        """ConnectionParameters at the initiator ([MS-MQQB] 3.1.5.4.2)."""
-        response, _ = ConnectionParameters.parse(packet)
-        if response.connection_refused:
-            self.close(CloseReason.REFUSED)
-        else:
-            self._open(response)
-
-    def _open(self, parameters: ConnectionParameters) -> None:
-        self._peer_window = parameters.window_size
-        self.timers.stop(SessionTimer.INITIALIZATION)
-        self.state = _State.OPEN
-        self._events.append(Opened())
-
-    def _receive_session_ack(self, packet: bytes, now: float) -> None:
-        self._receive_session_header(SessionAck.parse(packet)[0].session_header, now)
 
     # Sending
 
@@ -454,16 +363,16 @@ class BinarySession:
     # Timers
 
     def _start_ack_wait(self, now: float) -> None:
-        seconds = self._ack_timeout * self._ack_wait_multiplier / 1000
+        seconds = self._handshake.ack_timeout * self._ack_wait_multiplier / 1000
         self.timers.start(SessionTimer.ACK_WAIT, seconds, now=now)
 
     def _restart_ack_send(self, now: float) -> None:
         received = self.received
         if received.ready_recoverable < received.recoverable:
             # Recoverable messages are on their way to the disk.
-            seconds = self._recoverable_ack_timeout / 1000
+            seconds = self._handshake.recoverable_ack_timeout / 1000
         else:
-            seconds = self._ack_timeout / 2000
+            seconds = self._handshake.ack_timeout / 2000
         self.timers.start(SessionTimer.ACK_SEND, seconds, now=now)
 
     def _initialization_expired(self, _now: float) -> None:
@@ -490,14 +399,6 @@ class BinarySession:
         self._restart_ack_send(now)
 
 
-_Handler = Callable[[BinarySession, bytes, float], None]
-_HANDLERS: Final[dict[tuple[SessionState, _Input], _Handler]] = {
-    (_State.WAITING_EC_MSG, _Input.ESTABLISH_CONNECTION): BinarySession._accept,
-    (_State.WAITING_ECR_MSG, _Input.ESTABLISH_CONNECTION): BinarySession._establish,
-    (_State.WAITING_CP_MSG, _Input.CONNECTION_PARAMETERS): BinarySession._answer_parameters,
-    (_State.WAITING_CPR_MSG, _Input.CONNECTION_PARAMETERS): BinarySession._take_parameters,
-    (_State.OPEN, _Input.SESSION_ACK): BinarySession._receive_session_ack,
-}
 _Expired = Callable[[BinarySession, float], None]
 _EXPIRED: Final[dict[SessionTimer, _Expired]] = {
     SessionTimer.INITIALIZATION: BinarySession._initialization_expired,

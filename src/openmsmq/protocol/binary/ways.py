@@ -1,0 +1,245 @@
+"""Ways to other queue managers: which session an outgoing queue uses, or how one is made.
+
+[MS-MQQB] 3.1.5.2: find the host, ping it if that is wanted, connect, and try again later.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from openmsmq.core.outgoing_queue import ConnectionHistoryEntry
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
+
+from .destinations import Destination, find_destination
+from .events import Connect, Event, SendPing
+from .links import Link, LinkState
+from .ping import PingRequests
+from .settings import PING_RESPONSE_SECONDS, BinarySettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from uuid import UUID
+
+    from openmsmq.core.queue_manager import QueueManager
+
+    from .agenda import Agenda
+    from .connection import Connection
+    from .transfer import Transfer
+
+
+class Ways:
+    """Open sessions by peer, and links for those destinations that have none."""
+
+    __slots__ = (
+        "_agenda",
+        "_by_guid",
+        "_by_host",
+        "_connecting",
+        "_events",
+        "_last_number",
+        "_links",
+        "_manager",
+        "_pings",
+        "_settings",
+        "offline",
+    )
+
+    def __init__(
+        self,
+        manager: QueueManager,
+        settings: BinarySettings,
+        agenda: Agenda,
+        events: deque[Event],
+    ) -> None:
+        self._manager = manager
+        self._settings = settings
+        self._agenda = agenda
+        self._events = events
+        # Whether no connection may be made.
+        self.offline = not manager.state.local.connection_active
+        self._pings = PingRequests(
+            manager.state.local.identifier, server_class=settings.server_class
+        )
+        self._last_number = 0
+        self._links: dict[Destination, Link] = {}
+        # Links by the number of the connection that they are making.
+        self._connecting: dict[int, Link] = {}
+        # Open sessions by queue manager and by address.
+        self._by_guid: dict[UUID, Connection] = {}
+        self._by_host: dict[str, Connection] = {}
+
+    def new_number(self) -> int:
+        """A number for a connection, never used before."""
+        self._last_number += 1
+        return self._last_number
+
+    # Open sessions
+
+    def opened(self, connection: Connection) -> None:
+        """A session is open: it serves all destinations that are the same peer."""
+        self._by_guid.setdefault(connection.session.remote_guid, connection)
+        self._by_host.setdefault(connection.address.lower(), connection)
+        if connection.link is not None:
+            self._by_host.setdefault(connection.link.destination.host.lower(), connection)
+
+    def closed(self, connection: Connection, others: Iterable[Connection]) -> None:
+        """A session is over; another open one to the same peer takes its place."""
+        guid = connection.session.remote_guid
+        if self._by_guid.get(guid) is connection:
+            del self._by_guid[guid]
+        for host in [host for host, each in self._by_host.items() if each is connection]:
+            del self._by_host[host]
+        for other in others:
+            if other.session.open and other.session.remote_guid == guid:
+                self.opened(other)
+
+    # Outgoing queues
+
+    def find(self, transfer: Transfer, *, now: float) -> Connection | None:
+        """The session that an outgoing queue uses; None while one is being made."""
+        destination = find_destination(self._manager.state, transfer.name)
+        connection = self._open_connection(destination) if destination is not None else None
+        if connection is not None:
+            transfer.validate_at = None
+        elif destination is None or not destination.host:
+            self._validate_later(transfer, now)
+        else:
+            transfer.validate_at = None
+            link = self._links.get(destination)
+            if link is None:
+                link = self._links[destination] = Link(destination)
+            transfer.link = link
+            link.transfers[transfer] = None
+            if link.state is LinkState.IDLE:
+                self._begin(link, ping=self._settings.send_ping, now=now)
+        return connection
+
+    def _open_connection(self, destination: Destination) -> Connection | None:
+        if destination.direct:
+            return self._by_host.get(destination.host.lower())
+        return self._by_guid.get(destination.guid)
+
+    def _validate_later(self, transfer: Transfer, now: float) -> None:
+        """[MS-MQQB] 3.1.5.2.1: nobody knows the destination; look again later."""
+        if transfer.validate_at is None:
+            self.note(transfer, ConnectionStatus.ROUTING_FAILURE, "", Hresult.MQ_ERROR)
+            transfer.validate_at = now + self._retry_seconds
+            self._manager.outgoing.set_state(transfer.queue, QueueState.NEED_VALIDATION)
+
+    # Links
+
+    @property
+    def _retry_seconds(self) -> float:
+        return self._settings.retry_connect_seconds + self._settings.round_trip_delay
+
+    def _begin(self, link: Link, *, ping: bool, now: float) -> None:
+        """Establish a Protocol Session ([MS-MQQB] 3.1.5.2)."""
+        number = link.connection = self.new_number()
+        self._connecting[number] = link
+        link.retry_at = None
+        link.pinged = False
+        self._set_states(link, QueueState.WAITING)
+        if not ping:
+            self._connect(link, number)
+            return
+        link.state = LinkState.PINGING
+        self._agenda.set(link, now + PING_RESPONSE_SECONDS)
+        self._events.append(
+            SendPing(
+                connection=number,
+                host=link.destination.host,
+                port=self._settings.ping_port,
+                datagram=self._pings.request(number),
+            )
+        )
+
+    def _connect(self, link: Link, number: int) -> None:
+        link.state = LinkState.CONNECTING
+        self._events.append(
+            Connect(connection=number, host=link.destination.host, port=self._settings.port)
+        )
+
+    def ping_response(self, datagram: bytes, *, now: float) -> None:
+        """A datagram came to the port from which a ping was sent."""
+        found = self._pings.response(datagram)
+        if found is None:
+            return
+        number, accepted = found
+        link = self._connecting[number]
+        self._agenda.set(link, None)
+        if accepted:
+            link.pinged = True
+            self._connect(link, number)
+        else:
+            self.failed(number, ConnectionStatus.PING_FAILURE, Hresult.MQ_ERROR, now=now)
+
+    def connected(self, number: int, address: str) -> Link | None:
+        """A connection was made; None if nobody wants it any more."""
+        link = self._connecting.pop(number, None)
+        if link is None or self.offline:
+            return None
+        link.state = LinkState.CONNECTED
+        self.note_link(link, ConnectionStatus.NONE, address)
+        self._set_states(link, QueueState.WAITING)
+        return link
+
+    def failed(self, number: int, status: ConnectionStatus, error: int, *, now: float) -> None:
+        """A connection could not be made."""
+        link = self._connecting.pop(number, None)
+        if link is not None:
+            self._pings.forget(number)
+            self.note_link(link, status, "", error)
+            self.down(link, now=now)
+
+    def down(self, link: Link, *, now: float) -> None:
+        """The connection of a link is gone: try again if messages wait ([MS-MQQB] 3.1.5.9)."""
+        link.connection = 0
+        self._set_states(link, QueueState.DISCONNECTED)
+        if link.has_work and not self.offline:
+            link.state = LinkState.WAITING
+            link.retry_at = now + self._retry_seconds
+        else:
+            link.state = LinkState.IDLE
+            link.retry_at = None
+        self._agenda.set(link, link.retry_at)
+
+    def timer(self, link: Link, *, now: float) -> None:
+        """No answer to a ping, or the Session Retry Connect Timer ([MS-MQQB] 3.1.6.1)."""
+        if link.state is LinkState.PINGING:
+            status = ConnectionStatus.PING_FAILURE
+            self.failed(link.connection, status, Hresult.MQ_ERROR, now=now)
+        elif link.has_work and not self.offline:
+            # [MS-MQQB] 3.1.5.2.2: no ping before a retry.
+            self._begin(link, ping=False, now=now)
+        else:
+            link.state = LinkState.IDLE
+            link.retry_at = None
+
+    # What people see
+
+    def _set_states(self, link: Link, state: QueueState) -> None:
+        for transfer in link.transfers:
+            if transfer.connection is None:
+                self._manager.outgoing.set_state(transfer.queue, state)
+
+    def note_link(self, link: Link, status: ConnectionStatus, address: str, error: int = 0) -> None:
+        """Append to ConnectionHistory of every queue that waits for a link."""
+        for transfer in link.transfers:
+            if transfer.connection is None:
+                self.note(transfer, status, address, error)
+
+    def note(
+        self, transfer: Transfer, status: ConnectionStatus, address: str, error: int = 0
+    ) -> None:
+        """Append to ConnectionHistory of an outgoing queue."""
+        self._manager.outgoing.add_history(
+            transfer.queue,
+            ConnectionHistoryEntry(
+                status,
+                int(self._manager.state.utc),
+                error,
+                (address,) if address else (),
+            ),
+        )
