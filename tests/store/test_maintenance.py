@@ -296,21 +296,59 @@ def test_an_update_begun_before_a_move_is_not_undone_by_it() -> None:
     assert records == {b"updated"}
 
 
-def test_a_damaged_segment_is_not_compacted_but_reported() -> None:
+@pytest.mark.parametrize(
+    ("offset", "piece", "reason"),
+    [
+        (1000, b"\x01", "batch 1 is damaged"),
+        (512, bytes(64), "the header of a batch is damaged"),
+        (1024, bytes(2000), "batch 1 is damaged"),
+    ],
+)
+def test_a_damaged_segment_is_not_compacted_but_reported(
+    offset: int, piece: bytes, reason: str
+) -> None:
     disk = SimulatedDisk()
     store = started(disk)
     commit(store, [puts(range(10), size=300)])
-    disk.flip(DIRECTORY / "segment-00000001.log", 1000 * 8)
+    disk.overwrite(DIRECTORY / "segment-00000001.log", offset, piece)
     for turn in range(1, 40):
         commit(store, [puts(range(turn * 10, turn * 10 + 10), size=300)])
         commit(store, [deletes(range(turn * 10 - 10 + 1, turn * 10))])
         maintain(store)
     findings = store.take_findings()
-    assert [finding.file for finding in findings] == ["segment-00000001.log"]
+    assert len(findings) == 1
+    assert findings[0].file == "segment-00000001.log"
+    assert findings[0].reason.startswith(reason)
     assert store.take_findings() == []
     assert "segment-00000001.log" in disk.names(DIRECTORY)
-    with pytest.raises(StoreError, match=r"segment-00000001\.log at offset .* is damaged"):
-        store.read_many([0])
+
+
+def test_a_store_of_many_segments_keeps_few_files_open() -> None:
+    disk = SimulatedDisk()
+    store = started(disk)
+    for key in range(100):
+        commit(store, [puts([key], size=3000)])
+    for _ in range(2):
+        assert store.read_many(range(100)) == [packet(key, 3000) for key in range(100)]
+    assert len(store._segments._readers) == 64
+
+
+def test_a_stop_while_a_snapshot_is_written_begins_another() -> None:
+    disk = SimulatedDisk()
+    store = started(disk)
+    maintain(store)
+    commit(store, [puts(range(30), size=300)])
+    while not any(line.startswith("write snapshot.next") for line in disk.log):
+        step = store.maintain()
+        assert step is not None
+        step.run()
+        step.finish()
+    assert store.stats().snapshots == 0
+    commit(store, [deletes([1])])
+    store.close()
+    assert files(disk, "snapshot") == ["snapshot-00000002.idx"]
+    store = open_store(disk)
+    assert len(held(store, store.recover()).messages) == 29
 
 
 def test_a_clean_stop_leaves_nothing_to_read_but_the_snapshot() -> None:

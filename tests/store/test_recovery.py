@@ -235,6 +235,15 @@ def test_a_segment_under_another_number_is_refused() -> None:
     assert refused(whole.disk) == "segment-00000001.log at offset 0: this is segment 2, renamed"
 
 
+def test_a_segment_of_another_store_is_refused() -> None:
+    disk, _ = long_store()
+    path = names(disk, "segment-")[-2]
+    size = len(disk.contents(path))
+    number = int(path.name[8:16])
+    disk.overwrite(path, 0, SegmentHeader(number, bytes(16), size).serialize())
+    assert refused(disk) == f"{path.name} at offset 0: this segment belongs to another store"
+
+
 # Several segments and snapshots
 
 
@@ -418,6 +427,34 @@ def test_damage_to_what_is_gone_is_reported_and_does_no_harm() -> None:
     assert len(repaired) == 1
     assert repaired[0].startswith(f"segment-00000001.log at offset {offset}: ")
     assert repaired[0].endswith("no live message is affected")
+
+
+def test_zeros_where_dead_batches_were_are_reported_and_do_no_harm() -> None:
+    disk = SimulatedDisk()
+    store = open_store(disk)
+    store.recover()
+    commit(store, [puts([1])])
+    write = store.begin([puts([2]), deletes([1])])
+    store.write(write)
+    store.finish(write)
+    commit(store, [deletes([1])])
+    store.close()
+    contents = bytes(disk.contents(LOG)).rstrip(b"\0")
+    last = (len(contents) - 1) // 64 * 64
+    disk.overwrite(LOG, last - 64, bytes(128))
+    model, repaired = recovered(disk)
+    assert list(model.messages) == [2]
+    assert len(repaired) == 1
+    assert repaired[0].endswith("is damaged; no live message is affected")
+
+
+def test_a_live_segment_that_is_gone_while_the_store_runs_is_a_store_error() -> None:
+    disk, model = long_store()
+    store = open_store(disk)
+    store.recover()
+    disk.lose(names(disk, "segment-")[0])
+    with pytest.raises(StoreError, match=r"segment-.*\.log at offset \d+: No such file"):
+        store.read_many(list(model.messages))
 
 
 def test_a_prepared_segment_that_is_not_zero_is_made_again() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.store.model import packet
-from tests.store.simulated_disk import SimulatedDisk
+from tests.store.simulated_disk import SimulatedDisk, SimulatedFile
 
 from openmsmq.store.scratch import FileScratch, remove_scratch
 from openmsmq.wire.errors import StoreError
@@ -36,7 +36,7 @@ def test_the_current_file_is_used_again_from_the_start_when_empty() -> None:
     assert len(disk.contents(DIRECTORY / "scratch-1")) == 100
 
 
-def test_a_full_file_that_is_empty_goes_when_the_next_begins() -> None:
+def test_a_full_file_goes_when_it_is_empty_and_the_next_has_begun() -> None:
     disk = SimulatedDisk()
     scratch = FileScratch(disk, DIRECTORY, chunk_size=100)
     first = scratch.put(packet(1))
@@ -90,4 +90,18 @@ def test_a_truncated_scratch_file_is_noticed() -> None:
     handle = scratch.put(packet(1))
     disk.cut(DIRECTORY / "scratch-1", 50)
     with pytest.raises(StoreError, match="scratch-1 at offset 0: the file is truncated"):
+        scratch.get_many([handle])
+
+
+def test_a_scratch_file_that_cannot_be_read_is_a_store_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scratch = FileScratch(SimulatedDisk(), DIRECTORY)
+    handle = scratch.put(packet(1))
+
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, "broken")
+
+    monkeypatch.setattr(SimulatedFile, "read", fail)
+    with pytest.raises(StoreError, match="scratch-1: broken"):
         scratch.get_many([handle])

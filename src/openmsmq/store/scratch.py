@@ -62,8 +62,6 @@ class FileScratch:
         fresh = _Chunk(self._files.create(path), path)
         self._current += 1
         self._chunks[self._current] = fresh
-        if chunk is not None and not chunk.live:
-            self._remove(self._current - 1)
         return fresh
 
     def get_many(self, handles: Sequence[int]) -> list[bytes]:
