@@ -9,6 +9,7 @@ with the depth. The last row is the memory that a message takes beside its packe
 """
 
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
 from typing import Final
@@ -17,7 +18,7 @@ from uuid import UUID
 from bench.report import Result
 from openmsmq.core.initialization import MachineIdentity
 from openmsmq.core.local_queue_manager import LocalQueueManager
-from openmsmq.core.open_queue import OpenQueueDescriptor, QueueAccessType
+from openmsmq.core.open_queue import QueueAccessType
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.reading import Read
 from openmsmq.core.state import Settings
@@ -29,47 +30,25 @@ from openmsmq.wire.user_message_builder import build_user_message
 
 DEPTHS: Final = (1_000, 100_000, 1_000_000)
 CHUNK: Final = 100
-ROUNDS: Final = 500
+ROUNDS: Final = 300
+PARTS: Final = ("send", "receive at the end", "receive at the front")
 PACKET_SIZE: Final = 1024
 DEPTH_LIMIT: Final = 1.5
 MEMORY_BYTES: Final = 350
-PATH: Final = r".\private$\bench"
 _PAGE: Final = 4096
 
 
-class Bench:
-    """One queue manager with one queue, which keeps packets out of memory as the store would."""
+class Line:
+    """One queue of a given depth, open at both ends."""
 
-    def __init__(self) -> None:
-        store = MemoryStore()
-        published = QueueManagerObject(
-            identifier=UUID(int=1), computer_name="BENCH", queue_manager_quota=UNLIMITED
-        )
-        self.qm = QueueManager(
-            store.recover(),
-            new=LocalQueueManager(published, directory_integrated=False),
-            guids=lambda: UUID(int=2),
-            packets=store,
-            settings=Settings(memory_budget=1 << 24),
-            now=0.0,
-            utc=1_700_000_000.0,
-        )
-        self.qm.start(MachineIdentity("BENCH"))
-        self.qm.create_queue(PATH, caller=SYSTEM_CALLER)
-        self.send = self._open(QueueAccessType.SEND)
-        self.receive = self._open(QueueAccessType.RECEIVE)
-        address = direct_address(r"OS:BENCH\private$\bench")
-        overhead = len(build_user_message(destination_queue=address))
-        packet = build_user_message(
-            body=bytes(PACKET_SIZE - overhead),
-            destination_queue=address,
-            delivery_mode=1,
-            time_to_reach_queue=345_600,
-        )
-        self.packets = [packet] * CHUNK
-
-    def _open(self, access: QueueAccessType) -> OpenQueueDescriptor:
-        return self.qm.open_queue(PATH, access, caller=SYSTEM_CALLER)
+    def __init__(self, qm: QueueManager, depth: int, packets: list[bytes]) -> None:
+        self.qm = qm
+        self.depth = depth
+        self.packets = packets
+        path = rf".\private$\depth{depth}"
+        self.queue = qm.create_queue(path, caller=SYSTEM_CALLER)
+        self.send = qm.open_queue(path, QueueAccessType.SEND, caller=SYSTEM_CALLER)
+        self.receive = qm.open_queue(path, QueueAccessType.RECEIVE, caller=SYSTEM_CALLER)
 
     def settle(self) -> None:
         """What the service does, without a disk."""
@@ -77,35 +56,69 @@ class Bench:
         if taken is not None:
             self.qm.durable(taken[0])
 
-    def fill(self, depth: int) -> None:
-        count = self.qm.find_queue(PATH).count
-        for _ in range(count, depth, CHUNK):
+    def fill(self) -> None:
+        while self.queue.count < self.depth:
             self.qm.enqueue_many(self.send, self.packets)
             self.settle()
 
-    def round(self) -> tuple[float, float]:
-        """Seconds for one chunk in and one out; what is taken is what was sent last."""
+    def round(self) -> tuple[float, float, float]:
+        """Seconds to send a chunk, to take it from the end, and to take one from the front."""
         start = process_time()
         sent = self.qm.enqueue_many(self.send, self.packets)
-        middle = process_time()
-        last = self.qm.ranges.acknowledge(
-            self.receive, sent.messages[0].sequence - 1, sent.messages[-1].sequence
-        )
-        end = process_time()
-        if last.count != CHUNK:
+        sent_at = process_time()
+        first, last = sent.messages[0].sequence, sent.messages[-1].sequence
+        taken = self.qm.ranges.acknowledge(self.receive, first - 1, last)
+        taken_at = process_time()
+        self.settle()
+        front = process_time()
+        read = self.qm.dequeue_many(self.receive, max_count=CHUNK, two_phase=True)
+        front_at = process_time()
+        if not isinstance(read, Read) or not taken.count == len(read.packets) == CHUNK:
             raise RuntimeError("what was sent is not what was received")
-        self.settle()
-        return middle - start, end - middle
+        ids = [message.lookup_id for message in read.messages]
+        self.qm.end_many(self.receive, ids, delete=False)
+        return sent_at - start, taken_at - sent_at, front_at - front
 
-    def front(self) -> float:
-        """Seconds to take a chunk from the front, where its packets are in memory."""
-        start = process_time()
-        read = self.qm.dequeue_many(self.receive, max_count=CHUNK)
-        seconds = process_time() - start
-        if not isinstance(read, Read) or len(read.packets) != CHUNK:
-            raise RuntimeError("nothing was received")
-        self.settle()
-        return seconds
+
+class OnePacket:
+    """Packets that left memory: all are alike."""
+
+    def __init__(self, packet: bytes) -> None:
+        self._packet = packet
+
+    def read_many(self, keys: Sequence[int]) -> list[bytes]:
+        return [self._packet] * len(keys)
+
+
+def make_manager(packet: bytes) -> QueueManager:
+    """A queue manager whose packets leave memory, as with a store on disk."""
+    published = QueueManagerObject(
+        identifier=UUID(int=1), computer_name="BENCH", queue_manager_quota=UNLIMITED
+    )
+    qm = QueueManager(
+        MemoryStore().recover(),
+        new=LocalQueueManager(published, directory_integrated=False),
+        guids=lambda: UUID(int=2),
+        packets=OnePacket(packet),
+        settings=Settings(memory_budget=0),
+        now=0.0,
+        utc=1_700_000_000.0,
+    )
+    qm.start(MachineIdentity("BENCH"))
+    return qm
+
+
+def make_packets() -> list[bytes]:
+    """A chunk of packets of one size."""
+    address = direct_address(r"OS:BENCH\private$\bench")
+    overhead = len(build_user_message(destination_queue=address))
+    packet = build_user_message(
+        body=bytes(PACKET_SIZE - overhead),
+        destination_queue=address,
+        delivery_mode=1,
+        time_to_reach_queue=345_600,
+    )
+    return [packet] * CHUNK
 
 
 def resident() -> int:
@@ -113,25 +126,24 @@ def resident() -> int:
 
 
 def run(depths: tuple[int, ...] = DEPTHS, rounds: int = ROUNDS) -> list[Result]:
-    """Measure all depths with one queue manager, shallow first."""
-    bench = Bench()
-    results: list[Result] = []
-    floors: dict[str, float] = {}
+    """Measure all depths in turn, so that other work on the machine meets them alike."""
+    packets = make_packets()
+    qm = make_manager(packets[0])
+    lines = [Line(qm, depth, packets) for depth in depths]
     before = resident()
-    memory = 0.0
-    for depth in depths:
-        bench.fill(depth)
-        memory = (resident() - before) / depth
-        seconds_each = [bench.round() for _ in range(rounds)]
-        figures = {
-            "enqueue": statistics.median(one for one, _ in seconds_each),
-            "receive at the end": statistics.median(two for _, two in seconds_each),
-            "receive at the front": statistics.median(bench.front() for _ in range(10)),
-        }
-        for name, seconds in figures.items():
-            floor = floors.setdefault(name, seconds)
-            results.append(
-                Result(f"{name}, depth {depth:,}", CHUNK / seconds, seconds / floor, DEPTH_LIMIT)
-            )
-    results.append(Result(f"memory: {memory:.0f} bytes a message", 0, memory / MEMORY_BYTES, 1.0))
-    return results
+    for line in lines:
+        line.fill()
+    memory = (resident() - before) / sum(depths)
+    measured = [[line.round() for line in lines] for _ in range(rounds)]
+    results: list[Result] = []
+    for part, name in enumerate(PARTS):
+        seconds = [
+            statistics.median(each[number][part] for each in measured)
+            for number in range(len(depths))
+        ]
+        results += [
+            Result(f"{name}, depth {depth:,}", CHUNK / each, each / seconds[0], DEPTH_LIMIT)
+            for depth, each in zip(depths, seconds, strict=True)
+        ]
+    memory_row = f"memory: {memory:.0f} bytes a message"
+    return [*results, Result(memory_row, 0, memory / MEMORY_BYTES, 1.0)]

@@ -1,8 +1,13 @@
 """Packets in memory and read back."""
 
+from collections.abc import Sequence
+
+import pytest
 from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, Harness, bodies, packet
 
 from openmsmq.core.state import Settings
+from openmsmq.store.memory_store import MemoryStore
+from openmsmq.wire.errors import StoreError
 from openmsmq.wire.queue_address import direct_address
 
 
@@ -56,6 +61,26 @@ def test_express_packets_above_the_budget_go_to_the_scratch_file() -> None:
     assert harness.drain() == [b"1", b"2", b"3", b"4"]
     assert harness.qm.state.scratch_handles == {}
     assert harness.qm.state.memory == 0
+
+
+class DamagedStore(MemoryStore):
+    """Cannot read anything back."""
+
+    def read_many(self, keys: Sequence[int]) -> list[bytes]:
+        raise StoreError(f"message {keys[0]} is damaged")
+
+
+def test_a_message_that_cannot_be_read_stays_in_its_queue() -> None:
+    harness = Harness(DamagedStore())
+    harness.create()
+    harness.send(b"1", b"2")
+    harness.restart()
+    descriptor = harness.open(RECEIVE)
+    cursor = harness.qm.open_cursor(descriptor)
+    for read_through in (None, cursor):
+        with pytest.raises(StoreError, match="damaged"):
+            harness.qm.dequeue_many(descriptor, cursor=read_through)
+    assert harness.qm.find_queue(ORDERS).lanes.count == 2
 
 
 def test_packets_of_recovered_messages_are_read_when_somebody_asks() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from openmsmq.wire.errors import StoreError
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.queue_error import QueueError
@@ -126,7 +127,13 @@ def _wait(state: State, queue: Queue, read: WaitingRead, timeout: float | None) 
 
 def finish_taking(state: State, queue: Queue, messages: list[Message], read: WaitingRead) -> Read:
     """Messages were taken out of the lanes: lock them or delete them, as the read says."""
-    packets = packets_of(state, messages)
+    try:
+        packets = packets_of(state, messages)
+    except StoreError:
+        # What cannot be shown is not received.
+        for message in messages:
+            queue.lanes.insert(message)
+        raise
     transaction = read.transaction
     if transaction is not None:
         for message in messages:
