@@ -79,9 +79,12 @@ class LocalConnection(asyncio.Protocol):
     of time is not over. Otherwise the rest waits, and nothing more is read from the client.
     """
 
-    def __init__(self, host: LocalHost, max_bytes: int) -> None:
+    def __init__(
+        self, host: LocalHost, max_bytes: int, hello_seconds: float = HELLO_SECONDS
+    ) -> None:
         self._host = host
         self._max_bytes = max_bytes
+        self._hello_seconds = hello_seconds
         self._loop = asyncio.get_running_loop()
         self._buffer = FrameBuffer(HELLO_FRAME_SIZE)
         self._session: Session | None = None
@@ -116,12 +119,12 @@ class LocalConnection(asyncio.Protocol):
         except ProtocolViolation as exc:
             self._fail(exc)
             return
-        self._hello_timer = self._loop.call_later(HELLO_SECONDS, self._expect_hello)
+        self._hello_timer = self._loop.call_later(self._hello_seconds, self._expect_hello)
 
     def _expect_hello(self) -> None:
         self._hello_timer = None
         if self._session is not None and not self._session.greeted:
-            self._fail(ProtocolViolation(f"no Hello in {HELLO_SECONDS:.0f} seconds"))
+            self._fail(ProtocolViolation(f"no Hello in {self._hello_seconds:g} seconds"))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self._leave()
@@ -200,7 +203,7 @@ class LocalConnection(asyncio.Protocol):
                     self._buffer.max_frame_size = MAX_FRAME_SIZE
             elif not session.busy:
                 return
-            if session.busy:
+            if session.busy and not self.congested:
                 session.step()
             if time.monotonic() >= end:
                 return
