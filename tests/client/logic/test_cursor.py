@@ -84,11 +84,20 @@ def test_refusals_behind_the_last_message_end_the_batch_only(peer: Peer) -> None
     assert again.result is None
 
 
-def test_only_the_first_read_of_a_batch_waits(peer: Peer) -> None:
-    running = begin(peer, CursorLogic(peer.queue()), 5.0)
+def test_a_read_waits_alone_when_there_is_nothing(peer: Peer) -> None:
+    cursor = CursorLogic(peer.queue())
+    running = begin(peer, cursor, 5.0)
     asked = reads(peer)
-    assert [read.timeout for read in asked] == [5.0] + [0.0] * (FIRST_WINDOW - 1)
+    assert {read.timeout for read in asked} == {0.0}
+    answer(peer, running, asked)
+    (waiting,) = reads(peer)
+    assert (waiting.action, waiting.timeout) == ("peek", 5.0)
     assert running.wait.seconds == 5.0 + GRACE_SECONDS
+    answer(peer, running, [waiting], 1)
+    assert ids(running.result) == [1]
+    # Nothing was asked for behind it, so the cursor is still at this message.
+    Running(cursor.next_batch(5.0))
+    assert reads(peer)[0].action == "peek_next"
 
 
 def test_another_refusal_is_raised_and_the_rest_is_withdrawn(peer: Peer) -> None:

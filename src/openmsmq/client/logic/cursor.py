@@ -36,10 +36,19 @@ class CursorLogic:
     def next_batch(self, timeout: float | None) -> Operation[list[ReceivedMessage] | None]:
         """The next messages; None when there is none in time."""
         session = yield from self._begin()
-        asked = [self._ask(session, self._action, timeout)]
-        # Behind the last message these are refused; so they are while the first one waits.
-        asked += [self._ask(session, "peek_next", 0.0) for _ in range(self._window - 1)]
+        found = yield from self._read(session, 0.0, self._window)
         self._window = min(2 * self._window, LARGEST_WINDOW)
+        if not found and timeout != 0:
+            # Alone: what is asked for behind it is refused while it waits.
+            found = yield from self._read(session, timeout, 1)
+        return found or None
+
+    def _read(
+        self, session: Session, timeout: float | None, window: int
+    ) -> Operation[list[ReceivedMessage]]:
+        asked = [self._ask(session, self._action, timeout)]
+        # Behind the last message these are refused.
+        asked += [self._ask(session, "peek_next", 0.0) for _ in range(window - 1)]
         found: list[ReceivedMessage] = []
         self._action = "peek_next"
         try:
@@ -59,7 +68,7 @@ class CursorLogic:
             for request in asked:
                 if session.fault is None:
                     session.withdraw(request, 0)
-        return found or None
+        return found
 
     def _begin(self) -> Operation[Session]:
         link = self._queue.link
