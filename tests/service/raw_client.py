@@ -193,6 +193,7 @@ class Serve:
         command = [
             *(sys.executable, "-c", "from openmsmq.cli import main; main()"),
             *("serve", "--data", str(self.data), "--name", "ALPHA"),
+            *("--binary-port", "off", "--ping-port", "off"),
             *("--ready-file", str(self.ready_file), *self._options),
         ]
         with self.log_file.open("ab") as log:

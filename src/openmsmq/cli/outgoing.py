@@ -10,7 +10,7 @@ from .output import Column, JsonOption, print_json, print_table
 from .quantities import count_text, duration_text, size_text
 
 _COLUMNS: Final = (
-    Column("Destination", cut=True),
+    Column("Destination"),
     Column("State"),
     Column("Messages", right=True),
     Column("Unacknowledged", right=True),
@@ -82,7 +82,7 @@ def outgoing_row(queue: dict[str, Any]) -> tuple[str, ...]:
         count_text(queue["messages"]),
         count_text(queue["unacknowledged"]),
         size_text(queue["bytes"]),
-        ", ".join(queue["next_hop"]),
+        queue["next_hop"],
         queue["last_error"] or "",
         duration_text(queue["retry_in_seconds"]),
     )

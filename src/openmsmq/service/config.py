@@ -20,6 +20,9 @@ PATHS: Final = (
     "socket",
     "ready_file",
     "directory",
+    "binary_certificate",
+    "binary_key",
+    "binary_ca",
     "local_certificate",
     "local_key",
     "local_tokens",
@@ -54,6 +57,9 @@ class Config(BaseModel):
     names: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     directory: Path | None = None
+    binary_certificate: Path | None = None
+    binary_key: Path | None = None
+    binary_ca: Path | None = None
     local_certificate: Path | None = None
     local_key: Path | None = None
     local_tokens: Path | None = None

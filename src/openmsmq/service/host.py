@@ -51,6 +51,8 @@ class Host:
         self._when_free: list[Callable[[], None]] = []
         self._listeners: dict[type[Event], list[Listener]] = {}
         self._slow: list[Callable[[], None]] = [self._watch_room]
+        self._turns: list[Callable[[], None]] = []
+        self._durables: list[Callable[[int], None]] = []
         self._woken = False
         self._stopped = False
         self._timer: asyncio.TimerHandle | None = None
@@ -73,6 +75,14 @@ class Host:
     def listen(self, kind: type[E], listener: Callable[[E], None]) -> None:
         """Hand events of this kind to a listener, in the turn in which they happen."""
         self._listeners.setdefault(kind, []).append(cast(Listener, listener))
+
+    def every_turn(self, action: Callable[[], None]) -> None:
+        """Call back in each turn, after the events are handed out."""
+        self._turns.append(action)
+
+    def every_flush(self, action: Callable[[int], None]) -> None:
+        """Call back with the number of the last batch that is on disk, after each flush."""
+        self._durables.append(action)
 
     def every_second(self, action: Callable[[], None]) -> None:
         """Call back about once a second."""
@@ -129,6 +139,8 @@ class Host:
             for event in events:
                 for listener in self._listeners.get(type(event), ()):
                     listener(event)
+        for action in self._turns:
+            action()
 
     def _take_batch(self) -> Any:
         taken = self.manager.take_batch()
@@ -143,6 +155,8 @@ class Host:
     def _durable(self, number: int) -> None:
         self._durable_number = number
         self.manager.durable(number)
+        for listener in self._durables:
+            listener(number)
         held = self._held
         for depends in sorted([each for each in held if each <= number]):
             for action, argument in held.pop(depends):

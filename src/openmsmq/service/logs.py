@@ -48,6 +48,10 @@ REQUEST_CRASHED: Final = LogEvent(
 )
 REQUEST_REFUSED: Final = LogEvent("M0025", logging.DEBUG, "request refused")
 # Messages.
+SESSION_CLOSED: Final = LogEvent("M0050", logging.DEBUG, "session with another queue manager ended")
+SESSION_FAULT: Final = LogEvent(
+    "M0051", logging.WARNING, "session closed: another queue manager broke the protocol"
+)
 MESSAGE_GONE: Final = LogEvent("M0030", logging.INFO, "message left its queue unread")
 MESSAGES_GONE: Final = LogEvent("M0031", logging.INFO, "messages left their queue unread")
 MESSAGES_REFUSED: Final = LogEvent("M0032", logging.INFO, "messages refused")

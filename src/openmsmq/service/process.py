@@ -28,6 +28,7 @@ from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
 from openmsmq.wire.queue_error import QueueError
 
 from .accounts import UnixAccounts, caller_of
+from .binary_service import BinaryService
 from .config import Config
 from .host import Host
 from .keys import KeyFiles
@@ -61,6 +62,7 @@ class Parts(NamedTuple):
     host: Host
     messages: MessageLog
     server: LocalServer
+    binary: BinaryService
 
 
 class QueueManagerProcess:
@@ -111,10 +113,11 @@ class QueueManagerProcess:
             manager = self._recover(progress)
             host = Host(manager, self.store, failed=self._failed)
             server = LocalServer(config, host, self, self._tokens)
-            self._parts = Parts(host, MessageLog(host), server)
+            binary = BinaryService(config, host)
+            self._parts = Parts(host, MessageLog(host), server, binary)
             await host.drain()
             self._raise_failure()
-            self.endpoints = await server.listen()
+            self.endpoints = {**await binary.listen(), **await server.listen()}
             if config.ready_file is not None:
                 write_ready_file(config.ready_file, self.endpoints)
         except BaseException:
@@ -190,8 +193,9 @@ class QueueManagerProcess:
 
     async def _close(self) -> None:
         if self._parts is not None:
-            host, messages, server = self._parts
+            host, messages, server, binary = self._parts
             await server.close()
+            await binary.close()
             await host.close()
             messages.sum_up()
             host.manager.stopped()
@@ -237,6 +241,10 @@ class QueueManagerProcess:
             "deleted_messages": dict(self._running.messages.deleted),
             "refused_requests": dict(self._running.messages.refused),
         }
+
+    def transfer_status(self, destination: str) -> dict[str, Any]:
+        """How the transfer of an outgoing queue goes."""
+        return self._running.binary.transfer_status(destination)
 
     def authenticate(self, token: str) -> Caller | None:
         return self._tokens.authenticate(token)

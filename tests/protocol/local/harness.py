@@ -38,6 +38,9 @@ class FakeService:
     def backup(self, file: str, done: BackupDone) -> None:
         self.backups.append((file, done))
 
+    def transfer_status(self, destination: str) -> dict[str, Any]:
+        return {"reason": "not connected"} if destination else {}
+
     def authenticate(self, token: str) -> Caller | None:
         return USER if token == TOKEN else None
 

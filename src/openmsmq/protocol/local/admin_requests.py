@@ -20,25 +20,26 @@ def get_status(session: LocalSession, request: local.GetStatus) -> None:
 def list_outgoing(session: LocalSession, request: local.ListOutgoing) -> None:
     state = session.manager.state
     check_machine_right(state, session.identity(), MachineRight.GET_MACHINE_PROPERTIES)
-    shown = [describe_outgoing(queue) for queue in session.manager.outgoing.queues]
+    shown = [describe_outgoing(session, queue) for queue in session.manager.outgoing.queues]
     session.done(request.id, shown, session.seen)
 
 
-def describe_outgoing(queue: Queue) -> dict[str, Any]:
+def describe_outgoing(session: LocalSession, queue: Queue) -> dict[str, Any]:
     """An outgoing queue under the names that users know."""
     outgoing = queue.outgoing
     assert outgoing is not None  # noqa: S101 - only outgoing queues are asked for
     history = list(outgoing.connection_history)
-    errors = [entry for entry in history if entry.error]
     return {
         "destination": outgoing.destination_format_name,
         "state": str(outgoing.state),
-        "next_hop": list(outgoing.next_hops or ()),
+        "next_hop": ", ".join(outgoing.next_hops or ()),
         "messages": queue.count,
         "bytes": queue.total_bytes,
-        "unacknowledged": outgoing.transfer_info.eod_no_ack_count,
-        "last_error": f"0x{errors[-1].error:08X}" if errors else None,
+        "unacknowledged": 0,
+        "last_error": "",
         "retry_in_seconds": None,
+        "reason": "",
+        **session.service.transfer_status(outgoing.destination_format_name),
         "history": [
             {
                 "status": entry.status.name,
@@ -58,7 +59,7 @@ def hold_outgoing(session: LocalSession, request: local.HoldOutgoing) -> None:
         outgoing.pause(queue, caller=session.identity())
     else:
         outgoing.resume(queue, caller=session.identity())
-    session.done(request.id, describe_outgoing(queue), session.seen)
+    session.done(request.id, describe_outgoing(session, queue), session.seen)
 
 
 def backup(session: LocalSession, request: local.Backup) -> None:

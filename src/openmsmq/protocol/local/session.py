@@ -49,6 +49,9 @@ class Service(Protocol):
     def accounts(self) -> Accounts:
         """Users and groups of this machine."""
 
+    def transfer_status(self, destination: str) -> dict[str, Any]:
+        """How the transfer of an outgoing queue goes; empty when nobody knows."""
+
     def authenticate(self, token: str) -> Caller | None:
         """Whom a token stands for."""
 

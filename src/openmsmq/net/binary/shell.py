@@ -1,0 +1,280 @@
+"""Listener, connector, pings and timer around the binary protocol."""
+
+import asyncio
+import errno
+import socket
+import ssl
+import time
+from collections.abc import Callable, Coroutine
+from typing import Final, Protocol
+
+from openmsmq.protocol.binary.events import Connect, Disconnect, SendPing
+from openmsmq.protocol.binary.manager import BinaryProtocol
+from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.queue_enums import ConnectionStatus
+
+from .link import Link
+from .ping import PingAnswerer, PingSender
+
+BACKLOG: Final = 512
+CONNECT_SECONDS: Final = 30.0
+# A timer never sleeps longer.
+LONGEST_SLEEP: Final = 60.0
+_ANY: Final = frozenset(("", "0.0.0.0", "::"))  # noqa: S104 - compared with, not bound to
+
+
+class Host(Protocol):
+    """The queue manager's turn of the event loop."""
+
+    def tick(self) -> None:
+        """Tell the queue manager what time it is."""
+
+    def wake(self) -> None:
+        """There may be something to store or to tell."""
+
+
+Told = Callable[[Disconnect, str], None]
+
+
+class BinaryShell:
+    """Moves bytes between sockets and the protocol.
+
+    Args:
+        protocol: decides everything.
+        host: is told whenever something happened.
+        bind: the address to listen on and to connect out from.
+        server_tls, client_tls: contexts of TLS between queue managers that agreed on it.
+        disconnected: told why each session ended, with the address of the peer.
+    """
+
+    def __init__(
+        self,
+        protocol: BinaryProtocol,
+        host: Host,
+        *,
+        bind: str,
+        server_tls: ssl.SSLContext | None = None,
+        client_tls: ssl.SSLContext | None = None,
+        disconnected: Told | None = None,
+    ) -> None:
+        self._protocol = protocol
+        self._host = host
+        self._bind = bind
+        self._server_tls = server_tls
+        self._client_tls = client_tls
+        self._disconnected = disconnected
+        self._loop = asyncio.get_running_loop()
+        self._links: dict[int, Link] = {}
+        self._addresses: dict[int, str] = {}
+        self._paused: set[int] = set()
+        self._server: asyncio.Server | None = None
+        self._pings: list[asyncio.DatagramTransport] = []
+        self._ping_sender: PingSender | None = None
+        self._connecting: set[asyncio.Task[None]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    # Listening
+
+    async def listen(self, port: int) -> str:
+        """Accept sessions; returns where.
+
+        Raises:
+            ConfigError: the port cannot be had.
+        """
+        try:
+            self._server = await self._loop.create_server(
+                lambda: Link(self), self._bind, port, ssl=self._server_tls, backlog=BACKLOG
+            )
+        except OSError as exc:
+            raise ConfigError(f"binary_port: {self._bind}:{port}: {exc.strerror or exc}") from exc
+        return _where(self._server.sockets[0])
+
+    async def listen_for_pings(self, port: int) -> str:
+        """Answer pings; returns where.
+
+        Raises:
+            ConfigError: the port cannot be had.
+        """
+        try:
+            transport, _ = await self._loop.create_datagram_endpoint(
+                lambda: PingAnswerer(self._protocol.ping_request), (self._bind, port)
+            )
+        except OSError as exc:
+            raise ConfigError(f"ping_port: {self._bind}:{port}: {exc.strerror or exc}") from exc
+        self._pings.append(transport)
+        return _where(transport.get_extra_info("socket"))
+
+    async def close(self) -> None:
+        """Hang up and stop; the protocol has been stopped before."""
+        self.turn()
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._server is not None:
+            self._server.close()
+        for transport in self._pings:
+            transport.close()
+        for task in list(self._connecting):
+            task.cancel()
+        await asyncio.gather(*self._connecting, return_exceptions=True)
+        for link in list(self._links.values()):
+            link.close()
+        self._links.clear()
+
+    # What links tell
+
+    def made(self, link: Link, address: str) -> None:
+        now = self._now()
+        if link.number == 0:
+            number = None if self._closed else self._protocol.accept(address, now=now)
+            if number is None:
+                link.abort()
+                return
+            link.number = number
+        else:
+            self._protocol.connected(link.number, address, now=now)
+        self._links[link.number] = link
+        self._addresses[link.number] = address
+        self._host.wake()
+
+    def received(self, link: Link, data: bytes) -> None:
+        self._protocol.receive_data(link.number, data, now=self._now())
+        if not self._protocol.may_read(link.number):
+            self._paused.add(link.number)
+            link.read_on(wanted=False)
+        self._host.wake()
+
+    def writable(self, link: Link) -> None:
+        if link.number:
+            self._host.tick()
+            self._write(link.number)
+            self._host.wake()
+
+    def lost(self, link: Link) -> None:
+        if link.number and self._links.pop(link.number, None) is not None:
+            self._protocol.connection_lost(link.number, now=self._now())
+            self._host.wake()
+
+    def _now(self) -> float:
+        self._host.tick()
+        return time.monotonic()
+
+    # What the protocol wants
+
+    def turn(self) -> None:
+        """Do what the protocol asks for; once in each turn of the host."""
+        if self._closed:
+            return
+        while (event := self._protocol.next_event()) is not None:
+            if isinstance(event, Connect):
+                self._start(self._connect(event))
+            elif isinstance(event, SendPing):
+                self._start(self._send_ping(event))
+            else:
+                self._disconnect(event)
+        for number in self._protocol.take_ready():
+            self._write(number)
+        self._set_timer()
+
+    def durable(self, number: int) -> None:
+        """All batches up to this number are on disk."""
+        self._protocol.durable(number, now=time.monotonic())
+        for paused in [each for each in self._paused if self._protocol.may_read(each)]:
+            self._paused.discard(paused)
+            link = self._links.get(paused)
+            if link is not None:
+                link.read_on(wanted=True)
+        self._host.wake()
+
+    def _write(self, number: int) -> None:
+        link = self._links.get(number)
+        while link is not None and not link.full:
+            data = self._protocol.data_to_send(number, now=time.monotonic())
+            if not data:
+                return
+            link.write(data)
+
+    def _disconnect(self, event: Disconnect) -> None:
+        address = self._addresses.pop(event.connection, "")
+        link = self._links.pop(event.connection, None)
+        self._paused.discard(event.connection)
+        if link is not None:
+            link.write(event.data)
+            link.close()
+        if self._disconnected is not None:
+            self._disconnected(event, address)
+
+    def _start(self, work: Coroutine[object, object, None]) -> None:
+        task = self._loop.create_task(work)
+        self._connecting.add(task)
+        task.add_done_callback(self._connecting.discard)
+
+    async def _connect(self, event: Connect) -> None:
+        local = None if self._bind in _ANY else (self._bind, 0)
+        link = Link(self, event.connection)
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await self._loop.create_connection(
+                    lambda: link,
+                    event.host,
+                    event.port,
+                    local_addr=local,
+                    ssl=self._client_tls,
+                )
+        except (OSError, TimeoutError) as exc:
+            if link.number in self._links:
+                return
+            self._protocol.connect_failed(event.connection, status_of(exc), now=self._now())
+            self._host.wake()
+
+    async def _send_ping(self, event: SendPing) -> None:
+        try:
+            if self._ping_sender is None:
+                transport, self._ping_sender = await self._loop.create_datagram_endpoint(
+                    lambda: PingSender(self._ping_answered), (self._bind, 0)
+                )
+                self._pings.append(transport)
+            found = await self._loop.getaddrinfo(
+                event.host, event.port, family=socket.AF_INET, type=socket.SOCK_DGRAM
+            )
+            self._ping_sender.send(event.datagram, found[0][4])
+        except OSError as exc:
+            self._protocol.connect_failed(event.connection, status_of(exc), now=self._now())
+            self._host.wake()
+
+    def _ping_answered(self, datagram: bytes) -> None:
+        self._protocol.ping_response(datagram, now=self._now())
+        self._host.wake()
+
+    # Time
+
+    def _set_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        due = self._protocol.next_timer()
+        if due is not None:
+            delay = min(max(due - time.monotonic(), 0.0), LONGEST_SLEEP)
+            self._timer = self._loop.call_later(delay, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self._protocol.handle_timer(now=self._now())
+        self._host.wake()
+
+
+def status_of(error: OSError) -> ConnectionStatus:
+    """What a connection history says of a connection that could not be made."""
+    if isinstance(error, socket.gaierror):
+        return ConnectionStatus.NAME_RESOLUTION_FAILURE
+    if isinstance(error, ssl.SSLError):
+        return ConnectionStatus.CERTIFICATE_VALIDATION_FAILURE
+    if error.errno in (errno.EADDRNOTAVAIL, errno.EADDRINUSE):
+        return ConnectionStatus.BIND_SOCKET_FAILURE
+    return ConnectionStatus.CONNECT_SOCKET_FAILURE
+
+
+def _where(sock: socket.socket) -> str:
+    host, port = sock.getsockname()[:2]
+    return f"{host}:{port}"

@@ -1,0 +1,124 @@
+"""The binary protocol in the process of a queue manager."""
+
+import ssl
+import time
+from dataclasses import asdict
+from typing import Any, Final
+
+from openmsmq.core.events import (
+    ConnectionActiveChanged,
+    OutgoingAvailable,
+    QueuePaused,
+    QueueResumed,
+    Stopped,
+)
+from openmsmq.net.binary.shell import BinaryShell
+from openmsmq.protocol.binary.events import CloseReason, Disconnect
+from openmsmq.protocol.binary.manager import BinaryProtocol
+from openmsmq.protocol.binary.settings import BinarySettings
+from openmsmq.wire.errors import ConfigError
+
+from .config import Config
+from .host import Host
+from .logs import SESSION_CLOSED, SESSION_FAULT, log_event
+
+EVENTS: Final = (OutgoingAvailable, QueuePaused, QueueResumed, ConnectionActiveChanged, Stopped)
+# What a peer does in the ordinary course of things; everything else is worth a warning.
+ORDINARY: Final = frozenset(
+    (
+        CloseReason.IDLE,
+        CloseReason.DISCONNECTED,
+        CloseReason.OFFLINE,
+        CloseReason.STOPPED,
+        CloseReason.REFUSED,
+        CloseReason.NOT_ACKNOWLEDGED,
+        CloseReason.NOT_ESTABLISHED,
+    )
+)
+
+
+class BinaryService:
+    """Sessions with other queue managers, as long as the process runs."""
+
+    def __init__(self, config: Config, host: Host) -> None:
+        self._config = config
+        settings = BinarySettings(max_connections=config.max_connections)
+        self.protocol: Final = BinaryProtocol(host.manager, settings)
+        server_tls, client_tls = tls_contexts(config)
+        self._shell = BinaryShell(
+            self.protocol,
+            host,
+            bind=config.bind,
+            server_tls=server_tls,
+            client_tls=client_tls,
+            disconnected=log_disconnect,
+        )
+        for kind in EVENTS:
+            host.listen(kind, self._core_event)
+        host.every_turn(self._shell.turn)
+        host.every_flush(self._shell.durable)
+        self._host = host
+
+    def _core_event(self, event: Any) -> None:
+        self.protocol.core_event(event, now=time.monotonic())
+
+    async def listen(self) -> dict[str, str]:
+        """Open the sockets and start the sessions of what waits to be sent; returns where.
+
+        Raises:
+            ConfigError: a port cannot be had.
+        """
+        endpoints = {}
+        if self._config.binary_port != "off":
+            endpoints["binary"] = await self._shell.listen(self._config.binary_port)
+        if self._config.ping_port != "off":
+            endpoints["ping"] = await self._shell.listen_for_pings(self._config.ping_port)
+        self._host.tick()
+        self.protocol.start(now=time.monotonic())
+        self._host.wake()
+        return endpoints
+
+    def transfer_status(self, destination: str) -> dict[str, Any]:
+        """State, next hop and the reason why messages wait; empty for other protocols' queues."""
+        for status in self.protocol.outgoing(now=time.monotonic()):
+            if status.destination == destination:
+                return asdict(status)
+        return {}
+
+    async def close(self) -> None:
+        """Hang up; what was not acknowledged is sent again after the next start."""
+        self._host.tick()
+        self.protocol.stop(now=time.monotonic())
+        await self._shell.close()
+
+
+def tls_contexts(config: Config) -> tuple[ssl.SSLContext | None, ssl.SSLContext | None]:
+    """Contexts of both roles, when TLS between queue managers is wanted.
+
+    Raises:
+        ConfigError: a file cannot be used, or one of the three is missing.
+    """
+    files = (config.binary_certificate, config.binary_key, config.binary_ca)
+    if not any(files):
+        return None, None
+    certificate, key, authority = files
+    if certificate is None or key is None or authority is None:
+        raise ConfigError(
+            "binary_certificate: TLS needs binary_certificate, binary_key and binary_ca together"
+        )
+    contexts = []
+    for purpose in (ssl.Purpose.CLIENT_AUTH, ssl.Purpose.SERVER_AUTH):
+        try:
+            context = ssl.create_default_context(purpose, cafile=authority)
+            context.load_cert_chain(certificate, key)
+        except (OSError, ssl.SSLError) as exc:
+            raise ConfigError(f"binary_certificate: {certificate}: {exc}") from exc
+        context.verify_mode = ssl.CERT_REQUIRED
+        contexts.append(context)
+    return contexts[0], contexts[1]
+
+
+def log_disconnect(event: Disconnect, address: str) -> None:
+    """Say why a session ended."""
+    kind = SESSION_CLOSED if event.reason in ORDINARY else SESSION_FAULT
+    log_event(kind, peer=address, reason=event.reason, detail=event.detail)
