@@ -96,8 +96,9 @@ def test_a_read_waits_alone_when_there_is_nothing(peer: Peer) -> None:
     answer(peer, running, [waiting], 1)
     assert ids(running.result) == [1]
     # Nothing was asked for behind it, so the cursor is still at this message.
-    Running(cursor.next_batch(5.0))
+    again = Running(cursor.next_batch(5.0))
     assert reads(peer)[0].action == "peek_next"
+    assert not again.ended
 
 
 def test_another_refusal_is_raised_and_the_rest_is_withdrawn(peer: Peer) -> None:
