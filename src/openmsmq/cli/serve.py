@@ -1,6 +1,7 @@
 """`openmsmq serve`: a queue manager in the foreground."""
 
 import signal
+import gc
 import sys
 import time
 from pathlib import Path
@@ -13,6 +14,8 @@ from openmsmq.wire.queue_error import QueueError
 
 # Longer than this, and the recovery shows how far it is.
 QUIET_SECONDS: Final = 1.0
+# Messages are many and in no cycles: the search for garbage finds none among them.
+GARBAGE_THRESHOLDS: Final = (100_000, 50, 100)
 Port = Annotated[str | None, typer.Option(metavar="PORT", help="A number, 0 (any free) or off.")]
 
 
