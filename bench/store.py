@@ -21,7 +21,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
-from time import perf_counter, thread_time
+from time import perf_counter, process_time, thread_time
 from typing import Final
 
 from bench.report import Result
@@ -225,11 +225,17 @@ def _many(messages: int) -> None:
             if not child:
                 before = _resident_bytes()
                 start = perf_counter()
+                used = process_time()
                 store = FileStore(Path(name), new_store_id=bytes(16))
                 found = sum(1 for _ in store.recover().messages)
                 seconds = perf_counter() - start
+                used = process_time() - used
                 size = (_resident_bytes() - before) / found
-                print(f"{found:,} messages {how}: {seconds:.2f} s, {size:.0f} bytes a message")
+                print(
+                    f"{found:,} messages {how}: {seconds:.2f} s, {used:.2f} s of processor time, "
+                    f"{size:.0f} bytes a message",
+                    flush=True,
+                )
                 os._exit(0)
             os.waitpid(child, 0)
 

@@ -1,10 +1,11 @@
 """A batch as a frame: encoded, decoded, checked."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.store.model import puts
 
-from openmsmq.store.frame import Encoder, Move, Place, looks_torn, unsound_parts
+from openmsmq.store.frame import Encoder, Move, Place, decode, looks_torn, unsound_parts
 from openmsmq.store.log_format import ENTRY, FRAME_HEADER_SIZE, FrameHeader
 from openmsmq.wire.batch import Batch
 
@@ -56,9 +57,8 @@ def test_a_frame_reads_back_as_it_was_encoded(batch: Batch, moved: list[tuple[in
     header = FrameHeader.parse(raw[:FRAME_HEADER_SIZE])
     assert header is not None
     assert header.length == len(raw) == encoder.length
-    read, bad = unsound_parts(header, raw, PLACE.offset)
-    assert read is not None
-    assert bad == []
+    assert unsound_parts(header, raw, PLACE.offset) == []
+    read = decode(header, raw[FRAME_HEADER_SIZE : FRAME_HEADER_SIZE + header.meta_length])
     assert (header.segment, header.sequence, header.store_tag) == (7, 42, 99)
     for name in ("put_keys", "put_entries", "put_bytes", "move_keys", "move_entries", "updates"):
         mine, theirs = getattr(read, name), getattr(written, name)
@@ -82,7 +82,7 @@ def test_a_changed_byte_after_the_header_is_found(batch: Batch, data: st.DataObj
     if len(raw) > FRAME_HEADER_SIZE:
         position = data.draw(st.integers(FRAME_HEADER_SIZE, len(raw) - 1))
         raw[position] ^= data.draw(st.integers(1, 255))
-        _, bad = unsound_parts(header, memoryview(raw), PLACE.offset)
+        bad = unsound_parts(header, memoryview(raw), PLACE.offset)
         assert any(start <= position < end for start, end in bad)
 
 
@@ -90,12 +90,13 @@ def test_a_frame_at_another_place_is_not_sound() -> None:
     raw = memoryview(encoded(puts([1, 2]), []))
     header = FrameHeader.parse(raw[:FRAME_HEADER_SIZE])
     assert header is not None
-    assert unsound_parts(header, raw, PLACE.offset)[1] == []
-    assert unsound_parts(header, raw, PLACE.offset + 64)[0] is None
-    assert unsound_parts(header._replace(segment=8), raw, PLACE.offset)[0] is None
+    meta = [(0, FRAME_HEADER_SIZE + header.meta_length)]
+    assert unsound_parts(header, raw, PLACE.offset) == []
+    assert unsound_parts(header, raw, PLACE.offset + 64) == meta
+    assert unsound_parts(header._replace(segment=8), raw, PLACE.offset) == meta
 
 
-def test_counts_that_do_not_fit_the_contents_are_not_sound() -> None:
+def test_counts_that_do_not_fit_the_contents_are_noticed() -> None:
     batch = puts([1, 2])
     batch.update(3, b"record")
     batch.delete(4)
@@ -103,14 +104,18 @@ def test_counts_that_do_not_fit_the_contents_are_not_sound() -> None:
     raw = memoryview(encoded(batch, []))
     header = FrameHeader.parse(raw[:FRAME_HEADER_SIZE])
     assert header is not None
+    meta_end = FRAME_HEADER_SIZE + header.meta_length
     for name in ("puts", "moves", "updates", "deletes", "rows"):
         for change in (-1, 1, 1000):
             count = max(getattr(header, name) + change, 0)
             if count != getattr(header, name):
                 wrong = header._replace(**{name: count})
-                assert unsound_parts(wrong, raw, PLACE.offset)[0] is None, name
+                with pytest.raises(ValueError, match=r"beyond the end|do not fill"):
+                    decode(wrong, raw[FRAME_HEADER_SIZE:meta_end])
+                if name in ("puts", "moves"):
+                    assert unsound_parts(wrong, raw, PLACE.offset) == [(0, meta_end)]
     wrong = header._replace(data_length=header.data_length - 1)
-    assert unsound_parts(wrong, raw, PLACE.offset)[0] is None
+    assert unsound_parts(wrong, raw, PLACE.offset) == [(0, meta_end)]
 
 
 def test_zeros_where_a_part_is_sound_do_not_make_a_frame_torn() -> None:
@@ -122,7 +127,7 @@ def test_zeros_where_a_part_is_sound_do_not_make_a_frame_torn() -> None:
     raw[-1500] ^= 1
     header = FrameHeader.parse(bytes(raw[:FRAME_HEADER_SIZE]))
     assert header is not None
-    _, bad = unsound_parts(header, memoryview(raw), PLACE.offset)
+    bad = unsound_parts(header, memoryview(raw), PLACE.offset)
     assert len(bad) == 1
     assert not looks_torn(header, memoryview(raw), PLACE.offset, bad)
 
@@ -134,6 +139,6 @@ def test_a_wrong_byte_in_the_padding_is_damage_even_after_zeros() -> None:
     raw[-1] = 1
     header = FrameHeader.parse(bytes(raw[:FRAME_HEADER_SIZE]))
     assert header is not None
-    _, bad = unsound_parts(header, memoryview(raw), PLACE.offset)
+    bad = unsound_parts(header, memoryview(raw), PLACE.offset)
     assert len(bad) == 1
     assert not looks_torn(header, memoryview(raw), PLACE.offset, bad)

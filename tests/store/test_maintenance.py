@@ -300,9 +300,10 @@ def test_an_update_begun_before_a_move_is_not_undone_by_it() -> None:
     ("offset", "piece", "reason"),
     [
         (1000, b"\x01", "batch 1 is damaged"),
-        (512, bytes(64), "the header of a batch is damaged"),
+        (512, bytes(64), "batch 0 is damaged; sound batches follow"),
         (1024, bytes(2000), "batch 1 is damaged"),
     ],
+    ids=["a byte", "the header", "sectors"],
 )
 def test_a_damaged_segment_is_not_compacted_but_reported(
     offset: int, piece: bytes, reason: str

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from random import Random
+from zlib import crc32
 
 import pytest
 from hypothesis import given, settings
@@ -20,7 +21,13 @@ from tests.store.model import (
 )
 from tests.store.simulated_disk import SimulatedDisk
 
-from openmsmq.store.log_format import FIRST_FRAME, FRAME_HEADER_SIZE, SegmentHeader
+from openmsmq.store.log_format import (
+    FIRST_FRAME,
+    FRAME_HEADER_SIZE,
+    FrameHeader,
+    SegmentHeader,
+    tag_of,
+)
 from openmsmq.store.options import Options
 from openmsmq.store.segments import segment_name
 from openmsmq.store.snapshot import snapshot_name
@@ -233,6 +240,18 @@ def test_a_segment_under_another_number_is_refused() -> None:
     whole = three_batches()
     whole.disk.overwrite(LOG, 0, SegmentHeader(2, STORE_ID, 4096).serialize())
     assert refused(whole.disk) == "segment-00000001.log at offset 0: this is segment 2, renamed"
+
+
+def test_a_batch_with_sound_checksums_and_wrong_contents_is_refused() -> None:
+    whole = three_batches()
+    meta = b"too short"
+    header = FrameHeader(
+        1, tag_of(STORE_ID), 1, 4, 128, len(meta), 0, deletes=5, meta_crc=crc32(meta)
+    )
+    whole.disk.overwrite(LOG, whole.end, header.serialize() + meta)
+    text = refused(whole.disk)
+    assert text.startswith(f"segment-00000001.log at offset {whole.end}: ")
+    assert "beyond the end" in text
 
 
 def test_a_segment_of_another_store_is_refused() -> None:

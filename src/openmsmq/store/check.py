@@ -7,18 +7,10 @@ from openmsmq.wire.errors import StoreError
 
 from .file_store import LOCK_NAME
 from .files import Files, RealFiles
-from .frame import Place
 from .interface import Finding, Progress
-from .log_format import (
-    FIRST_FRAME,
-    FRAME_HEADER_SIZE,
-    KIND_ROLL,
-    Damage,
-    FrameHeader,
-    UnknownVersion,
-)
+from .log_format import KIND_ROLL, Damage, UnknownVersion, tag_of
 from .log_reader import SegmentReader, Tear
-from .recovery import Meter, Reader, tag_of
+from .recovery import Meter, Reader
 from .segments import segment_name
 from .snapshot import load_snapshot, snapshot_name
 
@@ -143,8 +135,7 @@ class _Check:
 
     def _walk(self, reader: SegmentReader) -> None:
         """Every frame, and the zeros after the last."""
-        header = FrameHeader.parse(reader.view(FIRST_FRAME, FRAME_HEADER_SIZE))
-        place = Place(reader.header.number, FIRST_FRAME, header.sequence if header else 0)
+        place = reader.first_place()
         tag = tag_of(reader.header.store_id)
         while True:
             frame = reader.frame(place, tag)
@@ -155,7 +146,7 @@ class _Check:
             if frame is None:
                 return
             self._batches += 1
-            place = Place(place.segment, place.offset + frame.header.length, place.sequence + 1)
+            place = frame.next_place
             if frame.header.kind == KIND_ROLL:
                 break
         if reader.last_written(place.offset) > place.offset:

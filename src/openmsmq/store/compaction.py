@@ -1,12 +1,13 @@
 """Compaction: the live messages of a sparse segment are written again at the end of the log."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from .files import Files
 from .frame import Move, Place
 from .index import Index
-from .log_format import ENTRY, FIRST_FRAME, FRAME_HEADER_SIZE, KIND_ROLL, PLACE, Damage, FrameHeader
+from .log_format import ENTRY, KIND_ROLL, PLACE, Damage, tag_of
 from .log_reader import Frame, SegmentReader
 from .segments import segment_name
 
@@ -50,22 +51,19 @@ class SegmentDrain:
                 raise reader.damage(place.offset, f"batch {place.sequence} is damaged")
             if frame.header.kind == KIND_ROLL:
                 return Piece(moves, True)
-            for entries in (frame.changes.put_entries, frame.changes.move_entries):
-                for entry in entries:
-                    key, _, offset, length, _, _ = ENTRY.unpack_from(entry)
-                    moves.append(Move(key, entry, bytes(reader.view(offset, length))))
-            place = Place(place.segment, place.offset + frame.header.length, place.sequence + 1)
+            changes = reader.changes(frame)
+            for entry in chain(changes.put_entries, changes.move_entries):
+                key, _, offset, length, _, _ = ENTRY.unpack_from(entry)
+                moves.append(Move(key, entry, bytes(reader.view(offset, length))))
+            place = frame.next_place
         self._place = place
         return Piece(moves, False)
 
     def _open(self) -> tuple[SegmentReader, Place]:
         if self._reader is None or self._place is None:
             self._reader = SegmentReader(self._files.open(self._path), self._path.name)
-            header = FrameHeader.parse(self._reader.view(FIRST_FRAME, FRAME_HEADER_SIZE))
-            if header is None:
-                raise self._reader.damage(FIRST_FRAME, "the header of a batch is damaged")
-            self._store_tag = header.store_tag
-            self._place = Place(self.number, FIRST_FRAME, header.sequence)
+            self._store_tag = tag_of(self._reader.header.store_id)
+            self._place = self._reader.first_place()
         return self._reader, self._place
 
     def close(self) -> None:

@@ -14,11 +14,11 @@ from .files import File, Files, RealFiles
 from .frame import Place
 from .index import Index
 from .interface import Finding, Progress, Recovery, Step, StoreStats, Write
-from .log_format import ENTRY, ENTRY_SIZE, FIRST_FRAME, FRAME_HEADER_SIZE, align
+from .log_format import ENTRY, ENTRY_SIZE, FIRST_FRAME, FRAME_HEADER_SIZE, align, tag_of
 from .maintenance import Maintenance
 from .options import Options
 from .packet_reader import read_packets
-from .recovery import FIRST_SEQUENCE, RESTORED_NAME, Found, Reader, tag_of
+from .recovery import FIRST_SEQUENCE, RESTORED_NAME, Found, Reader
 from .scratch import FileScratch, remove_scratch
 from .segments import Segments, Tail, segment_name
 from .snapshot import snapshot_name

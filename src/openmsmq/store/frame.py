@@ -24,6 +24,7 @@ from .log_format import (
     FrameHeader,
     align,
     encode_rows,
+    packet_places,
     split_entries,
     split_rows,
 )
@@ -214,39 +215,36 @@ def decode(header: FrameHeader, meta: memoryview) -> Changes:
     return changes
 
 
-def unsound_parts(
-    header: FrameHeader, raw: memoryview, offset: int
-) -> tuple[Changes | None, list[Part]]:
+def unsound_parts(header: FrameHeader, raw: memoryview, offset: int) -> list[Part]:
     """Check every byte of the frame that starts at `offset` in its segment.
 
-    Returns the changes (None if they cannot be read) and the parts that are wrong.
+    Returns the parts that are wrong; the header and what describes the operations are one part.
     """
     meta_end = FRAME_HEADER_SIZE + header.meta_length
     meta = raw[FRAME_HEADER_SIZE:meta_end]
     if crc32(meta) != header.meta_crc:
-        return None, [(0, meta_end)]
+        return [(0, meta_end)]
     try:
-        changes = decode(header, meta)
+        places, moved_from = packet_places(meta, header.puts)
+        places += packet_places(meta[moved_from:], header.moves)[0]
     except ValueError:
-        return None, [(0, meta_end)]
+        return [(0, meta_end)]
     bad: list[Part] = []
     position = meta_end
     number = header.segment
-    unpack = ENTRY.unpack_from
-    for entries in (changes.put_entries, changes.move_entries):
-        for _, segment, start, size, crc, _ in map(unpack, entries):
-            end = position + size
-            if segment != number or start != offset + position:
-                return None, [(0, meta_end)]
-            if crc32(raw[position:end]) != crc:
-                bad.append((position, end))
-            position = end
+    for segment, start, size, crc in places:
+        end = position + size
+        if segment != number or start != offset + position:
+            return [(0, meta_end)]
+        if crc32(raw[position:end]) != crc:
+            bad.append((position, end))
+        position = end
     whole = meta_end + header.data_length
     if position != whole:
-        return None, [(0, meta_end)]
+        return [(0, meta_end)]
     if any(raw[whole : header.length]):
         bad.append((whole, header.length))
-    return changes, bad
+    return bad
 
 
 def looks_torn(header: FrameHeader, raw: memoryview, offset: int, bad: Sequence[Part]) -> bool:

@@ -1,12 +1,11 @@
 """What is live: messages by key, state rows, and how much of each segment is still needed."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from struct import Struct
 from typing import Final
 
 from .frame import Changes
-from .log_format import ENTRY, ENTRY_SIZE, PLACE
+from .log_format import ENTRY_SIZE
 
 _SEGMENT_AND_SIZE: Final = Struct("<8xI4xI")
 _SIZE: Final = Struct("<I")
@@ -73,19 +72,6 @@ class Index:
                 self.rows.pop(row, None)
             else:
                 self.rows[row] = value
-
-    def live_weight(self, changes: Changes) -> int:
-        """What the messages of a frame that are still live where it put them weigh in `live`."""
-        get = self.entries.get
-        if not changes.move_keys and list(map(get, changes.put_keys)) == changes.put_entries:
-            return changes.put_bytes + ENTRY_SIZE * len(changes.put_keys)
-        weight = 0
-        for entry in chain(changes.put_entries, changes.move_entries):
-            key, _, _, size, _, _ = ENTRY.unpack_from(entry)
-            live = get(key)
-            if live is not None and live[PLACE] == entry[PLACE]:
-                weight += size + ENTRY_SIZE
-        return weight
 
     def _move(self, changes: Changes) -> None:
         for key, moved in zip(changes.move_keys, changes.move_entries, strict=True):

@@ -35,6 +35,8 @@ ENTRY: Final = Struct("<QIIIII")
 ENTRY_SIZE: Final = 28
 PLACE: Final = slice(8, 24)
 """The part of an entry that says where the packet is."""
+_KEY: Final = Struct("<Q")
+_PACKET: Final = Struct("<8x4I")
 UPDATE: Final = Struct("<QI")
 ROW: Final = Struct("<BII")
 NO_VALUE: Final = 0xFFFFFFFF
@@ -58,6 +60,11 @@ class UnknownVersion(StoreError):
             f"{name} at offset 8: format version {version}, this program knows "
             f"{FORMAT_VERSION} only"
         )
+
+
+def tag_of(store_id: bytes) -> int:
+    """What stands for the store in every frame."""
+    return int.from_bytes(store_id[:4], "little")
 
 
 def align(size: int) -> int:
@@ -138,36 +145,52 @@ def split_entries(raw: memoryview, count: int) -> tuple[list[int], list[bytes], 
 
     Raises ValueError if they do not fit.
     """
-    if not count:
-        return [], [], 0
-    try:
-        record_size = _record_size(raw, 0)
-        stride = ENTRY_SIZE + record_size
-        end = stride * count
-        # Records are of one size as a rule; then everything is done in C.
-        if end <= len(raw) and set(iter_unpack(f"<24xI{record_size}x", raw[:end])) == {
-            (record_size,)
-        }:
-            keys = [key for (key,) in iter_unpack(f"<Q{stride - 8}x", raw[:end])]
-            entries = [entry for (entry,) in iter_unpack(f"{stride}s", raw[:end])]
-            return keys, entries, end
-        return _split_uneven(raw, count)
-    except StructError as exc:
-        raise ValueError("entries reach beyond the end") from exc
+    stride = _stride(raw, count)
+    if stride is None:
+        entries, end = _uneven_entries(raw, count)
+        return [_KEY.unpack_from(entry)[0] for entry in entries], entries, end
+    end = stride * count
+    keys = [key for (key,) in iter_unpack(f"<Q{stride - 8}x", raw[:end])]
+    return keys, [entry for (entry,) in iter_unpack(f"{stride}s", raw[:end])], end
 
 
-def _split_uneven(raw: memoryview, count: int) -> tuple[list[int], list[bytes], int]:
-    keys: list[int] = []
+def packet_places(raw: memoryview, count: int) -> tuple[list[tuple[int, int, int, int]], int]:
+    """Segment, offset, size and checksum of the packets of `count` entries, and where they end.
+
+    Raises ValueError if the entries do not fit.
+    """
+    stride = _stride(raw, count)
+    if stride is None:
+        entries, end = _uneven_entries(raw, count)
+        return [_PACKET.unpack_from(entry) for entry in entries], end
+    end = stride * count
+    return list(iter_unpack(f"<8x4I{stride - 24}x", raw[:end])), end
+
+
+def _stride(raw: memoryview, count: int) -> int | None:
+    """The size of the entries if they all have the same, as a rule; then C does the rest."""
+    if not count or len(raw) < ENTRY_SIZE:
+        return None
+    record_size = _record_size(raw, 0)
+    stride = ENTRY_SIZE + record_size
+    if stride * count > len(raw):
+        return None
+    sizes = set(iter_unpack(f"<24xI{record_size}x", raw[: stride * count]))
+    return stride if sizes == {(record_size,)} else None
+
+
+def _uneven_entries(raw: memoryview, count: int) -> tuple[list[bytes], int]:
     entries: list[bytes] = []
     position = 0
     for _ in range(count):
+        if position + ENTRY_SIZE > len(raw):
+            raise ValueError("entries reach beyond the end")
         end = position + ENTRY_SIZE + _record_size(raw, position)
         if end > len(raw):
             raise ValueError("entries reach beyond the end")
         entries.append(bytes(raw[position:end]))
-        keys.append(unpack_from("<Q", raw, position)[0])
         position = end
-    return keys, entries, position
+    return entries, position
 
 
 def _record_size(raw: memoryview, position: int) -> int:

@@ -8,9 +8,10 @@ the two are told apart.
 from typing import Final, NamedTuple
 
 from .files import File
-from .frame import Changes, Place, looks_torn, unsound_parts
+from .frame import Changes, Place, decode, looks_torn, unsound_parts
 from .log_format import (
     ALIGNMENT,
+    FIRST_FRAME,
     FRAME_HEADER_SIZE,
     FRAME_MAGIC,
     KIND_BATCH,
@@ -28,9 +29,15 @@ _ZEROS: Final = bytes(_WINDOW)
 class Frame(NamedTuple):
     """A sound frame."""
 
-    offset: int
+    place: Place
     header: FrameHeader
-    changes: Changes
+    meta: memoryview
+
+    @property
+    def next_place(self) -> Place:
+        """Where the next frame of the segment goes."""
+        segment, offset, sequence = self.place
+        return Place(segment, offset + self.header.length, sequence + 1)
 
 
 class Tear(NamedTuple):
@@ -67,6 +74,11 @@ class SegmentReader:
             start = 0
         return self._window[start : start + length]
 
+    def first_place(self) -> Place:
+        """The place of the first frame, as its header says."""
+        header = FrameHeader.parse(self.view(FIRST_FRAME, FRAME_HEADER_SIZE))
+        return Place(self.header.number, FIRST_FRAME, header.sequence if header else 0)
+
     def damage(self, offset: int, reason: str) -> Damage:
         """The error that stops a start."""
         return Damage(self.name, offset, reason)
@@ -94,10 +106,21 @@ class SegmentReader:
         if offset + header.length > self.size:
             raise self.damage(offset, "a batch reaches beyond the end of the segment")
         raw = self.view(offset, header.length)
-        changes, bad = unsound_parts(header, raw, offset)
-        if changes is not None and not bad:
-            return Frame(offset, header, changes)
-        return self._unsound(place, header, bad)
+        bad = unsound_parts(header, raw, offset)
+        if bad:
+            return self._unsound(place, header, bad)
+        return Frame(place, header, raw[FRAME_HEADER_SIZE : FRAME_HEADER_SIZE + header.meta_length])
+
+    def changes(self, frame: Frame) -> Changes:
+        """What a frame does to the index.
+
+        Raises:
+            Damage: its checksums are right and its contents are not.
+        """
+        try:
+            return decode(frame.header, frame.meta)
+        except ValueError as exc:
+            raise self.damage(frame.place.offset, str(exc)) from exc
 
     def _unsound(self, place: Place, header: FrameHeader, bad: list[tuple[int, int]]) -> Tear:
         """A frame with a sound header and wrong contents."""

@@ -17,11 +17,10 @@ from .interface import Finding, Progress
 from .log_format import (
     ENTRY,
     FIRST_FRAME,
-    FRAME_HEADER_SIZE,
     KIND_ROLL,
     Damage,
-    FrameHeader,
     UnknownVersion,
+    tag_of,
 )
 from .log_reader import Frame, SegmentReader, Tear
 from .segments import segment_name, segment_number
@@ -39,11 +38,6 @@ RESTORING_NAME: Final = "restoring"
 """There while a restore is under way; its new name is given when everything else is durable."""
 RESTORED_NAME: Final = "restored"
 FIRST_SEQUENCE: Final = 1
-
-
-def tag_of(store_id: bytes) -> int:
-    """What stands for the store in every frame."""
-    return int.from_bytes(store_id[:4], "little")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -242,11 +236,11 @@ class Reader:
                 if header.kind == KIND_ROLL:
                     found.end = Place(place.segment + 1, FIRST_FRAME, place.sequence + 1)
                     return True
-                found.index.apply(frame.changes)
+                found.index.apply(reader.changes(frame))
                 found.operations += (
                     header.puts + header.moves + header.updates + header.deletes + header.rows
                 )
-                found.end = Place(place.segment, place.offset + header.length, place.sequence + 1)
+                found.end = frame.next_place
         finally:
             reader.close()
 
@@ -283,33 +277,26 @@ class Reader:
         reader = self.open(number, found.store_id)
         limit = found.start.offset if number == found.start.segment else reader.size
         try:
-            try:
-                weight = self._walk(found, reader, limit)
-            except Damage as exc:
-                found.findings.append(
-                    Finding(exc.file, exc.offset, f"{exc.reason}; no live message is affected")
-                )
-                weight = -1
-            if weight != found.index.live[number]:
-                check_live(reader, found.index)
+            self._walk(reader, limit)
+        except Damage as exc:
+            check_live(reader, found.index)
+            found.findings.append(
+                Finding(exc.file, exc.offset, f"{exc.reason}; no live message is affected")
+            )
         finally:
             reader.close()
 
-    def _walk(self, found: Found, reader: SegmentReader, limit: int) -> int:
-        """Check the frames up to `limit`; the weight of the live messages in them."""
-        tag = tag_of(found.store_id)
-        weight = 0
-        first = FrameHeader.parse(reader.view(FIRST_FRAME, FRAME_HEADER_SIZE))
-        place = Place(reader.header.number, FIRST_FRAME, first.sequence if first else 0)
+    def _walk(self, reader: SegmentReader, limit: int) -> None:
+        """Check the frames up to `limit`."""
+        tag = tag_of(reader.header.store_id)
+        place = reader.first_place()
         while place.offset < limit:
             frame = reader.frame(place, tag)
             if not isinstance(frame, Frame):
                 raise reader.damage(place.offset, f"batch {place.sequence} is damaged")
-            weight += found.index.live_weight(frame.changes)
             if frame.header.kind == KIND_ROLL:
                 break
-            place = Place(place.segment, place.offset + frame.header.length, place.sequence + 1)
-        return weight
+            place = frame.next_place
 
 
 def check_live(reader: SegmentReader, index: Index) -> None:
