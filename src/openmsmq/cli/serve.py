@@ -1,7 +1,7 @@
 """`openmsmq serve`: a queue manager in the foreground."""
 
-import signal
 import gc
+import signal
 import sys
 import time
 from pathlib import Path
@@ -70,6 +70,7 @@ def run(file: Path | None, options: dict[str, Any]) -> int:
     for key, value in options.items():
         if key.endswith("_port") and isinstance(value, str) and value != "off":
             options[key] = int(value) if value.isascii() and value.isdigit() else value
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     progress = RecoveryProgress()
     # Until the event loop listens to signals: a recovery may take a while.
     for number in (signal.SIGTERM, signal.SIGINT):
