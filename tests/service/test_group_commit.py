@@ -1,6 +1,7 @@
 """Group commit: batches in order, one flush at a time, nothing said before its time."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 from tests.service.fake_store import FakeStore
@@ -15,7 +16,9 @@ from openmsmq.wire.errors import StoreError
 class Owner:
     """Makes batches as a queue manager does."""
 
-    def __init__(self, store: FakeStore) -> None:
+    def __init__(
+        self, store: FakeStore, durable: Callable[[int], None] | None = None
+    ) -> None:
         self.store = store
         self.batch = Batch()
         self.number = 1
@@ -26,7 +29,7 @@ class Owner:
         self.commit = GroupCommit(
             store,
             take_batch=self.take_batch,
-            durable=self.durable.append,
+            durable=durable or self.durable.append,
             between=self.look,
             failed=self.failures.append,
         )
@@ -122,12 +125,10 @@ def test_a_fault_ends_everything_at_once(where: str) -> None:
 
 def test_a_fault_of_whoever_hears_that_it_is_durable_is_a_fault() -> None:
     async def main() -> None:
-        owner = Owner(FakeStore())
-
         def durable(number: int) -> None:
             raise ValueError(number)
 
-        owner.commit._durable = durable
+        owner = Owner(FakeStore(), durable)
         owner.put(1)
         owner.commit.kick()
         await until(lambda: bool(owner.failures))

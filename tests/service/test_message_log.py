@@ -1,0 +1,176 @@
+"""Nothing vanishes silently: counters and lines for what leaves unread or is refused."""
+
+import logging
+from typing import Any
+
+import pytest
+from tests.core.harness import ORDERS, RECEIVE, SEND, USER, packet
+from tests.service.hosted import Hosted
+from tests.service.loops import run, until
+
+from openmsmq.core.state import Settings
+from openmsmq.service.message_log import LINES_PER_SECOND, MessageLog, reason_name
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.user_message import UserMessage
+
+
+class Case:
+    """A queue with messages, and the log of what becomes of them."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.hosted = Hosted(settings=settings)
+        self.log = MessageLog(self.hosted.host)
+        manager = self.manager = self.hosted.manager
+        manager.create_queue(ORDERS, caller=USER)
+        self.sender = manager.open_queue(ORDERS, SEND, caller=USER)
+        self.reader = manager.open_queue(ORDERS, RECEIVE, caller=USER)
+
+
+def lines(caplog: pytest.LogCaptureFixture, event: str) -> list[dict[str, Any]]:
+    return [
+        record.fields  # type: ignore[attr-defined]
+        for record in caplog.records
+        if record.event == event  # type: ignore[attr-defined]
+    ]
+
+
+@pytest.fixture(autouse=True)
+def _everything(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "openmsmq")
+
+
+@pytest.mark.parametrize("delivery_mode", [0, 1])
+def test_a_message_that_leaves_unread_is_named_and_counted(
+    caplog: pytest.LogCaptureFixture, delivery_mode: int
+) -> None:
+    async def main() -> None:
+        case = Case()
+        sent = case.manager.enqueue_many(case.sender, [packet(delivery_mode=delivery_mode)])
+        identifier = UserMessage(sent.messages[0].packet or b"").identifier
+        await case.hosted.host.drain()
+        case.manager.purge(case.reader)
+        await case.hosted.host.drain()
+        (line,) = lines(caplog, "M0030")
+        assert line == {
+            "queue": r"private$\orders",
+            "reason": "NACK_Q_PURGED",
+            "id": str(identifier),
+            "lookup_id": sent.lookup_ids[0],
+        }
+        assert case.log.deleted == {"NACK_Q_PURGED": 1}
+        await case.hosted.host.close()
+
+    run(main)
+
+
+def test_it_is_said_when_it_is_true_on_disk(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        case = Case()
+        case.manager.enqueue_many(case.sender, [packet()])
+        await case.hosted.host.drain()
+        case.hosted.store.slow = True
+        case.manager.purge(case.reader)
+        case.hosted.host.wake()
+        await until(lambda: case.hosted.host.commit.writing)
+        assert lines(caplog, "M0030") == []
+        case.hosted.store.let_go()
+        await until(lambda: len(lines(caplog, "M0030")) == 1)
+        case.hosted.store.slow = False
+        await case.hosted.host.close()
+
+    run(main)
+
+
+def test_a_message_that_was_read_is_not_spoken_of(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        case = Case()
+        case.manager.create_queue(r".\private$\x", caller=USER, transactional=True)
+        case.manager.enqueue_many(case.sender, [packet(positive_journaling=True)])
+        case.manager.dequeue_many(case.reader)
+        await case.hosted.host.drain()
+        assert lines(caplog, "M0030") == []
+        assert not case.log.deleted
+        await case.hosted.host.close()
+
+    run(main)
+
+
+def test_the_packet_is_read_back_for_its_id(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        case = Case(Settings(memory_budget=0))
+        case.manager.enqueue_many(case.sender, [packet(), packet(delivery_mode=0)])
+        await case.hosted.host.drain()
+        case.manager.purge(case.reader)
+        await case.hosted.host.drain()
+        stored, express = sorted(lines(caplog, "M0030"), key=lambda line: str(line["lookup_id"]))
+        assert "\\" in stored["id"]
+        assert express["id"] == "unknown"
+        await case.hosted.host.close()
+
+    run(main)
+
+
+def test_many_at_once_are_summed_up(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        case = Case()
+        sent = case.manager.enqueue_many(case.sender, [packet()] * 1000)
+        case.manager.purge(case.reader)
+        await case.hosted.host.drain()
+        assert len(lines(caplog, "M0030")) == LINES_PER_SECOND
+        await until(lambda: bool(lines(caplog, "M0031")))
+        (line,) = lines(caplog, "M0031")
+        assert line == {
+            "queue": r"private$\orders",
+            "reason": "NACK_Q_PURGED",
+            "count": 1000 - LINES_PER_SECOND,
+            "first_lookup_id": sent.lookup_ids[LINES_PER_SECOND],
+            "last_lookup_id": sent.lookup_ids[-1],
+        }
+        assert case.log.deleted == {"NACK_Q_PURGED": 1000}
+        case.log.sum_up()
+        assert len(lines(caplog, "M0031")) == 1
+        await case.hosted.host.close()
+
+    run(main)
+
+
+def test_refused_messages_are_counted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        case = Case()
+        error = QueueError(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, "full")
+        case.log.refuse("Send", "a queue", 3, error)
+        case.log.refuse("OpenQueue", "", 0, QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, "x"))
+        assert case.log.refused == {
+            "MQ_ERROR_INSUFFICIENT_RESOURCES": 1,
+            "MQ_ERROR_QUEUE_NOT_FOUND": 1,
+        }
+        (line,) = lines(caplog, "M0032")
+        assert line == {
+            "queue": "a queue",
+            "code": "MQ_ERROR_INSUFFICIENT_RESOURCES",
+            "count": 3,
+            "reason": "full",
+        }
+        assert len(lines(caplog, "M0025")) == 2
+        await case.hosted.host.close()
+
+    run(main)
+
+
+def test_many_refusals_are_summed_up(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        case = Case()
+        error = QueueError(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, "full")
+        for _ in range(LINES_PER_SECOND + 10):
+            case.log.refuse("Send", "a queue", 2, error)
+        assert len(lines(caplog, "M0032")) == LINES_PER_SECOND
+        case.log.sum_up()
+        assert lines(caplog, "M0032")[-1]["count"] == 20
+        await case.hosted.host.close()
+
+    run(main)
+
+
+def test_a_reason_that_has_no_name_is_a_number() -> None:
+    assert reason_name(0xFFF0) == "0xFFF0"
