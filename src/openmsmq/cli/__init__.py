@@ -53,6 +53,8 @@ COMMANDS: Final = (
 
 _HELP: Final = "Message Queuing without Windows: a queue manager, its client and its tools."
 _PROGRAM: Final = "openmsmq"
+_SOCKET: Final = "--socket"
+_SOCKET_VARIABLE: Final = "OPENMSMQ_SOCKET"
 # Set by a shell that asks for completions: then everything has to be known.
 _COMPLETION: Final = "_OPENMSMQ_COMPLETE"
 
@@ -78,7 +80,7 @@ def build_app(arguments: Sequence[str], *, everything: bool = False) -> typer.Ty
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_program)
-    called = next((word for word in arguments if not word.startswith("-")), None)
+    called = _called(arguments)
     for entry in COMMANDS:
         if everything or entry.name == called:
             register: Callable[[typer.Typer], None] = import_module(entry.module, __name__).register
@@ -86,6 +88,17 @@ def build_app(arguments: Sequence[str], *, everything: bool = False) -> typer.Ty
         else:
             app.command(entry.name, help=entry.help)(_not_loaded)
     return app
+
+
+def _called(arguments: Sequence[str]) -> str | None:
+    """The word that calls a command: the first one that is neither an option nor its value."""
+    words = iter(arguments)
+    for word in words:
+        if word == _SOCKET:
+            next(words, None)
+        elif not word.startswith("-"):
+            return word
+    return None
 
 
 def _not_loaded() -> None:
@@ -104,5 +117,13 @@ def _program(
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
+    socket: Annotated[
+        str | None,
+        typer.Option(
+            _SOCKET, metavar="PATH", help="Socket of the queue manager, as after a command."
+        ),
+    ] = None,
 ) -> None:
     del version
+    if socket is not None:
+        os.environ[_SOCKET_VARIABLE] = socket

@@ -77,7 +77,9 @@ def failure_of(error: MsmqError) -> Failure:
     elif isinstance(error, StoreError):
         known, detail = QueueError(Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED), str(error)
     elif _is_connection_lost(error):
-        known, detail = QueueError(Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE), str(error)
+        known = QueueError(Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE)
+        # The remedy below says it for people at a shell.
+        detail = str(error).partition(" Start one with ")[0]
     else:
         known, detail = QueueError(Hresult.MQ_ERROR), str(error)
     remedy = known.remedy

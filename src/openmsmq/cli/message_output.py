@@ -83,7 +83,7 @@ class MessagePrinter:
         buffer = sys.stdout.buffer
         self._stream: _Raw = getattr(buffer, "raw", buffer)
         self._style = style
-        self._cut = sys.stdout.isatty()
+        self._terminal = sys.stdout.isatty()
         self.count = 0
 
     def show(self, message: "ReceivedMessage") -> None:
@@ -115,8 +115,11 @@ class MessagePrinter:
         if style.json:
             return json_line(message.to_dict())
         if style.raw:
-            return message.body_bytes + style.separator
-        lines = list(message_lines(message, cut=self._cut))
+            body = message.body_bytes
+            # So that the shell asks for the next command on a line of its own.
+            end = b"\n" if self._terminal and not body.endswith(b"\n") else b""
+            return body + (style.separator or end)
+        lines = list(message_lines(message, terminal=self._terminal))
         if self.count:
             lines.insert(0, "")
         text = "\n".join(lines) + "\n"

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+import typer
+
 from openmsmq.wire.body_type import body_type_name
 
 from .hex_dump import hex_dump
@@ -23,8 +25,6 @@ _USUAL: Final[dict[str, Any]] = {
     "class_name": "MQMSG_CLASS_NORMAL",
     "delivery": "express",
     "transactional": False,
-    "transaction_id": None,
-    "time_to_reach_queue": None,
     "time_to_be_received": None,
     "correlation_id": None,
     "app_specific": 0,
@@ -34,6 +34,7 @@ _USUAL: Final[dict[str, Any]] = {
     "encrypted": False,
     "abort_count": 0,
     "move_count": 0,
+    "body_type": 0,
 }
 _SHOWN: Final = (
     "label",
@@ -61,18 +62,27 @@ _SHOWN: Final = (
 _WIDTH: Final = max(map(len, _SHOWN))
 
 
-def message_lines(message: "ReceivedMessage", *, cut: bool) -> Iterator[str]:
+def message_lines(message: "ReceivedMessage", *, terminal: bool) -> Iterator[str]:
     """The properties that say something, then the body.
 
     Args:
-        cut: whether a long body is cut short.
+        terminal: whether people look at it: a long body is cut short, names stand out less.
     """
     for name in _SHOWN:
         value = getattr(message, name)
-        if name in _USUAL and value == _USUAL[name]:
-            continue
-        yield f"{name:{_WIDTH}}  {value_text(name, value)}"
-    yield from body_lines(message.body, cut=cut)
+        if not is_usual(message, name, value):
+            title = f"{name:{_WIDTH}}"
+            title = typer.style(title, dim=True) if terminal else title
+            yield f"{title}  {value_text(name, value)}"
+    yield from body_lines(message.body, cut=terminal)
+
+
+def is_usual(message: "ReceivedMessage", name: str, value: object) -> bool:
+    """Whether a property says nothing that people do not expect."""
+    if name == "sent_time":
+        # In whole seconds, beside the time of arrival.
+        return abs((message.arrived_time - message.sent_time).total_seconds()) < 2
+    return name in _USUAL and value == _USUAL[name]
 
 
 def value_text(name: str, value: object) -> str:

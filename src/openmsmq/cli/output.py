@@ -16,6 +16,8 @@ JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object per li
 
 _GAP: Final = "  "
 _CUT: Final = "…"
+# How narrow a column becomes before others are left out, and at all.
+_COMFORTABLE_COLUMN: Final = 24
 _SMALLEST_COLUMN: Final = 8
 _WIDE: Final = frozenset("WF")
 
@@ -59,7 +61,8 @@ def print_properties(properties: Iterable[tuple[str, str]]) -> None:
     width = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
         first, *more = value.split("\n")
-        typer.echo(f"{typer.style(name.ljust(width), bold=True)}{_GAP}{first}".rstrip())
+        blank = " " * (width - len(name))
+        typer.echo(f"{typer.style(name, bold=True)}{blank}{_GAP}{first}".rstrip())
         for line in more:
             typer.echo(f"{'':{width}}{_GAP}{line}")
 
@@ -94,13 +97,16 @@ def _natural_widths(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -
 def _choose(
     columns: Sequence[Column], cells: Sequence[Sequence[str]], width: int | None
 ) -> list[int]:
-    """The columns that have room once those that may be cut are as narrow as can be."""
+    """The columns that have room, if those that may be cut are cut within reason."""
     chosen = list(range(len(columns)))
     if width is None:
         return chosen
-    natural = _natural_widths(columns, cells)
+    needed = [
+        min(natural, _COMFORTABLE_COLUMN) if column.cut else natural
+        for column, natural in zip(columns, _natural_widths(columns, cells), strict=True)
+    ]
     for index in reversed(range(len(columns))):
-        if _total([natural[each] for each in chosen]) <= width:
+        if _total([needed[each] for each in chosen]) <= width:
             break
         if columns[index].optional:
             chosen.remove(index)

@@ -48,12 +48,15 @@ class _Bar:
         self._what = what
         self._total = total
         self._in_bytes = in_bytes
-        self._started = time.monotonic()
+        self._started: float | None = None
         self._shown: Progress | None = None
 
     def update(self, done: int, total: int | None = None) -> None:
         if self._shown is None:
-            if time.monotonic() - self._started < QUIET_SECONDS:
+            now = time.monotonic()
+            # The clock starts with the work: whoever types what to send needs no bar.
+            self._started = self._started or now
+            if now - self._started < QUIET_SECONDS:
                 return
             self._shown = self._show()
         self._shown.update(self._shown.task_ids[0], completed=done, total=total)

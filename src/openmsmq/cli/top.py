@@ -192,7 +192,13 @@ def show_live(looks: Iterator[tuple[Sample, Sample | None]]) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    with Live(console=console, auto_refresh=False, screen=True) as live:
-        for now, before in looks:
-            lines = screen(now, before, console.width, console.height)
-            live.update(Text.from_ansi("\n".join(lines)), refresh=True)
+    lines: list[str] = []
+    try:
+        with Live(console=console, auto_refresh=False, screen=True) as live:
+            for now, before in looks:
+                lines = screen(now, before, console.width, console.height)
+                live.update(Text.from_ansi("\n".join(lines)), refresh=True)
+    finally:
+        # The last look stays where the shell goes on.
+        for line in lines:
+            typer.echo(line)
