@@ -5,9 +5,9 @@ time runs in `advance`. Every node has a store of its own and survives `crash` a
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from openmsmq.core.events import Event as CoreEvent
@@ -39,6 +39,18 @@ START_UTC = 1_700_000_000.0
 USER = unix_caller(1000, [1000], service_uid=500)
 ADMINISTRATOR = unix_caller(0, [0], service_uid=500)
 ORDERS = r"private$\orders"
+
+
+class Copy:
+    """What a restored store has."""
+
+    restored = True
+
+    def __init__(
+        self, messages: Iterable[tuple[int, bytes, int]], rows: Iterable[tuple[int, bytes, bytes]]
+    ) -> None:
+        self.messages = messages
+        self.rows = rows
 
 
 class Node:
@@ -73,16 +85,17 @@ class Node:
         self.binary: BinaryProtocol
         self.boot()
 
-    def boot(self) -> None:
-        """Start from what the store has."""
+    def boot(self, *, restored: bool = False) -> None:
+        """Start from what the store has, as a restored copy if that is said."""
         new = LocalQueueManager(
             QueueManagerObject(
                 identifier=self.guid, computer_name=self.name, queue_manager_quota=UNLIMITED
             ),
             directory_integrated=self.directory is not None,
         )
+        recovery = self.store.recover(None)
         self.qm = QueueManager(
-            self.store.recover(None),
+            Copy(recovery.messages, recovery.rows) if restored else recovery,
             new=new,
             guids=lambda: UUID(int=self.guid.int | next(self._guids) << 32),
             packets=self.store,
@@ -96,12 +109,15 @@ class Node:
         self.binary = BinaryProtocol(self.qm, self.settings)
         self.binary.start(now=self.network.now)
 
-    def crash(self) -> None:
+    def crash(self, *, restored: bool = False) -> None:
         """Lose what is not on disk, and every connection; start again."""
         for wire in self.network.wires_of(self):
             wire.break_from(self)
+        for raw in self.network.raw:
+            if raw.node is self:
+                raw.connection = -1
         self.events.clear()
-        self.boot()
+        self.boot(restored=restored)
 
     def restart(self) -> None:
         """Stop cleanly, then start again."""
@@ -124,10 +140,13 @@ class Node:
             happened = True
         for number in self.binary.take_ready():
             wire = self.network.wires.get((self, number))
+            raw = self.network.raw_end(self, number)
             while data := self.binary.data_to_send(number, now=self.network.now):
                 happened = True
                 if wire is not None:
                     wire.send(self, b"".join(data))
+                elif raw is not None:
+                    raw.feed(b"".join(data))
         return happened
 
     def flush(self) -> bool:
@@ -151,6 +170,10 @@ class Node:
             self.network.ping(self, command)
         else:
             self.disconnects.append(command)
+            raw = self.network.raw_end(self, command.connection)
+            if raw is not None:
+                raw.feed(b"".join(command.data))
+                raw.closed = command
             wire = self.network.wires.get((self, command.connection))
             if wire is not None:
                 if command.data:
@@ -247,6 +270,18 @@ class Wire:
         self.close_from(node)
 
 
+class RawEnd(Protocol):
+    """A peer that is no node."""
+
+    node: Node
+    connection: int
+    closed: Disconnect | None
+
+    def feed(self, data: bytes) -> None: ...
+
+    def take(self, command: Connect) -> bool: ...
+
+
 class Network:
     """Connects nodes by their addresses."""
 
@@ -262,13 +297,21 @@ class Network:
         # Called with sender, receiver and bytes; what it returns arrives.
         self.tap: Callable[[Node, Node, bytes], bytes] | None = None
         self.log: list[tuple[str, bytes]] = []
+        # Peers that are driven by hand.
+        self.raw: list[RawEnd] = []
 
     def add(self, name: str, address: str, **options: Any) -> Node:
         node = self.nodes[address] = Node(self, name, address, **options)
         self.hosts[name.lower()] = self.hosts[address] = address
         return node
 
+    def raw_end(self, node: Node, number: int) -> "RawEnd | None":
+        ends = (raw for raw in self.raw if raw.node is node and raw.connection == number)
+        return next(ends, None)
+
     def connect(self, node: Node, command: Connect) -> None:
+        if any(raw.node is node and raw.take(command) for raw in self.raw):
+            return
         address = self.hosts.get(command.host.lower())
         if address is None:
             status = ConnectionStatus.NAME_RESOLUTION_FAILURE
