@@ -1,0 +1,203 @@
+"""Three queue managers in processes of their own, killed and cut off at random.
+
+Transactional messages go round a ring; each must arrive exactly once, in order.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.adversity.link_proxy import LinkProxy
+from tests.interop.loopback import new_address
+
+import openmsmq
+from openmsmq import Message
+
+PORTS = ("ping", "rpc", "qm2qm", "epm", "http", "https", "console", "local")
+QUEUE = r".\private$\ring"
+START_SECONDS = 60.0
+
+
+class Node:
+    """`openmsmq serve` that is started again whenever it was killed."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.real = new_address()
+        self.public = new_address()
+        self.name = name
+        self.folder = folder / name
+        self.folder.mkdir()
+        self.config = self.folder / "config.toml"
+        settings = {
+            "data": str(self.folder / "data"),
+            "name": name,
+            "bind": self.real,
+            "addresses": [self.public],
+            "segment_bytes": 4 * 1024 * 1024,
+            "log_level": "warning",
+            **{f"{port}_port": "off" for port in PORTS},
+        }
+        lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
+        self.config.write_text("\n".join(lines))
+        self.process: subprocess.Popen[bytes]
+        self.start()
+
+    @property
+    def socket(self) -> str:
+        return str(self.folder / "data" / "openmsmq.sock")
+
+    def start(self) -> None:
+        ready = self.folder / "ready"
+        ready.unlink(missing_ok=True)
+        command = [sys.executable, "-c", "from openmsmq.cli import main; main()"]
+        options = ["serve", "--config", str(self.config), "--ready-file", str(ready)]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen([*command, *options], stdout=log, stderr=log)
+        deadline = time.monotonic() + START_SECONDS
+        while not ready.exists():
+            assert self.process.poll() is None, (self.folder / "log").read_text()
+            assert time.monotonic() < deadline, "the queue manager does not start"
+            time.sleep(0.01)
+
+    def kill(self) -> None:
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def connect(self) -> openmsmq.QueueManager:
+        """A connection, once the queue manager is there again."""
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                return openmsmq.connect(self.socket)
+            except openmsmq.ConnectionLost:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+
+
+@contextmanager
+def ring(folder: Path, seed: int) -> Iterator[tuple[list[Node], LinkProxy]]:
+    nodes = [Node(folder, name) for name in ("alpha", "beta", "gamma")]
+    proxy = LinkProxy({node.public: node.real for node in nodes}, seed)
+    try:
+        yield nodes, proxy
+    finally:
+        for node in nodes:
+            if node.process.poll() is None:
+                node.kill()
+        proxy.close()
+
+
+def send_all(node: Node, target: Node, count: int, batch: int) -> None:
+    """Send numbers in order, one transaction at a time.
+
+    A commit whose answer was lost may have taken effect: the outgoing side is asked how far it got
+    by a marker queue that the same transaction writes.
+    """
+    destination = rf"DIRECT=TCP:{target.public}\private$\ring"
+    sent = 0
+    while sent < count:
+        try:
+            with node.connect() as manager:
+                sent = committed(manager)
+                while sent < count:
+                    upto = min(sent + batch, count)
+                    with manager.transaction() as work:
+                        for number in range(sent, upto):
+                            message = Message(b"%d" % number)
+                            manager.send(destination, message, transaction=work)
+                        marker = Message(b"%d" % upto)
+                        manager.send(r".\private$\marker", marker, transaction=work)
+                    sent = upto
+        except openmsmq.ConnectionLost:
+            time.sleep(0.05)
+
+
+def committed(manager: openmsmq.QueueManager) -> int:
+    """How many messages were sent by transactions that took effect."""
+    last = 0
+    for message in manager.open_queue(r".\private$\marker", access="peek").cursor():
+        last = int(message.body)
+    return last
+
+
+def receive_all(node: Node, count: int, found: list[int], deadline: float) -> None:
+    """Receive in transactions; what was not committed is there again after a crash."""
+    while len(found) < count and time.monotonic() < deadline:
+        try:
+            with node.connect() as manager:
+                queue = manager.open_queue(QUEUE)
+                while len(found) < count and time.monotonic() < deadline:
+                    with manager.transaction() as work:
+                        taken = queue.receive_many(200, timeout=1.0, transaction=work)
+                        numbers = [int(message.body) for message in taken]
+                        if numbers:
+                            done = Message(b"%d" % (numbers[-1] + 1))
+                            manager.send(r".\private$\done", done, transaction=work)
+                    found += numbers
+        except openmsmq.ConnectionLost:
+            time.sleep(0.05)
+            with node.connect() as manager:
+                note_done(manager, found)
+
+
+def note_done(manager: openmsmq.QueueManager, found: list[int]) -> None:
+    """After a lost answer: the commit took effect if its own marker is there."""
+    last = -1
+    for message in manager.open_queue(r".\private$\done", access="peek").cursor():
+        last = int(message.body) - 1
+    while found and found[-1] > last:
+        found.pop()
+    found.extend(range(found[-1] + 1 if found else 0, last + 1))
+
+
+def run(folder: Path, *, count: int, kills: int, batch: int, seed: int, seconds: float) -> None:
+    chance = random.Random(seed)
+    with ring(folder, seed) as (nodes, proxy):
+        for node in nodes:
+            with node.connect() as manager:
+                for name in ("ring", "marker", "done"):
+                    manager.create_queue(rf".\private$\{name}", transactional=True)
+        deadline = time.monotonic() + seconds
+        found: list[list[int]] = [[] for _ in nodes]
+        threads = []
+        for index, node in enumerate(nodes):
+            target = nodes[(index + 1) % len(nodes)]
+            threads.append(threading.Thread(target=send_all, args=(node, target, count, batch)))
+            arguments = (node, count, found[index], deadline)
+            threads.append(threading.Thread(target=receive_all, args=arguments))
+        for thread in threads:
+            thread.daemon = True
+            thread.start()
+        for _ in range(kills):
+            time.sleep(chance.uniform(0.2, 1.2))
+            proxy.cut()
+            victim = chance.choice(nodes)
+            victim.kill()
+            victim.start()
+        for thread in threads:
+            thread.join(max(deadline - time.monotonic(), 0.1))
+        for numbers in found:
+            assert numbers == list(range(count))
+        for node in nodes:
+            with node.connect() as manager:
+                assert manager.queue_info(QUEUE)["messages"] == 0
+
+
+@pytest.mark.timeout(150)
+def test_messages_arrive_exactly_once_through_kills_and_cuts(tmp_path: Path) -> None:
+    run(tmp_path, count=400, kills=4, batch=10, seed=1, seconds=120)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1500)
+def test_twenty_thousand_messages_arrive_exactly_once_through_thirty_kills(tmp_path: Path) -> None:
+    run(tmp_path, count=6_700, kills=30, batch=20, seed=2, seconds=1400)
