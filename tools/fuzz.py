@@ -39,7 +39,7 @@ COUNT: Final = 1_000_000
 CHUNK: Final = 1000
 # Caches are full after so many chunks; what a process holds then must be enough.
 WARM_CHUNKS: Final = 5
-MAX_GROWTH_BYTES: Final = 16 << 20
+MAX_GROWTH_BYTES: Final = 8 << 20
 SHOWN_VIOLATIONS: Final = 10
 LINE_EVERY: Final = 100_000
 INTERRUPTED: Final = 130

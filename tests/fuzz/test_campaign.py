@@ -109,7 +109,7 @@ def test_violations_are_saved_and_make_the_run_fail(
     assert totals.inputs == 6
 
 
-@pytest.mark.parametrize(("last", "code"), [(100, 0), (15 << 20, 0), (17 << 20, 1)])
+@pytest.mark.parametrize(("last", "code"), [(100, 0), (7 << 20, 0), (9 << 20, 1)])
 def test_growth_in_memory_makes_the_run_fail(last: int, code: int) -> None:
     totals = fuzz.Totals()
     for held in (99 << 20, *[100] * fuzz.WARM_CHUNKS, last):
