@@ -181,6 +181,12 @@ def test_a_queue_is_shown_with_its_counts(client: Client) -> None:
     assert client.value(local.ShowQueue, ORDERS)["waiting_reads"] == 1
 
 
+def test_a_queue_of_the_system_is_shown_without_permissions_of_its_own(client: Client) -> None:
+    shown = client.value(local.ShowQueue, ";deadletter")
+    assert shown["path"] == r"QM\system$;DEADLETTER"
+    assert shown["permissions"] == []
+
+
 def test_what_is_not_on_disk_is_not_shown_yet(client: Client) -> None:
     client.create()
     handle = client.open("send")

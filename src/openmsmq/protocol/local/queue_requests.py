@@ -143,8 +143,11 @@ def change_permissions(session: LocalSession, request: local.Grant) -> None:
 
 
 def permissions(session: LocalSession, queue: Queue) -> list[dict[str, Any]]:
-    """Who may do what with a queue, in words."""
-    descriptor = parse_descriptor(queue.family.properties.security)
+    """Who may do what with a queue, in words; queues of the system go by the queue manager."""
+    security = queue.family.properties.security
+    if not security:
+        return []
+    descriptor = parse_descriptor(security)
     return [
         {
             "principal": entry.principal,
