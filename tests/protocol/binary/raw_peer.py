@@ -38,10 +38,11 @@ def tx_message(
     flags: int = 0,
     private: tuple[UUID, int] | None = None,
     source: UUID = SOURCE,
+    name: str = TO_B.removeprefix("DIRECT="),
     **properties: Any,
 ) -> bytes:
     """A transactional message for the queue `orders` of B."""
-    destination = direct_address(TO_B.removeprefix("DIRECT="))
+    destination = direct_address(name)
     if private is not None:
         destination = private_address(*private)
         properties.setdefault("queue_manager_address", private[0])

@@ -419,6 +419,16 @@ def test_a_stream_belongs_to_a_sender_and_a_name() -> None:
     assert {stream.format_name for stream in streams} == {TO_B.removeprefix("DIRECT=")}
 
 
+def test_one_stream_has_one_state_however_its_name_is_written() -> None:
+    network, _, b = tx_pair()
+    peer = RawPeer(network, b)
+    peer.connect()
+    second = tx_message(b"2", 5, 2, 1, name=r"tcp:10.0.0.2\PRIVATE$\Orders")
+    peer.send(tx_message(b"1", 5, 1, 0), second, second)
+    assert b.bodies() == [b"1", b"2"]
+    assert stream_of(b) == (5, 2, 1)
+
+
 # OrderAck of the receiver
 
 

@@ -31,6 +31,8 @@ _ACCEPTED: Final = MessageClass.ACK_REACH_QUEUE
 _DM: Final = 0x20
 _TRACED: Final = 0x01
 _ADMIN_MASK: Final = 0x0000E000
+# UserHeader.Flags.DQ in the second byte of the flags.
+_DQ: Final = 0x1C
 _NOWHERE: Final = bytes(16)
 _DELIVERABLE: Final = frozenset((QueueRole.USER, QueueRole.CONNECTOR))
 
@@ -177,12 +179,7 @@ class _Read:
         """Take the next message; False when there is no room, then it is the last."""
         if message.flags & _DM:
             self.recoverable = True
-        # Flags decide how the address is encoded; both together name the queue.
-        key = (
-            message.packet[60:64]
-            + message.packet[32:48]
-            + message.packet[64 : message.admin_offset]
-        )
+        key = message.packet[32:48] + _address_key(message)
         if key in self._queues:
             queue = self._queues[key]
         else:
@@ -246,21 +243,19 @@ class _Read:
         return self._append(queue, arriving)
 
     def _stream(self, message: UserMessage, queue: Queue) -> IncomingTransactionalTransferInfo:
-        raw = (
-            message.packet[16:32]
-            + message.packet[60:64]
-            + message.packet[64 : message.admin_offset]
-        )
+        """The stream of a message: the same object for all messages of one read."""
+        raw = message.packet[16:32] + _address_key(message)
         stream = self._streams.get(raw)
         if stream is None:
             destination = message.destination_queue
             name = destination.direct if destination is not None else None
             stream = IncomingTransactionalTransferInfo(
-                queue.number,
-                name or str(destination.number if destination is not None else 0),
-                message.source_queue_manager,
+                queue.number, name or queue.path, message.source_queue_manager
             )
-            stream = self._streams[raw] = queue.incoming.get(stream.key, stream)
+            key = stream.key
+            # The same name may be written in several ways.
+            stream = self._streams.get(key) or queue.incoming.get(key, stream)
+            self._streams[raw] = self._streams[key] = stream
         return stream
 
     def _schedule(self, message: UserMessage, stream: IncomingTransactionalTransferInfo) -> None:
@@ -320,6 +315,12 @@ class _Read:
         state = self._manager.state
         state.message_history.add(state, self._express, stored=False)
         state.message_history.add(state, self._stored, stored=True)
+
+
+def _address_key(message: UserMessage) -> bytes:
+    """The destination as the packet has it: how it is encoded, and the bytes."""
+    packet = message.packet
+    return bytes((packet[61] & _DQ,)) + packet[64 : message.admin_offset]
 
 
 def _is_next(
