@@ -76,7 +76,30 @@ def loaded(*arguments: str, **environment: str) -> str:
 
 
 def test_help_loads_no_command() -> None:
-    assert loaded("--help") == "['openmsmq.cli']"
+    assert loaded("--help") == "['openmsmq.cli', 'openmsmq.version']"
+
+
+def test_the_socket_may_stand_before_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED.format(arguments=["--socket", "/nowhere/s", "status"])],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env={"PATH": ""},
+    )
+    assert (
+        "MQ_ERROR_SERVICE_NOT_AVAILABLE (0xC00E000B): no queue manager answers at /nowhere/s"
+        in (done.stderr)
+    )
+
+
+@pytest.mark.parametrize("arguments", [("send", "--help"), ("queue", "list", "--help")])
+def test_help_of_a_command_loads_no_client(arguments: tuple[str, ...]) -> None:
+    modules = loaded(*arguments)
+    assert "openmsmq.cli." in modules
+    for heavy in ("openmsmq.client", "openmsmq.service", "rich", "pydantic"):
+        assert f"'{heavy}" not in modules
 
 
 def test_a_shell_that_completes_words_gets_every_command() -> None:

@@ -1,0 +1,80 @@
+"""`openmsmq status`, and who answers."""
+
+from pathlib import Path
+
+import pytest
+from tests.cli.running import Manager, run
+
+from openmsmq import __version__
+
+
+def test_programs_get_identity_endpoints_and_totals(manager: Manager, queue: str) -> None:
+    manager.run("send", queue, "--body", "x", "--count", "3")
+    status = manager.run("status", "--json").object
+    assert status["state"] == "Ready"
+    assert status["version"] == __version__
+    assert status["guid"].startswith("{")
+    assert status["endpoints"]["local"] == manager.socket
+    assert status["queues"] >= 1
+    assert status["messages"] >= 3
+    assert status["bytes"] > 0
+
+
+def test_people_get_the_same_in_words(manager: Manager) -> None:
+    told = manager.run("status", "--json").object
+    lines = manager.run("status").out.splitlines()
+    texts = {line[:13].strip(): line[15:] for line in lines}
+    assert texts["Queue manager"] == told["name"]
+    assert texts["State"] == "Ready"
+    assert texts["GUID"] == told["guid"]
+    assert texts["Version"].startswith(f"{__version__}, process {manager.process.pid}, up ")
+    assert texts["Endpoints"] == f"local  {manager.socket}"
+    assert texts["Data"] == str(manager.data)
+    assert texts["Messages"].startswith(f"{told['messages']:,} (")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("status",),
+        ("top", "--count", "1"),
+        ("queue", "list"),
+        ("send", r".\private$\q", "--body", "x"),
+        ("receive", r".\private$\q"),
+        ("peek", r".\private$\q"),
+        ("move", r".\private$\q", r".\private$\q;a", "--all"),
+        ("outgoing",),
+        ("backup", "file"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_no_queue_manager_is_a_clear_error(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    socket = tmp_path / "none.sock"
+    outcome = run([*arguments, "--socket", str(socket)])
+    assert (outcome.code, outcome.raw) == (1, b"")
+    assert "MQ_ERROR_SERVICE_NOT_AVAILABLE (0xC00E000B): no queue manager answers at " in (
+        outcome.err
+    )
+    assert str(socket) in outcome.err
+    assert "Remedy: Start it with `openmsmq serve`" in outcome.err
+
+
+def test_the_environment_names_the_socket(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENMSMQ_SOCKET", manager.socket)
+    assert run(["status"]).code == 0
+
+
+def test_the_default_is_the_data_directory_of_the_user(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "openmsmq").symlink_to(manager.data)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert run(["status"]).code == 0
+
+
+def test_the_option_wins(manager: Manager, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENMSMQ_SOCKET", "/nowhere")
+    assert run(["status", "--socket", manager.socket]).code == 0
+    assert run(["--socket", manager.socket, "status"]).code == 0
