@@ -47,55 +47,6 @@ def test_a_spare_segment_is_prepared_and_used() -> None:
     assert files(disk, "segment-")[-1] == "segment-00000003.log"
 
 
-def test_a_spare_segment_is_written_with_zeros_in_pieces() -> None:
-    for zero in (True, False):
-        disk = SimulatedDisk()
-        options = Options(segment_size=8192, reserve=1024, step_size=1024, zero_segments=zero)
-        store = started(disk, options)
-        before = len(disk.log)
-        maintain(store)
-        pieces = [line for line in disk.log[before:] if line.startswith("write segment-00000002.")]
-        if zero:
-            assert pieces[:-1] == [
-                f"write segment-00000002.new {offset} 1024" for offset in range(0, 8192, 1024)
-            ]
-        assert pieces[-1] == "write segment-00000002.new 0 512"
-        assert len(pieces) == (9 if zero else 1)
-
-
-def test_a_commit_takes_a_spare_segment_that_is_half_prepared() -> None:
-    disk = SimulatedDisk()
-    store = started(disk)
-    for _ in range(2):
-        step = store.maintain()
-        assert step is not None
-        step.run()
-        step.finish()
-    assert "segment-00000002.new" in disk.names(DIRECTORY)
-    waiting = store.maintain()
-    assert waiting is not None
-    commit(store, [puts([1], size=3000)])
-    commit(store, [puts([2], size=3000)])
-    assert files(disk, "segment-") == ["segment-00000001.log", "segment-00000002.log"]
-    waiting.run()
-    waiting.finish()
-    maintain(store)
-    assert files(disk, "segment-")[-1] == "segment-00000003.log"
-    store = open_store(disk.kill())
-    assert list(held(store, store.recover()).messages) == [1, 2]
-
-
-def test_a_stop_removes_a_half_prepared_segment() -> None:
-    disk = SimulatedDisk()
-    store = started(disk)
-    step = store.maintain()
-    assert step is not None
-    step.run()
-    step.finish()
-    store.close()
-    assert files(disk, "segment-") == ["segment-00000001.log"]
-
-
 def test_a_commit_makes_the_segment_itself_if_no_spare_is_ready() -> None:
     disk = SimulatedDisk()
     store = started(disk)

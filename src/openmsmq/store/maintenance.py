@@ -40,7 +40,6 @@ class Maintenance:
         self._drain: SegmentDrain | None = None
         self._unsound: set[int] = set()
         self._under_way = False
-        self._preparing = 0
         self._gate = Gate()
         self.free_bytes = files.free_bytes(segments.directory)
         self.findings: list[Finding] = []
@@ -103,32 +102,26 @@ class Maintenance:
     def _prepare_segment(self) -> Task | None:
         """The segment that comes next, before it is needed."""
         number = self._committer.tail.place.segment + 1
-        options = self._options
         segments = self._segments
         free_bytes = self.free_bytes
         if number in segments.ready:
             return None
-        if number != self._preparing and not self._gate.opens(free_bytes, options.segment_size):
+        if not self._gate.opens(free_bytes, self._options.segment_size):
             self._gate.close(free_bytes)
             return None
-        self._preparing = number
         # The size is settled now: a commit may come to this segment before the step does.
-        size = segments.sizes.setdefault(number, options.segment_size)
+        size = segments.sizes.setdefault(number, self._options.segment_size)
 
         def made() -> None:
             self._gate.closed = False
 
         def full() -> None:
-            self._preparing = 0
             self._gate.close(free_bytes)
             if self._committer.tail.place.segment < number:
                 del segments.sizes[number]
 
         def do() -> Then:
-            if not options.zero_segments:
-                segments.ensure(number, size)
-            elif not segments.prepare(number, size, piece=options.step_size):
-                return nothing
+            segments.ensure(number, size)
             return made
 
         return Task(do, full)

@@ -16,8 +16,6 @@ class Options:
     """How many operations may follow a snapshot before the next one, at least."""
     reserve: int = 8 << 20
     """What new messages leave free for deletes and state rows."""
-    zero_segments: bool = True
-    """Whether new segments are overwritten with zeros ahead of use, which makes flushes faster."""
     compact_below: float = 0.5
     """A segment less full than this is compacted."""
     step_size: int = 1 << 20

@@ -29,22 +29,10 @@ def segment_number(name: str) -> int | None:
     return None
 
 
-class _Fresh:
-    """A segment in the making: allocated, without its name."""
-
-    __slots__ = ("file", "number", "size", "zeroed")
-
-    def __init__(self, number: int, size: int, file: File) -> None:
-        self.number = number
-        self.size = size
-        self.file = file
-        self.zeroed = 0
-
-
 class Segments:
     """The segments of one data directory.
 
-    `prepare`, `ensure` and `writer` may be called beside the owner, who does the rest.
+    `ensure` and `writer` may be called beside each other in two threads; the rest is the owner's.
     """
 
     def __init__(self, files: Files, directory: Path, store_id: bytes) -> None:
@@ -56,7 +44,6 @@ class Segments:
         self.ready: set[int] = set()
         """Those that are there."""
         self._lock = threading.Lock()
-        self._fresh: _Fresh | None = None
         self._writer: tuple[int, File] | None = None
         self._readers: OrderedDict[int, File] = OrderedDict()
 
@@ -68,52 +55,26 @@ class Segments:
         self.sizes[number] = size
         self.ready.add(number)
 
-    def prepare(self, number: int, size: int, *, piece: int) -> bool:
-        """Some of the work of `ensure`, well before it is needed; whether the segment is there.
-
-        The space is overwritten with zeros, `piece` bytes a call. A flush into blocks that were
-        never written has to record that they now are; this one has not.
-        """
-        with self._lock:
-            if number in self.ready:
-                return True
-            fresh = self._fresh or self._begin(number, size)
-            left = size - fresh.zeroed
-            if left > 0:
-                fresh.file.write_through(fresh.zeroed, [bytes(min(piece, left))])
-                fresh.zeroed += piece
-                return False
-            self._complete(fresh)
-            return True
-
     def ensure(self, number: int, size: int) -> None:
         """Make the segment unless it is there: whole, zero and durable before it has its name."""
         with self._lock:
-            if number not in self.ready:
-                self._complete(self._fresh or self._begin(number, size))
-
-    def _begin(self, number: int, size: int) -> "_Fresh":
-        path = self.path(number).with_suffix(NEW_SUFFIX)
-        file = self._files.create(path)
-        try:
-            file.allocate(size)
-        except OSError:
-            file.close()
-            self._files.unlink(path)
-            raise
-        self._fresh = _Fresh(number, size, file)
-        return self._fresh
-
-    def _complete(self, fresh: "_Fresh") -> None:
-        path = self.path(fresh.number)
-        header = SegmentHeader(fresh.number, self._store_id, fresh.size).serialize()
-        fresh.file.write(0, [header])
-        fresh.file.flush()
-        fresh.file.close()
-        self._files.rename(path.with_suffix(NEW_SUFFIX), path)
-        self._files.sync_directory(self.directory)
-        self._fresh = None
-        self.ready.add(fresh.number)
+            if number in self.ready:
+                return
+            path = self.path(number)
+            new = path.with_suffix(NEW_SUFFIX)
+            file = self._files.create(new)
+            try:
+                file.allocate(size)
+                file.write(0, [SegmentHeader(number, self._store_id, size).serialize()])
+                file.flush()
+            except OSError:
+                self._files.unlink(new)
+                raise
+            finally:
+                file.close()
+            self._files.rename(new, path)
+            self._files.sync_directory(self.directory)
+            self.ready.add(number)
 
     def writer(self, number: int) -> File:
         """The segment open for writing; one at a time."""
@@ -147,10 +108,6 @@ class Segments:
             file.close()
 
     def close(self) -> None:
-        if self._fresh is not None:
-            self._fresh.file.close()
-            self._files.unlink(self.path(self._fresh.number).with_suffix(NEW_SUFFIX))
-            self._fresh = None
         for file in self._readers.values():
             file.close()
         self._readers.clear()
