@@ -41,8 +41,12 @@ class RawClient:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         sock.connect(str(path))
         client = cls(sock)
-        if hello:
-            client.hello()
+        try:
+            if hello:
+                client.hello()
+        except BaseException:
+            sock.close()
+            raise
         return client
 
     @classmethod
@@ -194,7 +198,8 @@ class Serve:
             *(sys.executable, "-c", "from openmsmq.cli import main; main()"),
             *("serve", "--data", str(self.data), "--name", "ALPHA"),
             *("--binary-port", "off", "--ping-port", "off"),
-            *("--ready-file", str(self.ready_file), *self._options),
+            *("--ready-file", str(self.ready_file)),
+            *("--binary-port", "off", "--ping-port", "off", *self._options),
         ]
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen(

@@ -54,3 +54,20 @@ def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"none\.toml"):
         Config.load(tmp_path / "none.toml", {})
+
+
+def test_the_manual_lists_every_key() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "serve.md").read_text()
+    for key in Config.model_fields:
+        assert f"`{key}`" in page
+
+
+def test_the_home_of_the_user_is_known() -> None:
+    config = Config(data=Path("~/queues"), socket=None)
+    assert config.data == Path.home() / "queues"
+
+
+def test_the_store_is_set_up_by_the_size_of_its_segments() -> None:
+    options = Config(data=Path("x"), segment_bytes=16 << 20).store_options
+    assert (options.segment_size, options.reserve) == (16 << 20, 2 << 20)
+    assert options.snapshot_interval == 64 << 20

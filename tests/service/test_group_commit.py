@@ -16,9 +16,7 @@ from openmsmq.wire.errors import StoreError
 class Owner:
     """Makes batches as a queue manager does."""
 
-    def __init__(
-        self, store: FakeStore, durable: Callable[[int], None] | None = None
-    ) -> None:
+    def __init__(self, store: FakeStore, durable: Callable[[int], None] | None = None) -> None:
         self.store = store
         self.batch = Batch()
         self.number = 1

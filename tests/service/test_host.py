@@ -10,6 +10,7 @@ from tests.service.hosted import Hosted
 from tests.service.loops import run, until
 
 from openmsmq.core.events import QueueCreated, ReadEnded, ReadSatisfied
+from openmsmq.core.reading import Read
 from openmsmq.service.host import MAX_WAITING_BYTES
 from openmsmq.store.interface import Finding
 from openmsmq.wire.errors import StoreError
@@ -97,9 +98,11 @@ def test_events_that_a_listener_causes_are_handed_out_too() -> None:
         reader = manager.open_queue(ORDERS, RECEIVE, caller=USER)
         sender = manager.open_queue(ORDERS, SEND, caller=USER)
         hosted.host.listen(ReadSatisfied, satisfied.append)
-        hosted.host.listen(
-            QueueCreated, lambda _: manager.enqueue_many(sender, [packet()]) and None
-        )
+
+        def send(event: QueueCreated) -> None:
+            manager.enqueue_many(sender, [packet()])
+
+        hosted.host.listen(QueueCreated, send)
         manager.dequeue_many(reader, timeout=None)
         await hosted.host.drain()
         assert len(satisfied) == 1
@@ -153,7 +156,7 @@ def test_a_full_disk_refuses_new_messages_until_there_is_room() -> None:
         await until(lambda: manager.state.local.throttled)
         with pytest.raises(QueueError, match="MQ_ERROR_INSUFFICIENT_RESOURCES"):
             manager.enqueue_many(sender, [packet(b"too much")])
-        assert manager.dequeue_many(reader)
+        assert isinstance(manager.dequeue_many(reader), Read)
         hosted.store.full = False
         await until(lambda: not manager.state.local.throttled)
         manager.enqueue_many(sender, [packet(b"after")])

@@ -7,6 +7,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from tests.core.harness import FakeKeys
 
 from openmsmq.core.initialization import MachineIdentity, Provisioning
 from openmsmq.core.local_queue_manager import LocalQueueManager
@@ -44,7 +45,7 @@ class Machine:
             now=0,
             utc=0,
         )
-        return prepare_directory(self.qm, directory, path, self.store)
+        return prepare_directory(self.qm, directory, path, store=self.store, keys=FakeKeys())
 
     def start(self, path: Path | None) -> None:
         self.qm_start(self.prepare(path))

@@ -2,9 +2,10 @@
 
 import asyncio
 import socket
+import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.net.local.connection import LocalConnection, Session
@@ -27,6 +28,10 @@ from .logs import (
     log_event,
 )
 from .tokens import Tokens
+
+# How long clients have at a stop to read what was sent to them.
+LINGER_SECONDS: Final = 1.0
+LINGER_POLL_SECONDS: Final = 0.01
 
 
 class HostedSession:
@@ -77,6 +82,11 @@ class LocalServer:
     def clients(self) -> int:
         """How many clients are connected."""
         return len(self._connections)
+
+    @property
+    def unread_bytes(self) -> int:
+        """Replies that clients have not read."""
+        return sum(connection.unread_bytes for connection in self._connections)
 
     # What connections ask for
 
@@ -176,6 +186,12 @@ class LocalServer:
         await self._host.drain()
         for connection in list(self._connections):
             connection.close()
+        # A client that does not read keeps nobody waiting.
+        end = time.monotonic() + LINGER_SECONDS
+        while self._connections and time.monotonic() < end:
+            await asyncio.sleep(LINGER_POLL_SECONDS)
+        for connection in list(self._connections):
+            connection.abort()
 
 
 def kernel_caller(connection: LocalConnection) -> Caller | None:

@@ -238,6 +238,7 @@ class QueueManagerProcess:
             "in_doubt_transactions": len(self.manager.enlistments.in_doubt),
             "clients": self._running.server.clients,
             "client_counters": dict(self._running.server.counters),
+            "unread_bytes": self._running.server.unread_bytes,
             "deleted_messages": dict(self._running.messages.deleted),
             "refused_requests": dict(self._running.messages.refused),
         }

@@ -17,7 +17,7 @@ from openmsmq.wire.errors import ConfigError
 async def listen(path: Path) -> None:
     listener = await listen_unix(asyncio.Protocol, path)
     assert path.stat().st_mode & 0o777 == SOCKET_MODE
-    reader, writer = await asyncio.open_unix_connection(str(path))
+    _, writer = await asyncio.open_unix_connection(str(path))
     writer.close()
     listener.close()
 
@@ -54,7 +54,7 @@ def test_what_is_no_socket_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_path_that_is_too_long_is_an_error_that_names_the_key(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="socket: .*too long"):
+    with pytest.raises(ConfigError, match=r"socket: .*too long"):
         uvloop.run(listen(tmp_path / ("x" * 120)))
 
 

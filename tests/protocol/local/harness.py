@@ -29,6 +29,7 @@ class FakeService:
         self.accounts = FakeAccounts()
         self.identity = {"name": "QM", "guid": "{1}", "version": "1.2"}
         self.refusals: list[tuple[str, str, int, int]] = []
+        self.transfers: dict[str, dict[str, Any]] = {}
         self.backups: list[tuple[str, BackupDone]] = []
         self._guids = 0
 
@@ -39,7 +40,7 @@ class FakeService:
         self.backups.append((file, done))
 
     def transfer_status(self, destination: str) -> dict[str, Any]:
-        return {"reason": "not connected"} if destination else {}
+        return self.transfers.get(destination, {})
 
     def authenticate(self, token: str) -> Caller | None:
         return USER if token == TOKEN else None

@@ -26,19 +26,20 @@ def test_the_status_comes_from_the_service(client: Client) -> None:
 def test_outgoing_queues_are_shown(client: Client) -> None:
     (shown,) = client.value(local.ListOutgoing)
     assert shown["destination"] == AWAY
-    assert (shown["messages"], shown["unacknowledged"], shown["last_error"]) == (2, 0, None)
+    assert (shown["messages"], shown["unacknowledged"], shown["last_error"]) == (2, 0, "")
     assert shown["state"] == "INACTIVE"
     assert shown["bytes"] > 0
 
 
-def test_the_last_error_of_an_outgoing_queue_is_shown(client: Client) -> None:
+def test_the_history_of_an_outgoing_queue_is_shown(client: Client) -> None:
+    client.world.service.transfers[AWAY] = {"last_error": "connection refused"}
     manager = client.world.core.qm
     entry = ConnectionHistoryEntry(
         ConnectionStatus.CONNECT_SOCKET_FAILURE, 5, 0xC00E0013, ("10.0.0.1",)
     )
     manager.outgoing.add_history(manager.outgoing.find(AWAY), entry)
     (shown,) = client.value(local.ListOutgoing)
-    assert shown["last_error"] == "0xC00E0013"
+    assert shown["last_error"] == "connection refused"
     assert shown["history"][0]["addresses"] == ["10.0.0.1"]
 
 

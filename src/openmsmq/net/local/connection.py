@@ -108,6 +108,12 @@ class LocalConnection(asyncio.Protocol):
         """Whether the client should read replies before it gets more."""
         return self._full or self._held_bytes > self._max_bytes
 
+    @property
+    def unread_bytes(self) -> int:
+        """Replies that are ready or wait for the disk, and that the client has not read."""
+        waiting = self._held_bytes + self._out_bytes
+        return waiting + (self._transport.get_write_buffer_size() if self._transport else 0)
+
     # The client comes and goes
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -141,6 +147,11 @@ class LocalConnection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.close()
         self._leave()
+
+    def abort(self) -> None:
+        """Hang up at once; what the client has not read is lost to it."""
+        if self._transport is not None:
+            self._transport.abort()
 
     def stop_reading(self) -> None:
         """Carry out no more requests; replies that wait for the disk still go out."""
