@@ -12,13 +12,13 @@ from openmsmq.wire.user_message_builder import build_user_message
 
 def copies_for(
     views: Sequence[UserMessage], destination: str, all_destinations: str
-) -> list[UserMessage]:
+) -> list[bytes]:
     """The messages as they go to one of several destinations; each names all of them, too."""
     address = address_of(parse_format_name(destination))
     name = parse_format_name(all_destinations)
     names = name.elements if isinstance(name, MultipleElementFormatName) else (name,)
     elements = tuple(element_of(each) for each in names)
-    return [UserMessage(_rebuild(view, address, elements)) for view in views]
+    return [_rebuild(view, address, elements) for view in views]
 
 
 def _rebuild(

@@ -13,6 +13,7 @@ from openmsmq.wire.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.queue_error import AccessDenied, QueueError
 from openmsmq.wire.user_header import UserHeaderFlags
 from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.user_message_run import UserMessageRun, split_runs
 
 from .acceptance import check_acceptance
 from .arrivals import Arrival, expiry, insert, insert_pending, traits_of
@@ -22,12 +23,7 @@ from .message import RECOVERABLE, TRANSACTIONAL
 from .open_queue import MAY_SEND, OpenQueueDescriptor
 from .queue import Queue
 from .quota import EnqueueStatus, check_room
-from .stamping import (
-    MAX_ORDINAL,
-    make_transactional,
-    read_life,
-    stamp,
-)
+from .stamping import MAX_ORDINAL, Stamp, read_life
 from .transactions import OperationType, Transaction
 
 if TYPE_CHECKING:
@@ -70,31 +66,28 @@ def enqueue_many(
     """
     if transaction is not None:
         transaction.require_active()
-    views = check_packets(packets)
+    runs = check_packets(packets)
     if descriptor.multiple and not descriptor.closed:
-        return _send_to_several(state, descriptor, views, transaction, deadletter_queue)
+        return _send_to_several(state, descriptor, runs, transaction, deadletter_queue)
     queue = descriptor.require(MAY_SEND)
-    check_senders(views, descriptor.caller)
-    return send_checked(state, queue, views, transaction, deadletter_queue)
+    check_senders(runs, descriptor.caller)
+    return send_checked(state, queue, runs, transaction, deadletter_queue)
 
 
-def check_packets(packets: Sequence[bytes]) -> list[UserMessage]:
-    """The packets of a client as messages.
+def check_packets(packets: Sequence[bytes]) -> list[UserMessageRun]:
+    """The packets of a client as messages; those in a row with the same headers together.
 
     Raises:
         QueueError: a packet is not a message.
     """
-    return [_check_packet(packet) for packet in packets]
-
-
-def _check_packet(packet: bytes) -> UserMessage:
-    if len(packet) > MAX_PACKET_SIZE:
+    largest = max(map(len, packets), default=0)
+    if largest > MAX_PACKET_SIZE:
         raise QueueError(
             Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES,
-            f"a message of {len(packet)} bytes is larger than {MAX_PACKET_SIZE}",
+            f"a message of {largest} bytes is larger than {MAX_PACKET_SIZE}",
         )
     try:
-        return UserMessage(packet)
+        return split_runs(packets)
     except MalformedPacket as exc:
         code = Hresult.MQ_ERROR_INVALID_PARAMETER
         if exc.field == _LABEL_FIELD:
@@ -102,7 +95,7 @@ def _check_packet(packet: bytes) -> UserMessage:
         raise QueueError(code, str(exc)) from exc
 
 
-def check_senders(views: Sequence[UserMessage], caller: Caller) -> None:
+def check_senders(runs: Sequence[UserMessageRun], caller: Caller) -> None:
     """Refuse messages that name another sender than the one they come from.
 
     Raises:
@@ -111,18 +104,19 @@ def check_senders(views: Sequence[UserMessage], caller: Caller) -> None:
     if caller.is_system:
         return
     sid = b""
-    for view in views:
-        if view.flags & _SH:
+    for run in runs:
+        head = run.head
+        if head.flags & _SH:
             sid = sid or caller.sid.serialize()
-            kind = view.sender_id_type
-            if kind != SenderIdType.NONE and (kind != SenderIdType.SID or view.security_id != sid):
+            kind = head.sender_id_type
+            if kind != SenderIdType.NONE and (kind != SenderIdType.SID or head.security_id != sid):
                 raise AccessDenied("a message names another sender than its own")
 
 
 def send_checked(
     state: State,
     queue: Queue,
-    views: Sequence[UserMessage],
+    runs: Sequence[UserMessageRun],
     transaction: Transaction | None,
     deadletter_queue: str,
 ) -> Sent:
@@ -131,18 +125,21 @@ def send_checked(
     Raises:
         QueueError: the queue does not take them, or there is no room.
     """
-    if not views:
+    if not runs:
         return Sent([], state.ordinals.last, 0)
-    check_destination(queue, views, transactional=transaction is not None)
-    size = sum([len(view.packet) for view in views])
+    check_destination(queue, runs, transactional=transaction is not None)
+    size = sum([sum(map(len, run.packets)) for run in runs])
     status = check_room(state, queue, size)
     if status is not EnqueueStatus.OK:
         raise QueueError(
             Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES,
             f"{size} bytes more are over the quota of {_OVER[status]}",
         )
-    ordinal = state.ordinals.take(len(views), state.batch, state.batch_number) + 1
-    arrivals = _stamp_all(state, queue, views, ordinal, transaction)
+    count = sum([len(run.packets) for run in runs])
+    ordinal = state.ordinals.take(count, state.batch, state.batch_number) + 1
+    arrivals: list[Arrival] = []
+    for run in runs:
+        _stamp_run(state, queue, run, ordinal + len(arrivals), transaction, arrivals)
     if transaction is not None:
         messages = insert_pending(state, queue, arrivals, transaction, deadletter_queue)
         transaction.add(OperationType.ENQUEUE, messages)
@@ -160,7 +157,7 @@ _OVER: Final = {
 }
 
 
-def check_destination(queue: Queue, views: Sequence[UserMessage], *, transactional: bool) -> None:
+def check_destination(queue: Queue, runs: Sequence[UserMessageRun], *, transactional: bool) -> None:
     """Refuse messages that a local queue does not take; an outgoing queue takes all.
 
     Raises:
@@ -173,65 +170,58 @@ def check_destination(queue: Queue, views: Sequence[UserMessage], *, transaction
         and properties.privacy_level is QueuePrivacyLevel.OPTIONAL
     ):
         return
-    for view in views:
-        check_acceptance(queue, view, transactional=transactional)
+    for run in runs:
+        check_acceptance(queue, run.head, transactional=transactional)
 
 
-def _stamp_all(
+def _stamp_run(
     state: State,
     queue: Queue,
-    views: Sequence[UserMessage],
+    run: UserMessageRun,
     ordinal: int,
     transaction: Transaction | None,
-) -> list[Arrival]:
-    """Write into the packets what only the queue manager knows."""
-    identity = state.identity
-    sent_time = int(state.utc)
-    longest = state.settings.long_live_time
-    arrivals = []
-    for view in views:
-        packet = view.packet
-        traits = traits_of(view)
-        priority, time_to_reach_queue, time_to_be_received = read_life(packet)
-        priority &= PRIORITY_MASK
-        if transaction is not None:
-            packet = make_transactional(view, transaction.number)
-            traits |= RECOVERABLE | TRANSACTIONAL
-            priority = 0
-        elif traits & TRANSACTIONAL:
-            raise QueueError(
-                Hresult.MQ_ERROR_TRANSACTION_USAGE, "a transactional message needs a transaction"
-            )
-        if time_to_reach_queue > longest:
-            time_to_reach_queue = longest
-        arrivals.append(
-            (
-                stamp(packet, time_to_reach_queue, identity, ordinal & MAX_ORDINAL, sent_time),
-                traits,
-                priority,
-                expiry(queue, sent_time, time_to_be_received, time_to_reach_queue),
-            )
+    arrivals: list[Arrival],
+) -> None:
+    """Write into the packets of a run what only the queue manager knows."""
+    head = run.head
+    traits = traits_of(head)
+    priority, time_to_reach_queue, time_to_be_received = read_life(head.packet)
+    priority &= PRIORITY_MASK
+    tag = None
+    if transaction is not None:
+        tag = transaction.number
+        traits |= RECOVERABLE | TRANSACTIONAL
+        priority = 0
+    elif traits & TRANSACTIONAL:
+        raise QueueError(
+            Hresult.MQ_ERROR_TRANSACTION_USAGE, "a transactional message needs a transaction"
         )
+    time_to_reach_queue = min(time_to_reach_queue, state.settings.long_live_time)
+    sent_time = int(state.utc)
+    expires = expiry(queue, sent_time, time_to_be_received, time_to_reach_queue)
+    stamp = Stamp(head, time_to_reach_queue, state.identity, sent_time, tag)
+    for packet in run.packets:
+        arrivals.append((stamp.write(packet, ordinal & MAX_ORDINAL), traits, priority, expires))
         ordinal += 1
-    return arrivals
 
 
 def _send_to_several(
     state: State,
     descriptor: OpenQueueDescriptor,
-    views: Sequence[UserMessage],
+    runs: Sequence[UserMessageRun],
     transaction: Transaction | None,
     deadletter_queue: str,
 ) -> Sent:
     """One copy for each element; the first that fails stops it, earlier copies stay."""
-    check_senders(views, descriptor.caller)
+    check_senders(runs, descriptor.caller)
+    views = [UserMessage(packet) for run in runs for packet in run.packets]
     messages: list[Message] = []
     first_ordinal = 0
     depends = 0
     for child in descriptor.children:
         queue = child.require(MAY_SEND)
         copies = copies_for(views, child.format_name, descriptor.format_name)
-        sent = send_checked(state, queue, copies, transaction, deadletter_queue)
+        sent = send_checked(state, queue, split_runs(copies), transaction, deadletter_queue)
         messages += sent.messages
         first_ordinal = first_ordinal or sent.first_ordinal
         depends = max(depends, sent.depends)

@@ -11,7 +11,7 @@ from openmsmq.security.caller import Caller
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_enums import ShareMode
 from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.user_message_run import UserMessageRun
 
 from .names import parse_name
 from .open_queue import MAY_SEND, OpenQueueDescriptor, QueueAccessType
@@ -85,12 +85,12 @@ class Stages:
         """
         state = self._state
         _check_batch(producer, batch)
-        views = check_packets(packets)
-        check_senders(views, caller)
+        runs = check_packets(packets)
+        check_senders(runs, caller)
         descriptor = self._open(destination, caller)
         try:
             queue = descriptor.require(MAY_SEND)
-            check_destination(queue, views, transactional=_transactional(queue, views))
+            check_destination(queue, runs, transactional=_transactional(queue, runs))
             size = sum(map(len, packets))
             if check_room(state, queue, size + self.size) is not EnqueueStatus.OK:
                 raise QueueError(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, "no room for the batch")
@@ -205,25 +205,25 @@ class Stages:
             name: self._open(name, caller) for name in {stage.destination for stage in stages}
         }
         try:
-            views = [check_packets(self._load(stage)) for stage in stages]
+            checked = [check_packets(self._load(stage)) for stage in stages]
             queues = [descriptors[stage.destination].require(MAY_SEND) for stage in stages]
-            self._check_all(stages, views, queues)
+            self._check_all(stages, checked, queues)
             transaction = create_transaction(state, state.guids())
-            for queue, messages in zip(queues, views, strict=True):
-                in_transaction = _transactional(queue, messages)
-                send_checked(state, queue, messages, transaction if in_transaction else None, "")
+            for queue, runs in zip(queues, checked, strict=True):
+                in_transaction = _transactional(queue, runs)
+                send_checked(state, queue, runs, transaction if in_transaction else None, "")
             commit(state, transaction)
-            return sum(map(len, views))
+            return sum(len(stage.packets) for stage in stages)
         finally:
             for descriptor in descriptors.values():
                 close_queue(state, descriptor)
 
     def _check_all(
-        self, stages: list[Stage], views: list[list[UserMessage]], queues: list[Queue]
+        self, stages: list[Stage], checked: list[list[UserMessageRun]], queues: list[Queue]
     ) -> None:
         sizes: dict[Queue, int] = {}
-        for stage, messages, queue in zip(stages, views, queues, strict=True):
-            check_destination(queue, messages, transactional=_transactional(queue, messages))
+        for stage, runs, queue in zip(stages, checked, queues, strict=True):
+            check_destination(queue, runs, transactional=_transactional(queue, runs))
             sizes[queue] = sizes.get(queue, 0) + stage.size
         state = self._state
         total = sum(sizes.values())
@@ -243,11 +243,11 @@ def _check_batch(producer: str, batch: int) -> None:
         )
 
 
-def _transactional(queue: Queue, messages: Sequence[UserMessage]) -> bool:
+def _transactional(queue: Queue, runs: Sequence[UserMessageRun]) -> bool:
     """Whether the messages go in a transaction: as the queue says, or they themselves."""
     if queue.outgoing is None:
         return queue.properties.transactional
-    return any(message.transactional for message in messages)
+    return any(run.head.transactional for run in runs)
 
 
 def _name(caller: Caller, producer: str) -> str:

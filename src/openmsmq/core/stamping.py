@@ -21,7 +21,8 @@ from openmsmq.wire.user_message import UserMessage
 
 _U32: Final = Struct("<I")
 _LIFE_AND_SOURCE: Final = Struct("<I16s").pack
-_TIME_AND_ORDINAL: Final = Struct("<II").pack
+# Up to PacketSize, PacketSize, up to MessageID, MessageID.
+_FIXED: Final = Struct("<8sI44sI").pack
 # The byte with the priority, TimeToReachQueue and TimeToBeReceived of a checked packet.
 read_life: Final[Callable[[bytes], tuple[int, int, int]]] = Struct("<2xB9xI32xI").unpack_from
 MAX_ORDINAL: Final = 0xFFFFFFFF
@@ -33,17 +34,36 @@ _FM: Final = int(TransactionHeaderFlags.FM)
 _LM: Final = int(TransactionHeaderFlags.LM)
 
 
-def stamp(
-    packet: bytes, time_to_reach_queue: int, identity: bytes, ordinal: int, sent_time: int
-) -> bytes:
-    """The packet with the identity and the times that the queue manager gives to a message."""
-    return (
-        packet[:12]
-        + _LIFE_AND_SOURCE(time_to_reach_queue, identity)
-        + packet[32:52]
-        + _TIME_AND_ORDINAL(sent_time, ordinal)
-        + packet[60:]
-    )
+class Stamp:
+    """The headers of a run of packets as the queue manager wants them, ordinal and size aside.
+
+    Args:
+        head: the first message of the run.
+        tag: of the transaction that the messages are sent in; None without one.
+    """
+
+    __slots__ = ("_between", "_growth", "_properties_offset", "_rest", "_start")
+
+    def __init__(
+        self,
+        head: UserMessage,
+        time_to_reach_queue: int,
+        identity: bytes,
+        sent_time: int,
+        tag: int | None,
+    ) -> None:
+        packet = head.packet if tag is None else make_transactional(head, tag)
+        self._properties_offset = head.properties_offset
+        self._growth = len(packet) - len(head.packet)
+        self._start = packet[:_SIZE]
+        self._between = _LIFE_AND_SOURCE(time_to_reach_queue, identity)
+        self._between += packet[32:52] + _U32.pack(sent_time)
+        self._rest = packet[_FLAGS : head.properties_offset + self._growth]
+
+    def write(self, packet: bytes, ordinal: int) -> bytes:
+        """A packet of the run with these headers."""
+        fixed = _FIXED(self._start, len(packet) + self._growth, self._between, ordinal)
+        return b"".join((fixed, self._rest, packet[self._properties_offset :]))
 
 
 def make_transactional(message: UserMessage, tag: int) -> bytes:
