@@ -279,7 +279,8 @@ class BinaryProtocol:
             connection = self._ways.find(transfer, now=now)
             self._update_transfer(transfer)
             if connection is not None:
-                self._attach(transfer, connection, now)
+                self._attach(transfer, connection)
+                self._pump(connection, now)
 
     def _paused(self, queue: Queue) -> None:
         transfer = self._sender.find_transfer(queue)
@@ -294,7 +295,7 @@ class BinaryProtocol:
         else:
             self._close_all(CloseReason.OFFLINE, now)
 
-    def _attach(self, transfer: Transfer, connection: Connection, now: float) -> None:
+    def _attach(self, transfer: Transfer, connection: Connection) -> None:
         transfer.connection = connection
         connection.transfers[transfer] = None
         outgoing = transfer.queue.outgoing
@@ -302,7 +303,6 @@ class BinaryProtocol:
             outgoing.next_hops = (connection.address,)
         self._ways.note(transfer, ConnectionStatus.READY, connection.address)
         self._manager.outgoing.set_state(transfer.queue, QueueState.CONNECTED)
-        self._pump(connection, now)
 
     # Sessions
 
@@ -329,7 +329,8 @@ class BinaryProtocol:
         if link is not None:
             for transfer in link.transfers:
                 if transfer.connection is None:
-                    self._attach(transfer, connection, now)
+                    self._attach(transfer, connection)
+            self._pump(connection, now)
         # Others may have waited for this queue manager, too.
         for transfer in list(self._sender.transfers.values()):
             if transfer.connection is None:

@@ -243,7 +243,10 @@ class Sender:
             return False
         if self._awaiting.pop(key, None) is not None:
             transfer.awaiting -= 1
-        transfer.ordered.pop(ack.tx_sequence_number, None)
+        position = transfer.ordered.get(ack.tx_sequence_number)
+        # The same number of a later sequence is another message.
+        if position is not None and position.message is message:
+            del transfer.ordered[ack.tx_sequence_number]
         self._manager.outgoing.finish(transfer.queue, [message], message_class, acknowledged=True)
         if not transfer.ordered:
             transfer.resend_at = None

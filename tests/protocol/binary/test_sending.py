@@ -1,0 +1,285 @@
+"""Plain messages leave: windows, acknowledgments, cuts, restarts, order."""
+
+import pytest
+from tests.protocol.binary.pair import ADMINISTRATOR, TO_B, Network, Node, pair
+from tests.protocol.binary.raw_peer import RawPeer
+
+from openmsmq.core.open_queue import QueueAccessType
+from openmsmq.protocol.binary.settings import BinarySettings
+from openmsmq.wire.framer import Framer
+from openmsmq.wire.queue_enums import QueueState
+from openmsmq.wire.user_message import UserMessage
+
+
+def arrivals(network: Network, name: str = "B") -> list[UserMessage]:
+    """The messages that arrived at a node over any connection, repeated ones too."""
+    found = []
+    for receiver, data in network.log:
+        if receiver == name:
+            for packet, _ in Framer().feed(data):
+                if not packet[2] & 0x08:
+                    found.append(UserMessage(packet[:2] + bytes((packet[2] & ~0x10,)) + packet[3:]))
+    return found
+
+
+def raw_acceptor(*contents: bytes, delivery_mode: int = 1) -> tuple[Network, Node, RawPeer]:
+    """A raw peer in place of B that has got messages from A."""
+    network, a, b = pair()
+    b.listening = False
+    peer = RawPeer(network, a)
+    a.send(TO_B, *contents, delivery_mode=delivery_mode)
+    peer.accept()
+    return network, a, peer
+
+
+@pytest.mark.spec("MQQB-3.1.1.6.1-01", "MQQB-6-18")
+def test_express_messages_are_forgotten_on_the_session_ack() -> None:
+    _, a, peer = raw_acceptor(b"1", b"2", b"3", delivery_mode=0)
+    peer.session_ack(2, flags=0)
+    assert a.outgoing(TO_B).count == 1
+
+
+@pytest.mark.spec("MQQB-3.1.1.6.1-02", "MQQB-6-18")
+def test_recoverable_messages_are_forgotten_on_their_bit() -> None:
+    _, a, peer = raw_acceptor(b"1", b"2", b"3")
+    peer.session_ack(3, flags=0)
+    assert a.outgoing(TO_B).count == 3
+    peer.session_ack(3, first=1, flags=0b101)
+    assert a.outgoing(TO_B).count == 1
+    assert [UserMessage(each.packet).body for each in peer.received] == [b"1", b"2", b"3"]
+
+
+@pytest.mark.spec("MQQB-3.1.5.5.1-02", "MQQB-3.1.7.16-01")
+def test_an_acknowledgment_lets_the_next_messages_leave_each_once() -> None:
+    network, _, peer = raw_acceptor(*[b"%d" % number for number in range(100)], delivery_mode=0)
+    assert len(peer.received) == 64
+    peer.session_ack(10, flags=0)
+    assert len(peer.received) == 74
+    peer.session_ack(74, flags=0)
+    assert [message.body for message in peer.received] == [b"%d" % each for each in range(100)]
+    network.advance(5)
+    assert len(peer.received) == 100
+
+
+@pytest.mark.spec("MQQB-3.1.2.4-02", "MQQB-3.1.6.1-03")
+def test_what_was_not_acknowledged_is_sent_again_in_order() -> None:
+    network, a, b = pair()
+    network.tap = lambda sender, _receiver, data: data if sender is a else b""
+    network.stalled = False
+    a.send(TO_B, b"1", b"2", b"3")
+    # Nothing of B reaches A: the handshake never ends.
+    network.advance(59)
+    assert b.bodies() == []
+    network.tap = None
+    network.advance(30)
+    assert b.bodies() == [b"1", b"2", b"3"]
+
+
+@pytest.mark.spec("MQQB-3.1.3.2-05", "MQQB-3.1.7.1.1-01")
+def test_a_new_session_sends_everything_again_with_the_same_identifiers() -> None:
+    network, a, b = pair()
+    b.flushing = False
+    a.send(TO_B, b"1", b"2")
+    network.run()
+    first = [message.identifier for message in arrivals(network)]
+    network.cut()
+    network.log.clear()
+    network.advance(6)
+    again = [message.identifier for message in arrivals(network)]
+    assert again == first
+    assert len(set(first)) == 2
+    b.flushing = True
+    network.advance(3)
+    assert b.bodies() == [b"1", b"2"]
+    assert a.outgoing(TO_B).count == 0
+
+
+@pytest.mark.spec("MQQB-3.1.1.3-09")
+def test_ordinals_grow_by_one_and_never_repeat() -> None:
+    network, a, _ = pair()
+    a.send(TO_B, b"1", b"2", delivery_mode=0)
+    network.run()
+    a.crash()
+    a.send(TO_B, b"3", b"4", delivery_mode=0)
+    network.advance(6)
+    first, second, third, fourth = [message.message_id for message in arrivals(network)]
+    assert second == first + 1
+    assert fourth == third + 1
+    assert third > second
+
+
+def test_nothing_leaves_before_the_ordinals_are_reserved_on_disk() -> None:
+    network = Network()
+    a, b = network.add("A", "10.0.0.1"), network.add("B", "10.0.0.2")
+    b.create()
+    a.flushing = False
+    a.send(TO_B, b"1", delivery_mode=0)
+    network.advance(3)
+    assert b.bodies() == []
+    a.flushing = True
+    network.run()
+    assert b.bodies() == [b"1"]
+
+
+def test_a_recoverable_message_leaves_only_when_it_is_on_disk() -> None:
+    network, a, b = pair()
+    a.send(TO_B, b"0", delivery_mode=0)
+    network.run()
+    a.flushing = False
+    a.send(TO_B, b"1", delivery_mode=0)
+    a.send(TO_B, b"2")
+    network.run()
+    assert b.bodies() == [b"0", b"1"]
+    a.flushing = True
+    network.run()
+    assert b.bodies() == [b"0", b"1", b"2"]
+
+
+@pytest.mark.spec("MQQB-3.1.1.3.1-09", "MQQB-3.1.1.3.1-12", "MQQB-3.1.4.1-01")
+def test_stored_messages_leave_in_order_after_a_start() -> None:
+    network, a, b = pair()
+    assert a.qm.outgoing.queues == []
+    b.listening = False
+    a.send(TO_B, b"1", b"2")
+    a.send(TO_B, b"3")
+    network.run()
+    b.listening = True
+    a.crash()
+    network.run()
+    assert b.bodies() == [b"1", b"2", b"3"]
+
+
+@pytest.mark.spec("MQQB-3.1.1.3.1-10")
+def test_express_messages_do_not_survive_a_restart() -> None:
+    network, a, b = pair()
+    b.listening = False
+    a.send(TO_B, b"1", delivery_mode=0)
+    a.send(TO_B, b"2")
+    network.run()
+    b.listening = True
+    a.crash()
+    network.run()
+    assert b.bodies() == [b"2"]
+
+
+def test_messages_of_higher_priority_leave_first() -> None:
+    network, a, b = pair()
+    b.listening = False
+    for priority in (0, 7, 3):
+        a.send(TO_B, b"%d" % priority, priority=priority)
+    a.send(r"DIRECT=TCP:10.0.0.2\private$\other", b"5", priority=5)
+    a.send(r"DIRECT=TCP:10.0.0.2\private$\other", b"4", priority=4)
+    network.run()
+    b.listening = True
+    network.advance(6)
+    assert [message.body for message in arrivals(network)] == [b"7", b"5", b"4", b"3", b"0"]
+
+
+@pytest.mark.spec("MQQB-3.1.7.1-03")
+def test_a_message_is_checked_for_its_time_before_it_leaves() -> None:
+    network, a, b = pair()
+    b.listening = False
+    a.send(TO_B, b"1", time_to_reach_queue=6)
+    network.run()
+    # Time passes without the timers of the queue manager.
+    network.now += 7
+    network.utc += 7
+    b.listening = True
+    a.qm.set_time(now=network.now, utc=network.utc)
+    a.binary.handle_timer(now=network.now)
+    network.run()
+    assert b.bodies() == []
+    assert a.outgoing(TO_B).count == 0
+
+
+def test_a_purged_message_on_its_way_is_not_sent_again() -> None:
+    network, a, b = pair()
+    b.flushing = False
+    a.send(TO_B, b"1")
+    network.run()
+    descriptor = a.qm.open_queue(TO_B, QueueAccessType.RECEIVE_ADMIN, caller=ADMINISTRATOR)
+    a.qm.purge(descriptor)
+    a.qm.close_queue(descriptor)
+    assert a.outgoing(TO_B).count == 1
+    network.cut()
+    assert a.outgoing(TO_B).count == 0
+
+
+def test_large_messages_leave_as_fast_as_they_are_fetched() -> None:
+    network, a, b = pair(settings=BinarySettings(max_output_bytes=50_000))
+    contents = [bytes((number,)) * 20_000 for number in range(40)]
+    a.send(TO_B, *contents)
+    network.advance(1)
+    assert b.bodies() == contents
+    assert a.outgoing(TO_B).count == 0
+
+
+def test_a_thousand_messages_cross_without_waiting_for_a_timer() -> None:
+    network, a, b = pair()
+    for mode in (0, 1):
+        a.send(TO_B, *[b"%d" % number for number in range(1000)], delivery_mode=mode)
+        network.run()
+    assert len(b.bodies()) == 2000
+    assert a.outgoing(TO_B).count < 64
+
+
+def test_both_sides_send_over_one_connection() -> None:
+    network, a, b = pair()
+    a.create(r"private$\replies")
+    a.send(TO_B, b"1")
+    network.run()
+    b.send(r"DIRECT=TCP:10.0.0.1\private$\replies", b"2")
+    network.run()
+    assert a.bodies(r"private$\replies") == [b"2"]
+    assert len(network.wires) == 2
+    network.advance(20)
+    assert b.outgoing(r"DIRECT=TCP:10.0.0.1\private$\replies").count == 0
+
+
+# Pause and resume
+
+
+@pytest.mark.spec("MQQB-3.1.7.13-02", "MQQB-3.1.7.1-01")
+def test_nothing_leaves_a_paused_queue() -> None:
+    network, a, b = pair()
+    a.send(TO_B, b"1")
+    network.run()
+    a.qm.outgoing.pause(a.outgoing(TO_B), caller=ADMINISTRATOR)
+    network.run()
+    a.send(TO_B, b"2")
+    network.advance(30)
+    assert b.bodies() == [b"1"]
+    (status,) = a.binary.outgoing(now=network.now)
+    assert (status.state, status.reason) == (QueueState.ONHOLD, "paused")
+
+
+@pytest.mark.spec("MQQB-3.1.7.14-01")
+@pytest.mark.parametrize("seconds", [1, 2000])
+def test_a_resumed_queue_sends_what_waited(seconds: int) -> None:
+    network, a, b = pair()
+    a.send(TO_B, b"1")
+    network.run()
+    queue = a.outgoing(TO_B)
+    a.qm.outgoing.pause(queue, caller=ADMINISTRATOR)
+    a.send(TO_B, b"2", b"3")
+    network.advance(seconds)
+    a.qm.outgoing.resume(queue, caller=ADMINISTRATOR)
+    network.run()
+    assert b.bodies() == [b"1", b"2", b"3"]
+    assert queue.outgoing is not None
+    assert queue.outgoing.state is QueueState.CONNECTED
+
+
+def test_a_pause_survives_a_restart() -> None:
+    network, a, b = pair()
+    b.listening = False
+    a.send(TO_B, b"1")
+    a.qm.outgoing.pause(a.outgoing(TO_B), caller=ADMINISTRATOR)
+    network.run()
+    b.listening = True
+    a.crash()
+    network.advance(30)
+    assert b.bodies() == []
+    a.qm.outgoing.resume(a.outgoing(TO_B), caller=ADMINISTRATOR)
+    network.run()
+    assert b.bodies() == [b"1"]
