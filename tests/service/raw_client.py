@@ -173,12 +173,19 @@ def bodies(messages: local.Messages) -> list[bytes]:
 class Serve:
     """`openmsmq serve` as a process of its own."""
 
-    def __init__(self, folder: Path, *options: str, environ: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *options: str,
+        environ: dict[str, str] | None = None,
+        program: str = "from openmsmq.cli import main; main()",
+    ) -> None:
         self.data = folder / "data"
         self.ready_file = folder / "ready.json"
         self.log_file = folder / "log"
         self.socket = self.data / "openmsmq.sock"
         self._options = options
+        self._program = program
         self._environ = environ or {}
         self.process: subprocess.Popen[bytes]
 
@@ -195,7 +202,7 @@ class Serve:
 
     def spawn(self) -> None:
         command = [
-            *(sys.executable, "-c", "from openmsmq.cli import main; main()"),
+            *(sys.executable, "-c", self._program),
             *("serve", "--data", str(self.data), "--name", "ALPHA"),
             *("--binary-port", "off", "--ping-port", "off"),
             *("--ready-file", str(self.ready_file)),

@@ -123,30 +123,34 @@ def print_endpoints(endpoints: dict[str, str]) -> None:
 class RecoveryProgress:
     """A progress bar, once the recovery takes longer than people like to wait without a word."""
 
-    def __init__(self) -> None:
-        self._started = time.monotonic()
+    def __init__(self, quiet_seconds: float = QUIET_SECONDS) -> None:
+        self._quiet_until = time.monotonic() + quiet_seconds
         self._bar: Any = None
         self._task: Any = None
 
     def update(self, done: int, total: int) -> None:
+        """So much of something is done; each part of the recovery counts from the start."""
+        if time.monotonic() < self._quiet_until:
+            return
         if self._bar is None:
-            if time.monotonic() - self._started < QUIET_SECONDS:
-                return
-            from rich.console import Console
-            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
-
-            self._bar = Progress(
-                TextColumn("recovering"),
-                BarColumn(),
-                DownloadColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
-            self._bar.start()
-            self._task = self._bar.add_task("recovering", total=total)
+            self._open()
         self._bar.update(self._task, completed=done, total=total)
         if done >= total:
             self.close()
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+        self._bar = Progress(
+            TextColumn("recovering"),
+            BarColumn(),
+            TaskProgressColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._bar.start()
+        self._task = self._bar.add_task("recovering")
 
     def close(self) -> None:
         if self._bar is not None:

@@ -6,9 +6,10 @@ import os
 import signal
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from openmsmq.core.initialization import MachineIdentity
 from openmsmq.core.local_queue_manager import LocalQueueManager
@@ -54,6 +55,9 @@ from .tokens import load_tokens
 STORE_DIRECTORY: Final = "store"
 KEYS_DIRECTORY: Final = "keys"
 BACKUP_POLL_SECONDS: Final = 0.02
+PROGRESS_STEP: Final = 16_384
+
+T = TypeVar("T")
 
 
 class Parts(NamedTuple):
@@ -132,9 +136,12 @@ class QueueManagerProcess:
             log_event(TORN_TAIL, file=finding.file, offset=finding.offset, what=finding.reason)
         if recovery.restored:
             log_event(RESTORED)
+        stats = store.stats()
+        if progress is not None:
+            messages = counted(recovery.messages, stats.messages, progress)
+            recovery = replace(recovery, messages=messages)
         directory = open_directory(config.directory)
         manager = make_manager(config, store, recovery, directory)
-        stats = store.stats()
         log_event(RECOVERED, messages=stats.messages, bytes=stats.message_bytes)
         for identifier in manager.enlistments.in_doubt:
             log_event(IN_DOUBT, transaction=identifier)
@@ -293,6 +300,15 @@ def open_store(config: Config) -> Store:
     return FileStore(
         config.data / STORE_DIRECTORY, new_store_id=os.urandom(16), options=config.store_options
     )
+
+
+def counted(messages: Iterable[T], total: int, progress: Progress) -> Iterator[T]:
+    """The messages, with a word now and then about how many there were."""
+    for index, message in enumerate(messages):
+        if index % PROGRESS_STEP == PROGRESS_STEP - 1:
+            progress(index, total)
+        yield message
+    progress(total, total)
 
 
 def make_manager(

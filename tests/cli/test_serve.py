@@ -1,0 +1,198 @@
+"""`openmsmq serve` as people run it: a process with output, signals and exit codes."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.service.raw_client import ROOT, Serve, bodies, packet, serving
+
+from openmsmq.cli.serve import RecoveryProgress, describe
+from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import QueueError
+
+ORDERS = r".\private$\orders"
+MAIN = "from openmsmq.cli import main; main()"
+OFF = ("--binary-port", "off", "--ping-port", "off")
+
+
+def run(*arguments: str, program: str = MAIN) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program, "serve", *OFF, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_it_cleanly(tmp_path: Path, number: int) -> None:
+    with serving(tmp_path) as serve:
+        assert json.loads(serve.ready_file.read_text()) == {"local": str(serve.socket)}
+        assert serve.stop(number) == 0
+        assert not serve.ready_file.exists()
+        assert "M0003" in serve.log
+
+
+def test_it_prints_one_line_for_each_endpoint(tmp_path: Path) -> None:
+    with serving(tmp_path, "--binary-port", "0", "--ping-port", "0") as serve:
+        lines = [line.split() for line in serve.log.splitlines() if " M0" not in line]
+        assert dict(lines) == json.loads(serve.ready_file.read_text())
+        assert {name for name, _ in lines} == {"local", "binary", "ping"}
+
+
+def test_ports_of_protocols_that_do_not_exist_are_accepted_and_not_opened(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        options = ("rpc", "qm2qm", "epm", "http", "https", "console")
+        flags = [word for name in options for word in (f"--{name}-port", port)]
+        with serving(tmp_path, *flags) as serve:
+            assert set(json.loads(serve.ready_file.read_text())) == {"local"}
+
+
+def test_a_second_process_says_so_and_ends_with_1(tmp_path: Path) -> None:
+    with serving(tmp_path) as serve:
+        second = run("--data", str(serve.data))
+        assert second.returncode == 1
+        assert f"in use by process {serve.process.pid}" in second.stderr
+        assert "remedy:" in second.stderr
+        assert "Traceback" not in second.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--binary-port", "70000"), ("binary_port", "is not a port")),
+        (("--rpc-port", "many"), ("rpc_port", "is not a port")),
+        (("--name", "a b"), ("name", "'a b'")),
+        (("--log-level", "loud"), ("log_level", "'loud'")),
+        (("--config", "none.toml"), ("none.toml",)),
+        (("--ready-file", "/proc/none/ready"), ("ready_file", "/proc/none/ready")),
+        (("--local-port", "0"), ("local_port", "local_certificate")),
+        (("--data", "/proc/none"), ("/proc/none",)),
+    ],
+)
+def test_what_cannot_be_used_is_named_with_a_remedy(
+    tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    done = run("--data", str(tmp_path), *arguments)
+    assert done.returncode == 1
+    for word in (*words, "remedy:"):
+        assert word in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_wrong_usage_ends_with_2(tmp_path: Path) -> None:
+    assert run("--no-such-option").returncode == 2
+
+
+def test_the_configuration_file_is_used(tmp_path: Path) -> None:
+    file = tmp_path / "qm.toml"
+    file.write_text('log_format = "json"\nlog_level = "info"\nbinary_port = "off"\n')
+    with serving(tmp_path, "--config", str(file)) as serve:
+        lines = [line for line in serve.log.splitlines() if line.startswith("{")]
+        assert json.loads(lines[-1])["event"] == "M0001"
+
+
+def test_a_store_that_fails_ends_it_with_1_and_loses_nothing(tmp_path: Path) -> None:
+    failing = (
+        "import os; from openmsmq.store.file_store import FileStore as F; "
+        "from openmsmq.wire.errors import StoreError; w = F.write\n"
+        "def write(self, batch):\n"
+        "    if os.path.exists(os.environ['FAIL']): raise StoreError('segment: input/output error')\n"
+        "    w(self, batch)\n"
+        f"F.write = write\n{MAIN}"
+    )
+    fail = tmp_path / "fail"
+    serve = Serve(tmp_path, program=failing, environ={"FAIL": str(fail)}).start()
+    with serve.connect() as client:
+        client.create(ORDERS)
+        client.send(client.open(ORDERS, "send"), packet(b"kept"))
+        fail.touch()
+        with pytest.raises(ConnectionError):
+            client.send(client.open(ORDERS, "send"), packet(b"never said"))
+    assert serve.process.wait(30) == 1
+    assert "M0007" in serve.log
+    assert "segment: input/output error" in serve.log
+    assert "remedy:" in serve.log
+    fail.unlink()
+    with serving(tmp_path) as again, again.connect() as client:
+        assert bodies(client.receive(client.open(ORDERS), count=9))[0] == b"kept"
+
+
+def test_a_signal_during_the_recovery_stops_it_too(tmp_path: Path) -> None:
+    slow = (
+        "import os, signal, time; from openmsmq.store.file_store import FileStore as F\n"
+        "def recover(self, progress=None):\n"
+        "    os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)\n"
+        f"F.recover = recover\n{MAIN}"
+    )
+    started = time.monotonic()
+    done = run("--data", str(tmp_path), program=slow)
+    assert done.returncode == 0
+    assert time.monotonic() - started < 50
+    assert "Traceback" not in done.stderr
+
+
+def test_it_stops_though_a_client_does_not_read(tmp_path: Path) -> None:
+    with serving(tmp_path) as serve, serve.connect() as client:
+        client.create(ORDERS)
+        client.send(client.open(ORDERS, "send"), *[packet(bytes(1 << 20))] * 8)
+        from openmsmq.protocol.local import messages as local
+
+        handle = client.open(ORDERS)
+        for _ in range(5):
+            client.post(
+                local.Receive(client.next_id(), handle, "peek", count=9, max_bytes=1 << 24)
+            )
+        time.sleep(0.3)
+        assert serve.stop() == 0
+
+
+# The parts
+
+
+def test_refusals_are_told_with_cause_and_remedy() -> None:
+    text = describe(QueueError(Hresult.MQ_ERROR_NO_DS, "no file"))
+    assert "MQ_ERROR_NO_DS: no file" in text
+    assert "cause: " in text
+    assert "remedy: " in text
+    assert describe(MsmqError("plain")) == "plain"
+
+
+def test_a_short_recovery_shows_no_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = RecoveryProgress()
+    progress.update(1, 2)
+    progress.update(2, 2)
+    progress.close()
+    assert capsys.readouterr().err == ""
+
+
+def test_a_long_recovery_shows_how_far_it_is() -> None:
+    shows = (
+        "from openmsmq.cli.serve import RecoveryProgress\n"
+        "bar = RecoveryProgress(0.0)\n"
+        "for part in range(2):\n"
+        "    for done in range(0, 101, 10): bar.update(done, 100)\n"
+        "bar.update(1, 2); bar.close(); bar.close()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", shows],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "FORCE_COLOR": "1", "COLUMNS": "80"},
+        timeout=60,
+    )
+    assert "recovering" in done.stderr
+    assert "100%" in done.stderr
+    assert done.stdout == ""
