@@ -24,14 +24,14 @@ NO_CORRELATION: Final = bytes(MESSAGE_IDENTIFIER_SIZE)
 _SHOWN_CHARACTERS: Final = 60
 
 
-class _Content(msgspec.Struct):
+class _Content(msgspec.Struct, gc=False):
     """What may be given by position."""
 
     body: EncodableValue = b""
     label: str = ""
 
 
-class Message(_Content, kw_only=True):
+class Message(_Content, kw_only=True, gc=False):
     """A message to send.
 
     Args:

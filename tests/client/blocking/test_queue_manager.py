@@ -62,11 +62,11 @@ def test_outgoing_queues_are_listed_paused_and_resumed(msmq: QueueManager) -> No
     msmq.send(destination, Message("x", delivery="recoverable"))
     (outgoing,) = msmq.outgoing()
     assert outgoing["messages"] == 1
-    before = outgoing["state"]
     msmq.pause_outgoing(destination)
-    assert msmq.outgoing()[0]["state"] != before
+    paused = msmq.outgoing()[0]["state"]
+    assert paused != outgoing["state"]
     msmq.resume_outgoing(destination)
-    assert msmq.outgoing()[0]["state"] == before
+    assert msmq.outgoing()[0]["state"] != paused
 
 
 def test_a_backup_is_a_file(tmp_path: Path) -> None:

@@ -21,14 +21,19 @@ CORRELATION = bytes(range(20))
 SID = bytes.fromhex("010100000000000512000000")
 
 
+def make(*, sid: bytes = SID, transactional: bool = False) -> PacketBuilder:
+    sender = Sender(computer_name="alpha", sid=sid)
+    destination = address_of(parse_format_name(r"DIRECT=OS:beta\private$\orders"))
+    return PacketBuilder(sender, destination, transactional=transactional)
+
+
 @pytest.fixture
 def builder() -> PacketBuilder:
-    sender = Sender(computer_name="alpha", sid=SID)
-    return PacketBuilder(sender, address_of(parse_format_name(r"DIRECT=OS:beta\private$\orders")))
+    return make()
 
 
-def built(builder: PacketBuilder, message: Message, *, transactional: bool = False) -> UserMessage:
-    return UserMessage(builder.build(message, transactional=transactional))
+def built(builder: PacketBuilder, message: Message) -> UserMessage:
+    return UserMessage(builder.build(message))
 
 
 def test_a_message_goes_to_its_destination_in_the_name_of_its_sender(
@@ -41,9 +46,7 @@ def test_a_message_goes_to_its_destination_in_the_name_of_its_sender(
 
 
 def test_a_sender_without_a_sid_sends_without_a_security_header() -> None:
-    sender = Sender(computer_name="alpha", sid=b"")
-    builder = PacketBuilder(sender, address_of(parse_format_name(r"DIRECT=OS:b\private$\q")))
-    assert built(builder, Message()).security_header is None
+    assert built(make(sid=b""), Message()).security_header is None
 
 
 @pytest.mark.parametrize(
@@ -124,30 +127,37 @@ def test_a_type_does_not_change_what_has_its_own(builder: PacketBuilder) -> None
     assert built(builder, Message("text", body_type=BodyType.VT_I4)).body_type == BodyType.VT_BSTR
 
 
-def test_a_message_in_a_transaction_is_recoverable_and_has_no_priority(
-    builder: PacketBuilder,
-) -> None:
-    view = built(builder, Message(priority=7), transactional=True)
+def test_a_message_in_a_transaction_is_recoverable_and_has_no_priority() -> None:
+    view = built(make(transactional=True), Message(priority=7))
     assert (view.transactional, view.delivery_mode, view.priority) == (True, 1, 0)
 
 
-def test_messages_that_differ_do_not_share_a_template(builder: PacketBuilder) -> None:
-    for message in (
-        Message(b"x", priority=1),
-        Message(b"x", priority=2),
-        Message("x", priority=2),
-        Message(b"x", priority=2, body_type=8),
-    ):
-        for transactional in (False, True):
-            view = built(builder, message, transactional=transactional)
-            assert view.transactional == transactional
-            assert view.priority == (0 if transactional else message.priority)
-            assert view.body_type == message.encoded_body()[1]
+def test_what_is_kept_of_earlier_messages_does_not_show(builder: PacketBuilder) -> None:
+    """Each message is built several times, as every path through the caches must agree."""
+    messages = [
+        Message(b"abc", "label", priority=1),
+        Message(b"abcd", "label", priority=1),
+        Message(b"abc", "other", priority=1),
+        Message(b"abc", "label", priority=2),
+        Message("a", "label", priority=2),
+        Message(b"ab", "label", priority=2, body_type=8),
+        Message(b"abc", "label", priority=1, correlation_id=CORRELATION),
+        Message(b"abc", "label", priority=1, response_queue=r".\private$\x"),
+        Message(b"xyz", "label", priority=1),
+    ]
+    alone = [make().build(message) for message in messages]
+    for _ in range(3):
+        assert [builder.build(message) for message in messages] == alone
+    for message, packet in zip(messages, alone, strict=True):
+        assert [builder.build(message) for _ in range(3)] == [packet] * 3
 
 
-def test_templates_do_not_pile_up(builder: PacketBuilder) -> None:
-    for number in range(2 * packets.MAX_TEMPLATES + 1):
+def test_what_is_kept_does_not_pile_up(builder: PacketBuilder) -> None:
+    for number in range(2 * packets.MAX_FAMILIES + 1):
         assert built(builder, Message(app_specific=number)).application_tag == number
+    for number in range(2 * packets.MAX_SHAPES + 1):
+        for _ in range(2):
+            assert built(builder, Message(label=str(number))).label == str(number)
 
 
 @pytest.mark.parametrize(
@@ -169,4 +179,4 @@ def test_what_does_not_fit_is_refused_before_it_is_sent(
     builder: PacketBuilder, message: Message, error: type[Exception], text: str
 ) -> None:
     with pytest.raises(error, match=text):
-        builder.build(message, transactional=False)
+        builder.build(message)

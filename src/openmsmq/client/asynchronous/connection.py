@@ -139,7 +139,7 @@ class Connection:
     async def send(self, queue: QueueLogic, message: Message, transaction: int) -> None:
         """Send a message with others; a refusal is raised later."""
         transport, handle = await self._sender(queue)
-        packet = handle.builder.build(message, transactional=transaction != 0)
+        packet = handle.builder(transactional=transaction != 0).build(message)
         if transport.session.add_packet(handle.number, transaction, packet):
             await self._ship(transport)
         elif not transaction:
@@ -153,21 +153,21 @@ class Connection:
     ) -> int:
         """Send messages with many on their way; return how many, when all are accepted."""
         transport, handle = await self._sender(queue)
-        build, number = handle.builder.build, handle.number
-        add_packet = transport.session.add_packet
         transactional = transaction != 0
+        build, number = handle.builder(transactional=transactional).build, handle.number
+        add_packet = transport.session.add_packet
         count = 0
         if isinstance(messages, AsyncIterable):
             async for message in messages:
                 count += 1
-                if add_packet(number, transaction, build(message, transactional=transactional)):
+                if add_packet(number, transaction, build(message)):
                     await self._ship(transport)
                 elif not transactional:
                     transport.linger()
         else:
             for message in messages:
                 count += 1
-                if add_packet(number, transaction, build(message, transactional=transactional)):
+                if add_packet(number, transaction, build(message)):
                     await self._ship(transport)
         if transaction <= 0:
             await run(transport, transport.session.flush())

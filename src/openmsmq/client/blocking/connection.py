@@ -147,26 +147,30 @@ class Connection:
 
     def send(self, queue: QueueLogic, message: Message, transaction: int) -> None:
         """Send a message with others; a refusal is raised later."""
-        transport, handle = self._sender(queue)
-        packet = handle.builder.build(message, transactional=transaction != 0)
+        transport = self._transport if self.usable else self._ready()
+        with transport.lock:
+            handle = queue.open_sender()
+        if handle is None:
+            handle = run(transport, queue.opened("send"))
+        packet = handle.builder(transactional=transaction != 0).build(message)
         with transport.lock:
             full = transport.session.add_packet(handle.number, transaction, packet)
-        if full or not transaction:
+        if full or not (transport.lingers or transaction):
             self._pace(transport, ship=full)
 
     def send_many(self, queue: QueueLogic, messages: Iterable[Message], transaction: int) -> int:
         """Send messages with many on their way; return how many, when all are accepted."""
         transport, handle = self._sender(queue)
-        build, number, lock = handle.builder.build, handle.number, transport.lock
-        add_packet = transport.session.add_packet
         transactional = transaction != 0
+        build, number = handle.builder(transactional=transactional).build, handle.number
+        add_packet, lock = transport.session.add_packet, transport.lock
         count = 0
         for message in messages:
-            packet = build(message, transactional=transactional)
+            packet = build(message)
             with lock:
                 full = add_packet(number, transaction, packet)
             count += 1
-            if full or not transactional:
+            if full or not (transport.lingers or transactional):
                 self._pace(transport, ship=full)
         if transaction <= 0:
             run(transport, transport.session.flush())
@@ -183,16 +187,16 @@ class Connection:
     def _pace(self, transport: Transport, *, ship: bool) -> None:
         """Let a message leave at once when none came for a while, else together with others."""
         now = time.monotonic()
-        if ship or now - self._last_ship > LINGER_SECONDS:
-            self._last_ship = now
-            with transport.lock:
-                transport.session.close_sends()
-                crowded = transport.session.in_flight > MAX_IN_FLIGHT
-            transport.flush()
-            if crowded:
-                run(transport, transport.session.make_room())
-        else:
+        if not ship and now - self._last_ship <= LINGER_SECONDS:
             transport.linger()
+            return
+        self._last_ship = now
+        with transport.lock:
+            transport.session.close_sends()
+            crowded = transport.session.in_flight > MAX_IN_FLIGHT
+        transport.flush()
+        if crowded:
+            run(transport, transport.session.make_room())
 
     def flush_data(self) -> bool:
         """Let everything that was posted leave; say whether there is a connection."""

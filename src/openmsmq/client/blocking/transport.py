@@ -20,7 +20,8 @@ from openmsmq.protocol.local.messages import AnyReply
 
 from .tls import Tls
 
-READ_SIZE: Final = 256 * 1024
+# Larger pieces cost more in fresh memory than they save in calls.
+READ_SIZE: Final = 64 * 1024
 # How long a message may wait for others to leave with.
 LINGER_SECONDS: Final = 0.002
 WRITER_POLL_MILLISECONDS: Final = 100
@@ -41,7 +42,9 @@ class Transport:
         self._readable = _poll(sock, select.POLLIN)
         self._writable = _poll(sock, select.POLLOUT)
         self._either = _poll(sock, select.POLLIN | select.POLLOUT)
-        self._lingering = threading.Event()
+        # Whether messages that wait for others leave soon by themselves.
+        self.lingers = False
+        self._linger_begins = threading.Event()
         self._lingerer: threading.Thread | None = None
 
     # Waiting for replies
@@ -143,21 +146,20 @@ class Transport:
 
     def linger(self) -> None:
         """Let the messages that came together leave soon, however long the program does nothing."""
-        if not self._lingering.is_set():
-            if self._lingerer is None:
-                self._lingerer = threading.Thread(
-                    target=self._flush_later, name="openmsmq-linger", daemon=True
-                )
-                self._lingerer.start()
-            self._lingering.set()
+        if self._lingerer is None:
+            self._lingerer = threading.Thread(
+                target=self._flush_later, name="openmsmq-linger", daemon=True
+            )
+            self._lingerer.start()
+        self.lingers = True
+        self._linger_begins.set()
 
     def _flush_later(self) -> None:
-        # Asked before each wait: `close` sets the event only once, and `clear` may undo that.
-        while self.session.fault is None:
-            self._lingering.wait()
+        while self._linger_begins.wait() and self.session.fault is None:
+            self._linger_begins.clear()
             time.sleep(LINGER_SECONDS)
-            self._lingering.clear()
             with self.lock:
+                self.lingers = False
                 self.session.close_sends()
             # The next call of the program meets the same fault.
             with contextlib.suppress(ConnectionLost):
@@ -178,7 +180,7 @@ class Transport:
         # The other side may have been faster: the socket is closed all the same.
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
-        self._lingering.set()
+        self._linger_begins.set()
         if self._lingerer is not None and self._lingerer is not threading.current_thread():
             self._lingerer.join()
         self._socket.close()

@@ -20,13 +20,16 @@ from openmsmq.wire.queue_reference import parse_queue_reference
 from openmsmq.wire.scalars import TxSequenceID
 from openmsmq.wire.security_header import SecurityHeader
 from openmsmq.wire.transaction_header import TransactionHeader
+from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_builder import UserMessageTemplate
 
-MAX_TEMPLATES: Final = 256
+MAX_FAMILIES: Final = 256
+MAX_SHAPES: Final = 1024
 # The queue manager gives a message its place in a sequence.
 UNNUMBERED: Final = TransactionHeader(0, TxSequenceID(0, 0), 0, 0)
-# All that a template depends on, in one call: building a tuple here takes three times as long.
-_template_key: Final = attrgetter(
+# What a template depends on, in one call: building the tuple here takes three times as long.
+_properties: Final = attrgetter(
+    "body_type",
     "priority",
     "delivery",
     "time_to_reach_queue",
@@ -41,7 +44,7 @@ _template_key: Final = attrgetter(
     "trace_queue",
     "class_",
 )
-_Templates = dict[tuple[object, ...], UserMessageTemplate]
+_Properties = tuple[object, ...]
 
 
 class Sender:
@@ -67,15 +70,60 @@ class Sender:
         return address_of(reference)
 
 
-class PacketBuilder:
-    """Builds the packets of one sender for one destination."""
+class Family:
+    """Messages that differ in label, correlation and body only.
 
-    def __init__(self, sender: Sender, destination: QueueAddress) -> None:
+    Those of the same label and size have the same bytes before and behind the body. From the
+    second one on they are not built again, only put around the body.
+    """
+
+    __slots__ = ("_shapes", "_template")
+
+    def __init__(self, template: UserMessageTemplate) -> None:
+        self._template = template
+        self._shapes: dict[tuple[str, int], tuple[bytes, bytes] | None] = {}
+
+    def build(self, body: bytes, label: str, correlation_id: str | bytes | None) -> bytes:
+        """The packet of one of them.
+
+        Raises:
+            ValueError: label, correlation id or body do not fit.
+        """
+        if correlation_id is not None:
+            return self._template.build(
+                body, label, correlation_id=correlation_bytes(correlation_id)
+            )
+        key = (label, len(body))
+        shape = self._shapes.get(key)
+        if shape is not None:
+            return b"".join((shape[0], body, shape[1]))
+        packet = self._template.build(body, label)
+        self._keep(key, packet)
+        return packet
+
+    def _keep(self, key: tuple[str, int], packet: bytes) -> None:
+        if key in self._shapes:
+            view = UserMessage(packet)
+            self._shapes[key] = (packet[: view.body_offset], packet[view.body_end :])
+            return
+        if len(self._shapes) >= MAX_SHAPES:
+            self._shapes.clear()
+        self._shapes[key] = None
+
+
+class PacketBuilder:
+    """Builds the packets of one sender for one destination, in or outside transactions."""
+
+    def __init__(self, sender: Sender, destination: QueueAddress, *, transactional: bool) -> None:
         self._sender = sender
         self._destination = destination
-        self._templates: dict[tuple[bool, int], _Templates] = {}
+        self._transactional = transactional
+        self._families: dict[tuple[_Properties, int], Family] = {}
+        # Those of the last message with a body of bytes: mostly the next one is alike.
+        self._last: _Properties = ()
+        self._last_family: Family
 
-    def build(self, message: Message, *, transactional: bool) -> bytes:
+    def build(self, message: Message) -> bytes:
         """The packet of a message.
 
         Raises:
@@ -84,33 +132,27 @@ class PacketBuilder:
             QueueError: a queue name that is none.
         """
         body = message.body
+        properties = _properties(message)
         if type(body) is bytes:
-            body_type = message.body_type or 0
-        else:
-            body, body_type = message.encoded_body()
-        templates = self._templates.get((transactional, body_type))
-        key = _template_key(message)
-        template = templates.get(key) if templates else None
-        if template is None:
-            template = self._add_template(message, body_type, transactional=transactional)
-        if message.correlation_id is None:
-            return template.build(body, message.label)
-        correlation_id = correlation_bytes(message.correlation_id)
-        return template.build(body, message.label, correlation_id=correlation_id)
+            if properties != self._last:
+                self._last_family = self._family(message, properties, message.body_type or 0)
+                self._last = properties
+            return self._last_family.build(body, message.label, message.correlation_id)
+        encoded, body_type = message.encoded_body()
+        family = self._family(message, properties, body_type)
+        return family.build(encoded, message.label, message.correlation_id)
 
-    def _add_template(
-        self, message: Message, body_type: int, *, transactional: bool
-    ) -> UserMessageTemplate:
-        template = self._make_template(message, body_type, transactional=transactional)
-        templates = self._templates.setdefault((transactional, body_type), {})
-        if len(templates) >= MAX_TEMPLATES:
-            templates.clear()
-        templates[_template_key(message)] = template
-        return template
+    def _family(self, message: Message, properties: _Properties, body_type: int) -> Family:
+        key = (properties, body_type)
+        family = self._families.get(key)
+        if family is None:
+            family = Family(self._template(message, body_type))
+            if len(self._families) >= MAX_FAMILIES:
+                self._families.clear()
+            self._families[key] = family
+        return family
 
-    def _make_template(
-        self, message: Message, body_type: int, *, transactional: bool
-    ) -> UserMessageTemplate:
+    def _template(self, message: Message, body_type: int) -> UserMessageTemplate:
         if message.delivery not in DELIVERY_WORDS:
             raise ValueError(f"delivery: {message.delivery!r} is not 'express' or 'recoverable'")
         trace = UUID(message.trace_queue) if message.trace_queue else None
@@ -125,7 +167,7 @@ class PacketBuilder:
             delivery_mode=DELIVERY_WORDS[message.delivery],
             negative_journaling=message.dead_letter,
             positive_journaling=message.journal,
-            transaction_header=UNNUMBERED if transactional else None,
+            transaction_header=UNNUMBERED if self._transactional else None,
             security_header=sender.security,
             acknowledgments=acknowledge_flags(message.acknowledge),
             message_class=message.class_,

@@ -1,7 +1,7 @@
 """One queue as a client uses it: open, send, receive, peek, look up, move, purge."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.message import Message
@@ -22,13 +22,26 @@ MOVE_MESSAGES: Final = 1000
 Progress = Callable[[int], None]
 
 
-class OpenHandle(NamedTuple):
-    """A queue that is open at the queue manager."""
+class OpenHandle:
+    """A queue that is open at the queue manager, in one session."""
 
-    number: int
-    format_name: str
-    transactional: bool | None
-    builder: PacketBuilder
+    __slots__ = ("_builders", "format_name", "number", "session", "transactional")
+
+    def __init__(self, link: Link, told: dict[str, Any]) -> None:
+        self.session: Final = link.session
+        self.number: Final[int] = told["handle"]
+        self.format_name: Final[str] = told["format_name"]
+        # None when only the other machine knows.
+        self.transactional: Final[bool | None] = told["transactional"]
+        destination = address_of(parse_format_name(told["destinations"][0]))
+        self._builders = (
+            PacketBuilder(link.sender, destination, transactional=False),
+            PacketBuilder(link.sender, destination, transactional=True),
+        )
+
+    def builder(self, *, transactional: bool) -> PacketBuilder:
+        """Builds packets for this queue."""
+        return self._builders[transactional]
 
 
 class QueueLogic:
@@ -61,21 +74,14 @@ class QueueLogic:
         handle = self._handles.get(access)
         if handle is None:
             told = yield from self.link.call(local.OpenQueue, self.name, access, self._share)
-            destination = address_of(parse_format_name(told["destinations"][0]))
-            handle = OpenHandle(
-                told["handle"],
-                told["format_name"],
-                told["transactional"],
-                PacketBuilder(self.link.sender, destination),
-            )
-            self._handles[access] = handle
+            handle = self._handles[access] = OpenHandle(self.link, told)
         return handle
 
     def open_sender(self) -> OpenHandle | None:
         """The handle for sending, if it is open and works."""
         session = self.link.session
         handle = self._handles.get("send")
-        if session is not self._session or handle is None:
+        if handle is None or handle.session is not session:
             return None
         if session.refused and handle.number in session.refused:
             session.refused.discard(handle.number)
@@ -130,7 +136,7 @@ class QueueLogic:
         handle = yield from self.opened_to_send()
         session = self.link.session
         session.check(max(transaction, 0))
-        packet = handle.builder.build(message, transactional=transaction != 0)
+        packet = handle.builder(transactional=transaction != 0).build(message)
         request = local.Send(session.next_id(), handle.number, [packet], transaction)
         session.post(request)
         reply = yield Wait(request.id)

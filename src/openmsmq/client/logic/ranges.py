@@ -191,8 +191,7 @@ class ProducerLogic:
             queue = self._queues[destination] = QueueLogic(self._link, destination)
         handle = yield from queue.opened_to_send()
         in_transaction = bool(handle.transactional if transactional is None else transactional)
-        build = handle.builder.build
-        packets = (build(message, transactional=in_transaction) for message in messages)
+        packets = map(handle.builder(transactional=in_transaction).build, messages)
         return (yield from self.stage_packets(batch, partition, attempt, destination, packets))
 
     def stage_packets(
