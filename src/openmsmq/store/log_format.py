@@ -36,7 +36,8 @@ ENTRY_SIZE: Final = 28
 PLACE: Final = slice(8, 24)
 """The part of an entry that says where the packet is."""
 _KEY: Final = Struct("<Q")
-_PACKET: Final = Struct("<8x4I")
+PACKET: Final = Struct("<8x4I")
+"""The part of an entry that says where the packet is: segment, offset, size and checksum."""
 UPDATE: Final = Struct("<QI")
 ROW: Final = Struct("<BII")
 NO_VALUE: Final = 0xFFFFFFFF
@@ -162,7 +163,7 @@ def packet_places(raw: memoryview, count: int) -> tuple[list[tuple[int, int, int
     stride = _stride(raw, count)
     if stride is None:
         entries, end = _uneven_entries(raw, count)
-        return [_PACKET.unpack_from(entry) for entry in entries], end
+        return [PACKET.unpack_from(entry) for entry in entries], end
     end = stride * count
     return list(iter_unpack(f"<8x4I{stride - 24}x", raw[:end])), end
 
