@@ -27,7 +27,7 @@ def frame(name: str) -> bytes:
 def user_message() -> bytes:
     """Frame 7 is printed in part; the rest is more of the same."""
     rebuild = FRAMES["frame7"]["rebuild"]
-    body = bytes.fromhex(rebuild["body_unit_hex"]) * rebuild["body_units"]
+    body = bytes.fromhex(rebuild["body_unit_hex"]) * int(rebuild["body_units"])
     prefix: int = rebuild["prefix_bytes"]
     return frame("frame7")[:prefix] + body + bytes(int(rebuild["padding_bytes"]))
 

@@ -121,6 +121,12 @@ def test_a_response_has_the_se_of_the_request(flags: OperatingSystemFlags) -> No
     assert establish(session).operating_system & OperatingSystemFlags.SE == flags
 
 
+def test_a_client_machine_answers_as_one() -> None:
+    session = acceptor(BinarySettings(server_class=False))
+    session.receive_data(request(), now=NOW)
+    assert not establish(session).operating_system & OperatingSystemFlags.OS
+
+
 @pytest.mark.spec("MQQB-6-08", "MQQB-2.2.3.1-11")
 @pytest.mark.parametrize("flags", [OperatingSystemFlags.OS, OperatingSystemFlags.QS])
 def test_the_kind_of_operating_system_changes_nothing(flags: OperatingSystemFlags) -> None:

@@ -6,6 +6,7 @@ from tests.protocol.binary.raw_peer import RawPeer
 
 from openmsmq.core.open_queue import QueueAccessType
 from openmsmq.protocol.binary.settings import BinarySettings
+from openmsmq.protocol.binary.timers import SessionTimer
 from openmsmq.wire.framer import Framer
 from openmsmq.wire.queue_enums import QueueState
 from openmsmq.wire.user_message import UserMessage
@@ -106,6 +107,55 @@ def test_ordinals_grow_by_one_and_never_repeat() -> None:
     assert second == first + 1
     assert fourth == third + 1
     assert third > second
+
+
+@pytest.mark.spec("MQQB-3.1.1.3-10")
+def test_ordinals_start_again_after_the_last_one() -> None:
+    network, a, _ = pair()
+    a.send(TO_B, b"0", delivery_mode=0)
+    network.run()
+    a.qm.state.ordinals.last = 0xFFFFFFFE
+    a.send(TO_B, b"1", b"2", b"3", delivery_mode=0)
+    network.advance(1)
+    ids = [message.message_id for message in arrivals(network)]
+    assert ids[1:] == [0xFFFFFFFF, 0, 1]
+
+
+@pytest.mark.spec("MQQB-3.1.7.12-03")
+def test_a_message_that_has_not_been_sent_awaits_nothing() -> None:
+    network, a, b = pair()
+    b.listening = False
+    a.send(TO_B, b"1")
+    network.run()
+    (status,) = a.binary.outgoing(now=network.now)
+    assert (status.messages, status.unacknowledged) == (1, 0)
+    (message,) = a.outgoing(TO_B).lanes
+    assert message.history is None
+
+
+@pytest.mark.spec("MQQB-3.1.2-01")
+def test_all_timers_exist() -> None:
+    network, a, b = pair(queue={"transactional": True}, settings=BinarySettings(send_ping=True))
+    b.listening = False
+    a.send(TO_B, b"1", tx=True)
+    network.run()
+    timers = [a.binary.next_timer()]
+    network.advance(1.0)
+    timers.append(a.binary.next_timer())
+    start = network.now
+    b.listening = True
+    network.advance(5)
+    # Ping Response, then Retry Connect; then Ack Send, Order Ack Send and the rest of a session.
+    assert timers == [start, start + 5]
+    assert {timer.value for timer in SessionTimer} == {
+        "Session Initialization Timer",
+        "Session Cleanup Timer",
+        "Session Ack Wait Timer",
+        "Session Ack Send Timer",
+    }
+    assert b.binary.next_timer() == network.now + 0.5
+    network.advance(2)
+    assert a.outgoing(TO_B).count == 0
 
 
 def test_nothing_leaves_before_the_ordinals_are_reserved_on_disk() -> None:

@@ -573,6 +573,17 @@ def test_a_pause_is_announced_with_a_window_of_one() -> None:
     assert not session.active
 
 
+def test_after_a_pause_nothing_rides_along_before_something_new_comes() -> None:
+    session = open_session()
+    session.receive_data(message(1), now=NOW)
+    session.settled(1, 0, now=NOW)
+    session.announce_pause()
+    session.durable(1, now=NOW)
+    session.data_to_send()
+    session.send(message(1), 1, now=NOW + 100)
+    assert session.data_to_send() == [message(1)]
+
+
 def test_output_is_given_in_order_and_once() -> None:
     session = open_session()
     session.send(message(1), 1, now=NOW)

@@ -685,11 +685,12 @@ def test_a_final_ack_settles_a_message_that_waits_to_be_sent_again() -> None:
     network, a, b = tx_pair()
     peer = ordered(network, a, b, b"1", b"2", b"3")
     a.qm.outgoing.pause(a.outgoing(TO_B), caller=ADMINISTRATOR)
+    a.send(TO_B, b"plain", delivery_mode=0, priority=0)
     network.run()
     network.advance(31)
     for number in (1, 2, 2, 9):
         peer.final_ack(number, MessageClass.NACK_Q_PURGED)
-    assert a.outgoing(TO_B).count == 1
+    assert a.outgoing(TO_B).count == 2
     assert a.binary.counters["unknown transactional acknowledgment"] == 2
 
 
@@ -718,6 +719,38 @@ def test_an_ack_to_a_queue_that_cannot_be_opened_is_dropped() -> None:
     b.receive()
     network.advance(1)
     assert all(not queue.count for queue in b.qm.outgoing.queues)
+
+
+def test_an_acknowledgment_of_an_earlier_copy_settles_nothing() -> None:
+    network, a, b = tx_pair()
+    peer = ordered(network, a, b, b"1", b"2")
+    peer.order_ack(1)
+    network.advance(31)
+    assert len(peer.received) == 4
+    peer.session_ack(2, flags=0b11)
+    assert a.outgoing(TO_B).count == 2
+    peer.session_ack(4, first=3, flags=0b11)
+    peer.order_ack(2)
+    assert a.outgoing(TO_B).count == 0
+
+
+@pytest.mark.spec("MQQB-3.1.7.1.3-04", "MQQB-3.1.1.3.1-15", "MQQB-3.1.1.5-05")
+def test_a_forwarded_message_keeps_the_numbers_of_its_source() -> None:
+    network, a, b = tx_pair()
+    b.listening = False
+    a.send(TO_B, b"own", tx=True)
+    network.run()
+    forwarded = UserMessage(tx_message(b"forwarded", 77, 9, 8))
+    a.qm.incoming.enqueue_message(a.outgoing(TO_B), forwarded)
+    transaction = a.qm.begin(UUID(int=0xF))
+    other = UserMessage(tx_message(b"other", 77, 10, 9, message_id=10))
+    a.qm.incoming.enqueue_message(a.outgoing(TO_B), other, transaction)
+    a.qm.commit(transaction.identifier)
+    b.listening = True
+    network.advance(6)
+    assert [each[1:] for each in numbers(network)] == [(1, 0), (9, 8), (10, 9)]
+    assert [each[0] for each in numbers(network)][1:] == [77, 77]
+    assert a.qm.state.last_tx_sequence & 0xFFFFFFFF == 1
 
 
 # Everything at once

@@ -16,9 +16,6 @@ class Agenda:
         self._heap: list[tuple[float, int, Hashable]] = []
         self._count = 0
 
-    def __len__(self) -> int:
-        return len(self._deadlines)
-
     def set(self, owner: Hashable, deadline: float | None) -> None:
         """Wake the owner at this time and at no other; None means never."""
         if deadline is None:

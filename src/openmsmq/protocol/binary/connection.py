@@ -8,6 +8,8 @@ from .order_acks import OrderAckSchedule
 from .settings import BinarySettings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .links import Link
     from .session import BinarySession
     from .transfer import Transfer
@@ -46,6 +48,11 @@ class Connection:
         # (batch, bytes) of messages that are not on disk yet.
         self.undurable: list[tuple[int, int]] = []
         self.undurable_bytes = 0
+
+    @property
+    def waiting(self) -> Iterable[Transfer]:
+        """The outgoing queues that wait for the session that we open."""
+        return self.link.transfers if self.link is not None else ()
 
     def received(self, depends: int, size: int) -> None:
         """Messages of this size wait for a batch."""

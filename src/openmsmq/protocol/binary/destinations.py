@@ -6,8 +6,8 @@ from uuid import UUID
 from openmsmq.core.directory_access import by_identifier
 from openmsmq.core.directory_events import read_directory
 from openmsmq.core.names import is_web
+from openmsmq.core.outgoing_queue import OutgoingQueue
 from openmsmq.core.public_queues import read_public
-from openmsmq.core.queue import Queue
 from openmsmq.core.state import State
 from openmsmq.directory.objects import ElementType, QueueManagerObject
 from openmsmq.wire.direct_format_name import DirectFormatName
@@ -31,10 +31,9 @@ class Destination(NamedTuple):
         return self.guid == GUID_NULL
 
 
-def is_binary(queue: Queue) -> bool:
+def is_binary(outgoing: OutgoingQueue) -> bool:
     """Whether this protocol sends the messages of an outgoing queue ([MS-MQQB] 3.1.7.12)."""
-    outgoing = queue.outgoing
-    if outgoing is None or outgoing.multicast:
+    if outgoing.multicast:
         return False
     name = parse_format_name(outgoing.destination_format_name)
     return not isinstance(name, DirectFormatName) or not is_web(name)

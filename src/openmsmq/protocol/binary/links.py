@@ -46,8 +46,6 @@ class Link:
     def has_work(self) -> bool:
         """Whether messages wait that may leave."""
         return any(
-            transfer.queue.lanes.count
-            and transfer.queue.outgoing is not None
-            and transfer.queue.outgoing.may_transmit
+            transfer.queue.lanes.count and transfer.outgoing.may_transmit
             for transfer in self.transfers
         )

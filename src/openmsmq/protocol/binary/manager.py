@@ -269,8 +269,7 @@ class BinaryProtocol:
     def _available(self, queue: Queue, now: float) -> None:
         """Message Position Available ([MS-MQQB] 3.1.7.12)."""
         transfer = self._sender.find_transfer(queue)
-        outgoing = queue.outgoing
-        if transfer is None or outgoing is None or not outgoing.may_transmit:
+        if transfer is None or not transfer.outgoing.may_transmit:
             return
         if transfer.connection is not None:
             self._manager.outgoing.set_state(queue, QueueState.CONNECTED)
@@ -298,9 +297,7 @@ class BinaryProtocol:
     def _attach(self, transfer: Transfer, connection: Connection) -> None:
         transfer.connection = connection
         connection.transfers[transfer] = None
-        outgoing = transfer.queue.outgoing
-        if outgoing is not None:
-            outgoing.next_hops = (connection.address,)
+        transfer.outgoing.next_hops = (connection.address,)
         self._ways.note(transfer, ConnectionStatus.READY, connection.address)
         self._manager.outgoing.set_state(transfer.queue, QueueState.CONNECTED)
 
@@ -318,19 +315,17 @@ class BinaryProtocol:
                 self._opened(connection, now)
             elif isinstance(event, Closed):
                 self._closed(connection, event, now)
-            elif connection.link is not None:
+            else:
                 status = ConnectionStatus.ESTABLISH_PACKET_RECEIVED
-                self._ways.note_link(connection.link, status, connection.address)
+                self._ways.note_waiting(connection.waiting, status, connection.address)
         self._update(connection)
 
     def _opened(self, connection: Connection, now: float) -> None:
         self._ways.opened(connection)
-        link = connection.link
-        if link is not None:
-            for transfer in link.transfers:
-                if transfer.connection is None:
-                    self._attach(transfer, connection)
-            self._pump(connection, now)
+        for transfer in connection.waiting:
+            if transfer.connection is None:
+                self._attach(transfer, connection)
+        self._pump(connection, now)
         # Others may have waited for this queue manager, too.
         for transfer in list(self._sender.transfers.values()):
             if transfer.connection is None:
@@ -376,7 +371,9 @@ class BinaryProtocol:
             self._manager.outgoing.set_state(transfer.queue, QueueState.DISCONNECTED)
         if link is not None:
             if event.reason is not CloseReason.IDLE:
-                self._ways.note_link(link, status, connection.address, Hresult.MQ_ERROR)
+                self._ways.note_waiting(
+                    link.transfers, status, connection.address, Hresult.MQ_ERROR
+                )
             self._ways.down(link, now=now)
         for transfer in transfers:
             if transfer.link is not link or link is None:
@@ -431,10 +428,7 @@ class BinaryProtocol:
                 self._clean_history(now)
 
     def _connection_timer(self, connection: Connection, now: float) -> None:
-        session = connection.session
-        if session.closed:
-            return
-        session.handle_timer(now=now)
+        connection.session.handle_timer(now=now)
         if self._may_order_ack(connection):
             durable = self._manager.state.durable_number
             for ack, destination in connection.order_acks.take_due(durable, now=now):

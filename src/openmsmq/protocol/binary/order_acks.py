@@ -13,7 +13,7 @@ from .settings import BinarySettings
 class OrderAckTimer:
     """The Order Ack Send Timer of one stream of transactional messages in one session."""
 
-    __slots__ = ("_pending", "_ready", "deadline", "destination", "last_sent")
+    __slots__ = ("_pending", "deadline", "destination", "last_sent")
 
     def __init__(self, destination: QueueAddress, now: float) -> None:
         # The order queue of the sender.
@@ -21,9 +21,8 @@ class OrderAckTimer:
         self.deadline: float | None = None
         # LastOrderAckSendTime.
         self.last_sent = now
-        # (batch, sequence, number) that wait for the disk, and the last one that is there.
+        # (batch, sequence, number) that wait for the disk or for the timer.
         self._pending: deque[tuple[int, int, int]] = deque()
-        self._ready = 0, 0
 
     def got(self, depends: int, stream: IncomingTransactionalTransferInfo) -> None:
         """The stream is as far as batch `depends` stores it."""
@@ -33,12 +32,17 @@ class OrderAckTimer:
         else:
             self._pending.append(entry)
 
-    def ready(self, durable: int) -> OrderAck | None:
-        """What may be acknowledged now that batches up to `durable` are on disk."""
+    def take(self, durable: int) -> OrderAck | None:
+        """What may be acknowledged anew now that batches up to `durable` are on disk."""
+        sequence = number = 0
         while self._pending and self._pending[0][0] <= durable:
-            self._ready = self._pending.popleft()[1:]
-        sequence, number = self._ready
+            _, sequence, number = self._pending.popleft()
         return OrderAck(TxSequenceID.from_value(sequence), number) if number else None
+
+    @property
+    def waits(self) -> bool:
+        """Whether something is not on disk yet."""
+        return bool(self._pending)
 
 
 class OrderAckSchedule:
@@ -83,11 +87,9 @@ class OrderAckSchedule:
         for timer in self._timers.values():
             if timer.deadline is None or timer.deadline > now:
                 continue
-            ack = timer.ready(durable)
-            if ack is None:
-                timer.deadline = now + self._settings.order_ack_seconds
-            else:
-                timer.deadline = None
+            ack = timer.take(durable)
+            timer.deadline = now + self._settings.order_ack_seconds if timer.waits else None
+            if ack is not None:
                 timer.last_sent = now
                 due.append((ack, timer.destination))
         return due

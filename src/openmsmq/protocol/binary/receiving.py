@@ -79,8 +79,6 @@ class Receiver:
         if destination is None or message.packet[32:48] not in (_NOWHERE, state.identity):
             return None
         if destination.type == QueueAddressType.PRIVATE_ON_OTHER:
-            if destination.guid not in (GUID_NULL, state.manager.identifier):
-                return None
             return state.private_numbers.get(destination.number)
         try:
             name = format_name_of(destination)

@@ -47,8 +47,9 @@ class Sender:
     def find_transfer(self, queue: Queue) -> Transfer | None:
         """The transfer of an outgoing queue; None if another protocol sends its messages."""
         transfer = self.transfers.get(queue.number)
-        if transfer is None and is_binary(queue):
-            transfer = self.transfers[queue.number] = Transfer(queue, self._settings)
+        if transfer is None and queue.outgoing is not None and is_binary(queue.outgoing):
+            transfer = Transfer(queue, queue.outgoing, self._settings)
+            self.transfers[queue.number] = transfer
             for message in self._manager.outgoing.awaiting_final_ack(queue):
                 self._await(transfer, message)
         return transfer
@@ -151,8 +152,8 @@ class Sender:
             if token.tx_sequence_number:
                 if token.received_order_ack:
                     self._complete(token)
-            elif token in token.transfer.plain:
-                del token.transfer.plain[token]
+            else:
+                token.transfer.plain.pop(token, None)
                 done.setdefault(token.transfer, []).append(token.message)
         for transfer, messages in done.items():
             self._manager.outgoing.finish(transfer.queue, messages, _DELIVERED)
@@ -174,10 +175,11 @@ class Sender:
     def order_ack(self, ack: OrderAck, peer: UUID, *, now: float) -> bool:
         """Take in an OrderAck from a queue manager; return whether it concerns us."""
         sequence = ack.tx_sequence_id.value
-        transfer = self._transfer_of(sequence, peer)
-        outgoing = transfer.queue.outgoing if transfer is not None else None
-        active = outgoing.sequence if outgoing is not None else None
-        if transfer is None or active is None or ack.tx_sequence_number > active.last:
+        transfer = self._transfer_of(sequence)
+        if transfer is None or transfer.peer != peer:
+            return False
+        active = transfer.outgoing.sequence
+        if active is None or ack.tx_sequence_number > active.last:
             return False
         transfer.last_ack_time = int(self._manager.state.utc)
         transfer.last_ack_count += 1
@@ -196,13 +198,12 @@ class Sender:
         self.refresh_info(transfer)
         return True
 
-    def _transfer_of(self, sequence: int, peer: UUID) -> Transfer | None:
-        """The transfer with this sequence, if the peer is the one that it goes to."""
+    def _transfer_of(self, sequence: int) -> Transfer | None:
+        """The transfer with this sequence."""
         for transfer in self.transfers.values():
-            outgoing = transfer.queue.outgoing
-            active = outgoing.sequence if outgoing is not None else None
+            active = transfer.outgoing.sequence
             if active is not None and active.identifier == sequence:
-                return transfer if transfer.peer == peer else None
+                return transfer
         return None
 
     def _complete(self, position: OutgoingMessagePosition) -> None:
@@ -220,8 +221,7 @@ class Sender:
         self._end_if_done(transfer)
 
     def _end_if_done(self, transfer: Transfer) -> None:
-        outgoing = transfer.queue.outgoing
-        sequence = outgoing.sequence if outgoing is not None else None
+        sequence = transfer.outgoing.sequence
         if sequence is not None and not transfer.ordered and transfer.last_ack >= sequence.last:
             self._manager.outgoing.end_sequence(transfer.queue)
             transfer.last_ack = 0
@@ -233,13 +233,18 @@ class Sender:
         key = sequence, ack.tx_sequence_number
         message = self._awaiting.get(key)
         if message is None:
-            transfer = self._transfer_of(sequence, peer)
+            transfer = self._transfer_of(sequence)
             message = self._find(transfer, ack.tx_sequence_number) if transfer else None
         else:
             transfer = self.transfers[message.queue.number]
-            if transfer.peer not in (None, peer):
-                return False
-        if message is None or transfer is None or self._message_id(message) != ack.message_id:
+        # After a restart the FinalAck may be here before anything is sent: then any peer will do,
+        # as it knows sequence, number and identifier.
+        if (
+            message is None
+            or transfer is None
+            or transfer.peer not in (None, peer)
+            or self._message_id(message) != ack.message_id
+        ):
             return False
         if self._awaiting.pop(key, None) is not None:
             transfer.awaiting -= 1
@@ -300,9 +305,7 @@ class Sender:
 
     def refresh_info(self, transfer: Transfer) -> None:
         """Bring OutgoingTransferInfo up to date ([MS-MQQB] 3.1.5.6)."""
-        outgoing = transfer.queue.outgoing
-        if outgoing is None:
-            return
+        outgoing = transfer.outgoing
         state = self._manager.state
         info = outgoing.transfer_info
         sequence = outgoing.sequence

@@ -60,8 +60,7 @@ class OutgoingStatus:
 def describe(transfer: Transfer, *, now: float) -> OutgoingStatus:
     """The status of an outgoing queue now."""
     queue = transfer.queue
-    outgoing = queue.outgoing
-    state = outgoing.state if outgoing is not None else QueueState.INACTIVE
+    state = transfer.outgoing.state
     link = transfer.link
     retry_at = transfer.validate_at
     if retry_at is None and link is not None:
@@ -83,10 +82,7 @@ def describe(transfer: Transfer, *, now: float) -> OutgoingStatus:
 
 def _last_error(transfer: Transfer) -> str:
     """The last failure in the connection history, in words; empty after a success."""
-    outgoing = transfer.queue.outgoing
-    if outgoing is None or not outgoing.connection_history:
-        return ""
-    for entry in reversed(outgoing.connection_history):
+    for entry in reversed(transfer.outgoing.connection_history):
         if entry.status >= ConnectionStatus.UNKNOWN_FAILURE:
             return STATUS_WORDS[entry.status]
         if entry.status is ConnectionStatus.READY:

@@ -13,6 +13,7 @@ from .settings import BinarySettings
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from openmsmq.core.outgoing_queue import OutgoingQueue
     from openmsmq.core.queue import Queue
 
     from .connection import Connection
@@ -66,6 +67,7 @@ class Transfer:
         "link",
         "name",
         "ordered",
+        "outgoing",
         "peer",
         "plain",
         "queue",
@@ -75,10 +77,10 @@ class Transfer:
         "validate_at",
     )
 
-    def __init__(self, queue: Queue, settings: BinarySettings) -> None:
+    def __init__(self, queue: Queue, outgoing: OutgoingQueue, settings: BinarySettings) -> None:
         self.queue = queue
-        outgoing = queue.outgoing
-        self.name = parse_format_name(outgoing.destination_format_name if outgoing else "")
+        self.outgoing = outgoing
+        self.name = parse_format_name(outgoing.destination_format_name)
         # The connection in use, and the link that makes connections.
         self.connection: Connection | None = None
         self.link: Link | None = None

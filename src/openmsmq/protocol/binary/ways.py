@@ -181,7 +181,7 @@ class Ways:
         if link is None or self.offline:
             return None
         link.state = LinkState.CONNECTED
-        self.note_link(link, ConnectionStatus.NONE, address)
+        self.note_waiting(link.transfers, ConnectionStatus.NONE, address)
         self._set_states(link, QueueState.WAITING)
         return link
 
@@ -190,7 +190,7 @@ class Ways:
         link = self._connecting.pop(number, None)
         if link is not None:
             self._pings.forget(number)
-            self.note_link(link, status, "", error)
+            self.note_waiting(link.transfers, status, "", error)
             self.down(link, now=now)
 
     def down(self, link: Link, *, now: float) -> None:
@@ -224,9 +224,15 @@ class Ways:
             if transfer.connection is None:
                 self._manager.outgoing.set_state(transfer.queue, state)
 
-    def note_link(self, link: Link, status: ConnectionStatus, address: str, error: int = 0) -> None:
-        """Append to ConnectionHistory of every queue that waits for a link."""
-        for transfer in link.transfers:
+    def note_waiting(
+        self,
+        transfers: Iterable[Transfer],
+        status: ConnectionStatus,
+        address: str,
+        error: int = 0,
+    ) -> None:
+        """Append to ConnectionHistory of those outgoing queues that have no session."""
+        for transfer in transfers:
             if transfer.connection is None:
                 self.note(transfer, status, address, error)
 

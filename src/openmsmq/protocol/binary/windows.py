@@ -104,11 +104,6 @@ class SentMessages:
         else:
             self._unacked.append((token, 0))
 
-    def tokens(self) -> list[object]:
-        """Everything that is not fully acknowledged, in the order of sending, each once."""
-        express = [token for token, number in self._unacked if not number]
-        return [*self._recoverable.values(), *express]
-
     def acknowledge(self, header: SessionHeader) -> Acked:
         """Take in what the peer says it received.
 
