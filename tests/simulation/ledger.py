@@ -1,0 +1,223 @@
+"""What was sent and what became of it, and the promises that must hold about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.packets import packets_of
+from openmsmq.wire.message_class import NEGATIVE_BIT, MessageClass
+from openmsmq.wire.user_message import UserMessage
+
+if TYPE_CHECKING:
+    from openmsmq.core.queue import Queue
+
+    from .node import Node
+
+EXPRESS: Final = "express"
+RECOVERABLE: Final = "recoverable"
+TRANSACTIONAL: Final = "transactional"
+# MessagePropertiesHeader.Flags.
+PA, PR, NA, NR = 1, 2, 4, 8
+
+
+class Violation(AssertionError):
+    """A promise was broken."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Entry:
+    """One message that an application sent."""
+
+    tag: str
+    kind: str
+    source: Node
+    destination: Node
+    queue: str
+    order: int
+    sent_at: float
+    time_to_reach_queue: int | None = None
+    time_to_be_received: int | None = None
+    negative_journaling: bool = False
+    positive_journaling: bool = False
+    acknowledgments: int = 0
+    # The send, or the transaction of it, is durable (or needs not be).
+    sent: bool = False
+    transmitted: bool = False
+    purged: bool = False
+    # Lookup id and time of each receive that counts.
+    received: list[tuple[int, float]] = field(default_factory=list)
+    acks: list[int] = field(default_factory=list)
+    dead_letters: list[str] = field(default_factory=list)
+    journaled: int = 0
+
+    @property
+    def expires(self) -> bool:
+        return self.time_to_reach_queue is not None or self.time_to_be_received is not None
+
+    @property
+    def in_doubt(self) -> bool:
+        """Its time may have run out at the source while the acknowledgment was lost.
+
+        Then the source gives it up although it arrived; no protocol can exclude that.
+        """
+        return self.expires and self.transmitted
+
+    def crashed_since(self, time: float) -> bool:
+        """Whether one of the two ends lost its memory since then."""
+        return any(
+            crash >= time for node in (self.source, self.destination) for crash in node.crashes
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind} {self.tag} from {self.source.name} to {self.destination.name}"
+            f" {self.queue}: sent {self.sent}, transmitted {self.transmitted}, received"
+            f" {len(self.received)}, acks {[MessageClass(ack).name for ack in self.acks]}"
+            f" of {self.acknowledgments:04b}, dead letters {self.dead_letters}, journaled"
+            f" {self.journaled}, journaling -{self.negative_journaling:d}"
+            f" +{self.positive_journaling:d}, lives {self.time_to_reach_queue}"
+            f" {self.time_to_be_received}, purged {self.purged}"
+        )
+
+
+class Ledger:
+    """Every message of a run by its tag."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.order = 0
+
+    def new(self, kind: str, source: Node, destination: Node, queue: str, now: float) -> Entry:
+        self.order += 1
+        tag = f"{self.order:06d}"
+        entry = Entry(
+            tag=tag,
+            kind=kind,
+            source=source,
+            destination=destination,
+            queue=queue,
+            order=self.order,
+            sent_at=now,
+        )
+        self.entries[tag] = entry
+        return entry
+
+    def collect(self, nodes: list[Node], admin: str) -> None:
+        """Read the administration, dead-letter and journal queues."""
+        for node in nodes:
+            state = node.qm.state
+            for message in contents(node, state.paths[admin.casefold()]):
+                self.entries[message.label].acks.append(message.message_class)
+            for queue in (state.deadletter, state.xact_deadletter):
+                for message in contents(node, queue):
+                    self.entries[message.label].dead_letters.append(node.name)
+            for message in contents(node, state.machine_journal):
+                self.entries[message.label].journaled += 1
+
+    # Promises
+
+    def check(self) -> None:
+        """Look at every message.
+
+        Raises:
+            Violation: with everything that is known of it.
+        """
+        for entry in self.entries.values():
+            fault = _fault(entry)
+            if fault:
+                raise Violation(f"{fault}: {entry}")
+        self._check_order()
+
+    def _check_order(self) -> None:
+        streams: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
+        for entry in self.entries.values():
+            if entry.kind == TRANSACTIONAL:
+                key = entry.source.name, entry.destination.name, entry.queue
+                places = streams.setdefault(key, [])
+                places += [(lookup_id, entry.order) for lookup_id, _ in entry.received]
+        for key, places in streams.items():
+            places.sort()
+            for (_, one), (_, other) in pairwise(places):
+                if one > other:
+                    raise Violation(f"transactional messages {other} and {one} of {key} overtook")
+
+
+def contents(node: Node, queue: Queue) -> list[UserMessage]:
+    """The messages that are visible in a queue."""
+    return [UserMessage(packet) for packet in packets_of(node.qm.state, list(queue.lanes))]
+
+
+def _fault(entry: Entry) -> str:
+    received = len(entry.received)
+    if not entry.sent:
+        if received or entry.acks or entry.dead_letters or entry.journaled:
+            return "a message that was never sent left traces"
+        return ""
+    if entry.kind == EXPRESS:
+        return _express_fault(entry)
+    if received > 1:
+        return "received twice"
+    if not received and not entry.expires and not entry.purged:
+        return "lost"
+    return _ack_fault(entry) or _dead_letter_fault(entry) or _journal_fault(entry)
+
+
+def _express_fault(entry: Entry) -> str:
+    received = entry.received
+    if len(received) > 1 and not entry.crashed_since(received[0][1]):
+        return "received twice"
+    whole = not entry.crashed_since(entry.sent_at)
+    if not received and not entry.expires and not entry.purged and whole:
+        return "lost"
+    if MessageClass.ACK_RECEIVE in entry.acks and not received:
+        return "an untrue ACK_RECEIVE"
+    if received and whole and _negative(entry) and not entry.in_doubt:
+        return "received and negatively acknowledged"
+    return ""
+
+
+def _negative(entry: Entry) -> list[int]:
+    return [ack for ack in entry.acks if ack & NEGATIVE_BIT]
+
+
+def _ack_fault(entry: Entry) -> str:
+    wanted = entry.acknowledgments
+    received = len(entry.received)
+    reached = entry.acks.count(MessageClass.ACK_REACH_QUEUE)
+    if reached > bool(wanted & PA) or (wanted & PA and received and not reached):
+        return f"{reached} ACK_REACH_QUEUE"
+    if entry.acks.count(MessageClass.ACK_RECEIVE) != (received if wanted & PR else 0):
+        return "ACK_RECEIVE wrong"
+    negative = len(_negative(entry))
+    if received and negative and not entry.in_doubt:
+        return "received and negatively acknowledged"
+    if negative > 1 and not entry.in_doubt:
+        return "negatively acknowledged twice"
+    if not received and wanted & NA and wanted & NR and not negative:
+        return "no negative acknowledgment"
+    return ""
+
+
+def _dead_letter_fault(entry: Entry) -> str:
+    letters = len(entry.dead_letters)
+    if not entry.negative_journaling:
+        return "a dead letter that nobody wanted" if letters else ""
+    if entry.in_doubt and letters <= (2 if entry.kind == RECOVERABLE else 1):
+        # A plain message makes a dead letter where its time runs out, here both at source and
+        # destination, but none if it is too old when it arrives.
+        return ""
+    if entry.received:
+        return "received and dead" if letters else ""
+    if entry.kind == RECOVERABLE and entry.purged:
+        return ""
+    return "" if letters == 1 else f"{letters} dead letters"
+
+
+def _journal_fault(entry: Entry) -> str:
+    if not entry.positive_journaling:
+        return "a journal copy that nobody wanted" if entry.journaled else ""
+    if entry.in_doubt or (entry.kind == RECOVERABLE and not entry.received):
+        return "" if entry.journaled <= 1 else "two journal copies"
+    return "" if entry.journaled == len(entry.received) else "journal copies wrong"

@@ -1,0 +1,351 @@
+"""One queue manager of the simulation: its memory, its store, its clock and its service."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+from uuid import UUID
+
+from openmsmq.core.initialization import MachineIdentity
+from openmsmq.core.local_queue_manager import LocalQueueManager
+from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.state import Settings
+from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
+from openmsmq.protocol.binary.events import Connect, Disconnect, Event, SendPing
+from openmsmq.protocol.binary.manager import BinaryProtocol
+from openmsmq.protocol.binary.session import BinarySession
+from openmsmq.protocol.binary.settings import BinarySettings
+from openmsmq.protocol.binary.windows import ReceivedMessages
+from openmsmq.security.caller import unix_caller
+from openmsmq.store.interface import Write
+from openmsmq.store.memory_store import MemoryStore
+from openmsmq.wire.queue_enums import ConnectionStatus
+
+from .world import START_NOW, START_UTC, Wire, World
+
+USER: Final = unix_caller(1000, [1000], service_uid=500)
+_FLUSH: Final = 0.0005, 0.02
+Effect = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """How a node differs from the others, all of it within the protocol."""
+
+    # Says at once that a message came, and only later that it is on disk, as Windows does.
+    eager: bool = False
+    # How many transactional messages it forgets to write to the connection; the timer helps.
+    forgetful: float = 0.0
+    # Bytes of packets that stay in memory.
+    memory_budget: int = 1 << 20
+
+
+class EagerReceived(ReceivedMessages):
+    """Acknowledges what arrived before it is durable; the mask still waits for the disk."""
+
+    __slots__ = ()
+
+    def settled(self, depends: int) -> None:
+        super().settled(depends)
+        self.ready = self.count
+
+    def durable(self, number: int) -> None:
+        super().durable(number)
+        self.ready = self.count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ForgetfulSettings(BinarySettings):
+    forgets: Callable[[], bool] = bool
+
+
+class _ForgetfulSession(BinarySession):
+    """Transactional messages get lost between queue and connection."""
+
+    __slots__ = ()
+
+    def send(self, packet: bytes, token: object, *, now: float) -> None:
+        settings = self._settings
+        assert isinstance(settings, _ForgetfulSettings)
+        if getattr(token, "tx_sequence_number", 0) and settings.forgets():
+            return
+        super().send(packet, token, now=now)
+
+
+class Node:
+    """One queue manager; `life` counts its starts."""
+
+    def __init__(self, world: World, name: str, address: str, ways: Ways) -> None:
+        self.world = world
+        self.name = name
+        self.address = address
+        self.ways = ways
+        self.guid = UUID(int=int(address.rsplit(".", 1)[1]) << 96 | 0x5155)
+        self.settings = BinarySettings()
+        if ways.forgetful:
+            self.settings = _ForgetfulSettings(forgets=self._forgets)
+        self.store = MemoryStore()
+        self.guids = count(1)
+        self.life = 0
+        self.up = False
+        self.listening = True
+        # Time of day here, against the true one.
+        self.offset = 0.0
+        # How much slower the disk is.
+        self.slowness = 1.0
+        self.crashes: list[float] = []
+        self.wires: dict[int, Wire] = {}
+        # Is told what leaves.
+        self.on_transmit: Callable[[Node, bytes], None] | None = None
+        self._writing: tuple[int, Write] | None = None
+        self._effects: list[tuple[int, Effect]] = []
+        self._timer: float | None = None
+        self.qm: QueueManager
+        self.binary: BinaryProtocol
+        world.nodes[address] = self
+        self.boot()
+
+    def _forgets(self) -> bool:
+        return self.world.random.random() < self.ways.forgetful
+
+    @property
+    def utc(self) -> float:
+        return START_UTC + self.world.now - START_NOW + self.offset
+
+    def alive(self, life: int) -> bool:
+        """Whether the node still runs as it did in that life."""
+        return self.up and self.life == life
+
+    # Start and stop
+
+    def open(self, store: MemoryStore) -> QueueManager:
+        """A queue manager from what a store has."""
+        new = LocalQueueManager(
+            QueueManagerObject(
+                identifier=self.guid, computer_name=self.name, queue_manager_quota=UNLIMITED
+            ),
+            directory_integrated=False,
+        )
+        qm = QueueManager(
+            store.recover(None),
+            new=new,
+            guids=lambda: UUID(int=self.guid.int | next(self.guids) << 32),
+            packets=store,
+            scratch=store.scratch,
+            settings=Settings(
+                names=frozenset((self.address,)), memory_budget=self.ways.memory_budget
+            ),
+            now=self.world.now,
+            utc=self.utc,
+        )
+        qm.start(MachineIdentity(self.name), None)
+        return qm
+
+    def boot(self) -> None:
+        """Start from what is on disk."""
+        self.life += 1
+        self.up = True
+        self._timer = None
+        self.qm = self.open(self.store)
+        self.binary = BinaryProtocol(self.qm, self.settings)
+        self.binary.start(now=self.world.now)
+        self.service()
+
+    def flush(self) -> None:
+        """Make everything durable at once; for the first start and a clean stop."""
+        if self._writing is not None:
+            self._finish(*self._writing)
+        while (taken := self.qm.take_batch()) is not None:
+            self._finish(taken[0], self.store.begin([taken[1]]))
+
+    def crash(self, down: float, *, clean: bool = False) -> None:
+        """Lose what is not on disk, and every connection; start again later.
+
+        A write that is under way is on disk or not, wholly: the store sees to that.
+        """
+        if not self.up:
+            return
+        self.world.say(f"{self.name} {'stops' if clean else 'crashes'} for {down:.1f} s")
+        if clean:
+            self._enter()
+            self.binary.stop(now=self.world.now)
+            self.flush()
+            self.service()
+        elif self._writing is not None and self.world.random.random() < 0.5:
+            number, write = self._writing
+            self.store.write(write)
+            self.store.finish(write)
+            self._settle(number)
+        self.up = False
+        self.crashes.append(self.world.now)
+        self._writing = None
+        self._effects.clear()
+        for wire in list(self.wires.values()):
+            wire.drop_node(self)
+        self.wires.clear()
+        self.world.after(down, self.boot)
+
+    # What the network does
+
+    def _enter(self) -> None:
+        self.qm.set_time(now=self.world.now, utc=self.utc)
+
+    def accept(self, address: str) -> int | None:
+        self._enter()
+        number = self.binary.accept(address, now=self.world.now)
+        if number is not None:
+            self._fit(number)
+        self.service()
+        return number
+
+    def connected(self, number: int, address: str) -> None:
+        self._enter()
+        self.binary.connected(number, address, now=self.world.now)
+        self._fit(number)
+        self.service()
+
+    def _fit(self, number: int) -> None:
+        """Make a new session behave as this node does."""
+        connection = self.binary._connections.get(number)
+        if connection is None:
+            return
+        if self.ways.eager:
+            connection.session.received = EagerReceived()
+        if self.ways.forgetful:
+            connection.session.__class__ = _ForgetfulSession
+
+    def connect_failed(self, number: int, status: ConnectionStatus) -> None:
+        self._enter()
+        self.binary.connect_failed(number, status, now=self.world.now)
+        self.service()
+
+    def receive_data(self, number: int, data: bytes) -> None:
+        self._enter()
+        self.binary.receive_data(number, data, now=self.world.now)
+        self.service()
+
+    def connection_lost(self, number: int) -> None:
+        self._enter()
+        self.binary.connection_lost(number, now=self.world.now)
+        self.service()
+
+    # The service in small
+
+    def operate(self) -> QueueManager:
+        """The queue manager, to do something with; call `service` afterwards."""
+        self._enter()
+        return self.qm
+
+    def service(self) -> None:
+        """Do what follows from the last operation."""
+        now = self.world.now
+        happened = True
+        while happened:
+            happened = False
+            for event in self.qm.take_events():
+                self.binary.core_event(event, now=now)
+                happened = True
+            while (command := self.binary.next_event()) is not None:
+                self._obey(command)
+                happened = True
+            for number in self.binary.take_ready():
+                wire = self.wires.get(number)
+                while data := self.binary.data_to_send(number, now=now):
+                    happened = True
+                    if wire is not None:
+                        self._transmit(wire, number, b"".join(data))
+        self._start_write()
+        self._arm()
+
+    def _transmit(self, wire: Wire, number: int, data: bytes) -> None:
+        if self.on_transmit is not None:
+            self.on_transmit(self, data)
+        wire.send(self, number, data)
+
+    def _obey(self, command: Event) -> None:
+        if isinstance(command, Connect):
+            self.world.connect(self, command)
+        elif isinstance(command, Disconnect):
+            wire = self.wires.get(command.connection)
+            self.world.count(f"closed: {command.reason}")
+            self.world.say(
+                f"{self.name} closes {command.connection}: {command.reason} {command.detail}"
+            )
+            if wire is not None:
+                if command.data:
+                    wire.send(self, command.connection, b"".join(command.data))
+                wire.close(self, command.connection)
+        else:
+            assert isinstance(command, SendPing)
+
+    def _arm(self) -> None:
+        times = [self.binary.next_timer(), self.qm.next_timer()]
+        time = min((each for each in times if each is not None), default=None)
+        if time is not None and (self._timer is None or time < self._timer):
+            self._timer = time
+            life = self.life
+            self.world.at(time, lambda: self._wake(life, time))
+
+    def _wake(self, life: int, time: float) -> None:
+        if not self.alive(life) or self._timer != time:
+            return
+        self._timer = None
+        now = self.world.now
+        self._enter()
+        due = self.qm.next_timer()
+        if due is not None and due <= now:
+            self.qm.handle_timer(now=now, utc=self.utc)
+        self.binary.handle_timer(now=now)
+        self.service()
+
+    def jump(self, seconds: float) -> None:
+        """The clock of this machine is set."""
+        self.offset += seconds
+        if self.up:
+            self._enter()
+            self._timer = None
+            self.service()
+
+    # The disk
+
+    def _start_write(self) -> None:
+        if self._writing is not None:
+            return
+        taken = self.qm.take_batch()
+        if taken is None:
+            return
+        number, batch = taken
+        self._writing = number, self.store.begin([batch])
+        life = self.life
+        delay = self.world.random.uniform(*_FLUSH) * self.slowness
+        self.world.after(delay, lambda: self._written(life, number))
+
+    def _written(self, life: int, number: int) -> None:
+        if not self.alive(life) or self._writing is None or self._writing[0] != number:
+            return
+        self._enter()
+        self._finish(*self._writing)
+        self.service()
+
+    def _finish(self, number: int, write: Write) -> None:
+        self._writing = None
+        self.store.write(write)
+        self.store.finish(write)
+        self.qm.durable(number)
+        self.binary.durable(number, now=self.world.now)
+        self._settle(number)
+
+    def when_durable(self, depends: int, effect: Effect) -> None:
+        """Let something count once a batch is on disk, and never if the batch is lost."""
+        if depends <= self.qm.state.durable_number:
+            effect()
+        else:
+            self._effects.append((depends, effect))
+
+    def _settle(self, number: int) -> None:
+        ready = [effect for depends, effect in self._effects if depends <= number]
+        self._effects = [each for each in self._effects if each[0] > number]
+        for effect in ready:
+            effect()

@@ -1,0 +1,43 @@
+"""Many seeds: every promise holds in every run."""
+
+import pytest
+
+from .run import MESSAGES, Simulation
+
+SEEDS = 300
+_AT_A_TIME = 5
+_SOAK_SEEDS = 20_000
+_SOAK_AT_A_TIME = 100
+
+
+def _run(first: int, count: int) -> None:
+    for seed in range(first, first + count):
+        simulation = Simulation(seed)
+        try:
+            simulation.run()
+        except AssertionError as exc:
+            raise AssertionError(f"python -m tests.simulation {seed} --trace: {exc}") from exc
+        assert len(simulation.nodes) >= 3
+        assert len(simulation.ledger.entries) >= MESSAGES
+        assert simulation.faults >= 10
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, _AT_A_TIME))
+def test_what_was_promised_holds_whatever_breaks(first: int) -> None:
+    _run(first, _AT_A_TIME)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("first", range(SEEDS, SEEDS + _SOAK_SEEDS, _SOAK_AT_A_TIME))
+def test_what_was_promised_holds_in_a_long_run(first: int) -> None:
+    _run(first, _SOAK_AT_A_TIME)
+
+
+def test_a_seed_replays_a_run_exactly() -> None:
+    traces: list[list[str]] = []
+    for _ in range(2):
+        lines: list[str] = []
+        Simulation(7, trace=lines.append).run()
+        traces.append(lines)
+    assert traces[0] == traces[1]
+    assert len(traces[0]) > MESSAGES
