@@ -20,6 +20,8 @@ _CUT: Final = "…"
 _COMFORTABLE_COLUMN: Final = 24
 _SMALLEST_COLUMN: Final = 8
 _WIDE: Final = frozenset("WF")
+# One for all: `json.dumps` would make one for each object.
+_encode: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Column(NamedTuple):
@@ -45,8 +47,7 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def json_line(value: Mapping[str, Any]) -> bytes:
     """A JSON object and the end of its line; text that is no Unicode is escaped."""
-    text = json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
-    return text.encode("utf-8", "backslashreplace") + b"\n"
+    return _encode(value).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:

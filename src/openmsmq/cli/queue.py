@@ -247,17 +247,35 @@ def delete(
         typer.echo(f"{did} {info['path']} with {contents(info)}")
 
 
+def complete_principal(incomplete: str) -> list[str]:
+    """The words for principals that a shell may complete."""
+    from openmsmq.security.principals import WELL_KNOWN
+
+    words = [*WELL_KNOWN, "user:", "uid:", "group:", "gid:"]
+    return [word for word in words if word.startswith(incomplete)]
+
+
+def complete_right(incomplete: str) -> list[str]:
+    """The words for rights that a shell may complete."""
+    from openmsmq.security.rights import QUEUE_RIGHTS
+
+    return [word for word in QUEUE_RIGHTS if word.startswith(incomplete)]
+
+
 PrincipalArgument = Annotated[
     str,
     typer.Argument(
         metavar="PRINCIPAL",
+        autocompletion=complete_principal,
         help="everyone, anonymous, user:NAME, uid:NUMBER, group:NAME, gid:NUMBER or a SID.",
     ),
 ]
 RightsArgument = Annotated[
     list[str],
     typer.Argument(
-        metavar="RIGHT...", help="Such as send, peek, receive, get-properties, delete or full."
+        metavar="RIGHT...",
+        autocompletion=complete_right,
+        help="Such as send, peek, receive, get-properties, delete or full.",
     ),
 ]
 

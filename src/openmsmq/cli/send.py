@@ -16,6 +16,8 @@ from .progress import Update, progress
 from .quantities import count_text, size_text
 from .send_options import (
     INFINITE,
+    complete_acknowledge,
+    complete_body_type,
     parse_acknowledge,
     parse_body_type,
     parse_correlation_id,
@@ -96,6 +98,7 @@ def send(
         int | None,
         typer.Option(
             parser=parse_acknowledge,
+            autocompletion=complete_acknowledge,
             metavar="KIND",
             help="Acknowledgments: none, arrival, receive, full, positive-arrival, "
             "positive-receive, negative-arrival, negative-receive; several with commas.",
@@ -118,7 +121,10 @@ def send(
     body_type: Annotated[
         int | None,
         typer.Option(
-            parser=parse_body_type, metavar="TYPE", help="VT_BSTR, VT_LPSTR, ... or a number [0]."
+            parser=parse_body_type,
+            autocompletion=complete_body_type,
+            metavar="TYPE",
+            help="VT_BSTR, VT_LPSTR, ... or a number [0].",
         ),
     ] = None,
     trace_queue: Annotated[

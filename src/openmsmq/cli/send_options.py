@@ -50,6 +50,14 @@ def parse_acknowledge(text: str) -> int:
         raise typer.BadParameter(str(exc)) from exc
 
 
+def complete_acknowledge(incomplete: str) -> list[str]:
+    """The words that a shell may complete; the last one of several."""
+    from openmsmq.client.message import ACKNOWLEDGE_WORDS
+
+    before, comma, begun = incomplete.rpartition(",")
+    return [before + comma + word for word in ACKNOWLEDGE_WORDS if word.startswith(begun)]
+
+
 def parse_correlation_id(text: str) -> str:
     """The id of a message.
 
@@ -80,6 +88,11 @@ def parse_body_type(text: str) -> int:
         names = ", ".join(BodyType.__members__)
         raise typer.BadParameter(f"{text!r} is neither a number nor one of {names}")
     return number
+
+
+def complete_body_type(incomplete: str) -> list[str]:
+    """The names that a shell may complete."""
+    return [name for name in BodyType.__members__ if name.startswith(incomplete)]
 
 
 def parse_guid(text: str) -> str:
