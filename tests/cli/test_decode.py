@@ -117,7 +117,7 @@ Packet 1: ConnectionParameters, 32 bytes
         (b"".join(ALL), ()),
         (b"".join(ALL).hex().encode(), ()),
         ("\n".join(data.hex(" ") for data in ALL).encode("utf-16"), ()),
-        (gzip.compress(b"".join(ALL)), ("-",)),
+        (gzip.compress(b"".join(ALL), mtime=0), ("-",)),
         (b"".join(ALL), ("--format", "raw", "-")),
         (b"".join(ALL).hex().encode(), ("--format", "hex")),
     ],
@@ -440,7 +440,7 @@ def test_a_capture_that_is_cut_off_is_shown_and_named(tmp_path: Path) -> None:
         (("--format", "pcap"), b"nothing", "Capture.Magic at offset 0 (0x0): "),
         ((), b"", "no packets found\nLikely cause: the input is empty, or"),
         (("/does/not/exist",), b"", "/does/not/exist cannot be read: "),
-        ((), gzip.compress(CUT)[:60], "- cannot be read: "),
+        ((), gzip.compress(CUT, mtime=0)[:60], "- cannot be read: "),
     ],
 )
 def test_input_that_cannot_be_used_is_explained(
