@@ -72,6 +72,8 @@ def main() -> None:
         pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
         run(*pip, locked_version("uv"))
     os.environ["UV_PYTHON"] = python
+    # Trust what the machine trusts: company networks have certificates of their own.
+    os.environ.setdefault("UV_SYSTEM_CERTS", "true")
     # Links fail across file systems; uv then copies, and need not say so.
     os.environ.setdefault("UV_LINK_MODE", "copy")
     say(3, "locked packages, Spark among them: about a minute the first time")
