@@ -87,10 +87,15 @@ class Incoming:
         final_ack_required: list[int] = []
         allowed: dict[bytes, bool] = {}
         size = 0
+        # Looked at once where the answer is the same for all messages.
+        total = sum([len(message.packet) for message in messages])
+        fits = check_room(state, queue, total) is EnqueueStatus.OK
         for message in messages:
             found = self._refuse(queue, message, allowed)
             if found is None:
-                status = _admit(state, queue, message, size)
+                status = EnqueueStatus.OK
+                if not fits or message.time_to_reach_queue != INFINITE:
+                    status = _admit(state, queue, message, size)
                 if status is EnqueueStatus.QUEUE_MANAGER_QUOTA:
                     break
                 found = _STATUS_CLASSES[status]

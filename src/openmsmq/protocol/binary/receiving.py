@@ -292,13 +292,14 @@ class _Read:
             if each.stream is not None:
                 each.stream.sequence_identifier, each.stream.sequence_number = each.before
                 incoming.store_stream(queue, each.stream)
+        for each in {id(each.stream): each for each in run[: len(classes)]}.values():
+            if each.stream is not None:
+                self._schedule(each.message, each.stream)
         return not left
 
     def _delivered(self, arriving: _Arriving, message_class: MessageClass) -> None:
         message = arriving.message
-        if arriving.stream is not None:
-            self._schedule(message, arriving.stream)
-        else:
+        if arriving.stream is None:
             self._note(message, message.packet[16:32] + message.packet[56:60])
         if message_class is not _ACCEPTED:
             self._receiver.count(f"refused: {message_class.name}")
