@@ -1,5 +1,6 @@
 """Queue managers inside the process."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 import openmsmq
 from openmsmq import Message
 from openmsmq.client.embedded import embedded
+from openmsmq.store.file_store import FileStore
 from openmsmq.wire.errors import ConfigError, StoreError
 
 ORDERS = r".\private$\orders"
@@ -76,3 +78,27 @@ def test_connections_of_other_blocks_end_with_it() -> None:
         other.send(ORDERS, Message("x"))
     with pytest.raises(openmsmq.ConnectionLost):
         other.status()
+
+
+def test_without_the_fast_event_loop_it_runs_on_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvloop", None)
+    with embedded() as manager:
+        assert manager.status()["state"] == "Ready"
+
+
+def test_a_store_that_fails_is_told_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = embedded(tmp_path)
+    manager = running.connect()
+
+    def fail(*_: object) -> None:
+        raise StoreError("the disk is gone")
+
+    monkeypatch.setattr(FileStore, "write", fail)
+    with pytest.raises(openmsmq.ConnectionLost):
+        manager.create_queue(ORDERS)
+    manager.close()
+    with pytest.raises(StoreError, match="the disk is gone"):
+        running.close()
+    running.close()

@@ -193,6 +193,12 @@ def test_a_message_can_be_sent_on() -> None:
     )
 
 
+def test_a_queue_that_has_no_format_name_is_shown_as_well_as_can_be() -> None:
+    strange = QueueAddress(7, direct="FAX:123")
+    message = received(response_queue=strange)
+    assert message.response_queue == "DIRECT=FAX:123"
+
+
 def test_a_message_is_shown_with_id_label_and_body() -> None:
     message = received(b"text", "label", source_queue_manager=SOURCE, message_id=9)
     shown = f"ReceivedMessage(id='{GUID}\\\\9', label='label', body='text')"

@@ -416,38 +416,87 @@ def test_a_wait_for_the_queue_manager_ends_with_the_timeout(tmp_path: Path) -> N
     run(main())
 
 
-def test_something_else_that_listens_is_no_queue_manager(tmp_path: Path) -> None:
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read(1000)
-        writer.write(b"\xff\xff\xff\xff")
-        await reader.read(1000)
-        writer.close()
-
+def test_other_calls_connect_again_when_the_loss_was_known_before(tmp_path: Path) -> None:
     async def main() -> None:
-        server = await asyncio.start_unix_server(serve, tmp_path / "socket")
-        with pytest.raises(openmsmq.ConnectionLost, match="does not let this client in"):
-            await aio.connect(tmp_path / "socket")
-        server.close()
-        await server.wait_closed()
+        running = await asyncio.to_thread(embedded, tmp_path)
+        manager = await aio.connect(running.address, reconnect=True)
+        queue = await manager.create_queue(ORDERS)
+        waiting = asyncio.create_task(queue.receive(timeout=WAIT))
+        await asyncio.to_thread(running.close)
+        with pytest.raises(openmsmq.ConnectionLost):
+            await manager.status()
+        running = await asyncio.to_thread(embedded, tmp_path)
+        await asyncio.gather(*(manager.status() for _ in range(5)))
+        await queue.send(Message("x"))
+        assert (await waiting).body == "x"
+        await manager.close()
+        await asyncio.to_thread(running.close)
 
     run(main())
 
 
-def test_a_listener_that_says_nothing_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_listener_that_does_not_shake_hands_is_given_up() -> None:
+    async def main() -> None:
+        peer = Stranger(b"")
+        server = await asyncio.start_server(peer.serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(openmsmq.ConnectionLost, match=r"no answer in 0\.05 seconds"):
+            await aio.connect(f"127.0.0.1:{port}", token="secret", timeout=0.05)
+        server.close()
+        await peer.gone.wait()
+
+    run(main())
+
+
+def test_messages_of_an_asynchronous_source_go_in_one_transaction(run_with: Run) -> None:
+    async def main(qm: aio.QueueManager) -> None:
+        queue = await qm.create_queue(ORDERS, transactional=True)
+
+        async def source() -> AsyncIterator[Message]:
+            for number in range(500):
+                yield Message(bytes([number % 256]) * 1000)
+
+        assert await queue.send_many(source(), "single") == 500
+        plain = await qm.create_queue(r".\private$\plain")
+        assert await plain.send_many(source()) == 500
+        async with queue:
+            assert (await queue.info())["messages"] == 500
+
+    run_with(main)
+
+
+class Stranger:
+    """Something that listens and is no queue manager."""
+
+    def __init__(self, answer: bytes) -> None:
+        self._answer = answer
+        self.gone = asyncio.Event()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1000)
+        writer.write(self._answer)
+        await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        self.gone.set()
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [(b"\xff\xff\xff\xff", "does not let this client in"), (b"", "not answered in time")],
+)
+def test_something_else_that_listens_is_no_queue_manager(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: bytes, text: str
 ) -> None:
     monkeypatch.setattr("openmsmq.client.logic.link.GRACE_SECONDS", 0.05)
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read()
-        writer.close()
-
     async def main() -> None:
-        server = await asyncio.start_unix_server(serve, tmp_path / "socket")
-        with pytest.raises(openmsmq.ConnectionLost, match="not answered in time"):
+        peer = Stranger(answer)
+        server = await asyncio.start_unix_server(peer.serve, tmp_path / "socket")
+        with pytest.raises(openmsmq.ConnectionLost, match=text):
             await aio.connect(tmp_path / "socket")
         server.close()
-        await server.wait_closed()
+        await peer.gone.wait()
 
     run(main())
 

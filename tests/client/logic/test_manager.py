@@ -184,6 +184,16 @@ def test_a_connection_makes_one_queue_for_answers_and_deletes_it(
     assert Running(manager.close()).ended
 
 
+def test_a_queue_for_answers_that_cannot_be_made_is_tried_again(
+    peer: Peer, manager: ManagerLogic
+) -> None:
+    for _ in range(2):
+        running = Running(manager.request(None, "destination", Message(b"?"), None, 0))
+        create = peer.request(local.CreateQueue)
+        with pytest.raises(QueueError):
+            peer.go_on(running, local.Failed(create.id, EXISTS, ""))
+
+
 def received(**properties: object) -> ReceivedMessage:
     destination = address_of(parse_format_name(ORDERS))
     packet = build_user_message(destination_queue=destination, **properties)  # type: ignore[arg-type] # the builder checks them

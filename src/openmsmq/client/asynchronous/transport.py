@@ -138,8 +138,8 @@ async def open_transport(address: Address, timeout: float) -> Transport:
                 _, transport = await loop.create_unix_connection(
                     lambda: Transport(session), str(address.path)
                 )
-    except OSError as exc:
-        raise nobody_answers(address, exc.strerror or exc) from exc
     except TimeoutError as exc:
         raise nobody_answers(address, f"no answer in {timeout} seconds") from exc
+    except OSError as exc:
+        raise nobody_answers(address, exc.strerror or exc) from exc
     return transport

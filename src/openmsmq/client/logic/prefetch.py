@@ -46,13 +46,10 @@ class Prefetch:
 
     def next_batch(self, timeout: float | None) -> Operation[list[ReceivedMessage] | None]:
         """The next messages, once the caller has taken all before; None when none came in time."""
-        yield from self._begin()
+        session = yield from self._begin()
         self.remove_taken()
         self._batch = []
         self._removed = self.given = 0
-        queue, session = self._queue, self._session
-        if session is None:
-            return None
         session.check()
         while not self._batch:
             reply = yield from self._next_reply(session, timeout)
@@ -61,12 +58,12 @@ class Prefetch:
                 if reply.code in _ENDED:
                     return None
                 raise failure(reply)
-            self._batch = queue.not_taken_before(self._handle, messages(reply))
+            self._batch = self._queue.not_taken_before(self._handle, messages(reply))
             if self._reads_ahead:
                 self._ask(session)
         return self._batch
 
-    def _begin(self) -> Operation[None]:
+    def _begin(self) -> Operation[Session]:
         """Open the queue, again if the connection was lost."""
         link = self._queue.link
         if self._session is not None and self._session is not link.session:
@@ -75,6 +72,7 @@ class Prefetch:
             self._read = self._removed = self.given = 0
         self._handle = yield from self._queue.opened("receive")
         self._session = link.session
+        return link.session
 
     def _next_reply(self, session: Session, timeout: float | None) -> Operation[local.AnyReply]:
         if not self._read:
