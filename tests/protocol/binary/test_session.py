@@ -573,6 +573,16 @@ def test_a_pause_is_announced_with_a_window_of_one() -> None:
     assert not session.active
 
 
+def test_a_small_window_does_not_outlast_the_next_message() -> None:
+    session = open_session()
+    session.announce_pause()
+    session.data_to_send()
+    deliver(session, 1)
+    assert acks(session) == [header(1)]
+    deliver(session, 1)
+    assert not session.data_to_send()
+
+
 def test_after_a_pause_nothing_rides_along_before_something_new_comes() -> None:
     session = open_session()
     session.receive_data(message(1), now=NOW)

@@ -83,7 +83,6 @@ class BinaryProtocol:
         # Connections of which something waits for the disk.
         self._waiting: set[Connection] = set()
         self._window = self.settings.window_size
-        self._pressed = False
         self._history_timer = False
         manager.state.message_history.size = self.settings.history_size
 
@@ -237,7 +236,6 @@ class BinaryProtocol:
 
     def set_memory_pressure(self, *, pressed: bool, now: float) -> None:
         """Memory is short, or no longer: peers send one message at a time, then ever more."""
-        self._pressed = pressed
         if pressed:
             self._set_window(1)
             self._agenda.set(_WINDOW_TIMER, None)

@@ -64,6 +64,7 @@ class BinarySession:
 
     __slots__ = (
         "_ack_wait_multiplier",
+        "_announced_window",
         "_events",
         "_framer",
         "_handshake",
@@ -105,6 +106,8 @@ class BinarySession:
             refuse=refuse,
             window_size=self.window_size,
         )
+        # What the peer knows of our window.
+        self._announced_window = self.window_size
         # ReceivedWindowSize, as the last SessionHeader says it.
         self._peer_window = settings.window_size
         self._ack_wait_multiplier = settings.direct_ack_wait_multiplier if direct else 1
@@ -247,8 +250,8 @@ class BinarySession:
         received.durable(number)
         # Choice: half a window is enough for an acknowledgment; the timers alone would let express
         # messages through at one window every ten seconds.
-        half = max(min(self.window_size, self._peer_window) // 2, 1)
-        while received.unacked >= half or received.unacked_recoverable >= RECOVERABLE_BITS:
+        half = max(min(self._announced_window, self._peer_window) // 2, 1)
+        if received.unacked >= half or received.unacked_recoverable >= RECOVERABLE_BITS:
             self._send_session_ack(self.window_size)
             self._restart_ack_send(now)
 
@@ -344,6 +347,7 @@ class BinarySession:
         self.output_bytes += len(data)
 
     def _session_header(self, window_size: int) -> SessionHeader:
+        self._announced_window = window_size
         acked, first_recoverable, flags = self.received.take()
         return SessionHeader(
             acked,
