@@ -164,7 +164,7 @@ def check_leaks(node: Node) -> None:
         "unstored changes": len(state.batch),
         "connections": len(binary._connections),
         "waiting for disk": len(binary._waiting),
-        "links with timers": len(binary._agenda),
+        "links with timers": len(binary._agenda._deadlines),
         "history": len(state.message_history),
         "awaiting final acks": len(sender._awaiting),
         "positions": sum(len(each.plain) + len(each.ordered) for each in sender.transfers.values()),
