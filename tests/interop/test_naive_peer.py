@@ -43,6 +43,7 @@ def node() -> Iterator[Node]:
     node.embedded.close()
 
 
+@pytest.mark.spec("MQQB-2.1.1-04", "MQQB-2.1.1-07")
 def test_an_express_message_arrives_and_is_counted(node: Node) -> None:
     node.manager.create_queue(QUEUE)
     with NaivePeer(node.address) as peer:
@@ -127,6 +128,7 @@ def test_what_is_wrong_closes_the_session_without_an_answer(node: Node, data: by
         peer.handshake()
 
 
+@pytest.mark.spec("MQQB-2.1.2-04")
 def test_a_ping_is_answered(node: Node) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.settimeout(10)
