@@ -6,13 +6,15 @@ from uuid import UUID
 
 import pytest
 from tests.protocol.binary.pair import ORDERS, TO_B, USER, Network, Node, pair
+from tests.protocol.binary.raw_peer import SOURCE, RawPeer
 
 from openmsmq.core.open_queue import QueueAccessType
 from openmsmq.core.state import Settings
 from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.queue_address import direct_address, private_address
+from openmsmq.wire.queue_address import direct_address, private_address, public_address
 from openmsmq.wire.scalars import MessageIdentifier
 from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.user_message_builder import build_user_message
 
 ADMIN = r"private$\admin"
 TO_ADMIN = rf"TCP:10.0.0.1\{ADMIN}"
@@ -61,7 +63,49 @@ def test_an_acknowledgment_uses_the_session_that_is_open() -> None:
     assert classes(a) == [MessageClass.ACK_RECEIVE]
 
 
-@pytest.mark.spec("MQQB-1.3.5.2-02", "MQQB-3.1.7.15-03")
+@pytest.mark.spec("MQQB-3.1.7.15-03")
+@pytest.mark.parametrize("kind", [2, 3, 5, 6, 7])
+def test_every_kind_of_administration_queue_is_found(kind: int) -> None:
+    network, _, b = pair()
+    b.create(ADMIN)
+    local = b.qm.find_queue(rf".\{ADMIN}").properties
+    third = UUID(int=0x333)
+    address, expected = {
+        2: (private_address(SOURCE, 9), rf"PRIVATE={SOURCE}\9"),
+        3: (private_address(b.guid, local.private_queue_number), ADMIN),
+        5: (public_address(local.identifier), ADMIN),
+        6: (private_address(third, 9), rf"PRIVATE={third}\9"),
+        7: (direct_address(r"TCP:10.0.0.9\private$\q"), r"DIRECT=TCP:10.0.0.9\private$\q"),
+    }[kind]
+    peer = RawPeer(network, b)
+    peer.connect()
+    orders = b.qm.find_queue(rf".\{ORDERS}").properties.private_queue_number
+    packet = build_user_message(
+        destination_queue=private_address(b.guid, orders),
+        queue_manager_address=b.guid,
+        source_queue_manager=SOURCE,
+        message_id=1,
+        sent_time=int(network.utc),
+        admin_queue=address,
+        acknowledgments=PA,
+    )
+    assert packet[61] >> 5 == kind
+    peer.send(packet)
+    told = [
+        queue.path.lower()
+        for queue in b.qm.queues
+        for message in b.messages(queue)
+        if message.message_class == MessageClass.ACK_REACH_QUEUE
+    ]
+    told += [
+        f"private={SOURCE}\\9"
+        for message in peer.received
+        if message.message_class == MessageClass.ACK_REACH_QUEUE
+    ]
+    assert told == [expected.lower()]
+
+
+@pytest.mark.spec("MQQB-1.3.5.2-02")
 def test_an_acknowledgment_to_a_private_queue_of_the_source_finds_its_way() -> None:
     network, a, b = asking()
     number = a.qm.find_queue(rf".\{ADMIN}").properties.private_queue_number
@@ -363,7 +407,6 @@ def test_times_before_noon_are_am() -> None:
     assert "12:13:20 AM Wed,Nov 15 23" in reports(b)[0].label
 
 
-@pytest.mark.spec("MQQB-3.1.5.8-02")
 def test_a_duplicate_causes_no_second_acknowledgment_or_report() -> None:
     network, a, b, trace = tracing()
     a.create(ADMIN)

@@ -21,7 +21,7 @@ from tests.protocol.binary.sessions import (
 )
 
 from openmsmq.protocol.binary.events import CloseReason, Established, Opened
-from openmsmq.protocol.binary.handshake import SessionState
+from openmsmq.protocol.binary.handshake import Handshake, SessionState
 from openmsmq.protocol.binary.session import BinarySession
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.wire.connection_parameters import ConnectionParameters
@@ -166,6 +166,14 @@ def test_an_initiator_checks_the_response(packet: bytes, expected: CloseReason) 
     session.receive_data(packet, now=NOW)
     assert reason(session) is expected
     assert not session.data_to_send()
+
+
+@pytest.mark.spec("MQQB-3.1.3.2-12")
+def test_the_recoverable_ack_timeout_is_not_known_before_it_is_negotiated() -> None:
+    handshake = Handshake(
+        BinarySettings(), OURS, remote_guid=THEIRS, pinged=False, refuse=False, window_size=64
+    )
+    assert handshake.recoverable_ack_timeout == 0xFFFFFFFF
 
 
 def test_an_initiator_with_a_direct_name_takes_any_queue_manager() -> None:

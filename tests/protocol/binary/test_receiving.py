@@ -73,7 +73,7 @@ def test_duplicates_and_refused_messages_count_in_the_session() -> None:
     assert peer.closed is None
 
 
-@pytest.mark.spec("MQQB-3.1.1.3-07", "MQQB-6-12")
+@pytest.mark.spec("MQQB-6-12")
 def test_a_recoverable_duplicate_is_known_after_a_crash() -> None:
     network, b, peer = raw()
     peer.send(plain(1), plain(2, delivery_mode=0))

@@ -44,7 +44,7 @@ def acknowledged(session: BinarySession) -> MessagesAcknowledged:
 # Starting
 
 
-@pytest.mark.spec("MQQB-3.1.3.2-01", "MQQB-3.1.3.2-07", "MQQB-3.1.3.2-12")
+@pytest.mark.spec("MQQB-3.1.3.2-01", "MQQB-3.1.3.2-07")
 def test_a_new_session_counts_from_zero() -> None:
     session = open_session()
     session.announce_pause()

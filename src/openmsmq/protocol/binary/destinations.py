@@ -10,7 +10,7 @@ from openmsmq.core.outgoing_queue import OutgoingQueue
 from openmsmq.core.public_queues import read_public
 from openmsmq.core.state import State
 from openmsmq.directory.objects import ElementType, QueueManagerObject
-from openmsmq.wire.direct_format_name import DirectFormatName
+from openmsmq.wire.direct_format_name import DirectFormatName, DirectProtocol
 from openmsmq.wire.format_name import (
     FormatName,
     PrivateFormatName,
@@ -42,6 +42,9 @@ def is_binary(outgoing: OutgoingQueue) -> bool:
 def find_destination(state: State, name: FormatName) -> Destination | None:
     """Where messages to this name go; None when nobody knows."""
     if isinstance(name, DirectFormatName):
+        # [MS-MQQB] note 4: IPX and SPX went with Windows 2000.
+        if name.protocol in (DirectProtocol.IPX, DirectProtocol.SPX):
+            return None
         return Destination(name.address, GUID_NULL)
     if isinstance(name, PublicFormatName):
         found = read_public(state, name)
