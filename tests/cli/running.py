@@ -1,5 +1,6 @@
 """A queue manager in a process of its own, and `openmsmq` commands that talk to it."""
 
+import contextlib
 import io
 import json
 import os
@@ -83,6 +84,15 @@ class Manager:
         """Stop it cleanly; return its exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(SECONDS)
+
+
+def interrupt(process: "subprocess.Popen[bytes]") -> int:
+    """Press Ctrl-C, again if it came just before a system call; return the exit code."""
+    for _ in range(SECONDS):
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(3)
+    raise AssertionError("it does not end")
 
 
 def run(arguments: Sequence[str], stdin: bytes = b"") -> Outcome:

@@ -2,14 +2,13 @@
 
 import json
 import os
-import signal
 import subprocess
 import time
 from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.cli.running import SECONDS, Manager
+from tests.cli.running import SECONDS, Manager, interrupt
 
 from openmsmq.client.received_message import PROPERTIES
 
@@ -148,9 +147,8 @@ def test_follow_goes_on_until_interrupted(manager: Manager, queue: str, command:
     for body in ("first", "second", "third"):
         fill(manager, queue, body)
         assert json.loads(process.stdout.readline())["body"] == body
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=SECONDS)
-    assert (process.returncode, out, err) == (0, b"", b"\n")
+    assert interrupt(process) == 0
+    assert process.communicate(timeout=SECONDS) == (b"", b"\n")
     assert bodies(manager, queue) == ([] if command == "receive" else ["first", "second", "third"])
 
 
@@ -267,8 +265,7 @@ def test_an_interrupt_gives_back_what_was_not_printed(manager: Manager, queue: s
         while manager.run("queue", "show", queue, "--json").object["locked_messages"] == 0:
             assert time.monotonic() < deadline
         time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(SECONDS) == 0
+        assert interrupt(process) == 0
         assert process.stdout is not None
         printed = process.stdout.read()
     left = [body[60_000:] for body in bodies(manager, queue)]

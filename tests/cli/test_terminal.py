@@ -1,9 +1,7 @@
 """What is different on a terminal: questions, widths, colours, progress, the live view."""
 
-import signal
-
 import pytest
-from tests.cli.running import Manager
+from tests.cli.running import Manager, interrupt
 from tests.cli.terminal import Terminal
 
 
@@ -127,8 +125,7 @@ def test_the_live_view_ends_with_the_last_look(manager: Manager, filled: str) ->
 def test_the_live_view_ends_with_an_interrupt(manager: Manager, filled: str) -> None:
     with Terminal(manager, "top", "--interval", "60") as terminal:
         terminal.expect("Messages")
-        terminal.process.send_signal(signal.SIGINT)
-        assert terminal.wait() == 0
+        assert interrupt(terminal.process) == 0
 
 
 def test_long_work_has_a_progress_bar(manager: Manager, queue: str) -> None:

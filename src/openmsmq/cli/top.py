@@ -26,6 +26,7 @@ _COLUMNS: Final = (
     Column("Readers", right=True, optional=True),
     Column("Label", cut=True, optional=True),
 )
+_NAP_SECONDS: Final = 0.25
 
 
 class Rates(NamedTuple):
@@ -93,7 +94,14 @@ def samples(
         looks += 1
         if looks == count:
             return
-        time.sleep(interval)
+        sleep(interval)
+
+
+def sleep(seconds: float) -> None:
+    """Sleep in short naps: a Ctrl-C that comes just before a nap is noticed behind it."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        time.sleep(min(left, _NAP_SECONDS))
 
 
 def rates_of(path: str, now: Sample, before: Sample | None) -> Rates:
