@@ -71,6 +71,8 @@ def run(file: Path | None, options: dict[str, Any]) -> int:
         if key.endswith("_port") and isinstance(value, str) and value != "off":
             options[key] = int(value) if value.isascii() and value.isdigit() else value
     gc.set_threshold(*GARBAGE_THRESHOLDS)
+    # What the recovery makes stays: there is no garbage before the queue manager is ready.
+    gc.disable()
     progress = RecoveryProgress()
     # Until the event loop listens to signals: a recovery may take a while.
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -78,7 +80,7 @@ def run(file: Path | None, options: dict[str, Any]) -> int:
     try:
         settings = Config.load(file, options)
         configure_logs(settings.log_level, settings.log_format)
-        uvloop.run(serve_until_stopped(settings, progress=progress.update, ready=print_endpoints))
+        uvloop.run(serve_until_stopped(settings, progress=progress.update, ready=ready))
     except MsmqError as exc:
         progress.close()
         typer.echo(f"openmsmq serve: {describe(exc)}", err=True)
@@ -111,6 +113,13 @@ def describe(error: MsmqError) -> str:
     else:
         return str(error)
     return f"{error}\n  remedy: {remedy}"
+
+
+def ready(endpoints: dict[str, str]) -> None:
+    """The queue manager serves: look for garbage from now on, but not in what was recovered."""
+    gc.freeze()
+    gc.enable()
+    print_endpoints(endpoints)
 
 
 def print_endpoints(endpoints: dict[str, str]) -> None:

@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -304,11 +305,12 @@ def open_store(config: Config) -> Store:
 
 def counted(messages: Iterable[T], total: int, progress: Progress) -> Iterator[T]:
     """The messages, with a word now and then about how many there were."""
-    for index, message in enumerate(messages):
-        if index % PROGRESS_STEP == PROGRESS_STEP - 1:
-            progress(index, total)
-        yield message
-    progress(total, total)
+    source = iter(messages)
+    done = 0
+    while part := list(islice(source, PROGRESS_STEP)):
+        yield from part
+        done += len(part)
+        progress(done, total)
 
 
 def make_manager(
@@ -339,6 +341,7 @@ def make_manager(
         settings=Settings(
             names=frozenset(name.lower() for name in names),
             memory_budget=config.memory_budget_bytes,
+            send_insecure_nacks=config.send_insecure_nacks,
             own=caller_of(os.geteuid(), os.getegid()),
         ),
         now=time.monotonic(),
