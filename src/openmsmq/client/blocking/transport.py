@@ -84,21 +84,29 @@ class Transport:
             self._arrived.notify_all()
 
     def _read(self) -> None:
+        tls = self._tls
         try:
-            data = self._socket.recv(READ_SIZE)
+            if tls is None:
+                # Only whoever reads touches this memory.
+                count = self._socket.recv_into(self.session.space())
+            else:
+                data = self._socket.recv(READ_SIZE)
+                count = len(data)
         except BlockingIOError:
             return
         except OSError as exc:
             raise self._lost(exc) from exc
-        if not data:
+        if not count:
             raise self._lost(None)
         with self.lock:
-            if self._tls is not None:
-                try:
-                    data = self._tls.decrypt(data)
-                except OSError as exc:
-                    raise self._lost(exc) from exc
-            self.session.receive_data(data)
+            if tls is None:
+                self.session.filled(count)
+                return
+            try:
+                clear = tls.decrypt(data)
+            except OSError as exc:
+                raise self._lost(exc) from exc
+            self.session.receive_data(clear)
 
     # Writing
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from itertools import count
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -29,6 +29,8 @@ from openmsmq.wire.errors import MsmqError
 from openmsmq.wire.queue_error import QueueError
 
 from .operations import Operation, Wait, failure
+
+T = TypeVar("T")
 
 REQUEST_BYTES: Final = 128 * 1024
 REQUEST_MESSAGES: Final = 1000
@@ -188,14 +190,25 @@ class Session:
         """Whether messages wait for others to leave with."""
         return bool(self._packets)
 
+    def space(self) -> memoryview:
+        """Where to read the next bytes to."""
+        return self._frames.space()
+
+    def filled(self, count: int) -> list[int]:
+        """So many bytes were read to `space`; else like `receive_data`."""
+        return self._receive(self._frames.filled, count)
+
     def receive_data(self, data: bytes) -> list[int]:
         """Bytes came; return the requests that they answer.
 
         Raises:
             ConnectionLost: the other side does not speak the protocol; the session is over.
         """
+        return self._receive(self._frames.feed, data)
+
+    def _receive(self, cut: Callable[[T], list[memoryview]], came: T) -> list[int]:
         try:
-            replies = [decode_reply(payload) for payload in self._frames.feed(data)]
+            replies = [decode_reply(payload) for payload in cut(came)]
         except (MsmqError, msgspec.MsgspecError, UnicodeDecodeError) as exc:
             raise self.lose(f"what is at {self.description} is no queue manager: {exc}") from exc
         if replies:

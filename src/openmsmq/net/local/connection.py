@@ -72,7 +72,7 @@ class LocalHost(Protocol):
         """A client is gone."""
 
 
-class LocalConnection(asyncio.Protocol):
+class LocalConnection(asyncio.BufferedProtocol):
     """The socket of one client, with bounds on what it may have in flight.
 
     Requests are carried out while the client reads the replies, the disk keeps up and the slice
@@ -172,11 +172,16 @@ class LocalConnection(asyncio.Protocol):
 
     # Requests
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - asyncio's signature
+        if self._requests:
+            self._buffer.release()
+        return self._buffer.space()
+
+    def buffer_updated(self, nbytes: int) -> None:
         if self._session is None:
             return
         try:
-            self._requests.extend(self._buffer.feed(data))
+            self._requests.extend(self._buffer.filled(nbytes))
         except ProtocolViolation as exc:
             self._fail(exc)
             return

@@ -8,6 +8,11 @@ from openmsmq.wire.errors import ProtocolViolation
 LENGTH: Final = Struct("<I")
 LENGTH_SIZE: Final = 4
 MAX_FRAME_SIZE: Final = 32 * 1024 * 1024
+# How much is read at once, from a client that sends little and from one that sends much.
+LEAST_ROOM: Final = 4096
+MOST_ROOM: Final = 256 * 1024
+# Memory beyond this is given back once it is not needed.
+KEPT_SIZE: Final = 2 * 1024 * 1024
 # Whoever has not said who it is needs no more.
 HELLO_FRAME_SIZE: Final = 4096
 
@@ -18,56 +23,89 @@ def frame(payload: bytes) -> bytes:
 
 
 class FrameBuffer:
-    """Cuts the payloads out of a stream of bytes; keeps those of a frame that is not complete."""
+    """Cuts the payloads out of a stream of bytes that is read into it.
 
-    __slots__ = ("_held", "_wanted", "max_frame_size")
+    Payloads are views of its memory, good until the next bytes are read; whoever keeps them longer
+    calls `release`. The memory grows with what arrives, never with what a frame announces.
+    """
+
+    __slots__ = ("_begin", "_end", "_memory", "_room", "max_frame_size")
 
     def __init__(self, max_frame_size: int = MAX_FRAME_SIZE) -> None:
-        self._held = bytearray()
-        # Fewer bytes than this cannot complete a frame.
-        self._wanted = LENGTH_SIZE
+        self._memory = memoryview(bytearray(LEAST_ROOM))
+        # Where the first frame that is not complete begins, and where the bytes end.
+        self._begin = 0
+        self._end = 0
+        # How much to read at once: what was filled before is doubled.
+        self._room = LEAST_ROOM
         self.max_frame_size = max_frame_size
 
     @property
     def held_bytes(self) -> int:
         """How many bytes of an incomplete frame are kept."""
-        return len(self._held)
+        return self._end - self._begin
 
-    def feed(self, data: bytes) -> list[memoryview]:
-        """Add bytes and return the payloads that are complete.
+    def space(self) -> memoryview:
+        """Where to read the next bytes to."""
+        self._make_room(self._room)
+        return self._memory[self._end : self._end + self._room]
+
+    def filled(self, count: int) -> list[memoryview]:
+        """So many bytes were read to `space`: return the payloads that are complete.
 
         Raises:
             ProtocolViolation: a frame is over the limit; it is not waited for.
         """
-        source: bytes | bytearray = data
-        if self._held:
-            self._held += data
-            source = self._held
-        end = len(source)
-        if end < self._wanted:
-            if source is data:
-                self._held = bytearray(data)
-            return []
-        payloads, position, self._wanted = self._cut(source)
-        if source is data or position:
-            # The payloads are views of the source, which may not change any more.
-            self._held = bytearray(memoryview(source)[position:])
-        return payloads
+        if count == self._room < MOST_ROOM:
+            self._room *= 2
+        self._end += count
+        return self._cut()
 
-    def _cut(self, source: bytes | bytearray) -> tuple[list[memoryview], int, int]:
-        """Complete payloads, where the next frame starts, and how many bytes it needs."""
-        view = memoryview(source)
+    def feed(self, data: bytes) -> list[memoryview]:
+        """Add bytes that were read elsewhere; else like `filled`."""
+        self._make_room(len(data))
+        end = self._end + len(data)
+        self._memory[self._end : end] = data
+        self._end = end
+        return self._cut()
+
+    def release(self) -> None:
+        """Leave the memory to the payloads that were given, and go on in other."""
+        self._move(memoryview(bytearray(self.held_bytes + self._room)))
+
+    def _make_room(self, room: int) -> None:
+        held = self.held_bytes
+        size = len(self._memory)
+        if not held:
+            self._begin = self._end = 0
+            if size > KEPT_SIZE:
+                size = 0
+        if self._end + room <= size:
+            return
+        if 2 * held + room <= size:
+            self._move(self._memory)
+        else:
+            self._move(memoryview(bytearray(max(2 * held, LEAST_ROOM) + room)))
+
+    def _move(self, memory: memoryview) -> None:
+        held = self.held_bytes
+        memory[:held] = self._memory[self._begin : self._end]
+        self._memory = memory
+        self._begin, self._end = 0, held
+
+    def _cut(self) -> list[memoryview]:
         payloads: list[memoryview] = []
-        position = 0
-        while len(source) - position >= LENGTH_SIZE:
-            size: int = LENGTH.unpack_from(source, position)[0]
+        memory, begin, end = self._memory, self._begin, self._end
+        while end - begin >= LENGTH_SIZE:
+            size: int = LENGTH.unpack_from(memory, begin)[0]
             if size > self.max_frame_size:
                 raise ProtocolViolation(
                     f"a frame of {size} bytes is over the limit of {self.max_frame_size} bytes"
                 )
-            start = position + LENGTH_SIZE
-            if start + size > len(source):
-                return payloads, position, LENGTH_SIZE + size
-            payloads.append(view[start : start + size])
-            position = start + size
-        return payloads, position, LENGTH_SIZE
+            following = begin + LENGTH_SIZE + size
+            if following > end:
+                break
+            payloads.append(memory[begin + LENGTH_SIZE : following])
+            begin = following
+        self._begin = begin
+        return payloads
