@@ -42,7 +42,14 @@ class BinaryService:
 
     def __init__(self, config: Config, host: Host) -> None:
         self._config = config
-        settings = BinarySettings(max_connections=config.max_connections)
+        settings = BinarySettings(
+            max_connections=config.max_connections,
+            send_ping=config.send_ping,
+            resend_timeouts_short=config.resend_timeouts_short,
+            resend_timeouts_medium=config.resend_timeouts_medium,
+            resend_timeouts_long=config.resend_timeouts_long,
+            resend_timeouts_final=config.resend_timeouts_final,
+        )
         self.protocol: Final = BinaryProtocol(host.manager, settings)
         server_tls, client_tls = tls_contexts(config)
         self._shell = BinaryShell(

@@ -57,6 +57,12 @@ class Config(BaseModel):
     names: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     directory: Path | None = None
+    send_ping: bool = False
+    send_insecure_nacks: bool = False
+    resend_timeouts_short: float = Field(default=30.0, ge=1.0, le=86400.0)
+    resend_timeouts_medium: float = Field(default=300.0, ge=1.0, le=86400.0)
+    resend_timeouts_long: float = Field(default=1800.0, ge=1.0, le=86400.0)
+    resend_timeouts_final: float = Field(default=21600.0, ge=1.0, le=86400.0)
     binary_certificate: Path | None = None
     binary_key: Path | None = None
     binary_ca: Path | None = None
