@@ -318,3 +318,33 @@ def test_a_read_is_limited_by_bytes_but_returns_at_least_one(harness: Harness) -
     assert len(bodies(harness.qm.peek_many(descriptor, max_count=3, max_bytes=2500))) == 2
     assert len(bodies(harness.qm.peek_many(descriptor, max_count=3, max_bytes=10))) == 1
     assert len(bodies(harness.qm.dequeue_many(descriptor, max_count=3, max_bytes=2500))) == 2
+
+
+def _depends(read: Read | WaitingRead) -> int:
+    assert isinstance(read, Read)
+    return read.depends
+
+
+@pytest.mark.parametrize("how", ["peek", "receive", "two_phase", "waiting"])
+def test_an_express_message_is_not_shown_before_its_number_is_reserved(
+    harness: Harness, how: str
+) -> None:
+    """A crash must not give the number of a message that somebody saw to another one."""
+    descriptor = harness.open(RECEIVE)
+    harness.flush()
+    if how == "waiting":
+        harness.qm.dequeue_many(descriptor, timeout=60)
+    # More than the rest of the reserved block.
+    harness.qm.state.ordinals.take(70_000, harness.qm.state.batch, harness.qm.state.batch_number)
+    harness.send(b"1", delivery_mode=0)
+    if how == "waiting":
+        (event,) = harness.take_events(ReadSatisfied)
+        depends = event.depends
+    elif how == "peek":
+        depends = _depends(harness.qm.peek_many(descriptor))
+    else:
+        depends = _depends(harness.qm.dequeue_many(descriptor, two_phase=how == "two_phase"))
+    assert depends == harness.qm.state.batch_number
+    harness.flush()
+    harness.send(b"2", delivery_mode=0)
+    assert _depends(harness.qm.peek_many(descriptor)) == 0

@@ -147,7 +147,7 @@ def finish_taking(state: State, queue: Queue, messages: list[Message], read: Wai
             descriptor.locked[message.lookup_id] = message
         return Read(messages, packets, _shown_by(state, messages))
     delete_messages(state, queue, messages, ACK_RECEIVE)
-    return Read(messages, packets, changes(state, messages))
+    return Read(messages, packets, max(changes(state, messages), _numbered_by(state)))
 
 
 def end_many(
@@ -279,4 +279,10 @@ def show(state: State, messages: list[Message]) -> Read:
 
 def _shown_by(state: State, messages: list[Message]) -> int:
     """The batch that must be durable before the messages are shown to anybody."""
-    return state.depends_on(max([message.stored for message in messages]))
+    stored = state.depends_on(max([message.stored for message in messages]))
+    return max(stored, _numbered_by(state))
+
+
+def _numbered_by(state: State) -> int:
+    """The batch that must be durable before numbers are seen: none may be given out again."""
+    return max(state.sequence.depends(), state.ordinals.depends())
