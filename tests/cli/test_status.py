@@ -1,9 +1,10 @@
 """`openmsmq status`, and who answers."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cli.running import Manager, run
+from tests.cli.running import SECONDS, Manager, run
 
 from openmsmq import __version__
 
@@ -78,3 +79,31 @@ def test_the_option_wins(manager: Manager, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("OPENMSMQ_SOCKET", "/nowhere")
     assert run(["status", "--socket", manager.socket]).code == 0
     assert run(["--socket", manager.socket, "status"]).code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("status <&- >&- 2>&-", 0),
+        ("queue list <&- >&- 2>&-", 0),
+        (r"queue create '.\private$\closed' <&- >&- 2>&-", 0),
+        (r"send '.\private$\closed' --body x <&- >&- 2>&-", 0),
+        (r"send '.\private$\closed' <&-", 1),
+        (r"send '.\private$\closed' --lines - <&-", 1),
+        (r"queue purge '.\private$\closed' <&- >&- 2>&-", 0),
+        ("top --count 1 <&- >&- 2>&-", 0),
+        (r"queue delete '.\private$\closed' <&- >&- 2>&-", 0),
+    ],
+)
+def test_streams_may_be_closed(manager: Manager, command: str, code: int) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f'"$0" {command}', manager.program],
+        env=manager.environment,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == code
+    if code:
+        assert "stdin cannot be read: it is closed" in done.stderr

@@ -11,6 +11,7 @@ from openmsmq.wire.body_type import BodyType
 from openmsmq.wire.hresult import Hresult
 
 from .failure import Refusal
+from .streams import is_terminal, open_stdin
 
 STDIN: Final = Path("-")
 # Text is sent as the bytes that a reader of these types expects.
@@ -73,14 +74,14 @@ class BodySource(NamedTuple):
         elif self.file is not None and self.file != STDIN:
             yield self.file.read_bytes()
         else:
-            if sys.stdin.isatty():
+            if is_terminal(sys.stdin):
                 typer.echo("Type the body; Ctrl-D on a line of its own ends it.", err=True)
-            yield sys.stdin.buffer.read()
+            yield open_stdin().read()
 
 
 def _lines(file: Path, body_type: int) -> Iterator[bytes]:
     if file == STDIN:
-        for line in sys.stdin.buffer:
+        for line in open_stdin():
             yield encode_text(_without_end(line), body_type)
         return
     with file.open("rb") as opened:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .streams import is_terminal
+
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask on a terminal.")]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Only show what would happen; change nothing.")
@@ -17,5 +19,5 @@ def confirm(question: str, *, yes: bool) -> None:
     Raises:
         Abort: the answer is no.
     """
-    if not yes and sys.stdin.isatty() and sys.stdout.isatty():
+    if not yes and is_terminal(sys.stdin) and is_terminal(sys.stdout):
         typer.confirm(question, abort=True, err=True)

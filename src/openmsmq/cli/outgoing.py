@@ -13,11 +13,11 @@ _COLUMNS: Final = (
     Column("Destination"),
     Column("State"),
     Column("Messages", right=True),
-    Column("Unacknowledged", right=True),
-    Column("Size", right=True, optional=True),
-    Column("Next hop", cut=True, optional=True),
-    Column("Last error", optional=True),
+    Column("Last error", cut=True, optional=True),
     Column("Retry in", right=True, optional=True),
+    Column("Unacknowledged", right=True, optional=True),
+    Column("Next hop", cut=True, optional=True),
+    Column("Size", right=True, optional=True),
 )
 
 DestinationArgument = Annotated[
@@ -80,9 +80,9 @@ def outgoing_row(queue: dict[str, Any]) -> tuple[str, ...]:
         queue["destination"],
         queue["state"],
         count_text(queue["messages"]),
-        count_text(queue["unacknowledged"]),
-        size_text(queue["bytes"]),
-        queue["next_hop"],
         queue["last_error"] or "",
         duration_text(queue["retry_in_seconds"]),
+        count_text(queue["unacknowledged"]),
+        queue["next_hop"],
+        size_text(queue["bytes"]),
     )

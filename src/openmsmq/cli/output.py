@@ -11,13 +11,14 @@ from unicodedata import combining, east_asian_width
 import typer
 
 from .printable import printable
+from .streams import is_terminal
 
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object per line.")]
 
 _GAP: Final = "  "
 _CUT: Final = "…"
 # How narrow a column becomes before others are left out, and at all.
-_COMFORTABLE_COLUMN: Final = 24
+_COMFORTABLE_COLUMN: Final = 20
 _SMALLEST_COLUMN: Final = 8
 _WIDE: Final = frozenset("WF")
 # One for all: `json.dumps` would make one for each object.
@@ -70,7 +71,7 @@ def print_properties(properties: Iterable[tuple[str, str]]) -> None:
 
 def screen_width() -> int | None:
     """How many characters a line may have; None where there is no terminal to fill."""
-    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
+    if is_terminal(sys.stdout) or os.environ.get("COLUMNS", "").isdigit():
         return shutil.get_terminal_size().columns
     return None
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Protocol
 
+from .streams import is_terminal
+
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
@@ -27,7 +29,7 @@ def progress(what: str, total: int | None, *, in_bytes: bool = False) -> Iterato
         total: how much there is to do, None if nobody knows.
         in_bytes: count bytes, not messages.
     """
-    if not sys.stderr.isatty():
+    if not is_terminal(sys.stderr):
         yield _nothing
         return
     bar = _Bar(what, total, in_bytes=in_bytes)

@@ -23,6 +23,7 @@ from .reading import (
     limit_of,
     timeout_of,
 )
+from .streams import is_terminal
 
 if TYPE_CHECKING:
     from openmsmq.client import Queue
@@ -75,7 +76,7 @@ def take(queue: "Queue", printer: MessagePrinter, limit: int | None, wait: float
     prefetch = _MAX_PREFETCH if limit is None else min(limit, _MAX_PREFETCH)
     with progress("receiving", limit) as update, queue.messages(wait, prefetch) as stream:
         # Where the messages themselves can be seen, a bar would only be in the way.
-        watched = not sys.stdout.isatty()
+        watched = not is_terminal(sys.stdout)
         for message in stream:
             printer.show(message)
             if watched:

@@ -12,6 +12,7 @@ from .failure import reporting
 from .output import Column, JsonOption, print_json, table_lines
 from .quantities import count_text, duration_text, size_text
 from .queue_text import short_path
+from .streams import is_terminal
 
 if TYPE_CHECKING:
     from openmsmq.client import QueueManager
@@ -72,7 +73,7 @@ def top(
             looks = samples(manager, interval, count, system=system)
             if as_json:
                 show_json(looks)
-            elif sys.stdout.isatty():
+            elif is_terminal(sys.stdout):
                 show_live(looks)
             else:
                 show_plain(looks)
