@@ -150,9 +150,7 @@ def test_it_stops_though_a_client_does_not_read(tmp_path: Path) -> None:
 
         handle = client.open(ORDERS)
         for _ in range(5):
-            client.post(
-                local.Receive(client.next_id(), handle, "peek", count=9, max_bytes=1 << 24)
-            )
+            client.post(local.Receive(client.next_id(), handle, "peek", count=9, max_bytes=1 << 24))
         time.sleep(0.3)
         assert serve.stop() == 0
 
