@@ -42,6 +42,11 @@ def _crash(world: World, node: Node) -> None:
     node.crash(world.random.choice((0.0, 0.1, 2.0, 30.0)))
 
 
+def _power_cut(world: World, node: Node) -> None:
+    world.say(f"{node.name} will lose power during a write")
+    node.doomed = True
+
+
 def _restart(world: World, node: Node) -> None:
     node.crash(world.random.choice((0.0, 0.1, 2.0)), clean=True)
 
@@ -81,6 +86,7 @@ _KINDS: Final[dict[str, Callable[[World, Node], None]]] = {
     "half-open": _half_open,
     "stall": _stall,
     "crash": _crash,
+    "power cut": _power_cut,
     "restart": _restart,
     "jump": _jump,
     "slow disk": _slow_disk,

@@ -171,7 +171,9 @@ def _express_fault(entry: Entry) -> str:
     whole = not entry.crashed_since(entry.sent_at)
     if not received and not entry.expires and not entry.purged and whole:
         return "lost"
-    if MessageClass.ACK_RECEIVE in entry.acks and not received:
+    # A read that also took recoverable messages is shown when these are gone from the disk; the
+    # acknowledgment of an express one among them may be sent before, and the machine may stop.
+    if MessageClass.ACK_RECEIVE in entry.acks and not received and whole:
         return "an untrue ACK_RECEIVE"
     if received and whole and _negative(entry) and not entry.in_doubt:
         return "received and negatively acknowledged"

@@ -40,6 +40,8 @@ class Ways:
     forgetful: float = 0.0
     # Bytes of packets that stay in memory.
     memory_budget: int = 1 << 20
+    # MaxUnackedPacket.
+    window_size: int = 64
 
 
 class EagerReceived(ReceivedMessages):
@@ -83,9 +85,9 @@ class Node:
         self.address = address
         self.ways = ways
         self.guid = UUID(int=int(address.rsplit(".", 1)[1]) << 96 | 0x5155)
-        self.settings = BinarySettings()
+        self.settings = BinarySettings(window_size=ways.window_size)
         if ways.forgetful:
-            self.settings = _ForgetfulSettings(forgets=self._forgets)
+            self.settings = _ForgetfulSettings(window_size=ways.window_size, forgets=self._forgets)
         self.store = MemoryStore()
         self.guids = count(1)
         self.life = 0
@@ -95,6 +97,8 @@ class Node:
         self.offset = 0.0
         # How much slower the disk is.
         self.slowness = 1.0
+        # The power goes during the next write.
+        self.doomed = False
         self.crashes: list[float] = []
         self.wires: dict[int, Wire] = {}
         # Is told what leaves.
@@ -319,8 +323,16 @@ class Node:
         number, batch = taken
         self._writing = number, self.store.begin([batch])
         life = self.life
-        delay = self.world.random.uniform(*_FLUSH) * self.slowness
+        random = self.world.random
+        delay = random.uniform(*_FLUSH) * self.slowness
+        if self.doomed:
+            self.doomed = False
+            self.world.after(delay * random.random(), lambda: self._power_cut(life))
         self.world.after(delay, lambda: self._written(life, number))
+
+    def _power_cut(self, life: int) -> None:
+        if self.alive(life):
+            self.crash(self.world.random.choice((0.0, 0.1, 2.0, 30.0)))
 
     def _written(self, life: int, number: int) -> None:
         if not self.alive(life) or self._writing is None or self._writing[0] != number:

@@ -2,6 +2,13 @@
 
 At least three queue managers, 300 messages and 10 faults. When the faults are over, time goes on
 until nothing moves any more, and longer, so that idle sessions and old histories go, too.
+
+What may happen all the same, because no protocol can exclude it:
+- A message whose time runs out at its source after it was sent may be given up there although it
+  arrived (`Entry.in_doubt`).
+- Express messages are lost with the memory of either end, and come twice if the destination lost
+  its memory of having received them.
+- A plain message that is too old when it arrives leaves no dead letter.
 """
 
 from __future__ import annotations
@@ -47,6 +54,7 @@ class Simulation:
                 eager=random.random() < 0.4,
                 forgetful=0.05 if random.random() < 0.4 else 0.0,
                 memory_budget=random.choice((0, 2000, 1 << 20)),
+                window_size=random.choice((2, 8, 64)),
             )
             node = Node(self.world, "ABCD"[number], f"10.0.0.{number + 1}", ways)
             node.on_transmit = self._transmitted
@@ -122,6 +130,7 @@ class Simulation:
         for node in self.nodes:
             node.listening = True
             node.slowness = 1.0
+            node.doomed = False
 
     def _read_all(self) -> None:
         for node in self.nodes:

@@ -1,0 +1,179 @@
+"""Ten ways to get it wrong, each put in on purpose: the simulation must notice every one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+
+from openmsmq.core.message_history import MessageIDHistory
+from openmsmq.core.outgoing import Outgoing
+from openmsmq.core.queue_manager import QueueManager
+from openmsmq.protocol.binary import receiving
+from openmsmq.protocol.binary.events import MessagesAcknowledged
+from openmsmq.protocol.binary.order_acks import OrderAckTimer
+from openmsmq.protocol.binary.sending import Sender
+from openmsmq.protocol.binary.transfer import OutgoingMessagePosition
+from openmsmq.protocol.binary.windows import ReceivedMessages
+from openmsmq.wire.message_class import MessageClass
+
+from .node import Node
+from .run import Simulation
+
+SEEDS: Final = 40
+_ENDLESS: Final = 1 << 60
+_MASK: Final = 0xFFFFFFFF
+_ORDINALS: Final = 1 << 17
+Patch = pytest.MonkeyPatch
+
+
+def _after_boot(patch: Patch, change: Callable[[Node], None]) -> None:
+    """Do something to every queue manager that starts again."""
+    opened = Node.open
+
+    def open_changed(node: Node, *args: Any) -> QueueManager:
+        qm = opened(node, *args)
+        if node.life > 1:
+            node.qm = qm
+            change(node)
+        return qm
+
+    patch.setattr(Node, "open", open_changed)
+
+
+def acknowledge_before_flush(patch: Patch) -> None:
+    durable = ReceivedMessages.durable
+    patch.setattr(ReceivedMessages, "durable", lambda self, _number: durable(self, _ENDLESS))
+    take = OrderAckTimer.take
+    patch.setattr(OrderAckTimer, "take", lambda self, _durable: take(self, _ENDLESS))
+
+
+def forget_incoming_sequences(patch: Patch) -> None:
+    def forget(node: Node) -> None:
+        for queue in node.qm.queues:
+            queue.incoming.clear()
+
+    _after_boot(patch, forget)
+
+
+def forget_outgoing_sequences(patch: Patch) -> None:
+    def forget(node: Node) -> None:
+        node.qm.state.last_tx_sequence = 0
+        for queue in node.qm.outgoing.queues:
+            if queue.outgoing is not None:
+                queue.outgoing.sequence = None
+
+    _after_boot(patch, forget)
+
+
+def delete_transactional_on_session_ack(patch: Patch) -> None:
+    def acknowledged(self: Sender, event: MessagesAcknowledged) -> None:
+        original(self, event)
+        for token in event.received:
+            if (
+                isinstance(token, OutgoingMessagePosition)
+                and token.transfer.ordered.pop(token.tx_sequence_number, None) is not None
+            ):
+                self._manager.outgoing.finish(
+                    token.transfer.queue, [token.message], MessageClass.ACK_REACH_QUEUE
+                )
+
+    original = Sender.acknowledged
+    patch.setattr(Sender, "acknowledged", acknowledged)
+
+
+def delete_recoverable_on_ack_sequence_number(patch: Patch) -> None:
+    def acknowledged(self: Sender, event: MessagesAcknowledged) -> None:
+        ordered: list[object] = [
+            token
+            for token in event.recoverable
+            if isinstance(token, OutgoingMessagePosition) and token.tx_sequence_number
+        ]
+        early = MessagesAcknowledged(
+            received=event.received, express=event.received, recoverable=ordered
+        )
+        original(self, early)
+
+    original = Sender.acknowledged
+    patch.setattr(Sender, "acknowledged", acknowledged)
+
+
+def forget_duplicate_history(patch: Patch) -> None:
+    patch.setattr(MessageIDHistory, "__contains__", lambda _self, _identifier: False)
+
+
+def renumber_on_resend(patch: Patch) -> None:
+    def send_one(self: Sender, connection: Any, transfer: Any, message: Any, *rest: Any) -> None:
+        history = message.history
+        sequence = transfer.queue.outgoing.sequence
+        if history is not None and history.tx_sequence_number and sequence is not None:
+            if message.key in sent:
+                sequence.last += 1
+                history.tx_sequence_number = sequence.last
+            sent.add(message.key)
+        original(self, connection, transfer, message, *rest)
+
+    sent: set[int] = set()
+    original = Sender._send_one
+    patch.setattr(Sender, "_send_one", send_one)
+
+
+def ignore_previous_number(patch: Patch) -> None:
+    def is_next(stream: Any, sequence: int, message: Any) -> bool:
+        number = stream.sequence_identifier, stream.sequence_number
+        return (sequence, message.tx_sequence_number) > number
+
+    patch.setattr(receiving, "_is_next", is_next)
+
+
+def shift_recoverable_mask(patch: Patch) -> None:
+    def take(self: ReceivedMessages) -> tuple[int, int, int]:
+        acked, first, flags = original(self)
+        return acked, first, (flags << 1 | 1) & _MASK if self.recoverable > first else flags
+
+    original = ReceivedMessages.take
+    patch.setattr(ReceivedMessages, "take", take)
+
+
+def reuse_ordinals(patch: Patch) -> None:
+    def rewind(node: Node) -> None:
+        ordinals = node.qm.state.ordinals
+        ordinals.last = max(ordinals.last - _ORDINALS, 0)
+
+    _after_boot(patch, rewind)
+
+
+def forget_awaiting_final_ack(patch: Patch) -> None:
+    patch.setattr(Outgoing, "awaiting_final_ack", lambda _self, _queue: [])
+
+
+# A machine with other work to do may need long for some seeds.
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "mutation",
+    [
+        acknowledge_before_flush,
+        forget_incoming_sequences,
+        forget_outgoing_sequences,
+        delete_transactional_on_session_ack,
+        delete_recoverable_on_ack_sequence_number,
+        forget_duplicate_history,
+        renumber_on_resend,
+        ignore_previous_number,
+        shift_recoverable_mask,
+        reuse_ordinals,
+        forget_awaiting_final_ack,
+    ],
+)
+def test_the_simulation_notices(
+    mutation: Callable[[Patch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutation(monkeypatch)
+    for seed in range(SEEDS):
+        try:
+            Simulation(seed).run()
+        except AssertionError as exc:
+            print(f"seed {seed}: {exc}")
+            return
+    pytest.fail(f"{mutation.__name__} went unnoticed in {SEEDS} seeds")
