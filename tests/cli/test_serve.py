@@ -107,7 +107,7 @@ def test_a_store_that_fails_ends_it_with_1_and_loses_nothing(tmp_path: Path) -> 
         "import os; from openmsmq.store.file_store import FileStore as F; "
         "from openmsmq.wire.errors import StoreError; w = F.write\n"
         "def write(self, batch):\n"
-        "    if os.path.exists(os.environ['FAIL']): raise StoreError('segment: input/output error')\n"
+        "    if os.path.exists(os.environ['FAIL']): raise StoreError('segment: broken')\n"
         "    w(self, batch)\n"
         f"F.write = write\n{MAIN}"
     )
@@ -121,7 +121,7 @@ def test_a_store_that_fails_ends_it_with_1_and_loses_nothing(tmp_path: Path) -> 
             client.send(client.open(ORDERS, "send"), packet(b"never said"))
     assert serve.process.wait(30) == 1
     assert "M0007" in serve.log
-    assert "segment: input/output error" in serve.log
+    assert "segment: broken" in serve.log
     assert "remedy:" in serve.log
     fail.unlink()
     with serving(tmp_path) as again, again.connect() as client:
