@@ -15,7 +15,7 @@ HANDSHAKE_SECONDS: Final = 10.0
 # Everybody may connect: the kernel says who it is, and each queue says what they may do.
 SOCKET_MODE: Final = 0o666
 
-Factory = Callable[[], asyncio.Protocol]
+Factory = Callable[[], asyncio.BaseProtocol]
 
 
 class UnixListener:
