@@ -139,7 +139,7 @@ class Connection:
     async def send(self, queue: QueueLogic, message: Message, transaction: int) -> None:
         """Send a message with others; a refusal is raised later."""
         transport, handle = await self._sender(queue)
-        packet = handle.builder(transactional=transaction != 0).build(message)
+        packet = handle.builder(transaction)(message)
         if transport.session.add_packet(handle.number, transaction, packet):
             await self._ship(transport)
         elif not transaction:
@@ -153,8 +153,7 @@ class Connection:
     ) -> int:
         """Send messages with many on their way; return how many, when all are accepted."""
         transport, handle = await self._sender(queue)
-        transactional = transaction != 0
-        build, number = handle.builder(transactional=transactional).build, handle.number
+        build, number = handle.builder(transaction), handle.number
         add_packet = transport.session.add_packet
         count = 0
         if isinstance(messages, AsyncIterable):
@@ -162,7 +161,7 @@ class Connection:
                 count += 1
                 if add_packet(number, transaction, build(message)):
                     await self._ship(transport)
-                elif not transactional:
+                elif not transaction:
                     transport.linger()
         else:
             for message in messages:

@@ -147,22 +147,23 @@ class Connection:
 
     def send(self, queue: QueueLogic, message: Message, transaction: int) -> None:
         """Send a message with others; a refusal is raised later."""
-        transport = self._transport if self.usable else self._ready()
+        transport = self._transport
+        session = transport.session
+        handle = queue.sender
+        # Mostly all is well, and this is the way of every message.
+        if handle is None or handle.session is not session or session.fault or session.refused:
+            transport, handle = self._sender(queue)
+            session = transport.session
+        packet = handle.build_transactional(message) if transaction else handle.build(message)
         with transport.lock:
-            handle = queue.open_sender()
-        if handle is None:
-            handle = run(transport, queue.opened("send"))
-        packet = handle.builder(transactional=transaction != 0).build(message)
-        with transport.lock:
-            full = transport.session.add_packet(handle.number, transaction, packet)
+            full = session.add_packet(handle.number, transaction, packet)
         if full or not (transport.lingers or transaction):
             self._pace(transport, ship=full)
 
     def send_many(self, queue: QueueLogic, messages: Iterable[Message], transaction: int) -> int:
         """Send messages with many on their way; return how many, when all are accepted."""
         transport, handle = self._sender(queue)
-        transactional = transaction != 0
-        build, number = handle.builder(transactional=transactional).build, handle.number
+        build, number = handle.builder(transaction), handle.number
         add_packet, lock = transport.session.add_packet, transport.lock
         count = 0
         for message in messages:
@@ -170,7 +171,7 @@ class Connection:
             with lock:
                 full = add_packet(number, transaction, packet)
             count += 1
-            if full or not (transport.lingers or transactional):
+            if full or not (transport.lingers or transaction):
                 self._pace(transport, ship=full)
         if transaction <= 0:
             run(transport, transport.session.flush())

@@ -25,7 +25,14 @@ Progress = Callable[[int], None]
 class OpenHandle:
     """A queue that is open at the queue manager, in one session."""
 
-    __slots__ = ("_builders", "format_name", "number", "session", "transactional")
+    __slots__ = (
+        "build",
+        "build_transactional",
+        "format_name",
+        "number",
+        "session",
+        "transactional",
+    )
 
     def __init__(self, link: Link, told: dict[str, Any]) -> None:
         self.session: Final = link.session
@@ -34,14 +41,15 @@ class OpenHandle:
         # None when only the other machine knows.
         self.transactional: Final[bool | None] = told["transactional"]
         destination = address_of(parse_format_name(told["destinations"][0]))
-        self._builders = (
-            PacketBuilder(link.sender, destination, transactional=False),
-            PacketBuilder(link.sender, destination, transactional=True),
-        )
+        # From a message to its packet, outside and in a transaction.
+        self.build: Final = PacketBuilder(link.sender, destination, transactional=False).build
+        self.build_transactional: Final = PacketBuilder(
+            link.sender, destination, transactional=True
+        ).build
 
-    def builder(self, *, transactional: bool) -> PacketBuilder:
-        """Builds packets for this queue."""
-        return self._builders[transactional]
+    def builder(self, transaction: int) -> Callable[[Message], bytes]:
+        """What builds packets for this queue."""
+        return self.build_transactional if transaction else self.build
 
 
 class QueueLogic:
@@ -53,6 +61,8 @@ class QueueLogic:
         self._share = share
         self._session: Session | None = None
         self._handles: dict[str, OpenHandle] = {}
+        # The handle for sending that was opened last; see `open_sender` whether it still works.
+        self.sender: OpenHandle | None = None
         # Lookup ids whose removal is on its way, by request; and those that a loss left open.
         self._leaving: dict[int, list[int]] = {}
         self._taken_before: set[int] = set()
@@ -75,17 +85,20 @@ class QueueLogic:
         if handle is None:
             told = yield from self.link.call(local.OpenQueue, self.name, access, self._share)
             handle = self._handles[access] = OpenHandle(self.link, told)
+            if access == "send":
+                self.sender = handle
         return handle
 
     def open_sender(self) -> OpenHandle | None:
         """The handle for sending, if it is open and works."""
         session = self.link.session
-        handle = self._handles.get("send")
+        handle = self.sender
         if handle is None or handle.session is not session:
             return None
         if session.refused and handle.number in session.refused:
             session.refused.discard(handle.number)
             del self._handles["send"]
+            self.sender = None
             session.post_in_background(local.CloseQueue(session.next_id(), handle.number))
             return None
         return handle
@@ -115,7 +128,7 @@ class QueueLogic:
     def close(self) -> Operation[None]:
         """Close what is open; what was read and not removed goes back in place."""
         session = self._current_session()
-        handles, self._handles = self._handles, {}
+        handles, self._handles, self.sender = self._handles, {}, None
         requests = [local.CloseQueue(session.next_id(), each.number) for each in handles.values()]
         for request in requests:
             session.post(request)
@@ -128,6 +141,7 @@ class QueueLogic:
         for handle in self._handles.values() if session.fault is None else ():
             session.post_in_background(local.CloseQueue(session.next_id(), handle.number))
         self._handles.clear()
+        self.sender = None
 
     # Sending
 
@@ -136,7 +150,7 @@ class QueueLogic:
         handle = yield from self.opened_to_send()
         session = self.link.session
         session.check(max(transaction, 0))
-        packet = handle.builder(transactional=transaction != 0).build(message)
+        packet = handle.builder(transaction)(message)
         request = local.Send(session.next_id(), handle.number, [packet], transaction)
         session.post(request)
         reply = yield Wait(request.id)

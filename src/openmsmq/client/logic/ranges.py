@@ -191,7 +191,7 @@ class ProducerLogic:
             queue = self._queues[destination] = QueueLogic(self._link, destination)
         handle = yield from queue.opened_to_send()
         in_transaction = bool(handle.transactional if transactional is None else transactional)
-        packets = map(handle.builder(transactional=in_transaction).build, messages)
+        packets = map(handle.builder(in_transaction), messages)
         return (yield from self.stage_packets(batch, partition, attempt, destination, packets))
 
     def stage_packets(
