@@ -26,6 +26,7 @@ class FakeSession:
         self.requests: list[bytes] = []
         self.steps = 0
         self.closed = False
+        self.pauses: list[bool] = []
 
     @property
     def busy(self) -> bool:
@@ -39,6 +40,12 @@ class FakeSession:
     def step(self) -> None:
         self.steps -= 1
         self.connection.reply(0, b"step")
+
+    def pause(self) -> None:
+        self.pauses.append(True)
+
+    def resume(self) -> None:
+        self.pauses.append(False)
 
     def close(self) -> None:
         self.closed = True
@@ -113,6 +120,26 @@ class Peer:
         except ConnectionResetError:
             # The server hung up with something unread.
             return True
+
+
+class FakeTransport(asyncio.Transport):
+    """Takes everything and shows nothing."""
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None: ...
+
+    def is_closing(self) -> bool:
+        return False
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+    def is_reading(self) -> bool:
+        return True
+
+    def writelines(self, list_of_data: Any) -> None: ...
+
+    def close(self) -> None: ...
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -321,6 +348,10 @@ def test_a_client_that_does_not_read_is_paused(tmp_path: Path) -> None:
         for _ in range(100):
             assert len(await peer.read()) == 1_000_000
         assert len(host.sessions[0].requests) == 100
+        # What it waits for is left to others meanwhile.
+        pauses = host.sessions[0].pauses
+        assert pauses[:2] == [True, False]
+        assert not pauses[-1]
 
     run(tmp_path, host, test)
 
@@ -364,6 +395,28 @@ def test_nothing_is_carried_out_while_the_disk_is_behind(tmp_path: Path) -> None
         assert [await first.read(), await second.read()] == [b"one", b"two"]
 
     run(tmp_path, host, test)
+
+
+def test_requests_that_wait_are_not_overwritten_by_what_comes_behind_them() -> None:
+    async def test() -> None:
+        host = FakeHost()
+        connection = LocalConnection(host, 1 << 20)
+        connection.connection_made(FakeTransport())
+        host.saturated = True
+        for payload in (b"first", b"other", b"third"):
+            space = connection.get_buffer(-1)
+            data = frame(payload)
+            space[: len(data)] = data
+            connection.buffer_updated(len(data))
+        host.saturated = False
+        for action in host.waiting:
+            action()
+        async with asyncio.timeout(TIMEOUT):
+            await until(lambda: len(host.sessions[0].requests) == 3)
+        assert host.sessions[0].requests == [b"first", b"other", b"third"]
+        connection.connection_lost(None)
+
+    uvloop.run(test())
 
 
 def test_clients_take_turns(tmp_path: Path) -> None:
