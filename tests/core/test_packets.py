@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, Harness, bodies, packet
+from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, USER, Harness, bodies, packet
 
 from openmsmq.core.state import Settings
 from openmsmq.store.memory_store import MemoryStore
@@ -110,3 +110,22 @@ def test_a_mixed_send_spills_the_express_messages_only() -> None:
     harness.qm.enqueue_many(descriptor, [packet(b"1", delivery_mode=0), packet(b"2")])
     assert in_memory(harness) == [False, True]
     assert harness.drain() == [b"1", b"2"]
+
+
+def test_without_space_for_the_scratch_file_express_messages_stay_in_memory() -> None:
+    class Full:
+        def put(self, packet: bytes) -> int:
+            raise StoreError(f"no space for {len(packet)} bytes")
+
+        def get_many(self, handles: Sequence[int]) -> list[bytes]:
+            raise AssertionError(handles)
+
+        def free(self, handle: int) -> None:
+            raise AssertionError(handle)
+
+    harness = small(0)
+    harness.qm.state.scratch = Full()
+    harness.send(b"1", b"2", delivery_mode=0)
+    assert in_memory(harness) == [True, True]
+    assert harness.drain(caller=USER) == [b"1", b"2"]
+    assert harness.qm.state.memory == 0

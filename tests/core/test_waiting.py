@@ -6,6 +6,7 @@ from tests.core.harness import ORDERS, PEEK, RECEIVE, USER, Harness, bodies, ref
 from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.core.waiting import WaitingRead
 from openmsmq.core.waits import STATUS_NOT_FOUND
+from openmsmq.wire.errors import StoreError
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.user_message import UserMessage
 
@@ -148,3 +149,61 @@ def test_a_descriptor_that_closes_gives_back_what_it_locked_in_place(harness: Ha
     assert bodies(harness.qm.dequeue_many(descriptor, two_phase=True)) == [b"1"]
     harness.qm.close_queue(descriptor)
     assert harness.contents() == [b"1", b"2"]
+
+
+def test_a_paused_read_is_passed_over_until_it_resumes(harness: Harness) -> None:
+    descriptor = harness.open(RECEIVE)
+    first = harness.qm.dequeue_many(descriptor, tag=1, timeout=None)
+    harness.qm.dequeue_many(descriptor, tag=2, timeout=None)
+    assert isinstance(first, WaitingRead)
+    harness.qm.pause_reads([first])
+    harness.send(b"a")
+    assert served(harness) == [(2, [b"a"])]
+    harness.send(b"b")
+    assert served(harness) == []
+    harness.qm.resume_reads([first])
+    assert served(harness) == [(1, [b"b"])]
+
+
+def test_a_resumed_read_waits_on_in_its_place(harness: Harness) -> None:
+    descriptor = harness.open(RECEIVE)
+    reads = [harness.qm.dequeue_many(descriptor, tag=tag, timeout=None) for tag in (1, 2)]
+    paused = [read for read in reads if isinstance(read, WaitingRead)]
+    harness.qm.pause_reads(paused)
+    harness.qm.resume_reads(paused)
+    assert served(harness) == []
+    harness.send(b"a")
+    assert served(harness) == [(1, [b"a"])]
+    harness.qm.delete_queue(harness.qm.find_queue(ORDERS), caller=USER)
+    harness.qm.resume_reads(paused)
+    assert served(harness) == []
+
+
+def test_a_read_through_a_cursor_is_not_paused(harness: Harness) -> None:
+    descriptor = harness.open(RECEIVE)
+    cursor = harness.qm.open_cursor(descriptor)
+    read = harness.qm.peek_many(descriptor, tag=1, timeout=None, cursor=cursor)
+    assert isinstance(read, WaitingRead)
+    harness.qm.pause_reads([read])
+    harness.send(b"a")
+    assert served(harness) == [(1, [b"a"])]
+
+
+def test_a_waiting_read_of_a_message_that_cannot_be_read_back_ends(harness: Harness) -> None:
+    harness.send(b"a")
+    holder, waiting = harness.open(RECEIVE), harness.open(RECEIVE)
+    harness.qm.dequeue_many(holder, two_phase=True)
+    harness.qm.dequeue_many(waiting, tag=1, timeout=None)
+    for message in harness.qm.find_queue(ORDERS).locked.values():
+        message.packet = None
+
+    class Broken:
+        def read_many(self, keys: object) -> list[bytes]:  # noqa: ARG002 - as stores have it
+            raise StoreError("damaged")
+
+    harness.flush()
+    harness.qm.state.packets = Broken()
+    harness.qm.close_queue(holder)
+    (ended,) = harness.take_events(ReadEnded)
+    assert ended.code == Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED
+    assert harness.qm.find_queue(ORDERS).lanes.count == 1

@@ -248,6 +248,35 @@ def test_a_message_of_four_megabytes_passes(client: RawClient) -> None:
     assert bodies(reply) == [body, body]
 
 
+def test_a_client_that_does_not_read_leaves_messages_to_others(
+    running: Threaded, client: RawClient
+) -> None:
+    fill(client, *[bytes(1 << 20)] * 8)
+    client.create(r".\private$\shared")
+    lazy = running.connect()
+    waiting = local.Receive(lazy.next_id(), lazy.open(r".\private$\shared"), timeout=None)
+    lazy.post(waiting)
+    handle = lazy.open(ORDERS, "peek")
+    peeks = [
+        local.Receive(lazy.next_id(), handle, "peek", count=8, max_bytes=1 << 24) for _ in range(4)
+    ]
+    lazy.post(*peeks)
+    deadline = time.monotonic() + 20
+    while client.value(local.GetStatus(client.next_id()))["unread_bytes"] < 1 << 22:
+        assert time.monotonic() < deadline
+    shared = client.open(r".\private$\shared", "send")
+    client.send(shared, packet(b"for whoever reads"))
+    reader = client.open(r".\private$\shared")
+    assert bodies(client.receive(reader, timeout=10.0)) == [b"for whoever reads"]
+    for peek in peeks:
+        assert isinstance(lazy.wait(peek), local.Messages)
+    client.send(shared, packet(b"for the other"))
+    reply = lazy.wait(waiting)
+    assert isinstance(reply, local.Messages)
+    assert bodies(reply) == [b"for the other"]
+    lazy.sock.close()
+
+
 # Ranges
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from openmsmq.wire.errors import StoreError
 from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_patch import patch
 
@@ -52,7 +53,11 @@ def _read_back(state: State, messages: Sequence[Message], packets: list[bytes | 
 def spill(state: State, message: Message) -> None:
     """Move the packet of an express message out of memory, if there is a place for it."""
     if state.scratch is not None and message.packet is not None:
-        state.scratch_handles[message.key] = state.scratch.put(message.packet)
+        try:
+            state.scratch_handles[message.key] = state.scratch.put(message.packet)
+        except StoreError:
+            # No space there: memory must do, until the quota or the disk refuses new messages.
+            return
         message.packet = None
         state.memory -= message.size
 

@@ -14,7 +14,7 @@ How to drive it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -461,6 +461,15 @@ class QueueManager:
     def cancel(self, queue: Queue, tag: object, code: int) -> int:
         """End the waiting read with this tag; return MQ_OK or STATUS_NOT_FOUND."""
         return waits.cancel(self.state, queue, tag, code)
+
+    def pause_reads(self, reads: Iterable[WaitingRead]) -> None:
+        """Pass waiting reads over, because whoever asked cannot take more at the moment."""
+        waits.pause_reads(reads)
+
+    def resume_reads(self, reads: Iterable[WaitingRead]) -> None:
+        """Serve reads again that were passed over."""
+        waits.resume_reads(self.state, reads)
+        settle(self.state)
 
     # Transactions
 

@@ -6,6 +6,7 @@ receive takes it.
 
 from collections import deque
 
+from openmsmq.wire.errors import StoreError
 from openmsmq.wire.hresult import Hresult
 
 from .events import ReadSatisfied
@@ -23,11 +24,19 @@ def serve(state: State, queue: Queue, arrived: list[Message]) -> None:
     kept: deque[WaitingRead] = deque()
     while queue.waiting and (queue.lanes.count or queue.peekable):
         read = queue.waiting.popleft()
+        if read.paused:
+            kept.append(read)
+            continue
         transaction = read.transaction
         if transaction is not None and transaction.state is not TransactionState.ACTIVE:
             end_read(state, read, Hresult.MQ_ERROR_TRANSACTION_SEQUENCE)
             continue
-        result = _serve_one(state, queue, read, arrived)
+        try:
+            result = _serve_one(state, queue, read, arrived)
+        except StoreError:
+            # What cannot be read back stays where it is; the sender is not to blame.
+            end_read(state, read, Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED)
+            continue
         if result is None:
             kept.append(read)
             continue

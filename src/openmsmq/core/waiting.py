@@ -22,6 +22,7 @@ class WaitingRead:
         "destructive",
         "max_bytes",
         "max_count",
+        "paused",
         "tag",
         "transaction",
         "two_phase",
@@ -50,3 +51,5 @@ class WaitingRead:
         self.transaction = transaction
         self.two_phase = two_phase
         self.waiting = True
+        # Passed over for now: whoever asked cannot take more at the moment.
+        self.paused = False

@@ -35,6 +35,24 @@ def end_read(state: State, read: WaitingRead, code: int) -> None:
     state.events.append(ReadEnded(read=read, code=code))
 
 
+def pause_reads(reads: Iterable[WaitingRead]) -> None:
+    """Pass reads over until `resume_reads`; others are served in their place.
+
+    Reads through a cursor go on: they get one message, the one that arrives next.
+    """
+    for read in reads:
+        read.paused = read.cursor is None
+
+
+def resume_reads(state: State, reads: Iterable[WaitingRead]) -> None:
+    """Serve reads again that were passed over, as soon as there is something for them."""
+    for read in reads:
+        read.paused = False
+        queue = read.descriptor.queue
+        if queue is not None and queue.waiting:
+            state.touched.setdefault(queue, [])
+
+
 def expire_waits(state: State) -> None:
     """Waiting Message Read Timer Expired ([MS-MQDMPR] 3.1.6.3)."""
     for read in state.waits.due(state.now):

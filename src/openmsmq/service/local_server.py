@@ -58,6 +58,13 @@ class HostedSession:
         self._host.tick()
         dispatch.step(self._session)
 
+    def pause(self) -> None:
+        self._session.pause()
+
+    def resume(self) -> None:
+        self._host.tick()
+        self._session.resume()
+
     def close(self) -> None:
         self._host.tick()
         self._session.close()

@@ -435,6 +435,22 @@ def test_what_a_waiting_read_gets_is_shown_when_it_is_on_disk(client: Client) ->
     assert len(reader.replies(request)) == 1
 
 
+def test_reads_of_a_client_that_does_not_read_give_way_to_others(client: Client) -> None:
+    slow, quick = client.world.client(), client.world.client()
+    requests = {}
+    for reader in (slow, quick):
+        requests[reader] = reader.make(local.Receive, reader.open(), timeout=60.0)
+        reader.post(requests[reader])
+    slow.session.pause()
+    client.send(b"one")
+    client.send(b"two")
+    assert bodies(quick.replies(requests[quick])[0]) == [b"one"]
+    assert slow.replies(requests[slow]) == []
+    slow.session.resume()
+    client.world.turn()
+    assert bodies(slow.replies(requests[slow])[0]) == [b"two"]
+
+
 @pytest.mark.parametrize("timeout", [-1.0, float("nan"), float("-inf")])
 def test_a_timeout_that_is_none_is_refused(client: Client, timeout: float) -> None:
     code = client.refusal(local.Receive, client.open(), timeout=timeout)

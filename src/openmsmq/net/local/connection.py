@@ -38,6 +38,12 @@ class Session(Protocol):
     def step(self) -> None:
         """Carry out one step of a request that takes long."""
 
+    def pause(self) -> None:
+        """The client does not read its replies: let others have what it waits for."""
+
+    def resume(self) -> None:
+        """The client reads again."""
+
     def close(self) -> None:
         """Give back everything the client holds."""
 
@@ -287,7 +293,12 @@ class LocalConnection(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         self._full = True
+        if self._session is not None:
+            self._session.pause()
 
     def resume_writing(self) -> None:
         self._full = False
+        if self._session is not None:
+            self._session.resume()
+            self._host.wake()
         self._schedule()

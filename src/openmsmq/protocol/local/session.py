@@ -200,6 +200,14 @@ class LocalSession:
         self.waiting.pop(request, None)
         self.answer(local.Failed(request, event.code, ""), event.depends)
 
+    def pause(self) -> None:
+        """The client does not read its replies: its waiting reads give way to others."""
+        self.manager.pause_reads(self.waiting.values())
+
+    def resume(self) -> None:
+        """The client reads again."""
+        self.manager.resume_reads(list(self.waiting.values()))
+
     def close(self) -> None:
         """The client is gone: everything it held goes back in place."""
         if self.closed:
