@@ -1,6 +1,6 @@
 """What the simulation found, each as small as it gets."""
 
-from tests.protocol.binary.pair import TO_B, pair
+from tests.protocol.binary.pair import ADMINISTRATOR, TO_B, pair
 
 
 def test_a_final_ack_of_an_earlier_sequence_leaves_the_same_number_of_a_later_one_alone() -> None:
@@ -38,3 +38,18 @@ def test_an_order_ack_is_sent_once_a_slow_disk_is_done() -> None:
     b.flushing = True
     network.advance(2)
     assert a.outgoing(TO_B).count == 0
+
+
+def test_a_sequence_does_not_end_while_messages_of_it_wait_to_be_sent_again() -> None:
+    network, a, b = pair(queue={"transactional": True})
+    b.flushing = False
+    a.send(TO_B, b"1", tx=True)
+    network.run()
+    a.qm.outgoing.pause(a.outgoing(TO_B), caller=ADMINISTRATOR)
+    network.advance(31)
+    b.flushing = True
+    network.advance(2)
+    a.qm.outgoing.resume(a.outgoing(TO_B), caller=ADMINISTRATOR)
+    network.advance(60)
+    assert a.outgoing(TO_B).count == 0
+    assert b.bodies() == [b"1"]

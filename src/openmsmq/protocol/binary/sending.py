@@ -222,7 +222,9 @@ class Sender:
 
     def _end_if_done(self, transfer: Transfer) -> None:
         sequence = transfer.outgoing.sequence
-        if sequence is not None and not transfer.ordered and transfer.last_ack >= sequence.last:
+        # Messages that wait to be sent again need it until their acknowledgment comes again.
+        left = transfer.ordered or transfer.queue.lanes.count
+        if sequence is not None and not left and transfer.last_ack >= sequence.last:
             self._manager.outgoing.end_sequence(transfer.queue)
             transfer.last_ack = 0
             transfer.start_sequence(self._settings)
