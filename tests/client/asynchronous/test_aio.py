@@ -465,6 +465,28 @@ def test_messages_of_an_asynchronous_source_go_in_one_transaction(run_with: Run)
     run_with(main)
 
 
+def test_messages_that_were_lost_unseen_are_told_of_once(tmp_path: Path) -> None:
+    async def main() -> None:
+        running = await asyncio.to_thread(embedded, tmp_path)
+        manager = await aio.connect(running.address, reconnect=True)
+        queue = await manager.create_queue(ORDERS)
+        await queue.send_and_wait(Message("first"))
+        await queue.send(Message("second"))
+        # The loop has no turn to send it before the connection is gone.
+        manager._connection._transport.connection_lost(None)
+        for _ in range(2):
+            await asyncio.to_thread(running.close)
+            running = await asyncio.to_thread(embedded, tmp_path)
+        assert await queue.receive_many(10, timeout=0) == []
+        with pytest.raises(openmsmq.ConnectionLost, match="is not known"):
+            await queue.send(Message("x"))
+        await queue.send(Message("y"))
+        await manager.close()
+        await asyncio.to_thread(running.close)
+
+    run(main())
+
+
 class Stranger:
     """Something that listens and is no queue manager."""
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -141,6 +141,50 @@ def test_a_send_whose_fate_is_unknown_is_not_repeated(server: Restartable) -> No
         queue.send(Message("x", delivery="recoverable"))
     server.start()
     assert queue.receive_many(10, timeout=0) == []
+    manager.close()
+
+
+def send_into_the_void(manager: QueueManager, queue: Queue) -> None:
+    """Send to a queue manager that is gone; that the message cannot leave shows only later."""
+    # As if others had just left: the message waits for more to come.
+    manager._connection._last_ship = time.monotonic() + WAIT
+    queue.send(Message("x"))
+    deadline = time.monotonic() + WAIT
+    while manager._connection.usable and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("call", ["send", "send_many", "flush", "close"])
+def test_messages_that_were_lost_unseen_are_told_of_once(server: Restartable, call: str) -> None:
+    manager = openmsmq.connect(server.manager.address, reconnect=True)
+    queue = manager.create_queue(ORDERS)
+    queue.send_and_wait(Message("first"))
+    server.stop()
+    send_into_the_void(manager, queue)
+    server.start()
+    # A call that waits does not care, but the others do.
+    assert queue.receive_many(10, timeout=0) == []
+    calls: dict[str, Callable[[], object]] = {
+        "send": lambda: queue.send(Message("x")),
+        "send_many": lambda: queue.send_many([Message("x")]),
+        "flush": manager.flush,
+        "close": manager.close,
+    }
+    with pytest.raises(openmsmq.ConnectionLost, match="is not known"):
+        calls[call]()
+    if call != "close":
+        calls[call]()
+    manager.close()
+
+
+def test_closing_tells_of_messages_that_were_lost_unseen(server: Restartable) -> None:
+    manager = openmsmq.connect(server.manager.address)
+    queue = manager.create_queue(ORDERS)
+    queue.send_and_wait(Message("first"))
+    server.stop()
+    send_into_the_void(manager, queue)
+    with pytest.raises(openmsmq.ConnectionLost, match="is not known"):
+        manager.close()
     manager.close()
 
 

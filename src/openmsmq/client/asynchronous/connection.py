@@ -1,7 +1,6 @@
 """Connection: runs operations over a transport and connects again when asked to."""
 
 import asyncio
-import contextlib
 import time
 from collections.abc import AsyncIterable, Callable, Iterable
 from typing import Concatenate, Final, ParamSpec, TypeVar
@@ -11,7 +10,6 @@ from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.logic.link import Link
 from openmsmq.client.logic.operations import Operation
 from openmsmq.client.logic.queue import OpenHandle, QueueLogic
-from openmsmq.client.logic.session import MAX_IN_FLIGHT
 from openmsmq.client.message import Message
 
 from .transport import Transport, open_transport
@@ -83,7 +81,16 @@ class Connection:
             ConnectionLost: the queue manager is gone; whether it did the operation is not known.
         """
         transport = await self._ready()
-        return await run(transport, operation(*args, **kwargs))
+        self.link.tell_loss()
+        return await self._run(transport, operation(*args, **kwargs))
+
+    async def _run(self, transport: Transport, operation: Operation[T]) -> T:
+        """Run an operation whose failure tells of everything that was under way."""
+        try:
+            return await run(transport, operation)
+        except ConnectionLost:
+            transport.session.told = True
+            raise
 
     async def call_waiting(
         self,
@@ -113,6 +120,7 @@ class Connection:
         if self.usable:
             return self._transport
         if self._closed or not self.link.reconnects:
+            self._transport.session.told = True
             raise ConnectionLost(str(self._transport.session.fault))
         async with self._opening:
             if not self.usable:
@@ -169,22 +177,20 @@ class Connection:
                 if add_packet(number, transaction, build(message)):
                     await self._ship(transport)
         if transaction <= 0:
-            await run(transport, transport.session.flush())
+            await self._run(transport, transport.session.flush())
         return count
 
     async def _sender(self, queue: QueueLogic) -> tuple[Transport, OpenHandle]:
         transport = await self._ready()
+        self.link.tell_loss()
         handle = queue.open_sender()
         if handle is None:
-            handle = await run(transport, queue.opened("send"))
+            handle = await self._run(transport, queue.opened("send"))
         return transport, handle
 
     async def _ship(self, transport: Transport) -> None:
-        session = transport.session
-        session.close_sends()
-        transport.flush()
-        if session.in_flight > MAX_IN_FLIGHT:
-            await run(transport, session.make_room())
+        transport.session.close_sends()
+        await self._run(transport, transport.session.make_room())
 
     def flush_data(self) -> bool:
         """Let everything that was posted leave; say whether there is a connection."""
@@ -194,5 +200,5 @@ class Connection:
     async def close(self) -> None:
         """Hang up; what was not accepted yet may be lost."""
         self._closed = True
-        with contextlib.suppress(ConnectionLost):
-            await self._transport.close()
+        await self._transport.close()
+        self._transport.session.told = True

@@ -111,10 +111,13 @@ class QueueManager:
 
         Raises:
             QueueError: a message that was sent was refused.
+            ConnectionLost: messages may not have arrived, and no call has said so yet.
         """
         try:
             if self._connection.usable:
                 await self._connection.call(self._logic.close)
+            else:
+                self._connection.link.tell_loss()
         finally:
             await self._connection.close()
 

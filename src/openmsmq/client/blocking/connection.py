@@ -12,7 +12,6 @@ from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.logic.link import Link
 from openmsmq.client.logic.operations import Operation
 from openmsmq.client.logic.queue import OpenHandle, QueueLogic
-from openmsmq.client.logic.session import MAX_IN_FLIGHT
 from openmsmq.client.message import Message
 
 from .transport import LINGER_SECONDS, Transport, open_transport
@@ -92,7 +91,16 @@ class Connection:
             ConnectionLost: the queue manager is gone; whether it did the operation is not known.
         """
         transport = self._ready()
-        return run(transport, operation(*args, **kwargs))
+        self.link.tell_loss()
+        return self._run(transport, operation(*args, **kwargs))
+
+    def _run(self, transport: Transport, operation: Operation[T]) -> T:
+        """Run an operation whose failure tells of everything that was under way."""
+        try:
+            return run(transport, operation)
+        except ConnectionLost:
+            transport.session.told = True
+            raise
 
     def call_waiting(
         self,
@@ -122,6 +130,7 @@ class Connection:
         if self.usable:
             return self._transport
         if self._closed or not self.link.reconnects:
+            self._transport.session.told = True
             raise ConnectionLost(str(self._transport.session.fault))
         with self._opening:
             if not self.usable:
@@ -174,15 +183,16 @@ class Connection:
             if full or not (transport.lingers or transaction):
                 self._pace(transport, ship=full)
         if transaction <= 0:
-            run(transport, transport.session.flush())
+            self._run(transport, transport.session.flush())
         return count
 
     def _sender(self, queue: QueueLogic) -> tuple[Transport, OpenHandle]:
         transport = self._ready()
+        self.link.tell_loss()
         with transport.lock:
             handle = queue.open_sender()
         if handle is None:
-            handle = run(transport, queue.opened("send"))
+            handle = self._run(transport, queue.opened("send"))
         return transport, handle
 
     def _pace(self, transport: Transport, *, ship: bool) -> None:
@@ -194,10 +204,7 @@ class Connection:
         self._last_ship = now
         with transport.lock:
             transport.session.close_sends()
-            crowded = transport.session.in_flight > MAX_IN_FLIGHT
-        transport.flush()
-        if crowded:
-            run(transport, transport.session.make_room())
+        self._run(transport, transport.session.make_room())
 
     def flush_data(self) -> bool:
         """Let everything that was posted leave; say whether there is a connection."""
@@ -209,6 +216,7 @@ class Connection:
         """Hang up; what was not accepted yet may be lost."""
         self._closed = True
         self._finalizer()
+        self._transport.session.told = True
 
 
 def finish(transport: Transport) -> None:

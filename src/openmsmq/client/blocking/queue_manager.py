@@ -100,10 +100,13 @@ class QueueManager:
 
         Raises:
             QueueError: a message that was sent was refused.
+            ConnectionLost: messages may not have arrived, and no call has said so yet.
         """
         try:
             if self._connection.usable:
                 self._connection.call(self._logic.close)
+            else:
+                self._connection.link.tell_loss()
         finally:
             self._connection.close()
 

@@ -45,6 +45,8 @@ class Link:
         self.clock: Final = clock
         self.reconnects: Final = reconnects
         self.session: Session
+        self._last: Session | None = None
+        self._untold: Session | None = None
         self.identity: Identity
         self.sender: Sender
 
@@ -65,7 +67,20 @@ class Link:
         told = done(reply)
         self.identity = Identity(told["name"], told["guid"], told["sid"], told["version"])
         self.sender = Sender(computer_name=self.identity.name, sid=self.identity.sid)
-        self.session = session
+        if self._last is not None and self._last.fate_unknown:
+            self._untold = self._last
+        self.session = self._last = session
+
+    def tell_loss(self) -> None:
+        """Say once that messages may have been lost with a connection, also with an earlier one.
+
+        Raises:
+            ConnectionLost: they may, and no call has said so yet.
+        """
+        for session in (self._untold, self._last):
+            if session is not None and session.fate_unknown and not session.told:
+                session.told = True
+                raise ConnectionLost(str(session.fault))
 
     def message_id(self, ordinal: int) -> str:
         """The id of a message that was sent over this link."""

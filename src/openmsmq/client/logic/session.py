@@ -57,6 +57,9 @@ class Session:
         self.description: Final = description
         self.next_id: Final = count(1).__next__
         self.fault: ConnectionLost | None = None
+        # Whether messages were under way when it was lost, and whether somebody was told.
+        self.fate_unknown = False
+        self.told = False
         self._out = bytearray()
         self._frames = FrameBuffer()
         self._replies: dict[int, deque[AnyReply]] = {}
@@ -257,8 +260,8 @@ class Session:
     def lose(self, text: str) -> ConnectionLost:
         """The connection is gone; the first reason counts."""
         if self.fault is None:
-            unknown = len(self._packets) + sum(1 for each in self._background.values() if each.size)
-            if unknown:
+            if self._packets or any(each.size for each in self._background.values()):
+                self.fate_unknown = True
                 text += " Whether the messages sent last have arrived is not known."
             self.fault = ConnectionLost(text)
         return self.fault
