@@ -11,6 +11,7 @@ from tests.service.loops import run, until
 
 from openmsmq.core.events import QueueCreated, ReadEnded, ReadSatisfied
 from openmsmq.core.reading import Read
+from openmsmq.core.waiting import WaitingRead
 from openmsmq.service.host import MAX_WAITING_BYTES
 from openmsmq.store.interface import Finding
 from openmsmq.wire.errors import StoreError
@@ -288,6 +289,22 @@ def test_a_fault_of_a_listener_stops_everything() -> None:
         hosted.host.wake()
         await until(lambda: bool(hosted.failures))
         assert isinstance(hosted.failures[0], LookupError)
+        await hosted.host.close()
+
+    run(main)
+
+
+def test_a_fault_of_a_timer_stops_everything() -> None:
+    async def main() -> None:
+        hosted = Hosted()
+        hosted.manager.create_queue(ORDERS, caller=USER)
+        reader = hosted.manager.open_queue(ORDERS, RECEIVE, caller=USER)
+        read = hosted.manager.dequeue_many(reader, timeout=0.05)
+        assert isinstance(read, WaitingRead)
+        # A read that its queue does not know cannot end.
+        hosted.manager.find_queue(ORDERS).waiting.clear()
+        hosted.host.wake()
+        await until(lambda: bool(hosted.failures))
         await hosted.host.close()
 
     run(main)

@@ -1,6 +1,7 @@
 """Clients over real sockets: who they are, what a death gives back, bounds, TLS and tokens."""
 
 import hashlib
+import logging
 import os
 import random
 import signal
@@ -429,6 +430,24 @@ def test_a_hostile_client_costs_itself_only(running: Threaded, client: RawClient
     assert counters["faulty"] >= 100
     assert "crashed" not in counters
     assert bodies(client.receive(client.open(ORDERS), count=9)) == [b"kept"]
+
+
+def test_a_fault_of_ours_costs_one_client_and_is_logged_with_its_trace(
+    running: Threaded, client: RawClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(client, b"kept")
+
+    def broken() -> dict[str, Any]:
+        raise ZeroDivisionError("inside")
+
+    running.call(lambda: setattr(running.process, "status", broken))
+    with running.connect() as other, caplog.at_level(logging.ERROR, "openmsmq"):
+        with pytest.raises(ConnectionError):
+            other.value(local.GetStatus(other.next_id()))
+        assert bodies(client.receive(client.open(ORDERS))) == [b"kept"]
+    (record,) = [each for each in caplog.records if getattr(each, "event", "") == "M0024"]
+    assert record.exc_info is not None
+    assert record.exc_info[0] is ZeroDivisionError
 
 
 # TCP
