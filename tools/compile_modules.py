@@ -17,7 +17,11 @@ def main(optimization: str, jobs: str, *modules: str) -> None:
         (files, f"openmsmq_{folder}") for folder, files in folders.items()
     ]
     extensions = mypycify(
-        ["--strict", *[file for files in folders.values() for file in files]],
+        [
+            "--strict",
+            "--follow-imports=silent",
+            *[file for files in folders.values() for file in files],
+        ],
         opt_level=optimization,
         debug_level="0",
         separate=groups,
