@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from tests.service.raw_client import ROOT, Serve, bodies, packet, serving
 
 from openmsmq.cli.serve import RecoveryProgress, describe
+from openmsmq.protocol.local import messages as local
 from openmsmq.wire.errors import MsmqError
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
@@ -146,13 +148,39 @@ def test_it_stops_though_a_client_does_not_read(tmp_path: Path) -> None:
     with serving(tmp_path) as serve, serve.connect() as client:
         client.create(ORDERS)
         client.send(client.open(ORDERS, "send"), *[packet(bytes(1 << 20))] * 8)
-        from openmsmq.protocol.local import messages as local
-
         handle = client.open(ORDERS)
         for _ in range(5):
             client.post(local.Receive(client.next_id(), handle, "peek", count=9, max_bytes=1 << 24))
         time.sleep(0.3)
         assert serve.stop() == 0
+
+
+def test_a_thousand_clients_need_no_setting_of_the_shell(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    few = (
+        "import resource; hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]; "
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))\n{MAIN}"
+    )
+    serve = Serve(tmp_path, program=few).start()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+    clients = []
+    try:
+        clients += [serve.connect() for _ in range(1000)]
+        with pytest.raises(ConnectionError):
+            serve.connect()
+        assert clients[0].identity == clients[-1].identity
+    finally:
+        for client in clients:
+            client.sock.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        serve.kill()
+
+
+def test_too_few_open_files_are_warned_of(tmp_path: Path) -> None:
+    few = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 300))\n{MAIN}"
+    serve = Serve(tmp_path, program=few).start()
+    assert "M0015" in serve.log
+    assert serve.stop() == 0
 
 
 # The parts

@@ -38,6 +38,9 @@ IN_DOUBT: Final = LogEvent(
 DAMAGE_FOUND: Final = LogEvent("M0012", logging.ERROR, "the store found damage in one of its files")
 BACKED_UP: Final = LogEvent("M0013", logging.INFO, "backup written")
 BACKUP_FAILED: Final = LogEvent("M0014", logging.ERROR, "backup failed")
+FEW_FILES: Final = LogEvent(
+    "M0015", logging.WARNING, "fewer open files are allowed than max_connections may need"
+)
 # Clients of the local protocol.
 CLIENT_CONNECTED: Final = LogEvent("M0020", logging.DEBUG, "client connected")
 CLIENT_LEFT: Final = LogEvent("M0021", logging.DEBUG, "client left")

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import signal
 import time
 import uuid
@@ -40,6 +41,7 @@ from .logs import (
     BACKUP_FAILED,
     EXPRESS_DISCARDED,
     FAILED,
+    FEW_FILES,
     IN_DOUBT,
     READY,
     RECOVERED,
@@ -57,6 +59,8 @@ STORE_DIRECTORY: Final = "store"
 KEYS_DIRECTORY: Final = "keys"
 BACKUP_POLL_SECONDS: Final = 0.02
 PROGRESS_STEP: Final = 16_384
+# Files that are no clients: segments, sessions with other queue managers, what the program needs.
+OTHER_FILES: Final = 1_000
 
 T = TypeVar("T")
 
@@ -376,6 +380,17 @@ def write_ready_file(path: Path, endpoints: dict[str, str]) -> None:
         raise ConfigError(f"ready_file: {path}: {exc.strerror or exc}") from exc
 
 
+def allow_files(wanted: int) -> None:
+    """Let this process open so many files, or as many as it may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if allowed < wanted:
+        log_event(FEW_FILES, allowed=allowed, wanted=wanted)
+
+
 async def serve(
     config: Config,
     *,
@@ -383,6 +398,7 @@ async def serve(
     ready: Callable[[dict[str, str]], None] | None = None,
 ) -> None:
     """Run a queue manager until SIGTERM or SIGINT."""
+    allow_files(config.max_connections + OTHER_FILES)
     process = QueueManagerProcess(config)
     await process.start(progress)
     loop = asyncio.get_running_loop()
