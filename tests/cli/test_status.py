@@ -81,29 +81,29 @@ def test_the_option_wins(manager: Manager, monkeypatch: pytest.MonkeyPatch) -> N
     assert run(["--socket", manager.socket, "status"]).code == 0
 
 
-@pytest.mark.parametrize(
-    ("command", "code"),
-    [
-        ("status <&- >&- 2>&-", 0),
-        ("queue list <&- >&- 2>&-", 0),
-        (r"queue create '.\private$\closed' <&- >&- 2>&-", 0),
-        (r"send '.\private$\closed' --body x <&- >&- 2>&-", 0),
-        (r"send '.\private$\closed' <&-", 1),
-        (r"send '.\private$\closed' --lines - <&-", 1),
-        (r"queue purge '.\private$\closed' <&- >&- 2>&-", 0),
-        ("top --count 1 <&- >&- 2>&-", 0),
-        (r"queue delete '.\private$\closed' <&- >&- 2>&-", 0),
-    ],
+CLOSED_STREAMS = (
+    ("status <&- >&- 2>&-", 0),
+    ("queue list <&- >&- 2>&-", 0),
+    (r"queue create '.\private$\closed' <&- >&- 2>&-", 0),
+    (r"send '.\private$\closed' --body x <&- >&- 2>&-", 0),
+    (r"send '.\private$\closed' <&-", 1),
+    (r"send '.\private$\closed' --lines - <&-", 1),
+    (r"queue purge '.\private$\closed' <&- >&- 2>&-", 0),
+    ("top --count 1 <&- >&- 2>&-", 0),
+    (r"queue delete '.\private$\closed' <&- >&- 2>&-", 0),
 )
-def test_streams_may_be_closed(manager: Manager, command: str, code: int) -> None:
-    done = subprocess.run(
-        ["bash", "-c", f'"$0" {command}', manager.program],
-        env=manager.environment,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    assert done.returncode == code
-    if code:
-        assert "stdin cannot be read: it is closed" in done.stderr
+
+
+def test_streams_may_be_closed(manager: Manager) -> None:
+    for command, code in CLOSED_STREAMS:
+        done = subprocess.run(
+            ["bash", "-c", f'"$0" {command}', manager.program],
+            env=manager.environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert done.returncode == code, command
+        if code:
+            assert "stdin cannot be read: it is closed" in done.stderr
