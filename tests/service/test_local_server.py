@@ -9,6 +9,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -33,12 +34,12 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be some
 
 
 @pytest.fixture
-def running(tmp_path: Path) -> Iterator[Threaded]:
-    # Another user must be able to reach the socket.
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    with threaded(tmp_path) as running:
-        yield running
+def running() -> Iterator[Threaded]:
+    # Another user must be able to reach the socket, so not below the folder of the test run.
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        with threaded(Path(name)) as running:
+            yield running
 
 
 @pytest.fixture
