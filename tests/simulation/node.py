@@ -19,10 +19,11 @@ from openmsmq.protocol.binary.session import BinarySession
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.protocol.binary.windows import ReceivedMessages
 from openmsmq.security.caller import unix_caller
-from openmsmq.store.interface import Write
-from openmsmq.store.memory_store import MemoryStore
+from openmsmq.store.interface import Recovery, Write
+from openmsmq.wire.batch import Batch
 from openmsmq.wire.queue_enums import ConnectionStatus
 
+from .disks import Disk, FileDisk, MemoryDisk
 from .world import START_NOW, START_UTC, Wire, World
 
 USER: Final = unix_caller(1000, [1000], service_uid=500)
@@ -42,6 +43,8 @@ class Ways:
     memory_budget: int = 1 << 20
     # MaxUnackedPacket.
     window_size: int = 64
+    # Whether it has the real store, on a simulated disk.
+    files: bool = False
 
 
 class EagerReceived(ReceivedMessages):
@@ -88,7 +91,9 @@ class Node:
         self.settings = BinarySettings(window_size=ways.window_size)
         if ways.forgetful:
             self.settings = _ForgetfulSettings(window_size=ways.window_size, forgets=self._forgets)
-        self.store = MemoryStore()
+        self.disk: Disk = FileDisk(self.guid.bytes) if ways.files else MemoryDisk()
+        # The state rows that the last start found.
+        self.rows: list[tuple[int, bytes, bytes]] = []
         self.guids = count(1)
         self.life = 0
         self.up = False
@@ -124,8 +129,9 @@ class Node:
 
     # Start and stop
 
-    def open(self, store: MemoryStore) -> QueueManager:
+    def open(self, found: Recovery) -> QueueManager:
         """A queue manager from what a store has."""
+        store = self.disk.store
         new = LocalQueueManager(
             QueueManagerObject(
                 identifier=self.guid, computer_name=self.name, queue_manager_quota=UNLIMITED
@@ -133,7 +139,7 @@ class Node:
             directory_integrated=False,
         )
         qm = QueueManager(
-            store.recover(None),
+            found,
             new=new,
             guids=lambda: UUID(int=self.guid.int | next(self.guids) << 32),
             packets=store,
@@ -152,7 +158,9 @@ class Node:
         self.life += 1
         self.up = True
         self._timer = None
-        self.qm = self.open(self.store)
+        found = self.disk.start()
+        self.rows = list(found.rows)
+        self.qm = self.open(found)
         self.binary = BinaryProtocol(self.qm, self.settings)
         self.binary.start(now=self.world.now)
         self.service()
@@ -162,7 +170,7 @@ class Node:
         if self._writing is not None:
             self._finish(*self._writing)
         while (taken := self.qm.take_batch()) is not None:
-            self._finish(taken[0], self.store.begin([taken[1]]))
+            self._finish(taken[0], self._begin(*taken))
 
     def crash(self, down: float, *, clean: bool = False) -> None:
         """Lose what is not on disk, and every connection; start again later.
@@ -177,10 +185,8 @@ class Node:
             self.binary.stop(now=self.world.now)
             self.flush()
             self.service()
-        elif self._writing is not None and self.world.random.random() < 0.5:
-            number, write = self._writing
-            self.store.write(write)
-            self.store.finish(write)
+        number, write = self._writing or (0, None)
+        if self.disk.power_cut(number, write, self.world.random):
             self._settle(number)
         self.up = False
         self.crashes.append(self.world.now)
@@ -321,18 +327,24 @@ class Node:
         if taken is None:
             return
         number, batch = taken
-        self._writing = number, self.store.begin([batch])
+        self._writing = number, self._begin(number, batch)
         life = self.life
         random = self.world.random
         delay = random.uniform(*_FLUSH) * self.slowness
         if self.doomed:
+            # Often the disk hesitates first, and what should wait for it has time to show.
             self.doomed = False
+            delay *= random.choice((1.0, 20.0, 200.0))
             self.world.after(delay * random.random(), lambda: self._power_cut(life))
         self.world.after(delay, lambda: self._written(life, number))
 
     def _power_cut(self, life: int) -> None:
         if self.alive(life):
             self.crash(self.world.random.choice((0.0, 0.1, 2.0, 30.0)))
+
+    def _begin(self, number: int, batch: Batch) -> Write:
+        self.disk.mark(batch, number)
+        return self.disk.store.begin([batch])
 
     def _written(self, life: int, number: int) -> None:
         if not self.alive(life) or self._writing is None or self._writing[0] != number:
@@ -343,8 +355,9 @@ class Node:
 
     def _finish(self, number: int, write: Write) -> None:
         self._writing = None
-        self.store.write(write)
-        self.store.finish(write)
+        self.disk.store.write(write)
+        self.disk.store.finish(write)
+        self.disk.tidy()
         self.qm.durable(number)
         self.binary.durable(number, now=self.world.now)
         self._settle(number)

@@ -35,13 +35,14 @@ class World:
         self.wires: list[Wire] = []
         self.counts: dict[str, int] = {}
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
-        self._entries = 0
+        # How much was to happen so far.
+        self.entries = 0
         self._trace = trace
 
     def at(self, time: float, action: Callable[[], None]) -> None:
         """Let something happen at a time."""
-        self._entries += 1
-        heappush(self._heap, (max(time, self.now), self._entries, action))
+        self.entries += 1
+        heappush(self._heap, (max(time, self.now), self.entries, action))
 
     def after(self, seconds: float, action: Callable[[], None]) -> None:
         """Let something happen in a while."""
