@@ -13,7 +13,9 @@ flush` comes from the kernel's count. `bench/peers` has the rules that all clien
 """
 
 import json
+import signal
 import statistics
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -235,6 +237,8 @@ def present(options: Options) -> None:
     console = Console(stderr=options.as_json)
     how = "compiled modules (make compile)" if options.compiled else "pure Python"
     console.print(f"openmsmq runs {how}", style="dim")
+    # Whoever ends this also ends the brokers.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with data_folder() as folder:
         run = Run(options, folder, console)
         run.all()
