@@ -21,6 +21,20 @@ from openmsmq.wire.queue_error import QueueError
 
 ORDERS = r".\private$\orders"
 MAIN = "from openmsmq.cli import main; main()"
+SIGNAL_WHEN_READY = """
+import os, signal
+from openmsmq.service import process
+
+write = process.write_ready_file
+
+def write_and_signal(*arguments):
+    write(*arguments)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+process.write_ready_file = write_and_signal
+from openmsmq.cli import main
+main()
+"""
 OFF = ("--binary-port", "off", "--ping-port", "off")
 
 
@@ -42,6 +56,14 @@ def test_a_signal_stops_it_cleanly(tmp_path: Path, number: int) -> None:
         assert serve.stop(number) == 0
         assert not serve.ready_file.exists()
         assert "M0003" in serve.log
+
+
+def test_a_signal_at_the_moment_it_is_ready_stops_it_cleanly(tmp_path: Path) -> None:
+    serve = Serve(tmp_path, program=SIGNAL_WHEN_READY)
+    serve.spawn()
+    assert serve.process.wait(60) == 0
+    assert "M0003" in serve.log
+    assert not serve.ready_file.exists()
 
 
 def test_it_prints_one_line_for_each_endpoint(tmp_path: Path) -> None:

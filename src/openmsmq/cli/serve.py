@@ -65,7 +65,7 @@ def run(file: Path | None, options: dict[str, Any]) -> int:
 
     from openmsmq.service.config import Config
     from openmsmq.service.logs import configure_logs
-    from openmsmq.service.process import serve as serve_until_stopped
+    from openmsmq.service.serving import serve as serve_until_stopped
 
     for key, value in options.items():
         if key.endswith("_port") and isinstance(value, str) and value != "off":

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import os
-import resource
-import signal
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -41,7 +39,6 @@ from .logs import (
     BACKUP_FAILED,
     EXPRESS_DISCARDED,
     FAILED,
-    FEW_FILES,
     IN_DOUBT,
     READY,
     RECOVERED,
@@ -59,8 +56,6 @@ STORE_DIRECTORY: Final = "store"
 KEYS_DIRECTORY: Final = "keys"
 BACKUP_POLL_SECONDS: Final = 0.02
 PROGRESS_STEP: Final = 16_384
-# Files that are no clients: segments, sessions with other queue managers, what the program needs.
-OTHER_FILES: Final = 1_000
 
 T = TypeVar("T")
 
@@ -109,8 +104,10 @@ class QueueManagerProcess:
 
     # Start
 
-    async def start(self, progress: Progress | None = None) -> None:
-        """Recover what is stored and begin to serve.
+    async def start(
+        self, progress: Progress | None = None, recovered: Callable[[], None] | None = None
+    ) -> None:
+        """Recover what is stored, call `recovered`, and begin to serve.
 
         Raises:
             StoreError: the store is damaged.
@@ -120,6 +117,8 @@ class QueueManagerProcess:
         config = self.config
         try:
             manager = self._recover(progress)
+            if recovered is not None:
+                recovered()
             host = Host(manager, self.store, failed=self._failed)
             server = LocalServer(config, host, self, self._tokens)
             binary = BinaryService(config, host)
@@ -378,32 +377,3 @@ def write_ready_file(path: Path, endpoints: dict[str, str]) -> None:
         temporary.replace(path)
     except OSError as exc:
         raise ConfigError(f"ready_file: {path}: {exc.strerror or exc}") from exc
-
-
-def allow_files(wanted: int) -> None:
-    """Let this process open so many files, or as many as it may."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return
-    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    if allowed < wanted:
-        log_event(FEW_FILES, allowed=allowed, wanted=wanted)
-
-
-async def serve(
-    config: Config,
-    *,
-    progress: Progress | None = None,
-    ready: Callable[[dict[str, str]], None] | None = None,
-) -> None:
-    """Run a queue manager until SIGTERM or SIGINT."""
-    allow_files(config.max_connections + OTHER_FILES)
-    process = QueueManagerProcess(config)
-    await process.start(progress)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, process.request_stop)
-    if ready is not None:
-        ready(process.endpoints)
-    await process.run()

@@ -1,0 +1,48 @@
+"""A queue manager that has its process to itself, until a signal ends it."""
+
+import asyncio
+import resource
+import signal
+from collections.abc import Callable
+from typing import Final
+
+from openmsmq.store.interface import Progress
+
+from .config import Config
+from .logs import FEW_FILES, log_event
+from .process import QueueManagerProcess
+
+# Files that are no clients: segments, sessions with other queue managers, what the program needs.
+OTHER_FILES: Final = 1_000
+
+
+def allow_files(wanted: int) -> None:
+    """Let this process open so many files, or as many as it may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if allowed < wanted:
+        log_event(FEW_FILES, allowed=allowed, wanted=wanted)
+
+
+async def serve(
+    config: Config,
+    *,
+    progress: Progress | None = None,
+    ready: Callable[[dict[str, str]], None] | None = None,
+) -> None:
+    """Run a queue manager until SIGTERM or SIGINT."""
+    allow_files(config.max_connections + OTHER_FILES)
+    process = QueueManagerProcess(config)
+    loop = asyncio.get_running_loop()
+
+    def listen_to_signals() -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, process.request_stop)
+
+    await process.start(progress, listen_to_signals)
+    if ready is not None:
+        ready(process.endpoints)
+    await process.run()
