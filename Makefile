@@ -52,7 +52,8 @@ soak: setup ## the long tests; can be interrupted and resumed
 	@$(BIN)/python -m tools.soak
 
 lock: setup ## lock the newest allowed versions
-	@$(LOCK) --extra dev --extra fuzz --extra legacy --extra spark --output-file requirements/lock.txt
+	@$(LOCK) --extra dev --extra connect --extra fuzz --extra legacy --extra spark --extra tables \
+		--output-file requirements/lock.txt
 	@$(LOCK) --extra kerberos --output-file requirements/kerberos.txt
 
 clean: ## remove what was built, .venv included
