@@ -207,3 +207,19 @@ def test_staged_packets_leave_memory_when_it_is_short() -> None:
     stage(harness, 1, 0, b"5", b"6", b"7")
     harness.qm.stages.abort_batch("query", 1, caller=USER)
     assert harness.qm.stages.size == 0
+
+
+def test_one_attempt_can_be_forgotten_without_the_others(harness: Harness) -> None:
+    stage(harness, 0, 0, b"kept")
+    stage(harness, 0, 1, b"failed", attempt=7)
+    stages = harness.qm.stages
+    size = stages.size
+    stages.abort_batch("query", 0, [(1, 7), (2, 0)], caller=USER)
+    assert 0 < stages.size < size
+    with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
+        commit(harness, 0, (1, 7))
+    assert commit(harness, 0, (0, 0)) == (1, False)
+    assert harness.contents() == [b"kept"]
+    stage(harness, 1, 0, b"failed")
+    stages.abort_batch("query", 1, [(0, 0)], caller=USER)
+    assert (stages.size, stages.next_timer()) == (0, None)

@@ -162,9 +162,24 @@ class Stages:
         settle(state)
         return Committed(count=count, repeated=False, depends=state.batch_number)
 
-    def abort_batch(self, producer: str, batch: int, *, caller: Caller) -> None:
-        """Forget the stages of a batch; harmless when it was published."""
-        self._forget((_name(caller, producer), batch))
+    def abort_batch(
+        self,
+        producer: str,
+        batch: int,
+        stages: Iterable[tuple[int, int]] | None = None,
+        *,
+        caller: Caller,
+    ) -> None:
+        """Forget the named stages of a batch, or all; harmless when it was published."""
+        key = (_name(caller, producer), batch)
+        if stages is None:
+            self._forget(key)
+            return
+        kept = self._stages.get(key, {})
+        for each in stages:
+            self._free(kept.pop(each, []))
+        if not kept:
+            self._stages.pop(key, None)
 
     def expire(self) -> None:
         """Forget stages whose commit never came."""

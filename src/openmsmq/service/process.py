@@ -246,6 +246,7 @@ class QueueManagerProcess:
             "flushes": store.flushes,
             "throttled": state.local.throttled,
             "transactions": len(state.transactions),
+            "staged_bytes": self.manager.stages.size,
             "in_doubt_transactions": len(self.manager.enlistments.in_doubt),
             "clients": self._running.server.clients,
             "client_counters": dict(self._running.server.counters),

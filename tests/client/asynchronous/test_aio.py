@@ -546,3 +546,17 @@ def test_a_token_opens_the_way_over_tls(tmp_path: Path) -> None:
         run(main())
     finally:
         running.close()
+
+
+def test_packets_that_the_caller_builds_are_sent(run_with: Run) -> None:
+    async def main(qm: aio.QueueManager) -> None:
+        queue = await qm.create_queue(ORDERS)
+        assert await queue.is_transactional() is False
+        builder = await queue.packet_builder(transactional=False)
+        assert await queue.send_packets([builder.build(Message("a"))]) == 1
+        last = (await queue.ranges.info()).last
+        await queue.send_packets([builder.again((await queue.peek(timeout=0)).packet)])
+        assert await bodies(queue) == ["a", "a"]
+        assert await queue.purge(upto=last) == 1
+
+    run_with(main)

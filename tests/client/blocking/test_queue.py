@@ -268,3 +268,43 @@ def test_threads_share_a_connection(msmq: QueueManager, orders: Queue) -> None:
     assert sorted(got, key=str) == sorted(
         (f"{name}-{number}" for name in range(3) for number in range(count)), key=str
     )
+
+
+def test_packets_that_the_caller_builds_are_sent(orders: Queue) -> None:
+    assert orders.is_transactional() is False
+    family = orders.packet_builder(transactional=False).family(Message(priority=5))
+    packets = [family.build(str(number).encode(), "same", None) for number in range(3000)]
+    assert orders.send_packets(packets) == 3000
+    message = orders.receive(timeout=WAIT)
+    assert (message.body_bytes, message.label, message.priority) == (b"0", "same", 5)
+    assert orders.info()["messages"] == 2999
+
+
+def test_packets_are_sent_in_a_transaction(msmq: QueueManager) -> None:
+    paid = msmq.create_queue(r".\private$\paid", transactional=True)
+    assert paid.is_transactional() is True
+    build = paid.packet_builder(transactional=True).build
+    with msmq.transaction() as tx:
+        paid.send_packets([build(Message("x"))], tx)
+        assert paid.info()["messages"] == 0
+    assert paid.receive(timeout=WAIT).transactional
+
+
+def test_a_message_can_be_sent_again_elsewhere(orders: Queue, msmq: QueueManager) -> None:
+    orders.send(Message("text", "label", app_specific=7, extension=b"more", journal=True))
+    first = orders.receive(timeout=WAIT)
+    paid = msmq.create_queue(r".\private$\paid", transactional=True)
+    packet = paid.packet_builder(transactional=True).again(first.packet)
+    with msmq.transaction() as tx:
+        paid.send_packets([packet], tx)
+    second = paid.receive(timeout=WAIT)
+    assert (second.body, second.label, second.app_specific) == ("text", "label", 7)
+    assert (second.extension, second.id != first.id, second.transactional) == (b"more", True, True)
+
+
+def test_an_old_part_of_a_queue_is_purged(orders: Queue) -> None:
+    fill(orders, 5)
+    upto = orders.ranges.info().last
+    fill(orders, 2)
+    assert orders.purge(upto=upto) == 5
+    assert bodies(orders) == ["0", "1"]

@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import Self
 
 from openmsmq.client.logic.cursor import CursorLogic
+from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.logic.prefetch import DEFAULT_PREFETCH, Prefetch
 from openmsmq.client.logic.queue import Progress, QueueLogic
 from openmsmq.client.logic.ranges import RangesLogic
@@ -112,6 +113,24 @@ class Queue:
         async with Transaction(self._connection, logic) as own:
             return await self.send_many(messages, own)
 
+    async def send_packets(
+        self, packets: Iterable[bytes], transaction: Transaction | None = None
+    ) -> int:
+        """Send packets that the caller has built; return how many, when all are accepted.
+
+        In a transaction the commit says whether all were accepted.
+        """
+        number = transaction_number(transaction)
+        return await self._connection.call(self._logic.send_packets, packets, number)
+
+    async def packet_builder(self, *, transactional: bool) -> PacketBuilder:
+        """What makes packets for this queue, for `send_packets` and `Producer.stage_packets`."""
+        return await self._connection.call(self._logic.packet_builder, transactional=transactional)
+
+    async def is_transactional(self) -> bool | None:
+        """Whether it takes transactional messages; None when only another machine knows."""
+        return await self._connection.call(self._logic.is_transactional)
+
     # Reading
 
     async def receive(
@@ -210,13 +229,14 @@ class Queue:
 
     # Managing
 
-    async def purge(self, progress: Progress | None = None) -> int:
+    async def purge(self, progress: Progress | None = None, *, upto: int | None = None) -> int:
         """Delete every message that is there now; return how many.
 
         Args:
             progress: called with the count so far after each step.
+            upto: the arrival sequence of the last one to delete.
         """
-        return await self._connection.call(self._logic.purge, progress)
+        return await self._connection.call(self._logic.purge, progress, upto)
 
     async def move(
         self,

@@ -140,6 +140,10 @@ class Producer:
         """
         return await self._connection.call(self._logic.commit, batch, stages)
 
-    async def abort(self, batch: int) -> None:
-        """Forget what was staged of a batch; harmless when it was published."""
-        await self._connection.call(self._logic.abort, batch)
+    async def abort(self, batch: int, stages: Iterable[tuple[int, int]] | None = None) -> None:
+        """Forget what was staged of a batch; harmless when it was published.
+
+        Args:
+            stages: (partition, attempt) of those to forget; all without it.
+        """
+        await self._connection.call(self._logic.abort, batch, stages)

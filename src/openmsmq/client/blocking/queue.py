@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import Self
 
 from openmsmq.client.logic.cursor import CursorLogic
+from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.logic.prefetch import DEFAULT_PREFETCH, Prefetch
 from openmsmq.client.logic.queue import Progress, QueueLogic
 from openmsmq.client.logic.ranges import RangesLogic
@@ -109,6 +110,22 @@ class Queue:
         with Transaction(self._connection, logic) as own:
             return self.send_many(messages, own)
 
+    def send_packets(self, packets: Iterable[bytes], transaction: Transaction | None = None) -> int:
+        """Send packets that the caller has built; return how many, when all are accepted.
+
+        In a transaction the commit says whether all were accepted.
+        """
+        number = transaction_number(transaction)
+        return self._connection.call(self._logic.send_packets, packets, number)
+
+    def packet_builder(self, *, transactional: bool) -> PacketBuilder:
+        """What makes packets for this queue, for `send_packets` and `Producer.stage_packets`."""
+        return self._connection.call(self._logic.packet_builder, transactional=transactional)
+
+    def is_transactional(self) -> bool | None:
+        """Whether it takes transactional messages; None when only another machine knows."""
+        return self._connection.call(self._logic.is_transactional)
+
     # Reading
 
     def receive(
@@ -201,13 +218,14 @@ class Queue:
 
     # Managing
 
-    def purge(self, progress: Progress | None = None) -> int:
+    def purge(self, progress: Progress | None = None, *, upto: int | None = None) -> int:
         """Delete every message that is there now; return how many.
 
         Args:
             progress: called with the count so far after each step.
+            upto: the arrival sequence of the last one to delete.
         """
-        return self._connection.call(self._logic.purge, progress)
+        return self._connection.call(self._logic.purge, progress, upto)
 
     def move(
         self,

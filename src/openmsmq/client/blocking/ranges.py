@@ -141,6 +141,10 @@ class Producer:
         """
         return self._connection.call(self._logic.commit, batch, stages)
 
-    def abort(self, batch: int) -> None:
-        """Forget what was staged of a batch; harmless when it was published."""
-        self._connection.call(self._logic.abort, batch)
+    def abort(self, batch: int, stages: Iterable[tuple[int, int]] | None = None) -> None:
+        """Forget what was staged of a batch; harmless when it was published.
+
+        Args:
+            stages: (partition, attempt) of those to forget; all without it.
+        """
+        self._connection.call(self._logic.abort, batch, stages)

@@ -17,11 +17,12 @@ from openmsmq.wire.path_name import PathName
 from openmsmq.wire.queue_address import NO_QUEUE, QueueAddress
 from openmsmq.wire.queue_address_names import address_of
 from openmsmq.wire.queue_reference import parse_queue_reference
-from openmsmq.wire.scalars import TxSequenceID
+from openmsmq.wire.scalars import GUID_NULL, TxSequenceID
 from openmsmq.wire.security_header import SecurityHeader
 from openmsmq.wire.transaction_header import TransactionHeader
 from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_builder import UserMessageTemplate
+from openmsmq.wire.user_message_rebuild import rebuild
 
 MAX_FAMILIES: Final = 256
 MAX_SHAPES: Final = 1024
@@ -141,6 +142,40 @@ class PacketBuilder:
         encoded, body_type = message.encoded_body()
         family = self._family(message, properties, body_type)
         return family.build(encoded, message.label, message.correlation_id)
+
+    def family(self, message: Message) -> Family:
+        """What builds messages that differ from this one in label, correlation and body only.
+
+        Raises:
+            ValueError: a property does not fit; the text names it.
+            QueueError: a queue name that is none.
+        """
+        return self._family(message, _properties(message), message.body_type or 0)
+
+    def again(self, packet: bytes) -> bytes:
+        """The packet of a message that was sent before, to send it to this destination.
+
+        What it was signed with and the way that it has gone are left behind.
+
+        Raises:
+            MalformedPacket: it is no message.
+            ValueError: its body is encrypted for another destination.
+        """
+        message = UserMessage(packet)
+        if message.encrypted:
+            raise ValueError("the body is encrypted for the destination that it was sent to")
+        return rebuild(
+            message,
+            destination_queue=self._destination,
+            source_queue_manager=GUID_NULL,
+            routing_count=0,
+            connector_type=None,
+            transaction_header=UNNUMBERED if self._transactional else None,
+            security_header=self._sender.security,
+            srmp_headers=None,
+            soap_header=None,
+            multi_queue_format_header=None,
+        )
 
     def _family(self, message: Message, properties: _Properties, body_type: int) -> Family:
         key = (properties, body_type)

@@ -1,6 +1,6 @@
 """One queue as a client uses it: open, send, receive, peek, look up, move, purge."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from openmsmq.client.errors import ReceiveTimeout
@@ -28,6 +28,7 @@ class OpenHandle:
     __slots__ = (
         "build",
         "build_transactional",
+        "destination",
         "format_name",
         "number",
         "session",
@@ -40,11 +41,11 @@ class OpenHandle:
         self.format_name: Final[str] = told["format_name"]
         # None when only the other machine knows.
         self.transactional: Final[bool | None] = told["transactional"]
-        destination = address_of(parse_format_name(told["destinations"][0]))
+        self.destination: Final = address_of(parse_format_name(told["destinations"][0]))
         # From a message to its packet, outside and in a transaction.
-        self.build: Final = PacketBuilder(link.sender, destination, transactional=False).build
+        self.build: Final = PacketBuilder(link.sender, self.destination, transactional=False).build
         self.build_transactional: Final = PacketBuilder(
-            link.sender, destination, transactional=True
+            link.sender, self.destination, transactional=True
         ).build
 
     def builder(self, transaction: int) -> Callable[[Message], bytes]:
@@ -144,6 +145,29 @@ class QueueLogic:
         self.sender = None
 
     # Sending
+
+    def is_transactional(self) -> Operation[bool | None]:
+        """Whether it takes transactional messages; None when only another machine knows."""
+        return (yield from self.opened_to_send()).transactional
+
+    def packet_builder(self, *, transactional: bool) -> Operation[PacketBuilder]:
+        """What builds packets for this queue."""
+        handle = yield from self.opened_to_send()
+        return PacketBuilder(self.link.sender, handle.destination, transactional=transactional)
+
+    def send_packets(self, packets: Iterable[bytes], transaction: int) -> Operation[int]:
+        """Send packets that the caller has built; return how many, when all are accepted."""
+        handle = yield from self.opened_to_send()
+        session = self.link.session
+        count = 0
+        for packet in packets:
+            count += 1
+            if session.add_packet(handle.number, transaction, packet):
+                session.close_sends()
+                yield from session.make_room()
+        if transaction <= 0:
+            yield from session.flush()
+        return count
 
     def send_and_wait(self, message: Message, transaction: int) -> Operation[str]:
         """Send one message and return its id once it is accepted."""
@@ -316,10 +340,9 @@ class QueueLogic:
 
     # Managing
 
-    def purge(self, progress: Progress | None) -> Operation[int]:
-        """Delete every message, step by step; return how many."""
+    def purge(self, progress: Progress | None, upto: int | None = None) -> Operation[int]:
+        """Delete every message up to a sequence, or all, step by step; return how many."""
         handle = yield from self.opened("receive")
-        upto = None
         purged: int = 0
         while True:
             step = yield from self.link.call(local.Purge, handle.number, upto)

@@ -225,6 +225,7 @@ class ProducerLogic:
         told = yield from self._link.call(local.CommitBatch, self._name, batch, list(stages))
         return not told["repeated"]
 
-    def abort(self, batch: int) -> Operation[None]:
-        """Forget what was staged of a batch."""
-        yield from self._link.call(local.AbortBatch, self._name, batch)
+    def abort(self, batch: int, stages: Iterable[tuple[int, int]] | None) -> Operation[None]:
+        """Forget the named stages of a batch, or all."""
+        named = None if stages is None else list(stages)
+        yield from self._link.call(local.AbortBatch, self._name, batch, named)

@@ -250,8 +250,11 @@ class CommitBatch(Request, frozen=True, tag=51):
 
 
 class AbortBatch(Request, frozen=True, tag=52):
+    """Forget stages of a batch, or all of it."""
+
     producer: str
     batch: Number
+    stages: Stages | None = None
 
 
 class ListOutgoing(Request, frozen=True, tag=60):

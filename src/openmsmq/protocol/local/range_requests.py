@@ -182,7 +182,9 @@ def commit_batch(session: LocalSession, request: local.CommitBatch) -> None:
 
 
 def abort_batch(session: LocalSession, request: local.AbortBatch) -> None:
-    session.manager.stages.abort_batch(request.producer, request.batch, caller=session.identity())
+    session.manager.stages.abort_batch(
+        request.producer, request.batch, request.stages, caller=session.identity()
+    )
     session.done(request.id)
 
 
