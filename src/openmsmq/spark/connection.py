@@ -1,0 +1,43 @@
+"""Connections of the data source, made from options in whatever process needs one."""
+
+import time
+from pathlib import Path
+from typing import Final
+
+from openmsmq.client.blocking.queue_manager import QueueManager, connect
+from openmsmq.client.errors import ConnectionLost
+from openmsmq.wire.errors import ConfigError
+
+from .options import ConnectionOptions
+
+_RETRY_SECONDS: Final = 0.2
+
+
+def open_connection(options: ConnectionOptions) -> QueueManager:
+    """Connect, and wait for a queue manager that is being started again.
+
+    Raises:
+        ConnectionLost: nobody answered in the time of `connectTimeout`.
+        ConfigError: an option cannot be used; the text names it and keeps credentials to itself.
+    """
+    end = time.monotonic() + options.timeout
+    token = _token(options)
+    while True:
+        left = end - time.monotonic()
+        try:
+            return connect(
+                options.endpoint, token=token, ca_file=options.ca_file, timeout=max(left, 1.0)
+            )
+        except ConnectionLost:
+            if left < _RETRY_SECONDS:
+                raise
+            time.sleep(_RETRY_SECONDS)
+
+
+def _token(options: ConnectionOptions) -> str | None:
+    if options.token_file is None:
+        return options.token
+    try:
+        return Path(options.token_file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"option auth.tokenFile: {options.token_file}: {exc}") from None
