@@ -1,6 +1,7 @@
 """`python -m bench [NAME ...] [--json]`: run the benchmarks, each a module with a `run`.
 
-`brokers` compares with other programs, which takes minutes: it has options of its own.
+`brokers` and `transfer` compare with other programs, which takes minutes: they have options of
+their own.
 """
 
 import argparse
@@ -10,10 +11,12 @@ from importlib import import_module
 from tools.compile import is_fresh
 
 import bench
-from bench.brokers import PEERS, Options, present
+from bench import brokers, transfer
+from bench.brokers import PEERS, Options
 from bench.report import show
 
 _NOT_BENCHMARKS = {"__main__", "report", "targets"}
+_WITH_PEERS = {"brokers": brokers.present, "transfer": transfer.present}
 
 
 def main() -> None:
@@ -22,15 +25,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Run benchmarks.")
     parser.add_argument("name", nargs="*", help=f"of {', '.join(names)}; all when none is named")
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
-    parser.add_argument("--quick", action="store_true", help="brokers: one short round")
-    parser.add_argument("--only", default=",".join(PEERS), help=f"brokers: of {','.join(PEERS)}")
-    parser.add_argument("--no-install", action="store_true", help="brokers: install no packages")
-    parser.add_argument("--pure", action="store_true", help="brokers: no compiled modules")
+    parser.add_argument("--quick", action="store_true", help="with brokers: one short round")
+    parser.add_argument(
+        "--only", default=",".join(PEERS), help=f"with brokers: of {','.join(PEERS)}"
+    )
+    parser.add_argument(
+        "--no-install", action="store_true", help="with brokers: install no packages"
+    )
+    parser.add_argument("--pure", action="store_true", help="with brokers: no compiled modules")
     arguments = parser.parse_args()
     for name in set(arguments.name) - set(names):
         parser.error(f"no benchmark {name!r}")
     for name in arguments.name or names:
-        if name == "brokers":
+        if name in _WITH_PEERS:
             options = Options(
                 quick=arguments.quick,
                 only=tuple(arguments.only.split(",")),
@@ -38,7 +45,7 @@ def main() -> None:
                 compiled=not arguments.pure and is_fresh(),
                 as_json=arguments.json,
             )
-            present(options)
+            _WITH_PEERS[name](options)
         else:
             show(name, import_module(f"bench.{name}").run(), as_json=arguments.json)
 

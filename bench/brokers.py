@@ -41,7 +41,7 @@ from bench.peers.measure import (
     measure_transactions,
 )
 from bench.peers.worker import Task
-from bench.targets import TARGETS, Figures, Verdict, verdict
+from bench.targets import TARGETS, Figures, Target, Verdict, verdict
 
 PEERS: Final = ("openmsmq", "floor", "rabbitmq", "redis")
 QUEUED: Final = 100_000
@@ -89,12 +89,13 @@ class Run:
             for peer, work in WORK.items():
                 if peer in self._options.only:
                     self._console.print(f"round {number + 1}: {peer}", style="dim")
-                    self._attempt(peer, work)
+                    self.attempt(peer, work)
         if "openmsmq" in self._options.only:
             self._console.print("memory and restart", style="dim")
-            self._attempt("openmsmq", sizes)
+            self.attempt("openmsmq", sizes)
 
-    def _attempt(self, peer: str, work: "Work") -> None:
+    def attempt(self, peer: str, work: "Work") -> None:
+        """Measure, unless the peer is missing; note it if it turns out to be."""
         if peer in self.missing:
             return
         try:
@@ -121,7 +122,9 @@ class Run:
         )
 
     def flow(self, broker: Broker, mode: str, name: str) -> None:
-        found = measure_flow(broker, self.task(broker, mode, f"flow-{mode}"))
+        self.keep(name, measure_flow(broker, self.task(broker, mode, f"flow-{mode}")))
+
+    def keep(self, name: str, found: Flow) -> None:
         if found.lost:
             raise RuntimeError(f"{found.lost} messages were lost")
         self.flows.setdefault(name, []).append(found)
@@ -242,17 +245,23 @@ def present(options: Options) -> None:
     with data_folder() as folder:
         run = Run(options, folder, console)
         run.all()
+    show_run("brokers", run, TARGETS, console)
+
+
+def show_run(name: str, run: Run, targets: tuple[Target, ...], console: Console) -> None:
+    """Print what was measured, and which targets are met."""
     figures = run.figures()
-    if options.as_json:
-        for name, flows in run.flows.items():
+    if run.options.as_json:
+        for flow_name, flows in run.flows.items():
             for flow in flows:
-                print(json.dumps({"benchmark": "brokers", "flow": name, **asdict(flow)}))
-        print(json.dumps({"benchmark": "brokers", "figures": figures, "missing": run.missing}))
-        for target in TARGETS:
-            print(json.dumps({"benchmark": "brokers", **asdict(verdict(target, figures))}))
+                print(json.dumps({"benchmark": name, "flow": flow_name, **asdict(flow)}))
+        print(json.dumps({"benchmark": name, "figures": figures, "missing": run.missing}))
+        for target in targets:
+            print(json.dumps({"benchmark": name, **asdict(verdict(target, figures))}))
         return
-    for table in (flow_table(run.flows), number_table(figures, run.flows), target_table(figures)):
-        console.print(table)
+    console.print(flow_table(run.flows))
+    console.print(number_table(figures, run.flows))
+    console.print(target_table(figures, targets))
     for peer, why in run.missing.items():
         console.print(f"[red]{peer}[/red] is missing: {why}", highlight=False)
 
@@ -287,9 +296,9 @@ def number_table(figures: Figures, flows: dict[str, list[Flow]]) -> Table:
     return table
 
 
-def target_table(figures: Figures) -> Table:
+def target_table(figures: Figures, targets: tuple[Target, ...]) -> Table:
     table = Table("target", "wanted", "measured", "", title="Targets, in this run")
-    for target in TARGETS:
+    for target in targets:
         result = verdict(target, figures)
         table.add_row(target.name, target.wanted, result.shown, _mark(result))
     return table

@@ -85,6 +85,29 @@ TARGETS: Final = (
     ),
 )
 
+TRANSFER_TARGETS: Final = (
+    Target("express, times RabbitMQ with pika", "transfer express", ("rabbitmq express",), 2),
+    Target(
+        "recoverable, times the better RabbitMQ queue type with pika",
+        "transfer recoverable",
+        ("rabbitmq classic", "rabbitmq quorum"),
+        2,
+    ),
+    Target(
+        "transactions of 100, times RabbitMQ tx mode",
+        "transfer transactional",
+        ("rabbitmq transactions",),
+        1.5,
+    ),
+    Target(
+        "processor time to receive, of a receiver that only splits",
+        "receive µs",
+        ("split µs",),
+        12,
+        at_least=False,
+    ),
+)
+
 
 def verdict(target: Target, figures: Figures) -> Verdict:
     """Compare with the best of the others: the highest rate, the shortest time."""

@@ -15,8 +15,10 @@ DELIVERY = {"express": "express", "durable": "recoverable", "transactional": "re
 def open_to(
     task: Task, access: Literal["send", "receive"]
 ) -> tuple[openmsmq.QueueManager, openmsmq.Queue]:
-    """The queue of a task, made by whoever comes first."""
+    """The queue of a task, made by whoever comes first unless it is elsewhere."""
     manager = persist(lambda: openmsmq.connect(Path(task.address)))
+    if task.queue.startswith("DIRECT="):
+        return manager, manager.open_queue(task.queue, access=access)
     path = rf".\private$\{task.queue}"
     try:
         manager.create_queue(path, transactional=task.mode == "transactional")
@@ -33,7 +35,11 @@ def produce(task: Task, producer: Producer) -> None:
     together = IN_FLIGHT if durable else TOGETHER
     producer.start()
     while (room := producer.room(together)) >= 0:
-        if durable:
+        if task.mode == "transactional":
+            with manager.transaction() as transaction:
+                for _ in range(room):
+                    queue.send(openmsmq.Message(BODY), transaction=transaction)
+        elif durable:
             # Returns when all of them are accepted, so no more than these are unconfirmed.
             queue.send_many([openmsmq.Message(BODY, delivery=delivery) for _ in range(room)])
         else:

@@ -158,6 +158,61 @@ def measure_flow(broker: Broker, task: Task) -> Flow:
     )
 
 
+def measure_transfer(sender: Broker, receiver: Broker, task: Task, destination: str) -> Flow:
+    """From the first send at one queue manager to the last receive at another.
+
+    `task` is that of the consumer; the producer sends to `destination`.
+    """
+    with contextlib.ExitStack() as stack:
+        path, board = stack.enter_context(new_board())
+        consumer = stack.enter_context(Worker(receiver, "consume", path, task))
+        wait_until(board, Slot.CONSUMER_READY, consumer)
+        sending = replace(task, address=sender.address, queue=destination)
+        producer = stack.enter_context(Worker(sender, "produce", path, sending))
+        wait_until(board, Slot.PRODUCER_READY, consumer, producer)
+
+        def sample() -> list[float]:
+            return [
+                sender.cpu_seconds() + receiver.cpu_seconds(),
+                producer.cpu_seconds(),
+                consumer.cpu_seconds(),
+                flush_count(receiver.folder),
+                busy_seconds(),
+                cpu_seconds([os.getpid()]),
+            ]
+
+        before = sample()
+        board[Slot.GO] = 1
+        wait_until(board, Slot.STARTED, consumer, producer)
+        end = now() + task.seconds
+        while now() < end:
+            time.sleep(0.1)
+            producer.check()
+            consumer.check()
+        board[Slot.STOP] = 1
+        wait_until(board, Slot.FINISHED, consumer, producer)
+        end = now() + DRAIN_SECONDS
+        while board[Slot.RECEIVED] < board[Slot.SENT] and now() < end:
+            time.sleep(0.002)
+        seconds = now() - board[Slot.STARTED]
+        after = sample()
+        count = board[Slot.RECEIVED]
+        lost = int(board[Slot.SENT] - count)
+    *times, flushes, busy, own = [
+        later - earlier for earlier, later in zip(before, after, strict=True)
+    ]
+    in_brokers, in_producer, in_consumer = [each / max(count, 1) * 1e6 for each in times]
+    return Flow(
+        per_second=count / seconds,
+        broker=in_brokers,
+        producer=in_producer,
+        consumer=in_consumer,
+        per_flush=count / flushes if flushes else None,
+        lost=lost,
+        others=max(0.0, (busy - sum(times) - own) / seconds),
+    )
+
+
 def run_worker(broker: Broker, function: str, task: Task) -> Any:
     with new_board() as (path, _), Worker(broker, function, path, task) as worker:
         return worker.result(task.seconds + PATIENCE_SECONDS)
