@@ -50,14 +50,21 @@ TEMPLATES = {
         destination_queue=direct_address("OS:a\\private$\\b"), tracing_requested=True
     ),
 }
+
+
+def numbered(packet: bytes, message_id: int) -> bytes:
+    return packet[:56] + message_id.to_bytes(4, "little") + packet[60:]
+
+
 packets = st.builds(
-    lambda name, body, label, correlation_id: TEMPLATES[name].build(
-        body, label, correlation_id=correlation_id
+    lambda name, body, label, correlation_id, message_id: numbered(
+        TEMPLATES[name].build(body, label, correlation_id=correlation_id), message_id
     ),
     st.sampled_from(sorted(TEMPLATES)),
     bodies,
     labels,
     correlation_ids,
+    st.integers(0, 0xFFFFFFFF),
 )
 # What a queue manager acts on, and where it writes.
 SAME = (
@@ -65,7 +72,7 @@ SAME = (
     *("acknowledgments", "sender_id_type", "security_id", "authentication_level", "encrypted"),
     *("privacy_level", "transaction_flags", "transaction_offset", "security_offset"),
     *("properties_offset", "destination_queue", "admin_queue", "trailing", "sent_time"),
-    *("source_queue_manager", "message_id"),
+    "source_queue_manager",
 )
 
 
@@ -80,10 +87,11 @@ def test_a_run_has_the_packets_in_their_order_and_one_head_for_all(several: list
                 assert getattr(message, name) == getattr(run.head, name), name
 
 
-def test_messages_that_differ_in_label_and_body_only_are_one_run() -> None:
+def test_messages_that_differ_in_label_body_and_identifier_only_are_one_run() -> None:
     build = TEMPLATES["sent by somebody"].build
     several = [
-        build(b"x" * size, "l" * size, correlation_id=bytes([size] * 20)) for size in range(9)
+        numbered(build(b"x" * size, "l" * size, correlation_id=bytes([size] * 20)), size)
+        for size in (0, 1, 1, 2, 3, 5, 5, 9)
     ]
     (run,) = split_runs(several)
     assert run.packets == several

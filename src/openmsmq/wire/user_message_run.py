@@ -12,14 +12,21 @@ from .user_message import UserMessage
 
 _PACKET_SIZE: Final = 8
 _BEHIND_SIZE: Final = 12
+# MessageID and what is behind it in the UserHeader.
+_MESSAGE_ID: Final = 56
+_FLAGS: Final = 60
 _U32: Final[Callable[[bytes, int], tuple[int]]] = Struct("<I").unpack_from
-# PrivacyLevel, HashAlgorithm and EncryptionAlgorithm in the MessagePropertiesHeader.
+# In the MessagePropertiesHeader: behind LabelLength; both sizes of the body, PrivacyLevel,
+# HashAlgorithm, EncryptionAlgorithm and ExtensionSize.
+_BEHIND_LABEL_LENGTH: Final = 2
+_SIZES: Final = 32
 _CIPHER: Final = 40
 _CIPHER_END: Final = 52
+_SIZES_END: Final = 56
 
 
 class UserMessageRun:
-    """Packets with the same bytes up to the MessagePropertiesHeader, PacketSize aside.
+    """Packets with the same bytes up to the MessagePropertiesHeader, but PacketSize and MessageID.
 
     Acknowledgments and encryption are the same in all of them, and none has a header behind its
     body; or there is only one packet. So what `head` says of all this holds for each.
@@ -32,36 +39,76 @@ class UserMessageRun:
         self.packets = [head.packet]
 
 
+class RunBuilder:
+    """Checks packets as `UserMessage` does, and puts those with the same headers together."""
+
+    __slots__ = ("_at", "_middle", "_run", "_size", "_sizes", "_start", "runs")
+
+    def __init__(self) -> None:
+        self.runs: list[UserMessageRun] = []
+        # The run to go on with, and parts of its first packet, which starts its properties at `at`.
+        self._run: UserMessageRun | None = None
+        self._start = self._middle = self._sizes = b""
+        self._at = 0
+        self._size = 0
+
+    def add(self, packet: bytes) -> None:
+        """Take the next packet.
+
+        Raises:
+            MalformedPacket: it is not a UserMessage; those before it are kept.
+        """
+        run = self._run
+        at = self._at
+        if (
+            run is not None
+            and len(packet) == self._size
+            and packet[:_MESSAGE_ID] == self._start
+            and packet[_FLAGS : at + _BEHIND_LABEL_LENGTH] == self._middle
+            and packet[at + _SIZES : at + _SIZES_END] == self._sizes
+        ):
+            run.packets.append(packet)
+        elif run is not None and self._differs_in_size_only(packet, at):
+            run.packets.append(packet)
+        else:
+            self._begin(packet)
+
+    def _differs_in_size_only(self, packet: bytes, at: int) -> bool:
+        sizes = self._sizes[_CIPHER - _SIZES : _CIPHER_END - _SIZES]
+        if (
+            packet[_BEHIND_SIZE:_MESSAGE_ID] != self._start[_BEHIND_SIZE:]
+            or packet[:_PACKET_SIZE] != self._start[:_PACKET_SIZE]
+            or packet[_FLAGS : at + 1] != self._middle[:-1]
+            or packet[at + _CIPHER : at + _CIPHER_END] != sizes
+            or _U32(packet, _PACKET_SIZE)[0] != len(packet)
+        ):
+            return False
+        _, _, end, greater_end = properties_layout(packet, at)
+        return end == greater_end
+
+    def _begin(self, packet: bytes) -> None:
+        head = UserMessage(packet)
+        run = UserMessageRun(head)
+        self.runs.append(run)
+        if head.trailing is not None:
+            self._run = None
+            return
+        at = head.properties_offset
+        self._run = run
+        self._at = at
+        self._size = len(packet)
+        self._start = packet[:_MESSAGE_ID]
+        self._middle = packet[_FLAGS : at + _BEHIND_LABEL_LENGTH]
+        self._sizes = packet[at + _SIZES : at + _SIZES_END]
+
+
 def split_runs(packets: Iterable[bytes]) -> list[UserMessageRun]:
     """Check packets as `UserMessage` does, and put those with the same headers together.
 
     Raises:
         MalformedPacket: one of them is not a UserMessage.
     """
-    runs: list[UserMessageRun] = []
-    # The same parts of the first packet of the run; none while there is no run to go on with.
-    start = middle = cipher = b""
-    at = 0
-    run: UserMessageRun | None = None
+    builder = RunBuilder()
     for packet in packets:
-        if (
-            run is not None
-            and packet[_BEHIND_SIZE : at + 1] == middle
-            and packet[:_PACKET_SIZE] == start
-            and packet[at + _CIPHER : at + _CIPHER_END] == cipher
-            and _U32(packet, _PACKET_SIZE)[0] == len(packet)
-        ):
-            _, _, end, greater_end = properties_layout(packet, at)
-            if end == greater_end:
-                run.packets.append(packet)
-                continue
-        head = UserMessage(packet)
-        run = UserMessageRun(head)
-        runs.append(run)
-        if head.trailing is not None:
-            run = None
-            continue
-        at = head.properties_offset
-        start, middle = packet[:_PACKET_SIZE], packet[_BEHIND_SIZE : at + 1]
-        cipher = packet[at + _CIPHER : at + _CIPHER_END]
-    return runs
+        builder.add(packet)
+    return builder.runs
