@@ -35,6 +35,24 @@ IDS = st.builds(lookup_id, st.sampled_from([0, 3, 7]), st.integers(1, 60))
 
 
 @settings(max_examples=150)
+@given(st.lists(IDS, unique=True, max_size=40), st.data())
+def test_many_messages_get_to_the_same_places_as_one_by_one(
+    ids: list[int], data: st.DataObject
+) -> None:
+    cut = data.draw(st.integers(0, len(ids)))
+    late = data.draw(st.sampled_from([ids[cut:], sorted(ids[cut:])]))
+    lanes = filled(ids[:cut])
+    if late:
+        lanes.insert_many([message(each) for each in late])
+    assert [each.lookup_id for each in lanes] == sorted(ids)
+    assert lanes.count == len(ids)
+    for each in ids:
+        found = lanes.get(each)
+        assert found is not None
+        assert found.lookup_id == each
+
+
+@settings(max_examples=150)
 @given(st.lists(IDS, unique=True, max_size=80), st.lists(IDS, max_size=40), st.data())
 def test_a_lane_finds_what_a_sorted_list_finds(
     ids: list[int], questions: list[int], data: st.DataObject

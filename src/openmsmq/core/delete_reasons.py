@@ -31,6 +31,9 @@ _NR: Final = int(Traits.NEGATIVE_RECEIVE)
 _NA: Final = int(Traits.NEGATIVE_ARRIVAL)
 _PR: Final = int(Traits.POSITIVE_RECEIVE)
 _PA: Final = int(Traits.POSITIVE_ARRIVAL)
+_NJ: Final = int(Traits.NEGATIVE_JOURNALING)
+_PJ: Final = int(Traits.POSITIVE_JOURNALING)
+_JOURNALING: Final = _NJ | _PJ
 # The queues in which messages are at their destination; other queues only keep them.
 _DESTINATIONS: Final = frozenset((QueueRole.USER, QueueRole.SUBQUEUE, QueueRole.CONNECTOR))
 # Choice: a plain message is a dead letter when its time runs out or the receiver rejects it. That
@@ -55,6 +58,7 @@ def delete_messages(
     """
     journal = _journal_of(queue) if reason == ACK_RECEIVE else None
     special: list[Message] = []
+    told: list[Message] = []
     stored: list[int] = []
     size = 0
     for message in messages:
@@ -64,12 +68,16 @@ def delete_messages(
         if message.expires != NEVER:
             state.expiry.stop(message)
         traits = message.traits
-        if journal is not None or traits & TRAITS_ON_DELETION:
-            special.append(message)
-        else:
-            if traits & RECOVERABLE:
-                stored.append(message.key)
-            forget_packet(state, message)
+        asked = traits & TRAITS_ON_DELETION
+        if asked or journal is not None:
+            told.append(message)
+            # A transactional message without a history asks for no final acknowledgment.
+            if asked != TRANSACTIONAL or journal is not None or message.history is not None:
+                special.append(message)
+                continue
+        if traits & RECOVERABLE:
+            stored.append(message.key)
+        forget_packet(state, message)
     count_bytes(state, queue, -size)
     queue.count_deleted(reason, len(messages))
     if stored:
@@ -77,11 +85,12 @@ def delete_messages(
     for message in special:
         _delete_special(state, queue, message, reason, journal, acknowledged=acknowledged)
     drop_if_unused(state, queue)
-    told = messages if reason & NEGATIVE_BIT else special
+    if reason & NEGATIVE_BIT:
+        told = list(messages)
     if told:
         depends = state.batch_number if state.batch else 0
         state.events.append(
-            MessagesDeleted(queue=queue, messages=list(told), reason=reason, depends=depends)
+            MessagesDeleted(queue=queue, messages=told, reason=reason, depends=depends)
         )
 
 
@@ -128,14 +137,14 @@ def _delete_special(
 
 def _at_destination(state: State, message: Message, reason: int) -> list[tuple[Queue, int]]:
     """Source journaling of messages that were sent on this machine, and dead letters."""
-    if not message.traits & (Traits.POSITIVE_JOURNALING | Traits.NEGATIVE_JOURNALING):
+    if not message.traits & _JOURNALING:
         return []
     if message.transactional:
         # [MS-MQQB] 3.1.5.7: the source decides; for others the final acknowledgment tells it.
         if packet_of(state, message)[16:32] != state.identity:
             return []
         return _at_source(state, message, reason)
-    if message.traits & Traits.NEGATIVE_JOURNALING and reason in _PLAIN_DEAD_LETTERS:
+    if message.traits & _NJ and reason in _PLAIN_DEAD_LETTERS:
         return _dead_letter(state, message, reason)
     return []
 
@@ -143,9 +152,9 @@ def _at_destination(state: State, message: Message, reason: int) -> list[tuple[Q
 def _at_source(state: State, message: Message, reason: int) -> list[tuple[Queue, int]]:
     """What the machine that sent the message keeps of it."""
     if reason & NEGATIVE_BIT:
-        if message.traits & Traits.NEGATIVE_JOURNALING:
+        if message.traits & _NJ:
             return _dead_letter(state, message, reason)
-    elif message.traits & Traits.POSITIVE_JOURNALING:
+    elif message.traits & _PJ:
         journal = state.machine_journal
         # [MS-MQDMPR] 3.1.1.12: over the quota the copy is discarded, the delivery stands.
         if journal_has_room(state, journal, message.size):
@@ -170,7 +179,7 @@ def _dead_letter_queue(state: State, message: Message) -> Queue:
 
 def _wants_final_ack(message: Message) -> bool:
     """[MS-MQQB] 3.1.7.2.2: the source keeps a copy until it knows, or asks without one."""
-    if message.traits & (Traits.NEGATIVE_JOURNALING | Traits.POSITIVE_JOURNALING):
+    if message.traits & _JOURNALING:
         return True
     return message.history is not None and message.history.final_ack_required
 

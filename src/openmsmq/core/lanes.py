@@ -192,6 +192,21 @@ class Lanes:
             for message in messages:
                 self._lane(message.lookup_id).append(message)
 
+    def insert_many(self, messages: list[Message]) -> None:
+        """Put messages, at least one, in their places: mostly in order behind all others."""
+        ids = [message.lookup_id for message in messages]
+        lane = self._lane(ids[0])
+        if (
+            (not lane.count or ids[0] > lane.lasts[-1])
+            and ids[0] >> SEQUENCE_BITS == ids[-1] >> SEQUENCE_BITS
+            and ids == sorted(ids)
+        ):
+            lane.extend(messages, ids)
+            self.count += len(ids)
+        else:
+            for message in messages:
+                self.insert(message)
+
     def insert(self, message: Message) -> None:
         """Put a message in its place among the others."""
         self._lane(message.lookup_id).insert(message)

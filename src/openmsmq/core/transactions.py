@@ -218,13 +218,13 @@ def _commit_enqueue(state: State, messages: list[Message], *, stored: bool) -> N
                 # Messages leave in the order of the commits.
                 message.lookup_id = next_lookup_id(state, message.priority)
         number_messages(state, queue, group)
-        for message in group:
-            if stored:
+        if stored:
+            for message in group:
                 message.make_history().transaction = 0
                 store_record(state, message)
-            queue.lanes.insert(message)
-        if not stored:
+        else:
             put(state, group)
+        queue.lanes.insert_many(group)
         announce(state, queue, group)
 
 
