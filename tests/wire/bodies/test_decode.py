@@ -52,6 +52,15 @@ def test_text(body_type: int, data: bytes, kind: BodyKind, text: str, encoding: 
     assert body_text(body_type, data) == text
 
 
+@given(
+    st.sampled_from([0, 8, 30, 31, 3, 65]),
+    st.one_of(st.binary(max_size=60), st.text(max_size=30).map(str.encode)),
+)
+def test_the_text_of_a_body_is_that_of_the_decoded_body(body_type: int, data: bytes) -> None:
+    for each in (data, HEADER + data, LIST_OF_STRINGS):
+        assert body_text(body_type, each) == decode_body_leniently(body_type, each).text
+
+
 @pytest.mark.parametrize(
     ("body_type", "data", "kind", "value"),
     [

@@ -23,6 +23,8 @@ _OBJECTS: Final = frozenset(
         BodyType.VT_STORED_OBJECT,
     }
 )
+_VT_EMPTY: Final = int(BodyType.VT_EMPTY)
+_VT_BSTR: Final = int(BodyType.VT_BSTR)
 # What Windows calls the ANSI code page, where nobody said otherwise.
 _DEFAULT_CODE_PAGE: Final = "cp1252"
 
@@ -79,8 +81,17 @@ def decode_body_leniently(
 
 
 def body_text(body_type: int, data: bytes | memoryview) -> str | None:
-    """The body as text, if it is text."""
-    return decode_body_leniently(body_type, data).text
+    """The body as text, if it is text: the `text` of `decode_body_leniently`, only sooner."""
+    raw = bytes(data)
+    if body_type == _VT_EMPTY and not looks_like_nrbf(raw):
+        found = sniff_text(raw)
+        return None if found is None else found[0]
+    if body_type == _VT_BSTR:
+        try:
+            return raw.decode("utf-16-le")
+        except UnicodeDecodeError:
+            return None
+    return decode_body_leniently(body_type, raw).text
 
 
 def _text(text: str, encoding: str, note: str = "") -> DecodedBody:
