@@ -44,7 +44,8 @@ WRITABLE: Final = (
     "admin_queue",
     "acknowledge",
     "journal",
-    "trace",
+    "class",
+    "raw_packet",
 )
 
 
@@ -100,6 +101,8 @@ _WRITE: Final[dict[str, values.Reader[Any]]] = {
     "deadLetterQueue": values.text,
     "idempotencyKey": values.text,
     "purge": values.boolean,
+    "transactional": values.boolean,
+    "bodyEncoding": values.choice("utf-16", "utf-8"),
 }
 # Spark hands its own options on to the data source.
 _OF_SPARK: Final = frozenset({"checkpointlocation"})
@@ -243,6 +246,8 @@ class WriteOptions:
     Attributes:
         queue: where every row goes that names no queue itself.
         columns: property of a message -> column that holds it, where the names differ.
+        transactional: what messages for another machine are; a local queue says so itself.
+        body_encoding: of bodies that are strings: UTF-16 as VT_BSTR, or UTF-8 with body type 0.
     """
 
     connection: ConnectionOptions
@@ -254,6 +259,8 @@ class WriteOptions:
     dead_letter_queue: str | None = None
     idempotency_key: str | None = None
     purge: bool = False
+    transactional: bool | None = None
+    body_encoding: str = "utf-16"
 
     @classmethod
     def parse(cls, options: Mapping[str, str]) -> Self:
