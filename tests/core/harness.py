@@ -33,6 +33,7 @@ from openmsmq.wire.queue_enums import ShareMode
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.user_message_run import UserMessageRun
 
 E = TypeVar("E", bound=Event)
 
@@ -55,6 +56,11 @@ def packet(body: bytes = b"body", **properties: Any) -> bytes:
     properties.setdefault("destination_queue", direct_address(r"OS:qm\private$\orders"))
     properties.setdefault("delivery_mode", 1)
     return build_user_message(body=body, **properties)
+
+
+def runs_of(*messages: UserMessage) -> list[UserMessageRun]:
+    """Messages as a protocol delivers them, each by itself."""
+    return [UserMessageRun(message) for message in messages]
 
 
 def bodies(read: Read | WaitingRead) -> list[bytes]:

@@ -10,6 +10,7 @@ from tests.core.harness import (
     USER,
     Harness,
     packet,
+    runs_of,
 )
 
 from openmsmq.core.acknowledgments import acknowledge
@@ -85,7 +86,7 @@ def test_a_sender_hears_of_what_it_asked_for(
     assert classes(admin) == expired
     admin.drain(ADMIN)
     queue = admin.create(r".\private$\t", transactional=True)
-    admin.qm.incoming.deliver(queue, [UserMessage(packet(b"3", **properties))])
+    admin.qm.incoming.deliver(queue, runs_of(UserMessage(packet(b"3", **properties))))
     assert classes(admin) == refused
 
 

@@ -13,6 +13,7 @@ from tests.core.harness import (
     Harness,
     bodies,
     packet,
+    runs_of,
 )
 
 from openmsmq.core.events import MessagesDeleted, ReadSatisfied
@@ -218,7 +219,7 @@ def test_what_came_from_elsewhere_is_not_journaled_here(harness: Harness) -> Non
         )
         for _ in range(2)
     ]
-    harness.qm.incoming.deliver(queue, messages)
+    harness.qm.incoming.deliver(queue, runs_of(*messages))
     harness.qm.dequeue_many(harness.open(RECEIVE, PAY))
     harness.qm.purge(harness.open(RECEIVE, PAY))
     assert harness.contents(JOURNAL) == harness.contents(DEADXACT) == []

@@ -1,7 +1,7 @@
 """Messages whose time is over ([MS-MQDMPR] 3.1.2.4, 3.1.7.2.7)."""
 
 import pytest
-from tests.core.harness import ORDERS, RECEIVE, START_UTC, Harness, packet
+from tests.core.harness import ORDERS, RECEIVE, START_UTC, Harness, packet, runs_of
 
 from openmsmq.core.events import MessagesDeleted
 from openmsmq.core.message import NEVER
@@ -56,9 +56,9 @@ def test_a_message_expires_when_its_time_is_over(harness: Harness) -> None:
 def test_the_time_counts_from_the_sent_time(harness: Harness) -> None:
     queue = harness.qm.find_queue(ORDERS)
     late = UserMessage(packet(b"late", sent_time=int(START_UTC) - 8, time_to_be_received=10))
-    harness.qm.incoming.deliver(queue, [late])
+    harness.qm.incoming.deliver(queue, runs_of(late))
     over = UserMessage(packet(b"over", sent_time=int(START_UTC) - 11, time_to_be_received=10))
-    harness.qm.incoming.deliver(queue, [over])
+    harness.qm.incoming.deliver(queue, runs_of(over))
     assert harness.contents() == [b"late"]
     harness.advance(2)
     assert harness.contents() == []

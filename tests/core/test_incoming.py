@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.core.harness import ORDERS, OTHER_GUID, STRANGER, USER, Harness, packet
+from tests.core.harness import ORDERS, OTHER_GUID, STRANGER, USER, Harness, packet, runs_of
 
 from openmsmq.core.events import MessagesDeleted
 from openmsmq.core.transfer_info import IncomingTransactionalTransferInfo
@@ -34,7 +34,7 @@ def message(body: bytes = b"1", **properties: Any) -> UserMessage:
 def test_a_delivered_message_is_stored_as_it_came(harness: Harness) -> None:
     queue = harness.qm.find_queue(ORDERS)
     one = message(b"1", message_id=5)
-    delivered = harness.qm.incoming.deliver(queue, [one, message(b"2")])
+    delivered = harness.qm.incoming.deliver(queue, runs_of(one, message(b"2")))
     assert delivered.classes == [ACCEPTED, ACCEPTED]
     assert delivered.depends == harness.qm.state.batch_number
     first = queue.lanes.first()
@@ -50,9 +50,9 @@ def test_a_queue_refuses_what_does_not_fit_and_says_which(harness: Harness) -> N
     plain = harness.qm.find_queue(ORDERS)
     deliver = harness.qm.incoming.deliver
     transactional = message(transaction_header=HEADER)
-    assert deliver(plain, [transactional]).classes == [MessageClass.NACK_NOT_TRANSACTIONAL_Q]
-    assert deliver(pay, [message()]).classes == [MessageClass.NACK_NOT_TRANSACTIONAL_MSG]
-    assert deliver(pay, [transactional]).classes == [ACCEPTED]
+    assert deliver(plain, runs_of(transactional)).classes == [MessageClass.NACK_NOT_TRANSACTIONAL_Q]
+    assert deliver(pay, runs_of(message())).classes == [MessageClass.NACK_NOT_TRANSACTIONAL_MSG]
+    assert deliver(pay, runs_of(transactional)).classes == [ACCEPTED]
     assert (plain.count, pay.count) == (0, 1)
 
 
@@ -60,7 +60,7 @@ def test_a_message_that_took_too_long_is_refused(harness: Harness) -> None:
     queue = harness.qm.find_queue(ORDERS)
     late = message(sent_time=int(harness.utc) - 11, time_to_reach_queue=10)
     on_time = message(sent_time=int(harness.utc) - 10, time_to_reach_queue=10)
-    classes = harness.qm.incoming.deliver(queue, [late, on_time]).classes
+    classes = harness.qm.incoming.deliver(queue, runs_of(late, on_time)).classes
     assert classes == [MessageClass.NACK_REACH_QUEUE_TIMEOUT, ACCEPTED]
 
 
@@ -70,7 +70,7 @@ def test_a_full_queue_refuses_and_the_sender_hears_of_it(harness: Harness) -> No
     wanted = message(
         b"body", acknowledgments=0x04, admin_queue=direct_address(r"OS:qm\private$\admin")
     )
-    classes = harness.qm.incoming.deliver(queue, [wanted, message()]).classes
+    classes = harness.qm.incoming.deliver(queue, runs_of(wanted, message())).classes
     assert classes == [MessageClass.NACK_Q_EXCEED_QUOTA] * 2
     assert harness.contents(ADMIN) == [b"body"]
 
@@ -86,7 +86,7 @@ def test_the_sender_needs_the_right_to_write(harness: Harness) -> None:
     machine = SecurityHeader(int(SenderIdType.QM), OTHER_GUID.bytes_le)
     messages = [message(security_header=each) for each in (known, other, machine)]
     denied = MessageClass.NACK_ACCESS_DENIED
-    classes = harness.qm.incoming.deliver(queue, [*messages, message()]).classes
+    classes = harness.qm.incoming.deliver(queue, runs_of(*messages, message())).classes
     assert classes == [ACCEPTED, denied, denied, denied]
 
 
@@ -99,7 +99,7 @@ def test_who_does_not_say_who_it_is_is_anonymous(harness: Harness) -> None:
     harness.qm.set_queue(queue, caller=USER, security=everyone.serialize())
     machine = SecurityHeader(int(SenderIdType.QM), OTHER_GUID.bytes_le)
     classes = harness.qm.incoming.deliver(
-        queue, [message(), message(security_header=machine)]
+        queue, runs_of(message(), message(security_header=machine))
     ).classes
     assert classes == [ACCEPTED, ACCEPTED]
 
@@ -110,7 +110,7 @@ def test_a_stream_is_stored_with_its_message(harness: Harness) -> None:
     harness.flush()
     stream = IncomingTransactionalTransferInfo(queue.number, r"OS:QM\private$\pay", OTHER_GUID)
     stream.accept(HEADER.tx_sequence_id.value, 1, harness.utc)
-    harness.qm.incoming.deliver(queue, [message(transaction_header=HEADER)], [stream])
+    harness.qm.incoming.deliver(queue, runs_of(message(transaction_header=HEADER)), [stream])
     taken = harness.qm.take_batch()
     assert taken is not None
     assert len(taken[1].put_keys) == 1

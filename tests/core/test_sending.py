@@ -15,6 +15,7 @@ from tests.core.harness import (
     Harness,
     packet,
     refused,
+    runs_of,
 )
 
 from openmsmq.core.events import ReadSatisfied
@@ -75,7 +76,7 @@ def test_messages_have_identifiers_that_never_repeat(harness: Harness) -> None:
 @SPEC("MQDMPR-3.1.1.12-28")
 def test_the_source_of_a_message_from_elsewhere_is_kept(harness: Harness) -> None:
     message = UserMessage(packet(source_queue_manager=OTHER_GUID, message_id=7))
-    harness.qm.incoming.deliver(harness.qm.find_queue(ORDERS), [message])
+    harness.qm.incoming.deliver(harness.qm.find_queue(ORDERS), runs_of(message))
     (stored,) = harness.qm.find_queue(ORDERS).lanes
     assert stored.packet == message.packet
     harness.send(b"own", source_queue_manager=OTHER_GUID, message_id=7, priority=0)
@@ -295,7 +296,7 @@ def test_the_privacy_level_of_a_queue_decides_what_it_takes(
         UserMessage(packet(b"clear")),
         UserMessage(packet(b"cipher", privacy_level=1, security_header=key)),
     ]
-    classes = harness.qm.incoming.deliver(queue, messages).classes
+    classes = harness.qm.incoming.deliver(queue, runs_of(*messages)).classes
     accepted = [each is MessageClass.ACK_REACH_QUEUE for each in classes]
     assert accepted == [clear, encrypted]
     assert [each for each in classes if each is not MessageClass.ACK_REACH_QUEUE] == [

@@ -15,14 +15,15 @@ from openmsmq.wire.message_enums import SenderIdType
 from openmsmq.wire.queue_error import AccessDenied
 from openmsmq.wire.sid import EVERYONE, SID
 from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.user_message_run import UserMessageRun
 
 from .acceptance import refusal
 from .access import check_queue_right
 from .acknowledgments import acknowledge
-from .arrivals import Arrival, arrival, insert, insert_pending, traits_of
+from .arrivals import Arrival, arrival, expiry, insert, insert_pending, traits_of
 from .expiry import expire_now
 from .final_acks import send_final_ack
-from .message import Traits
+from .message import NEVER, Traits
 from .positions import store_record
 from .queue import Queue, QueueRole
 from .quota import EnqueueStatus, check_room, dead_letters_have_room
@@ -37,11 +38,6 @@ if TYPE_CHECKING:
     from .transfer_info import IncomingTransactionalTransferInfo
 
 _ACCEPTED: Final = MessageClass.ACK_REACH_QUEUE
-_STATUS_CLASSES: Final = {
-    EnqueueStatus.OK: _ACCEPTED,
-    EnqueueStatus.QUEUE_QUOTA: MessageClass.NACK_Q_EXCEED_QUOTA,
-    EnqueueStatus.TIMED_OUT: MessageClass.NACK_REACH_QUEUE_TIMEOUT,
-}
 
 
 class Delivered:
@@ -69,54 +65,40 @@ class Incoming:
     def deliver(
         self,
         queue: Queue,
-        messages: Sequence[UserMessage],
+        runs: Sequence[UserMessageRun],
         streams: Sequence[IncomingTransactionalTransferInfo] = (),
     ) -> Delivered:
         """Put messages in a queue after all checks; those refused get what they asked for.
 
         Args:
             queue: their destination.
-            messages: checked packets, as they came. If the queue manager itself has no room, the
-                result has fewer classes than there are messages: the rest was not looked at.
+            runs: checked packets, as they came. If the queue manager itself has no room, the
+                result has fewer classes than there are packets: the rest was not looked at.
             streams: the state of the transactional streams that they belong to, which is stored
                 in the same batch.
         """
         state = self._state
-        classes: list[MessageClass] = []
-        arrived: list[Arrival] = []
-        final_ack_required: list[int] = []
-        allowed: dict[bytes, bool] = {}
-        size = 0
+        sorting = _Sorting(state, queue)
         # Looked at once where the answer is the same for all messages.
-        total = sum([len(message.packet) for message in messages])
+        total = sum([sum(map(len, run.packets)) for run in runs])
         fits = check_room(state, queue, total) is EnqueueStatus.OK
-        for message in messages:
-            found = self._refuse(queue, message, allowed)
-            if found is None:
-                status = EnqueueStatus.OK
-                if not fits or message.time_to_reach_queue != INFINITE:
-                    status = _admit(state, queue, message, size)
-                if status is EnqueueStatus.QUEUE_MANAGER_QUOTA:
-                    break
-                found = _STATUS_CLASSES[status]
-            if found is _ACCEPTED:
-                size += len(message.packet)
-                if message.final_ack_required:
-                    final_ack_required.append(len(arrived))
-                arrived.append(arrival(message, queue))
-            else:
-                self._tell(message, found)
-            classes.append(found)
+        for run in runs:
+            if not sorting.add(run, fits=fits):
+                break
+        for message, message_class in sorting.refused:
+            self._tell(message, message_class)
+        arrived = sorting.arrived
         inserted = insert(state, queue, arrived) if arrived else []
-        for at in final_ack_required:
+        for at in sorting.final_ack_required:
             inserted[at].make_history().final_ack_required = True
             store_record(state, inserted[at])
-        expire_now(state, inserted)
+        if sorting.expiring:
+            expire_now(state, inserted)
         for stream in streams:
             self.store_stream(queue, stream)
         settle(state)
         depends = state.batch_number if state.batch else state.sequence.depends()
-        return Delivered(classes, depends)
+        return Delivered(sorting.classes, depends)
 
     def store_stream(self, queue: Queue, stream: IncomingTransactionalTransferInfo) -> None:
         """Write down how far a transactional stream got."""
@@ -147,18 +129,6 @@ class Incoming:
         settle(self._state)
         return status
 
-    def _refuse(
-        self, queue: Queue, message: UserMessage, allowed: dict[bytes, bool]
-    ) -> MessageClass | None:
-        found = refusal(queue, message, transactional=message.transactional)
-        if found is not None or queue.role is QueueRole.INTERNAL:
-            return found
-        sender = message.security_id
-        may_write = allowed.get(sender)
-        if may_write is None:
-            may_write = allowed[sender] = _may_write(queue, message)
-        return None if may_write else MessageClass.NACK_ACCESS_DENIED
-
     def _tell(self, message: UserMessage, message_class: MessageClass) -> None:
         """A message was refused: whoever wants to know is told."""
         state = self._state
@@ -178,6 +148,95 @@ class Incoming:
             store_record(state, dead)
 
 
+class _Sorting:
+    """Which messages a queue takes, and which not."""
+
+    __slots__ = (
+        "_allowed",
+        "_queue",
+        "_state",
+        "arrived",
+        "classes",
+        "expiring",
+        "final_ack_required",
+        "refused",
+    )
+
+    def __init__(self, state: State, queue: Queue) -> None:
+        self._state = state
+        self._queue = queue
+        # Whether a sender may write to the queue.
+        self._allowed: dict[bytes, bool] = {}
+        self.arrived: list[Arrival] = []
+        self.refused: list[tuple[UserMessage, MessageClass]] = []
+        # One for each message, in their order.
+        self.classes: list[MessageClass] = []
+        # Which of those that arrived want a FinalAck, and whether the time of any is limited.
+        self.final_ack_required: list[int] = []
+        self.expiring = False
+
+    def add(self, run: UserMessageRun, *, fits: bool) -> bool:
+        """Look at a run; False when the queue manager has no room for all of it.
+
+        With `fits` there is room for everything.
+        """
+        head = run.head
+        before = len(self.arrived)
+        complete = True
+        found = self._refuse(head)
+        if found is not None:
+            for packet in run.packets:
+                self.refused.append((UserMessage(packet), found))
+            self.classes += [found] * len(run.packets)
+            return True
+        traits = traits_of(head)
+        expires = expiry(
+            self._queue, head.sent_time, head.time_to_be_received, head.time_to_reach_queue
+        )
+        if fits:
+            priority = head.priority
+            self.arrived += [(packet, traits, priority, expires) for packet in run.packets]
+            self.classes += [_ACCEPTED] * len(run.packets)
+        else:
+            complete = self._add_fitting(run, traits, expires)
+        if expires != NEVER:
+            self.expiring = True
+        if head.transaction_offset and head.final_ack_required:
+            self.final_ack_required += range(before, len(self.arrived))
+        return complete
+
+    def _add_fitting(self, run: UserMessageRun, traits: int, expires: int) -> bool:
+        state = self._state
+        held = sum([len(arrival[0]) for arrival in self.arrived])
+        for packet in run.packets:
+            status = check_room(state, self._queue, held + len(packet))
+            if status is EnqueueStatus.QUEUE_MANAGER_QUOTA:
+                return False
+            if status is EnqueueStatus.OK:
+                held += len(packet)
+                self.arrived.append((packet, traits, run.head.priority, expires))
+                self.classes.append(_ACCEPTED)
+            else:
+                found = MessageClass.NACK_Q_EXCEED_QUOTA
+                self.refused.append((UserMessage(packet), found))
+                self.classes.append(found)
+        return True
+
+    def _refuse(self, message: UserMessage) -> MessageClass | None:
+        queue = self._queue
+        found = refusal(queue, message, transactional=message.transactional)
+        if found is None and queue.role is not QueueRole.INTERNAL:
+            sender = message.security_id
+            may_write = self._allowed.get(sender)
+            if may_write is None:
+                may_write = self._allowed[sender] = _may_write(queue, message)
+            if not may_write:
+                found = MessageClass.NACK_ACCESS_DENIED
+        if found is None and _is_late(self._state, message):
+            found = MessageClass.NACK_REACH_QUEUE_TIMEOUT
+        return found
+
+
 def _may_write(queue: Queue, message: UserMessage) -> bool:
     try:
         caller = sender_caller(sender_sid(message))
@@ -187,12 +246,9 @@ def _may_write(queue: Queue, message: UserMessage) -> bool:
     return True
 
 
-def _admit(state: State, queue: Queue, message: UserMessage, before: int) -> EnqueueStatus:
-    """Whether there is time and room for a message, behind `before` bytes of others."""
+def _is_late(state: State, message: UserMessage) -> bool:
     life = message.time_to_reach_queue
-    if life != INFINITE and message.sent_time + life < state.utc:
-        return EnqueueStatus.TIMED_OUT
-    return check_room(state, queue, before + len(message.packet))
+    return life != INFINITE and message.sent_time + life < state.utc
 
 
 def sender_sid(message: UserMessage) -> SID | None:
@@ -208,7 +264,9 @@ def enqueue(
     state: State, queue: Queue, message: UserMessage, transaction: Transaction | None
 ) -> tuple[EnqueueStatus, Message | None]:
     """Put one message in a queue as it is, if there is room and its time is not over."""
-    status = _admit(state, queue, message, 0)
+    if _is_late(state, message):
+        return EnqueueStatus.TIMED_OUT, None
+    status = check_room(state, queue, len(message.packet))
     if status is not EnqueueStatus.OK:
         return status, None
     arrived = [arrival(message, queue)]

@@ -7,7 +7,7 @@ batch of the messages themselves.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
@@ -55,6 +55,10 @@ class MessageIDHistory:
     def __contains__(self, identifier: bytes) -> bool:
         return identifier in self._entries
 
+    def has_none_of(self, identifiers: Iterable[bytes]) -> bool:
+        """Whether all of these are new."""
+        return self._entries.keys().isdisjoint(identifiers)
+
     def time_of(self, identifier: bytes) -> int | None:
         """When a message was last received, in seconds since 1970."""
         group = self._entries.get(identifier)
@@ -91,14 +95,15 @@ class MessageIDHistory:
     def _append(self, group: _Group) -> None:
         self._groups.append(group)
         self._count += len(group.identifiers)
-        for identifier in group.identifiers:
-            self._entries[identifier] = group
+        self._entries.update(dict.fromkeys(group.identifiers, group))
 
     def _drop_oldest(self, state: State) -> None:
         group = self._groups.popleft()
         self._count -= len(group.identifiers)
+        entries = self._entries
         for identifier in group.identifiers:
-            if self._entries.get(identifier) is group:
-                del self._entries[identifier]
+            # One that came again belongs to a later group.
+            if entries.get(identifier) is group:
+                del entries[identifier]
         if group.number:
             state.batch.delete_row(Table.HISTORY, _KEY.pack(group.number))

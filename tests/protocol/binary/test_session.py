@@ -109,7 +109,7 @@ def test_what_came_before_a_bad_packet_is_delivered() -> None:
     session.receive_data(message(1) + b"\x11" * 20, now=NOW)
     received, closed = events(session)
     assert isinstance(received, MessagesReceived)
-    assert len(received.messages) == 1
+    assert len(received.packets) == 1
     assert isinstance(closed, Closed)
     assert closed.reason is CloseReason.BAD_VERSION
     session.receive_data(message(2), now=NOW)
@@ -332,7 +332,7 @@ def test_a_session_header_behind_a_message_counts_after_the_message() -> None:
     assert first.express == ["seven"]
     assert isinstance(second, MessagesReceived)
     # What is stored has no trace of the session.
-    assert not second.messages[0].packet[2] & 0x10
+    assert not second.packets[0][2] & 0x10
 
 
 # Acknowledgments that we get

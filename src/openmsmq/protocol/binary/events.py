@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.user_message_run import UserMessageRun
 
 
 class CloseReason(StrEnum):
@@ -48,7 +48,11 @@ class Opened(SessionEvent):
 class MessagesReceived(SessionEvent):
     """All messages of one read; call `settled` when they are dealt with."""
 
-    messages: list[UserMessage]
+    runs: list[UserMessageRun]
+
+    @property
+    def packets(self) -> list[bytes]:
+        return [packet for run in self.runs for packet in run.packets]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -332,14 +332,14 @@ class BinaryProtocol:
     def _messages_received(
         self, connection: Connection, event: MessagesReceived, now: float
     ) -> None:
-        depends = self._receiver.receive(connection, event.messages, now=now)
+        depends = self._receiver.receive(connection, event.runs, now=now)
         self._start_history_timer(now)
         if depends is None:
             connection.session.close(CloseReason.NO_ROOM)
             return
         durable = self._manager.state.durable_number
         if depends > durable:
-            connection.received(depends, sum(len(each.packet) for each in event.messages))
+            connection.received(depends, sum(map(len, event.packets)))
             self._waiting.add(connection)
         connection.session.settled(depends, durable, now=now)
 

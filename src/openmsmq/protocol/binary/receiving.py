@@ -19,10 +19,11 @@ from openmsmq.wire.queue_address import QueueAddress, QueueAddressType
 from openmsmq.wire.queue_address_names import format_name_of
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.scalars import GUID_NULL
+from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.user_message_run import UserMessageRun
 
 if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
-    from openmsmq.wire.user_message import UserMessage
 
     from .connection import Connection
     from .sending import Sender
@@ -48,7 +49,7 @@ class Receiver:
         self._counters = counters
 
     def receive(
-        self, connection: Connection, messages: list[UserMessage], *, now: float
+        self, connection: Connection, runs: list[UserMessageRun], *, now: float
     ) -> int | None:
         """Deal with the messages of one read.
 
@@ -58,8 +59,8 @@ class Receiver:
         """
         read = _Read(self, self._manager, connection, now)
         complete = True
-        for message in messages:
-            if not read.add(message):
+        for run in runs:
+            if not read.add(run):
                 complete = False
                 break
         complete = complete and read.flush()
@@ -122,15 +123,20 @@ class Receiver:
 
 
 class _Arriving:
-    """A message for a queue; with its stream, and how far that was before, if transactional."""
+    """Messages for a queue: plain ones with their identifiers, or one of a transactional stream."""
 
-    __slots__ = ("before", "message", "stream")
+    __slots__ = ("before", "identifiers", "run", "stream")
 
     def __init__(
-        self, message: UserMessage, stream: IncomingTransactionalTransferInfo | None
+        self,
+        run: UserMessageRun,
+        identifiers: list[bytes],
+        stream: IncomingTransactionalTransferInfo | None,
     ) -> None:
-        self.message = message
+        self.run = run
+        self.identifiers = identifiers
         self.stream = stream
+        # How far the stream was before.
         self.before = (
             (stream.sequence_identifier, stream.sequence_number) if stream is not None else (0, 0)
         )
@@ -173,31 +179,68 @@ class _Read:
         self._express: list[bytes] = []
         self._stored: list[bytes] = []
 
-    def add(self, message: UserMessage) -> bool:
-        """Take the next message; False when there is no room, then it is the last."""
-        if message.flags & _DM:
+    def add(self, run: UserMessageRun) -> bool:
+        """Take the next messages; False when there is no room, then they are the last."""
+        head = run.head
+        if head.flags & _DM:
             self.recoverable = True
-        key = message.packet[32:48] + _address_key(message)
+        key = head.packet[32:48] + _address_key(head)
         if key in self._queues:
             queue = self._queues[key]
         else:
-            queue = self._queues[key] = self._receiver.find_queue(message)
-        if message.transaction_offset:
-            return self._add_transactional(message, queue)
-        identifier = message.packet[16:32] + message.packet[56:60]
-        if identifier in self._manager.state.message_history or identifier in self._identifiers:
-            self._receiver.count("duplicate message")
-            self._note(message, identifier)
-            return True
-        self._identifiers.add(identifier)
-        if queue is None or queue.role not in _DELIVERABLE:
-            self._note(message, identifier)
-            if queue is not None and queue.properties.private_queue_number == ORDER_QUEUE_NUMBER:
-                self._receiver.take_ack(self._connection, message, self._now)
+            queue = self._queues[key] = self._receiver.find_queue(head)
+        if head.transaction_offset:
+            return self._add_transactional(head, queue) and all(
+                self._add_transactional(UserMessage(packet), queue) for packet in run.packets[1:]
+            )
+        source = head.packet[16:32]
+        identifiers = [source + packet[56:60] for packet in run.packets]
+        if not self._are_new(identifiers):
+            fresh = self._without_duplicates(run, identifiers)
+            if fresh is None:
+                return True
+            run = fresh
+            identifiers = [source + packet[56:60] for packet in run.packets]
+        self._identifiers.update(identifiers)
+        if queue is not None and queue.role in _DELIVERABLE:
+            return self._append(queue, _Arriving(run, identifiers, None))
+        self._note(head, identifiers)
+        is_order_queue = (
+            queue is not None and queue.properties.private_queue_number == ORDER_QUEUE_NUMBER
+        )
+        for packet in run.packets:
+            if is_order_queue:
+                self._receiver.take_ack(self._connection, UserMessage(packet), self._now)
             else:
-                self._reject(message, MessageClass.NACK_BAD_DST_Q)
-            return True
-        return self._append(queue, _Arriving(message, None))
+                self._reject(UserMessage(packet), MessageClass.NACK_BAD_DST_Q)
+        return True
+
+    def _are_new(self, identifiers: list[bytes]) -> bool:
+        """Whether none was received before, neither in this read nor earlier, and none twice."""
+        return (
+            self._manager.state.message_history.has_none_of(identifiers)
+            and self._identifiers.isdisjoint(identifiers)
+            and len(set(identifiers)) == len(identifiers)
+        )
+
+    def _without_duplicates(
+        self, run: UserMessageRun, identifiers: list[bytes]
+    ) -> UserMessageRun | None:
+        """The messages that were not received before, if there are any."""
+        fresh: UserMessageRun | None = None
+        seen = set(self._identifiers)
+        history = self._manager.state.message_history
+        for packet, identifier in zip(run.packets, identifiers, strict=True):
+            if identifier in history or identifier in seen:
+                self._receiver.count("duplicate message")
+                self._note(run.head, [identifier])
+                continue
+            seen.add(identifier)
+            if fresh is None:
+                fresh = UserMessageRun(UserMessage(packet))
+            else:
+                fresh.packets.append(packet)
+        return fresh
 
     def _append(self, queue: Queue, arriving: _Arriving) -> bool:
         if queue is not self._queue:
@@ -211,8 +254,11 @@ class _Read:
         self._receiver.count(f"refused: {message_class.name}")
         self._manager.incoming.reject(message, message_class)
 
-    def _note(self, message: UserMessage, identifier: bytes) -> None:
-        (self._stored if message.flags & _DM else self._express).append(identifier)
+    def _note(self, head: UserMessage, identifiers: list[bytes]) -> None:
+        if head.flags & _DM:
+            self._stored += identifiers
+        else:
+            self._express += identifiers
 
     # Transactional messages
 
@@ -236,7 +282,7 @@ class _Read:
                 self._manager.incoming.store_stream(queue, stream)
             self._schedule(message, stream)
             return True
-        arriving = _Arriving(message, stream)
+        arriving = _Arriving(UserMessageRun(message), [], stream)
         stream.accept(sequence.value, number, utc)
         return self._append(queue, arriving)
 
@@ -282,32 +328,48 @@ class _Read:
             return True
         streams = {id(each.stream): each.stream for each in run if each.stream is not None}
         incoming = self._manager.incoming
-        classes = incoming.deliver(
-            queue, [each.message for each in run], list(streams.values())
-        ).classes
-        for each, message_class in zip(run, classes, strict=False):
-            self._delivered(each, message_class)
-        left = run[len(classes) :]
+        runs = [each.run for each in run]
+        classes = incoming.deliver(queue, runs, list(streams.values())).classes
+        at = 0
+        for each in run:
+            end = at + len(each.run.packets)
+            self._delivered(each, classes[at:end])
+            at = end
+        left = [] if len(classes) == at else self._left(run, len(classes))
         for each in reversed(left):
             if each.stream is not None:
                 each.stream.sequence_identifier, each.stream.sequence_number = each.before
                 incoming.store_stream(queue, each.stream)
-        for each in {id(each.stream): each for each in run[: len(classes)]}.values():
+        for each in {id(each.stream): each for each in run[: len(run) - len(left)]}.values():
             if each.stream is not None:
-                self._schedule(each.message, each.stream)
+                self._schedule(each.run.head, each.stream)
         return not left
 
-    def _delivered(self, arriving: _Arriving, message_class: MessageClass) -> None:
-        message = arriving.message
-        if arriving.stream is None:
-            self._note(message, message.packet[16:32] + message.packet[56:60])
-        if message_class is not _ACCEPTED:
-            self._receiver.count(f"refused: {message_class.name}")
+    def _left(self, run: list[_Arriving], count: int) -> list[_Arriving]:
+        """What is not complete after so many messages."""
+        for at, each in enumerate(run):
+            count -= len(each.run.packets)
+            if count < 0:
+                return run[at:]
+        return []
+
+    def _delivered(self, arriving: _Arriving, classes: list[MessageClass]) -> None:
+        """Some or all messages of a run are dealt with."""
+        head = arriving.run.head
+        if not classes:
             return
-        if message.flags & _ADMIN_MASK:
-            self._learn_address(message)
-        if message.packet[3] & _TRACED:
-            self._manager.incoming.report(message)
+        accepted = classes.count(_ACCEPTED)
+        if arriving.stream is None:
+            self._note(head, arriving.identifiers[: len(classes)])
+        if accepted < len(classes):
+            for message_class in classes:
+                if message_class is not _ACCEPTED:
+                    self._receiver.count(f"refused: {message_class.name}")
+        if accepted and head.flags & _ADMIN_MASK:
+            self._learn_address(head)
+        # A traced message has a header behind its body, so that it stands alone.
+        if accepted and head.packet[3] & _TRACED:
+            self._manager.incoming.report(head)
 
     def remember(self) -> None:
         """Enter the processed messages into the history."""

@@ -15,7 +15,7 @@ from openmsmq.wire.internal_header import InternalHeader, InternalPacketType
 from openmsmq.wire.scalars import GUID_NULL
 from openmsmq.wire.session_ack import SessionAck
 from openmsmq.wire.session_header import SessionHeader
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.user_message_run import RunBuilder
 
 from .events import (
     Closed,
@@ -34,6 +34,7 @@ from .windows import COUNTER_MASK, RECOVERABLE_BITS, ReceivedMessages, SentMessa
 _IN: Final = int(BaseHeaderFlags.IN)
 _SH: Final = int(BaseHeaderFlags.SH)
 # UserHeader.Flags.DM: recoverable.
+_USER_FLAGS: Final = 60
 _DM: Final = 0x20
 # [MS-MQQB] 3.1.7.11: an acknowledgment rides along once this much of its time is over.
 _PIGGYBACK_AFTER: Final = 0.75
@@ -135,7 +136,7 @@ class BinarySession:
         """Take bytes from the connection."""
         if self.closed:
             return
-        messages: list[UserMessage] = []
+        messages = RunBuilder()
         try:
             frames = self._framer.feed(data)
             if frames:
@@ -220,7 +221,7 @@ class BinarySession:
 
     def send(self, packet: bytes, token: object, *, now: float) -> None:
         """Send a message; its token comes back when the peer acknowledges it."""
-        self.sent.add(token, recoverable=packet[60] & _DM != 0)
+        self.sent.add(token, recoverable=packet[_USER_FLAGS] & _DM != 0)
         self.active = True
         if not self.timers.running(SessionTimer.ACK_WAIT):
             self._start_ack_wait(now)
@@ -293,7 +294,7 @@ class BinarySession:
         self.close(CloseReason.BAD_ORDER, f"{what} in state {self.state}")
 
     def _receive_user_message(
-        self, packet: bytes, session_header: bytes | None, messages: list[UserMessage], now: float
+        self, packet: bytes, session_header: bytes | None, messages: RunBuilder, now: float
     ) -> None:
         if self.state is not _State.OPEN:
             self._out_of_order("UserMessage")
@@ -301,28 +302,26 @@ class BinarySession:
         if session_header is not None:
             # The header belongs to the session, not to the message that is stored.
             packet = packet[:2] + bytes((packet[2] & ~_SH,)) + packet[3:]
-        message = UserMessage(packet)
-        messages.append(message)
+        messages.add(packet)
         self.received.count += 1
-        if message.flags & _DM:
+        if packet[_USER_FLAGS] & _DM:
             self.received.recoverable += 1
         if session_header is not None:
             self._receive_session_header(SessionHeader.parse(session_header)[0], now)
 
-    def _deliver(self, messages: list[UserMessage], now: float) -> None:
-        if not messages:
+    def _deliver(self, messages: RunBuilder, now: float) -> None:
+        if not messages.runs:
             return
         self.active = True
         received = self.received
-        first_recoverable = received.acked_recoverable < received.recoverable and (
-            received.recoverable - received.acked_recoverable <= len(messages)
-        )
+        unacked = received.recoverable - received.acked_recoverable
+        first_recoverable = 0 < unacked <= sum([len(run.packets) for run in messages.runs])
         if first_recoverable:
             seconds = self._handshake.recoverable_ack_timeout / 1000
             self.timers.start(SessionTimer.ACK_SEND, seconds, now=now)
         elif not self.timers.running(SessionTimer.ACK_SEND):
             self._restart_ack_send(now)
-        self._events.append(MessagesReceived(messages=messages))
+        self._events.append(MessagesReceived(runs=messages.runs))
 
     def _receive_session_header(self, header: SessionHeader, now: float) -> None:
         received, express, recoverable = self.sent.acknowledge(header)
