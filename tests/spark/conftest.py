@@ -20,6 +20,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
-    session = openmsmq.spark.session("local[2]", app_name="openmsmq tests")
+    session = openmsmq.spark.session(
+        "local[2]", app_name="openmsmq tests", **{"spark.sql.shuffle.partitions": 2}
+    )
     yield session
     session.stop()

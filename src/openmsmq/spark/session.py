@@ -22,8 +22,10 @@ CONF: Final = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
 LOGGING: Final = Path(__file__).with_name("log4j2.properties")
-# A driver that talks to itself only: no name look-ups, no ports open to others.
+# A driver that talks to itself only: no name look-ups, no ports open to others. One machine needs
+# no 200 parts of a shuffle, each of which has its own files where a stream keeps its state.
 LOCAL_CONF: Final = {
+    "spark.sql.shuffle.partitions": "8",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
