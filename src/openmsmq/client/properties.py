@@ -2,7 +2,8 @@
 
 from typing import Any, Literal, TypedDict
 
-Access = Literal["receive", "peek", "send", "move"]
+# The last two are for outgoing queues.
+Access = Literal["receive", "peek", "send", "move", "receive_admin", "peek_admin"]
 Share = Literal["deny_none", "deny_receive"]
 Relation = Literal["current", "next", "previous", "first", "last"]
 Info = dict[str, Any]

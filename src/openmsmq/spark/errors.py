@@ -13,3 +13,7 @@ class SparkUnavailable(MsmqError):
 
     def __str__(self) -> str:
         return f"{self.cause}. {self.remedy}"
+
+
+class DataLoss(MsmqError):
+    """Messages that a query had planned, or a queue that it reads, are gone or changed."""

@@ -1,6 +1,6 @@
 """Ranges and producers of the blocking client, for pipelines."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 
 from openmsmq.client.logic.queue import Progress, QueueLogic
 from openmsmq.client.logic.ranges import (
@@ -54,7 +54,7 @@ class Ranges:
         *,
         block_rows: int = 2000,
         block_bytes: int = 4 * 1024 * 1024,
-    ) -> Iterator[Block]:
+    ) -> Generator[Block]:
         """Stream the messages of a range in the order of arrival, without taking any."""
         stream = RangeStream(self._queue, after, upto, block_rows, block_bytes)
         try:

@@ -1,0 +1,114 @@
+"""Which queues a query reads: by name, by pattern, by kind."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from openmsmq.client.blocking.queue_manager import QueueManager
+from openmsmq.client.properties import Access
+from openmsmq.wire.direct_format_name import DirectFormatName, DirectProtocol
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.path_name import PathName
+from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.queue_reference import parse_queue_reference
+
+from .options import OUTGOING, QUEUE, ReadOptions
+
+_SUFFIXES: Final = {"journal": "journal", "deadletter": "deadletter", "xact_deadletter": "deadxact"}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceQueue:
+    """A queue to read.
+
+    Attributes:
+        key: the name that offsets have, which a new computer name does not change.
+        name: the format name that rows have.
+        kind: the word for its kind in rows.
+        opened_as: the name that it is opened by.
+    """
+
+    key: str
+    name: str
+    kind: str
+    opened_as: str
+
+    @property
+    def peek_access(self) -> Access:
+        """The access that reads without taking."""
+        return "peek_admin" if self.kind == OUTGOING else "peek"
+
+
+def select_queues(manager: QueueManager, options: ReadOptions) -> list[SourceQueue]:
+    """The queues of a query as they are now.
+
+    Raises:
+        QueueError: a name is not well formed.
+    """
+    kind = options.kind if options.subqueue is None else "subqueue"
+    if options.kind == OUTGOING:
+        return [SourceQueue(name, name, kind, name) for name in _outgoing(manager, options)]
+    names: Iterable[str]
+    if options.queue_pattern is not None:
+        names = _matching(manager, options.queue_pattern)
+    elif options.queues:
+        names = options.queues
+    else:
+        names = [".\\system$"]
+    suffix = f";{options.subqueue}" if options.subqueue else ""
+    if options.kind != QUEUE:
+        suffix = f";{_SUFFIXES[options.kind]}"
+    return [_source(manager, name + suffix, kind) for name in names]
+
+
+def key_of(manager: QueueManager, text: str) -> str:
+    """The name that offsets have for a queue, whatever spelling the user chose."""
+    return _source(manager, text, QUEUE).key
+
+
+def not_found(manager: QueueManager, queue: SourceQueue, error: QueueError) -> QueueError:
+    """The same error, with a word about other machines where the name may mean one."""
+    if error.code != Hresult.MQ_ERROR_QUEUE_NOT_FOUND:
+        return error
+    here = manager.identity.name
+    return QueueError(
+        error.code,
+        f"{queue.opened_as} is not a queue of {here}. A queue of another machine is read through "
+        "the queue manager there (option endpoint); remote reading is not there yet",
+    )
+
+
+def _source(manager: QueueManager, text: str, kind: str) -> SourceQueue:
+    here = manager.identity.name
+    reference = parse_queue_reference(text)
+    path = reference if isinstance(reference, PathName) else None
+    if isinstance(reference, DirectFormatName) and reference.protocol is DirectProtocol.OS:
+        path = reference.path_name
+    if path is None:
+        return SourceQueue(str(reference), str(reference), kind, text)
+    if path.is_local or path.computer.lower() == here.lower():
+        return SourceQueue(
+            f"DIRECT=OS:.\\{path.queue_name}", f"DIRECT=OS:{here}\\{path.queue_name}", kind, text
+        )
+    name = f"DIRECT=OS:{path}"
+    return SourceQueue(name, name, kind, text)
+
+
+def _matching(manager: QueueManager, pattern: str) -> list[str]:
+    wanted = pattern.lower().removeprefix(".\\")
+    found = []
+    for queue in manager.queues():
+        path: str = queue["path"]
+        local = path.partition("\\")[2]
+        if any(fnmatchcase(name.lower(), wanted) for name in (local, path)):
+            found.append(f".\\{local}")
+    return sorted(found)
+
+
+def _outgoing(manager: QueueManager, options: ReadOptions) -> list[str]:
+    if options.queue_pattern is None:
+        return [str(parse_queue_reference(name)) for name in options.queues]
+    wanted = options.queue_pattern.lower()
+    names: list[str] = [queue["destination"] for queue in manager.outgoing()]
+    return sorted(name for name in names if fnmatchcase(name.lower(), wanted))
