@@ -122,10 +122,11 @@ def _rows(block: PacketBlock) -> Iterator[_Row]:
     counters = {row: (aborts, moves, moved) for row, aborts, moves, moved in block.counters}
     blob = bytes(block.blob)
     start = 0
-    lookup_ids = iter(block.lookup_ids or repeat(None))
-    arrived_times = iter(block.arrived_times or repeat(None))
-    for number, end in enumerate(block.ends):
-        lookup_id, arrived = next(lookup_ids), next(arrived_times)
+    lookup_ids = map(int, block.lookup_ids) if len(block.lookup_ids) else repeat(None)
+    arrived_times = iter(block.arrived_times) if len(block.arrived_times) else repeat(None)
+    for number, (end, lookup_id, arrived) in enumerate(
+        zip(block.ends, lookup_ids, arrived_times, strict=False)
+    ):
         aborts, moves, moved = counters.get(number, NO_COUNTERS)
         record: dict[str, object] = {}
         if lookup_id is not None:
