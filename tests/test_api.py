@@ -37,6 +37,8 @@ def test_errors_have_one_root() -> None:
         ("import openmsmq", "openmsmq.client"),
         ("import openmsmq; openmsmq.connect", "openmsmq.service"),
         ("import openmsmq; openmsmq.connect", "pydantic"),
+        ("import openmsmq; openmsmq.connect", "ssl"),
+        ("import openmsmq.testing", "openmsmq.client"),
     ],
 )
 def test_programs_load_what_they_need(program: str, absent: str) -> None:

@@ -1,7 +1,11 @@
 """The pytest plugin, as other projects use it."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
+PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 TESTS = r"""
 import openmsmq
 
@@ -18,5 +22,11 @@ def test_each_test_has_its_own(msmq):
 def test_the_fixture_is_a_fresh_queue_manager_for_each_test(pytester: pytest.Pytester) -> None:
     pytester.makeconftest('pytest_plugins = ["openmsmq.testing"]')
     pytester.makepyfile(TESTS)
-    result = pytester.runpytest_inprocess("-q")
+    # In a process of its own: in this one, modules that it loads would be there twice afterwards.
+    result = pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider")
     result.assert_outcomes(passed=2)
+
+
+def test_pytest_finds_the_plugin_where_the_package_is_installed() -> None:
+    project = tomllib.loads(PROJECT.read_text())["project"]
+    assert project["entry-points"]["pytest11"] == {"openmsmq.testing": "openmsmq.testing"}

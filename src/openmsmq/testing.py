@@ -1,6 +1,6 @@
 """A pytest plugin: the fixture `msmq` is a queue manager of its own for each test.
 
-Load it with `pytest_plugins = ["openmsmq.testing"]` in the topmost conftest.py.
+pytest finds it by itself wherever openmsmq is installed.
 
     def test_orders_are_counted(msmq):
         orders = msmq.create_queue(r".\\private$\\orders")
@@ -9,18 +9,22 @@ Load it with `pytest_plugins = ["openmsmq.testing"]` in the topmost conftest.py.
 """
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from openmsmq.client import QueueManager
-from openmsmq.client.embedded import embedded
+if TYPE_CHECKING:
+    from openmsmq.client import QueueManager
 
 
 @pytest.fixture
-def msmq() -> Iterator[QueueManager]:
+def msmq() -> "Iterator[QueueManager]":
     """A connection to a fresh queue manager inside the process; it keeps everything in memory.
 
     Other processes and connections reach it at `msmq.address`.
     """
+    # Only now: the plugin is loaded also where nobody uses it.
+    from openmsmq.client.embedded import embedded
+
     with embedded() as manager:
         yield manager

@@ -232,10 +232,13 @@ def test_a_pipe_that_nobody_reads_takes_nothing(manager: Manager, queue: str) ->
     assert bodies(manager, queue) == ["a", "b"]
 
 
-def test_a_full_disk_takes_nothing(manager: Manager, queue: str) -> None:
+@pytest.mark.parametrize("by_lookup_id", [False, True])
+def test_a_full_disk_takes_nothing(manager: Manager, queue: str, *, by_lookup_id: bool) -> None:
     fill(manager, queue, "a", "b")
+    first = manager.run("peek", queue, "--json").objects[0]["lookup_id"]
+    which = f"--lookup-id={first}" if by_lookup_id else "--all"
     with Path("/dev/full").open("wb") as full:
-        process = manager.start("receive", queue, "--all", stdout=full, stderr=PIPE)
+        process = manager.start("receive", queue, which, stdout=full, stderr=PIPE)
         _, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 1
     assert b"stdout: No space left on device" in err

@@ -88,5 +88,5 @@ def take(queue: "Queue", printer: MessagePrinter, limit: int | None, wait: float
 def take_by_lookup_id(queue: "Queue", printer: MessagePrinter, lookup_ids: list[int]) -> None:
     """Print and remove the messages with these lookup ids, in this order."""
     for lookup_id in lookup_ids:
-        printer.show(queue.peek_by_lookup_id(lookup_id))
-        queue.receive_by_lookup_id(lookup_id)
+        with queue.hold_by_lookup_id(lookup_id) as message:
+            printer.show(message)

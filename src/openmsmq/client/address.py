@@ -1,13 +1,16 @@
 """Where a queue manager is: the path of its Unix socket, or host and port with TLS."""
 
-import ssl
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from openmsmq.net.local.paths import SOCKET_VARIABLE, default_socket
 from openmsmq.wire.errors import ConfigError
 
 from .errors import ConnectionLost
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class TcpAddress:
     host: str
     port: int
     token: str
-    context: ssl.SSLContext
+    context: "SSLContext"
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
@@ -61,11 +64,22 @@ def find_address(
         return UnixAddress(Path(address))
     if not token:
         raise ConfigError(f"token: {address} needs one; over the network it says who you are")
+    return TcpAddress(*host_and_port, token, trusting(ca_file))
+
+
+def trusting(ca_file: str | Path | None) -> "SSLContext":
+    """What says whom to trust over TCP.
+
+    Raises:
+        ConfigError: the file has no certificates.
+    """
+    # Only now: it takes longer to load than everything else here.
+    import ssl
+
     try:
-        context = ssl.create_default_context(cafile=None if ca_file is None else str(ca_file))
-    except (OSError, ssl.SSLError) as exc:
+        return ssl.create_default_context(cafile=None if ca_file is None else str(ca_file))
+    except OSError as exc:
         raise ConfigError(f"ca_file: {ca_file}: {exc}") from exc
-    return TcpAddress(*host_and_port, token, context)
 
 
 def split_host(address: str) -> tuple[str, int] | None:

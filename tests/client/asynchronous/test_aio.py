@@ -263,6 +263,27 @@ def test_an_exception_aborts_a_transaction(run_with: Run) -> None:
     run_with(main)
 
 
+def test_a_message_is_held_until_it_is_taken(run_with: Run) -> None:
+    async def fail(queue: aio.Queue, lookup_id: int) -> None:
+        async with queue.hold_by_lookup_id(lookup_id) as held:
+            assert held.body == "a"
+            assert await bodies(queue) == ["b"]
+            raise KeyError
+
+    async def main(qm: aio.QueueManager) -> None:
+        queue = await qm.create_queue(ORDERS)
+        await queue.send_many([Message("a"), Message("b")])
+        first = await queue.peek(timeout=0)
+        with pytest.raises(KeyError):
+            await fail(queue, first.lookup_id)
+        assert await bodies(queue) == ["a", "b"]
+        async with queue.hold_by_lookup_id(first.lookup_id, relation="next") as held:
+            assert held.body == "b"
+        assert await bodies(queue) == ["a"]
+
+    run_with(main)
+
+
 def test_queues_are_managed(run_with: Run, tmp_path: Path) -> None:
     async def main(qm: aio.QueueManager) -> None:
         queue = await qm.create_queue(ORDERS, label="orders")

@@ -165,6 +165,28 @@ def test_peeking_leaves_the_message(orders: Queue) -> None:
     assert orders.peek(timeout=0).body == "0"
 
 
+def test_a_message_that_is_held_is_locked_and_then_removed(orders: Queue) -> None:
+    fill(orders, 3)
+    first = orders.peek(timeout=0)
+    with orders.hold_by_lookup_id(first.lookup_id, relation="next") as held:
+        assert held.body == "1"
+        assert bodies(orders) == ["0", "2"]
+    assert bodies(orders) == ["0", "2"]
+
+
+def test_an_exception_puts_a_message_that_is_held_back_in_place(orders: Queue) -> None:
+    fill(orders, 2)
+
+    def fail() -> None:
+        with orders.hold_by_lookup_id(orders.peek(timeout=0).lookup_id):
+            assert bodies(orders) == ["1"]
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert bodies(orders) == ["0", "1"]
+
+
 def test_messages_are_found_by_lookup_id(orders: Queue) -> None:
     fill(orders, 3)
     first = orders.peek(timeout=0)

@@ -229,6 +229,34 @@ def test_a_receive_by_lookup_id_has_two_steps_outside_transactions(peer: Peer) -
     assert peer.request(local.EndReceive).lookup_ids == [5]
 
 
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_message_that_is_held_is_removed_or_put_back(peer: Peer, *, taken: bool) -> None:
+    queue = peer.queue()
+    holding = peer.start(queue.hold(5, "current"))
+    lookup = peer.request(local.Lookup)
+    assert lookup.two_phase
+    peer.go_on(holding, found(lookup.id, 5))
+    assert not peer.requests()
+    releasing = Running(queue.release(holding.result, taken=taken))
+    end = peer.request(local.EndReceive)
+    assert (end.lookup_ids, end.delete) == ([5], taken)
+    assert not releasing.ended
+    peer.go_on(releasing, local.Done(end.id))
+    assert releasing.ended
+
+
+def test_what_was_held_and_taken_before_a_loss_is_not_received_again() -> None:
+    peer = Peer(reconnects=True)
+    queue = peer.queue()
+    holding = peer.start(queue.hold(5, "current"))
+    peer.go_on(holding, found(peer.request(local.Lookup).id, 5))
+    peer.connect()
+    assert Running(queue.release(holding.result, taken=True)).ended
+    taking = peer.start(queue.receive_many(0.0, 10, 0))
+    peer.go_on(taking, found(peer.request(local.Receive).id, 5, 6))
+    assert [message.lookup_id for message in taking.result] == [6]
+
+
 def test_a_receive_by_lookup_id_has_one_step_in_a_transaction(peer: Peer) -> None:
     taking = peer.start(peer.queue().look_up(5, "current", 9, receive=True))
     lookup = peer.request(local.Lookup)

@@ -1,6 +1,7 @@
 """Queues of the asynchronous client."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self
 
@@ -192,6 +193,26 @@ class Queue:
         return await self._connection.call(
             self._logic.look_up, lookup_id, relation, number, receive=True
         )
+
+    @asynccontextmanager
+    async def hold_by_lookup_id(
+        self, lookup_id: int, relation: Relation = "current"
+    ) -> AsyncIterator[ReceivedMessage]:
+        """Lock a message by its lookup id, or the one before or behind it, for `async with`.
+
+        At the end it is removed; an exception puts it back in place.
+
+        Raises:
+            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
+        """
+        held = await self._connection.call(self._logic.hold, lookup_id, relation)
+        taken = False
+        try:
+            yield held.message
+            taken = True
+        finally:
+            if taken or self._connection.usable:
+                await self._connection.call(self._logic.release, held, taken=taken)
 
     async def cursor(self, timeout: float | None = 0.0) -> AsyncIterator[ReceivedMessage]:
         """Look at every message in queue order without taking any.

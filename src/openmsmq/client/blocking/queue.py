@@ -1,6 +1,7 @@
 """Queues of the blocking client."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -181,6 +182,26 @@ class Queue:
         """
         number = transaction_number(transaction)
         return self._connection.call(self._logic.look_up, lookup_id, relation, number, receive=True)
+
+    @contextmanager
+    def hold_by_lookup_id(
+        self, lookup_id: int, relation: Relation = "current"
+    ) -> Iterator[ReceivedMessage]:
+        """Lock a message by its lookup id, or the one before or behind it, for a `with` statement.
+
+        At the end it is removed; an exception puts it back in place.
+
+        Raises:
+            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
+        """
+        held = self._connection.call(self._logic.hold, lookup_id, relation)
+        taken = False
+        try:
+            yield held.message
+            taken = True
+        finally:
+            if taken or self._connection.usable:
+                self._connection.call(self._logic.release, held, taken=taken)
 
     def cursor(self, timeout: float | None = 0.0) -> Iterator[ReceivedMessage]:
         """Look at every message in queue order without taking any.

@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from math import ceil
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from openmsmq.client.address import Address, TcpAddress, UnixAddress, hung_up, nobody_answers
 from openmsmq.client.errors import ConnectionLost
@@ -18,7 +18,9 @@ from openmsmq.client.logic.operations import Wait
 from openmsmq.client.logic.session import Session
 from openmsmq.protocol.local.messages import AnyReply
 
-from .tls import Tls
+if TYPE_CHECKING:
+    from .tls import Tls
+
 
 # Larger pieces cost more in fresh memory than they save in calls.
 READ_SIZE: Final = 64 * 1024
@@ -30,7 +32,7 @@ WRITER_POLL_MILLISECONDS: Final = 100
 class Transport:
     """Moves the bytes of a session; `lock` guards the session."""
 
-    def __init__(self, sock: socket.socket, session: Session, tls: Tls | None) -> None:
+    def __init__(self, sock: socket.socket, session: Session, tls: "Tls | None") -> None:
         sock.setblocking(False)
         self.session: Final = session
         self.lock: Final = threading.RLock()
@@ -227,7 +229,9 @@ def _connect_unix(address: UnixAddress, timeout: float) -> socket.socket:
     return sock
 
 
-def _connect_tcp(address: TcpAddress, timeout: float) -> tuple[socket.socket, Tls]:
+def _connect_tcp(address: TcpAddress, timeout: float) -> "tuple[socket.socket, Tls]":
+    from .tls import Tls
+
     sock = socket.create_connection((address.host, address.port), timeout)
     try:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

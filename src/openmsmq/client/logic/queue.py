@@ -1,7 +1,7 @@
 """One queue as a client uses it: open, send, receive, peek, look up, move, purge."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.message import Message
@@ -17,6 +17,7 @@ from .operations import Operation, Wait, done, messages
 from .packets import PacketBuilder
 from .session import Session
 
+READS: Final = ("receive", "peek", "receive_admin", "peek_admin")
 READ_BYTES: Final = 1024 * 1024
 MOVE_MESSAGES: Final = 1000
 Progress = Callable[[int], None]
@@ -51,6 +52,13 @@ class OpenHandle:
     def builder(self, transaction: int) -> Callable[[Message], bytes]:
         """What builds packets for this queue."""
         return self.build_transactional if transaction else self.build
+
+
+class Held(NamedTuple):
+    """A message that is locked in its queue, and the handle that it is locked by."""
+
+    handle: OpenHandle
+    message: ReceivedMessage
 
 
 class QueueLogic:
@@ -110,10 +118,10 @@ class QueueLogic:
         return handle or (yield from self.opened("send"))
 
     def opened_to_read(self) -> Operation[OpenHandle]:
-        """The handle for receiving, or one for peeking if that is all there is."""
+        """The handle for receiving, or another one that can read if that is all there is."""
         self._current_session()
-        access = "peek" if "peek" in self._handles and "receive" not in self._handles else "receive"
-        return (yield from self.opened(access))
+        can_read = (access for access in READS if access in self._handles)
+        return (yield from self.opened(next(can_read, "receive")))
 
     def info(self) -> Operation[Info]:
         """Properties, counts and permissions of the queue."""
@@ -275,6 +283,30 @@ class QueueLogic:
         self, lookup_id: int, relation: str, transaction: int, *, receive: bool
     ) -> Operation[ReceivedMessage]:
         """Look at a message by its lookup id or at a neighbour, or take it."""
+        held = yield from self._look_up(lookup_id, relation, transaction, receive=receive)
+        if receive and not transaction:
+            self.remove(held.handle, [held.message])
+        return held.message
+
+    def hold(self, lookup_id: int, relation: str) -> Operation["Held"]:
+        """Lock a message by its lookup id or a neighbour; `release` must follow."""
+        return self._look_up(lookup_id, relation, 0, receive=True)
+
+    def release(self, held: "Held", *, taken: bool) -> Operation[None]:
+        """Remove a message that was held, or put it back in place; return when that is done."""
+        session = self.link.session
+        if held.handle.session is session:
+            if taken:
+                self.remove(held.handle, [held.message])
+            else:
+                self.give_back(held.handle, [held.message])
+            yield from session.flush()
+        elif taken:
+            self.taken_at_loss([held.message])
+
+    def _look_up(
+        self, lookup_id: int, relation: str, transaction: int, *, receive: bool
+    ) -> Operation["Held"]:
         handle = yield from (self.opened("receive") if receive else self.opened_to_read())
         session = self.link.session
         session.check()
@@ -292,10 +324,7 @@ class QueueLogic:
         reply = yield from wait_for_read(
             session, request.id, 0.0, handle.number if two_phase else 0
         )
-        found = messages(reply)
-        if two_phase:
-            self.remove(handle, found)
-        return found[0]
+        return Held(handle, messages(reply)[0])
 
     # The second step of a read
 
