@@ -119,7 +119,7 @@ def test_after_a_restart_the_messages_are_there_to_be_added_again(harness: Harne
     harness.restart()
     assert len(harness.qm.state.dispatch) == 0
     queue = harness.qm.outgoing.find(ONE)
-    read = harness.qm.outgoing.peek(queue, -1, max_count=9, max_bytes=1 << 20)
+    read = harness.qm.outgoing.peek(queue, max_count=9, max_bytes=1 << 20)
     assert read is not None
     for message in read.messages:
         harness.qm.outgoing.add_to_dispatch(message, None)

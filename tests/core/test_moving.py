@@ -281,7 +281,7 @@ def test_nothing_is_sent_to_a_subqueue_or_to_one_of_no_queue(harness: Harness) -
 def test_a_message_in_transfer_can_be_moved(harness: Harness) -> None:
     sent = harness.send(b"1", name=r"DIRECT=OS:elsewhere\private$\q")
     message = sent.messages[0]
-    harness.qm.outgoing.lock([message], "session")
+    harness.qm.outgoing.lock_front(message.queue, 1, "session")
     moved = move_message(harness.qm.state, message, harness.qm.state.machine_journal)
     assert UserMessage(packet_of(harness.qm.state, moved)).body == b"1"
     assert message.queue.count == 0

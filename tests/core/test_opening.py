@@ -415,7 +415,7 @@ def test_in_hardened_mode_only_http_leaves_the_machine(harness: Harness) -> None
         harness.send(b"1", name=name)
         queue = harness.qm.outgoing.find(name)
         assert queue.outgoing is not None
-        sends = harness.qm.outgoing.peek(queue, -1, max_count=1, max_bytes=1 << 20) is not None
+        sends = harness.qm.outgoing.peek(queue, max_count=1, max_bytes=1 << 20) is not None
         states[name] = (queue.outgoing.state, sends)
     assert states == {
         REMOTE: (QueueState.LOCKED, False),

@@ -46,7 +46,7 @@ def outgoing(harness: Harness) -> Queue:
 
 
 def waiting(harness: Harness, queue: Queue) -> list[bytes]:
-    read = harness.qm.outgoing.peek(queue, -1, max_count=100, max_bytes=1 << 20)
+    read = harness.qm.outgoing.peek(queue, max_count=100, max_bytes=1 << 20)
     return [] if read is None else [UserMessage(packet).body for packet in read.packets]
 
 
@@ -178,15 +178,15 @@ def test_new_messages_are_announced_to_the_transfer(harness: Harness, outgoing: 
 
 def test_messages_are_handed_out_in_bounded_pieces(harness: Harness, outgoing: Queue) -> None:
     sent = harness.send(b"1", b"2", b"3", name=REMOTE)
-    first = harness.qm.outgoing.peek(outgoing, -1, max_count=2, max_bytes=1 << 20)
+    first = harness.qm.outgoing.peek(outgoing, max_count=2, max_bytes=1 << 20)
     assert first is not None
     assert first.messages == sent.messages[:2]
-    last = first.messages[-1].lookup_id
-    rest = harness.qm.outgoing.peek(outgoing, last, max_count=2, max_bytes=1)
+    harness.qm.outgoing.lock_front(outgoing, 1, "session")
+    rest = harness.qm.outgoing.peek(outgoing, max_count=2, max_bytes=1)
     assert rest is not None
-    assert rest.messages == sent.messages[2:]
-    end = sent.messages[2].lookup_id
-    assert harness.qm.outgoing.peek(outgoing, end, max_count=2, max_bytes=1) is None
+    assert rest.messages == sent.messages[1:2]
+    harness.qm.outgoing.lock_front(outgoing, 2, "session")
+    assert harness.qm.outgoing.peek(outgoing, max_count=2, max_bytes=1) is None
 
 
 @SPEC("MQDMPR-3.1.1.12-17")
@@ -239,7 +239,7 @@ def test_a_transactional_message_becomes_a_transactional_dead_letter(
     transaction = harness.qm.begin(harness.guid())
     sent = harness.send(b"1", name=REMOTE, transaction=transaction, negative_journaling=True)
     harness.qm.commit(transaction.identifier)
-    harness.qm.outgoing.lock(sent.messages, "awaiting final ack")
+    harness.qm.outgoing.lock_front(outgoing, 1, "awaiting final ack")
     assert waiting(harness, outgoing) == []
     harness.qm.outgoing.finish(outgoing, sent.messages, MessageClass.NACK_Q_PURGED)
     assert harness.contents(DEADXACT) == [b"1"]

@@ -86,9 +86,7 @@ def delete_transactional_on_session_ack(patch: Patch) -> None:
 def delete_recoverable_on_ack_sequence_number(patch: Patch) -> None:
     def acknowledged(self: Sender, event: MessagesAcknowledged) -> None:
         ordered: list[object] = [
-            token
-            for token in event.recoverable
-            if isinstance(token, OutgoingMessagePosition) and token.tx_sequence_number
+            token for token in event.recoverable if isinstance(token, OutgoingMessagePosition)
         ]
         early = MessagesAcknowledged(
             received=event.received, express=event.received, recoverable=ordered

@@ -99,28 +99,25 @@ class Outgoing:
         """Begin and End Flow Control: whether new messages are refused for want of room."""
         self._state.local.throttled = throttled
 
-    def peek(self, queue: Queue, after: int, *, max_count: int, max_bytes: int) -> Read | None:
-        """The next messages to transfer behind a lookup id (-1: from the front), in queue order.
+    def peek(self, queue: Queue, *, max_count: int, max_bytes: int) -> Read | None:
+        """The next messages to transfer, in queue order.
 
         None when there are none, or none may leave.
         """
-        if not _outgoing(queue).may_transmit:
+        if not _outgoing(queue).may_transmit or not queue.lanes.count:
             return None
         messages: list[Message] = []
-        message = queue.lanes.after(after)
-        while message is not None and len(messages) < max_count:
+        for message in queue.lanes:
             max_bytes -= message.size
-            if max_bytes < 0 and messages:
+            if messages and (max_bytes < 0 or len(messages) >= max_count):
                 break
             messages.append(message)
-            message = queue.lanes.after(message.lookup_id)
-        return show(self._state, messages) if messages else None
+        return show(self._state, messages)
 
-    def lock(self, messages: Iterable[Message], holder: object) -> None:
-        """Keep messages that are on their way until it is known what became of them."""
-        for message in messages:
-            if message.state == _AVAILABLE:
-                message.queue.lock(message, holder)
+    def lock_front(self, queue: Queue, count: int, holder: object) -> None:
+        """Keep the next messages, which are on their way, until it is known what became of them."""
+        for message in queue.lanes.take(count, queue.total_bytes):
+            queue.hold(message, holder)
 
     def release(self, messages: Iterable[Message]) -> None:
         """Messages on their way did not arrive: back in place, unless their time is over."""

@@ -133,7 +133,9 @@ def test_a_message_that_has_not_been_sent_awaits_nothing() -> None:
     outgoing = a.outgoing(TO_B).outgoing
     assert outgoing is not None
     transfer = Transfer(a.outgoing(TO_B), outgoing, BinarySettings())
-    position = OutgoingMessagePosition(transfer, message, final_ack_required=False)
+    position = OutgoingMessagePosition(
+        transfer, message, message.make_history(), final_ack_required=False
+    )
     assert not position.received_session_ack
     assert not position.received_order_ack
     assert position.tx_sequence_number == position.tx_sequence_id == 0

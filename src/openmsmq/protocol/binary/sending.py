@@ -81,26 +81,37 @@ class Sender:
         """Send up to `count` messages; also return whether the next one waits for the disk."""
         outgoing = self._manager.outgoing
         state = self._manager.state
-        read = outgoing.peek(transfer.queue, -1, max_count=count, max_bytes=_READ_BYTES)
+        read = outgoing.peek(transfer.queue, max_count=count, max_bytes=_READ_BYTES)
         if read is None:
             return 0, False
         if state.depends_on(state.ordinals.depends()):
             # After a crash these message identifiers could be given to other messages.
             return 0, True
-        expired = [message for message in read.messages if message.expires <= state.utc]
+        utc = state.utc
+        expired = [message for message in read.messages if message.expires <= utc]
         if expired:
             outgoing.expire(expired)
             return sum(message.state == PositionState.DELETED for message in expired), False
-        sent = 0
-        session = connection.session
-        for message, packet in zip(read.messages, read.packets, strict=True):
-            if message.traits & RECOVERABLE and state.depends_on(message.stored):
-                return sent, True
-            if not session.room:
+        ready = 0
+        express = True
+        for message in read.messages:
+            if message.stored > state.durable_number:
                 break
-            self._send_one(connection, transfer, message, packet, now)
-            sent += 1
-        return sent, False
+            express &= not message.traits & RECOVERABLE
+            ready += 1
+        waits = ready < len(read.messages)
+        if ready:
+            transfer.peer = connection.session.remote_guid
+            outgoing.lock_front(transfer.queue, ready, transfer)
+            messages, packets = read.messages[:ready], read.packets[:ready]
+            if express:
+                transfer.plain.update(dict.fromkeys(messages))
+                connection.session.send_express(packets, messages, now=now)
+            else:
+                for message, packet in zip(messages, packets, strict=True):
+                    self._send_one(connection, transfer, message, packet, now)
+            self._report(connection, packets)
+        return ready, waits
 
     def _send_one(
         self,
@@ -110,33 +121,34 @@ class Sender:
         packet: bytes,
         now: float,
     ) -> None:
-        transfer.peer = connection.session.remote_guid
-        self._manager.outgoing.lock((message,), transfer)
-        view: UserMessage | None = None
-        if message.traits & TRANSACTIONAL:
-            view = UserMessage(packet)
-            position = OutgoingMessagePosition(
-                transfer, message, final_ack_required=view.final_ack_required
-            )
-        else:
-            position = OutgoingMessagePosition(transfer, message, final_ack_required=False)
+        history = message.history
+        # What is forwarded for another queue manager has no number of ours.
+        if not message.traits & TRANSACTIONAL or history is None or not history.tx_sequence_number:
+            transfer.plain[message] = None
+            connection.session.send(packet, message, now=now)
+            return
+        view = UserMessage(packet)
+        position = OutgoingMessagePosition(
+            transfer, message, history, final_ack_required=view.final_ack_required
+        )
         number = position.tx_sequence_number
-        if number and view is not None:
-            position.previous = transfer.previous_number(number)
-            packet = patch_transaction(
-                view,
-                tx_sequence_id=TxSequenceID.from_value(position.tx_sequence_id),
-                tx_sequence_number=number,
-                previous_tx_sequence_number=position.previous,
-            )
-            transfer.ordered[number] = position
-            if transfer.resend_at is None:
-                self._start_resend_timer(transfer, now)
-        else:
-            transfer.plain[position] = None
+        position.previous = transfer.previous_number(number)
+        packet = patch_transaction(
+            view,
+            tx_sequence_id=TxSequenceID.from_value(position.tx_sequence_id),
+            tx_sequence_number=number,
+            previous_tx_sequence_number=position.previous,
+        )
+        transfer.ordered[number] = position
+        if transfer.resend_at is None:
+            self._start_resend_timer(transfer, now)
         connection.session.send(packet, position, now=now)
-        if packet[3] & _TRACED:
-            self._manager.incoming.report(UserMessage(packet), connection.address)
+
+    def _report(self, connection: Connection, packets: list[bytes]) -> None:
+        """Send the reports that traced messages ask for."""
+        for packet in packets:
+            if packet[3] & _TRACED:
+                self._manager.incoming.report(UserMessage(packet), connection.address)
 
     # Session acknowledgments
 
@@ -145,23 +157,24 @@ class Sender:
         for token in event.received:
             if isinstance(token, OutgoingMessagePosition):
                 token.received_session_ack = True
-        done: dict[Transfer, list[Message]] = {}
+        plain: dict[Transfer, list[Message]] = {}
+        ordered: dict[Transfer, list[OutgoingMessagePosition]] = {}
         for token in (*event.express, *event.recoverable):
-            if not isinstance(token, OutgoingMessagePosition):
-                continue
-            if token.tx_sequence_number:
-                if token.received_order_ack:
-                    self._complete(token)
-            else:
-                token.transfer.plain.pop(token, None)
-                done.setdefault(token.transfer, []).append(token.message)
-        for transfer, messages in done.items():
+            if isinstance(token, Message):
+                transfer = self.transfers[token.queue.number]
+                transfer.plain.pop(token, None)
+                plain.setdefault(transfer, []).append(token)
+            elif isinstance(token, OutgoingMessagePosition) and token.received_order_ack:
+                ordered.setdefault(token.transfer, []).append(token)
+        for transfer, messages in plain.items():
             self._manager.outgoing.finish(transfer.queue, messages, _DELIVERED)
+        for transfer, positions in ordered.items():
+            self._complete(transfer, positions)
 
     def release(self, connection: Connection) -> None:
         """The session is over: what it did not deliver goes back in place."""
         for transfer in connection.transfers:
-            messages = [position.message for position in transfer.plain]
+            messages = list(transfer.plain)
             messages += [position.message for position in transfer.ordered.values()]
             transfer.plain.clear()
             transfer.ordered.clear()
@@ -191,10 +204,7 @@ class Sender:
             position.received_order_ack = True
             covered.append(position)
         self._advance_resend(transfer, now)
-        for position in covered:
-            if position.received_session_ack:
-                self._complete(position)
-        self._end_if_done(transfer)
+        self._complete(transfer, [each for each in covered if each.received_session_ack])
         self.refresh_info(transfer)
         return True
 
@@ -206,18 +216,21 @@ class Sender:
                 return transfer
         return None
 
-    def _complete(self, position: OutgoingMessagePosition) -> None:
-        """A transactional message was delivered in order."""
-        transfer = position.transfer
-        if transfer.ordered.get(position.tx_sequence_number) is not position:
-            return
-        del transfer.ordered[position.tx_sequence_number]
+    def _complete(self, transfer: Transfer, positions: list[OutgoingMessagePosition]) -> None:
+        """Transactional messages were delivered in order."""
         outgoing = self._manager.outgoing
-        if position.awaits_final_ack:
-            outgoing.await_final_ack(position.message)
-            self._await(transfer, position.message)
-        else:
-            outgoing.finish(transfer.queue, [position.message], _DELIVERED)
+        delivered: list[Message] = []
+        for position in positions:
+            if transfer.ordered.get(position.tx_sequence_number) is not position:
+                continue
+            del transfer.ordered[position.tx_sequence_number]
+            if position.awaits_final_ack:
+                outgoing.await_final_ack(position.message)
+                self._await(transfer, position.message)
+            else:
+                delivered.append(position.message)
+        if delivered:
+            outgoing.finish(transfer.queue, delivered, _DELIVERED)
         self._end_if_done(transfer)
 
     def _end_if_done(self, transfer: Transfer) -> None:

@@ -4,7 +4,7 @@ Bytes go in by `receive_data`, come out by `data_to_send`; what happened is in `
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -222,19 +222,38 @@ class BinarySession:
     def send(self, packet: bytes, token: object, *, now: float) -> None:
         """Send a message; its token comes back when the peer acknowledges it."""
         self.sent.add(token, recoverable=packet[_USER_FLAGS] & _DM != 0)
-        self.active = True
-        if not self.timers.running(SessionTimer.ACK_WAIT):
-            self._start_ack_wait(now)
-        piggyback = (
-            self.received.unacked
-            and self.timers.elapsed(SessionTimer.ACK_SEND, now=now) > _PIGGYBACK_AFTER
-        )
-        if not piggyback:
+        self._sending(now)
+        if not self._piggybacks(now):
             self._write(packet)
             return
         self._write(packet[:2] + bytes((packet[2] | _SH,)) + packet[3:])
         self._write(self._session_header(self.window_size).serialize())
         self._restart_ack_send(now)
+
+    def send_express(
+        self, packets: Sequence[bytes], tokens: Sequence[object], *, now: float
+    ) -> None:
+        """Send several express messages."""
+        if self._piggybacks(now):
+            # The counters in its SessionHeader are those behind the first one.
+            self.send(packets[0], tokens[0], now=now)
+            packets, tokens = packets[1:], tokens[1:]
+        self.sent.add_express(tokens)
+        self._sending(now)
+        self._output += packets
+        self.output_bytes += sum(map(len, packets))
+
+    def _sending(self, now: float) -> None:
+        self.active = True
+        if not self.timers.running(SessionTimer.ACK_WAIT):
+            self._start_ack_wait(now)
+
+    def _piggybacks(self, now: float) -> bool:
+        """Whether an acknowledgment rides along with the next message."""
+        return (
+            self.received.unacked > 0
+            and self.timers.elapsed(SessionTimer.ACK_SEND, now=now) > _PIGGYBACK_AFTER
+        )
 
     # Messages from the peer
 

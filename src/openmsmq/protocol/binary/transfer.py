@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from openmsmq.core.message import TRANSACTIONAL, Message, Traits
+from openmsmq.core.message import History, Message, Traits
 from openmsmq.wire.format_name import parse_format_name
 from openmsmq.wire.sequence_info import SequenceInfo
 
@@ -23,7 +23,10 @@ _JOURNALING = int(Traits.NEGATIVE_JOURNALING | Traits.POSITIVE_JOURNALING)
 
 
 class OutgoingMessagePosition:
-    """A message that was sent and waits for acknowledgments ([MS-MQQB] 3.1.1.3.1.2)."""
+    """A transactional message that was sent and waits for acknowledgments ([MS-MQQB] 3.1.1.3.1.2).
+
+    A plain message stands for itself: its session acknowledgment is the end of it.
+    """
 
     __slots__ = (
         "awaits_final_ack",
@@ -36,15 +39,13 @@ class OutgoingMessagePosition:
         "tx_sequence_number",
     )
 
-    def __init__(self, transfer: Transfer, message: Message, *, final_ack_required: bool) -> None:
+    def __init__(
+        self, transfer: Transfer, message: Message, history: History, *, final_ack_required: bool
+    ) -> None:
         self.transfer = transfer
         self.message = message
-        history = message.history
-        numbered = message.traits & TRANSACTIONAL and history is not None
-        self.tx_sequence_id = history.tx_sequence_id if numbered and history is not None else 0
-        self.tx_sequence_number = (
-            history.tx_sequence_number if numbered and history is not None else 0
-        )
+        self.tx_sequence_id = history.tx_sequence_id
+        self.tx_sequence_number = history.tx_sequence_number
         self.previous = 0
         self.received_session_ack = False
         self.received_order_ack = False
@@ -89,7 +90,7 @@ class Transfer:
         # When to look for the destination again, if it was not found.
         self.validate_at: float | None = None
         # What was sent: plain messages, and transactional ones in order by their numbers.
-        self.plain: dict[OutgoingMessagePosition, None] = {}
+        self.plain: dict[Message, None] = {}
         self.ordered: dict[int, OutgoingMessagePosition] = {}
         # Messages that were delivered and wait for a FinalAck.
         self.awaiting = 0

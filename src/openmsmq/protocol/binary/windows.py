@@ -4,6 +4,7 @@ Counters are whole numbers here; on the wire they are their lowest 16 bits.
 """
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from openmsmq.wire.errors import ProtocolViolation
@@ -103,6 +104,11 @@ class SentMessages:
             self._unacked.append((token, self.recoverable))
         else:
             self._unacked.append((token, 0))
+
+    def add_express(self, tokens: Sequence[object]) -> None:
+        """Several express messages were sent."""
+        self.count += len(tokens)
+        self._unacked.extend([(token, 0) for token in tokens])
 
     def acknowledge(self, header: SessionHeader) -> Acked:
         """Take in what the peer says it received.
