@@ -112,7 +112,7 @@ class RowEncoder:
         return encoded
 
     def _rows(self, lists: dict[str, list[Any]], count: int) -> Iterator[tuple[Any, ...]]:
-        nothing = repeat(None, count)
+        nothing = [None] * count
         shared = [lists[prop] for prop in self._shared]
         body_types = lists.get("body_type")
         bodies = lists.get("body")
