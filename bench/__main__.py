@@ -21,7 +21,7 @@ _WITH_PEERS = {"brokers": brokers.present, "transfer": transfer.present}
 
 def main() -> None:
     found = [module.name for module in pkgutil.iter_modules(bench.__path__) if not module.ispkg]
-    names = [name for name in found if name not in _NOT_BENCHMARKS]
+    names = [name.replace("_", "-") for name in found if name not in _NOT_BENCHMARKS]
     parser = argparse.ArgumentParser(prog="python -m bench", description="Run benchmarks.")
     parser.add_argument("name", nargs="*", help=f"of {', '.join(names)}; all when none is named")
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
@@ -47,7 +47,8 @@ def main() -> None:
             )
             _WITH_PEERS[name](options)
         else:
-            show(name, import_module(f"bench.{name}").run(), as_json=arguments.json)
+            module = import_module(f"bench.{name.replace('-', '_')}")
+            show(name, module.run(), as_json=arguments.json)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The columns that come from packets, each made for all rows at once."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -81,6 +82,7 @@ def _senders(layout: PacketLayout) -> pa.StringArray:
     return column.finish()
 
 
+@lru_cache(maxsize=4096)
 def _sid_text(raw: bytes) -> str:
     try:
         return str(SID.parse(raw)[0])

@@ -4,7 +4,7 @@ The same rules as `UserMessage`, a step for all packets at a time. A packet that
 that only `UserMessage` knows how to read, is not plain; nothing is said about it.
 """
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -83,7 +83,7 @@ U32: Final[Kind] = np.dtype("<u4")
 
 _MIN_SIZE: Final = BASE_HEADER_SIZE + USER_HEADER_SIZE + MESSAGE_PROPERTIES_SIZE
 _ADDRESS_SIZES: Final = np.array([0, 0, 4, 4, 4, 16, 20, 0], np.int64)
-_COUNT_SIZE: Final = 2
+COUNT_SIZE: Final = 2
 # By DQ and AQ together: whether both are defined.
 _DEFINED: Final = np.array(
     [types << DESTINATION_SHIFT in DEFINED_TYPES for types in range(64)], np.bool_
@@ -96,6 +96,20 @@ _DH: Final = int(BaseHeaderFlags.DH)
 _EB: Final = int(SecurityHeaderFlags.EB)
 
 
+class Addresses(NamedTuple):
+    """Queue addresses of one kind, one of each packet.
+
+    Attributes:
+        types: DQ, AQ or RQ.
+        at: where they are in the blob.
+        counts: how many bytes the name of a direct one has.
+    """
+
+    types: Numbers
+    at: Offsets
+    counts: Numbers
+
+
 class PacketLayout:
     """The headers of packets, and where their parts of variable size are in the blob.
 
@@ -103,7 +117,6 @@ class PacketLayout:
 
     Attributes:
         plain: whether all is said about this packet.
-        destination, admin, response: where these addresses are.
         transaction, security, properties: where these headers are.
         label, extension, body, body_end: where these are.
     """
@@ -150,26 +163,27 @@ class PacketLayout:
         """Whether this bit of UserHeader.Flags is set."""
         return is_set(self.flags, flag)
 
-    def address_types(self, shift: int) -> Numbers:
-        """DQ, AQ or RQ."""
-        return self.flags >> shift & 7
-
     def _locate_addresses(self) -> None:
-        self.destination: Offsets = self.starts + (BASE_HEADER_SIZE + USER_HEADER_SIZE)
-        self.admin = self._address_ends(self.destination, self.address_types(DESTINATION_SHIFT))
-        self.response = self._address_ends(self.admin, self.address_types(ADMIN_SHIFT))
-        self._addresses_end = self._address_ends(self.response, self.address_types(RESPONSE_SHIFT))
+        end = self.starts + (BASE_HEADER_SIZE + USER_HEADER_SIZE)
+        self.destination, end = self._addresses(DESTINATION_SHIFT, end)
+        self.admin, end = self._addresses(ADMIN_SHIFT, end)
+        self.response, end = self._addresses(RESPONSE_SHIFT, end)
+        self._addresses_end = end
 
-    def _address_ends(self, at: Offsets, types: Numbers) -> Offsets:
-        """Where the addresses at these places end, with padding."""
+    def _addresses(self, shift: int, at: Offsets) -> tuple[Addresses, Offsets]:
+        """The addresses at these places, and where they end, with padding."""
+        types = self.flags >> shift & 7
+        if not types.any():
+            return Addresses(types, at, types), at
         ends = at + _ADDRESS_SIZES[types]
         direct = types == _DIRECT
+        counts = types
         if direct.any():
-            count = self.blob.records(U16, at).astype(np.int64)
-            self.plain &= ~direct | ((count & 1 == 0) & (count > 0))
-            ends += np.where(direct, _COUNT_SIZE + count, 0)
+            counts = np.where(direct, self.blob.records(U16, at), 2).astype(np.int64)
+            self.plain &= (counts & 1 == 0) & (counts > 0)
+            ends += np.where(direct, counts + COUNT_SIZE, 0)
             ends += self.starts - ends & 3
-        return ends
+        return Addresses(types, at, counts), ends
 
     def _locate_before_body(self) -> None:
         self.transaction = end = self._addresses_end + GUID_SIZE * self.has(UserHeaderFlags.CQ)

@@ -9,6 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from openmsmq.wire.scalars import guid
+
 from .blob import Numbers, Octets, Offsets, Records
 
 _NOT_ASCII: Final = 0x80
@@ -42,6 +44,9 @@ class TextColumn:
 
 def pick(texts: list[str | None], codes: Numbers) -> pa.StringArray:
     """The text with each of these numbers; null for a negative one."""
+    if len(codes) and (codes == codes[0]).all():
+        only = texts[codes[0]] if codes[0] >= 0 else None
+        return pa.repeat(pa.scalar(only, pa.string()), len(codes))
     return pa.array(texts, pa.string()).take(pa.array(codes, mask=codes < 0))
 
 
@@ -61,6 +66,9 @@ def in_rows(parts: list[tuple[Offsets, pa.Array]], count: int) -> pa.Array:
 
 def guid_texts(guids: Records) -> pa.StringArray:
     """GUIDs in braces, with capital letters."""
+    only = _only_text(guids)
+    if only is not None:
+        return pa.repeat(only, len(guids))
     raw = np.ascontiguousarray(guids).view(np.uint8).reshape(-1, 16)
     text = np.tile(_GUID_TEXT, (len(guids), 1))
     text[:, _GUID_DIGITS] = _HEX[raw[:, _GUID_ORDER]].reshape(-1, 32)
@@ -71,7 +79,15 @@ def guid_texts(guids: Records) -> pa.StringArray:
 def identifier_texts(guids: Records, ordinals: Numbers) -> pa.StringArray:
     r"""Identifiers of the form `{guid}\ordinal`."""
     numbers = pa.array(ordinals).cast(pa.string())
-    return pc.binary_join_element_wise(guid_texts(guids), numbers, "\\")
+    return pc.binary_join_element_wise(_only_text(guids) or guid_texts(guids), numbers, "\\")
+
+
+def _only_text(guids: Records) -> pa.StringScalar | None:
+    """The text of all of them, if they are the same."""
+    halves = np.ascontiguousarray(guids).view(np.uint64).reshape(-1, 2)
+    if not len(halves) or (halves != halves[0]).any():
+        return None
+    return pa.scalar(f"{{{str(guid(halves[0].tobytes())).upper()}}}")
 
 
 def wide_texts(values: pa.BinaryArray) -> pa.StringArray:
