@@ -20,7 +20,11 @@ BIN = str(Path(sys.executable).parent)
 @pytest.mark.parametrize("document", ["docs/cli.md", "docs/concepts.md"])
 def test_the_examples_print_what_the_document_shows(document: str, tmp_path: Path) -> None:
     manager = Manager(tmp_path / "data", "--name", "alpha")
-    environment = manager.environment | {"PATH": f"{BIN}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+    environment = manager.environment | {
+        "PATH": f"{BIN}:{os.environ['PATH']}",
+        "LC_ALL": "C.UTF-8",
+        "OPENMSMQ_CERTIFICATES": str(tmp_path / "certificates"),
+    }
     examples = steps(document)
     assert len(examples) > 10
     try:
@@ -105,6 +109,7 @@ def test_the_reference_has_every_command_and_option() -> None:
         *("status", "top", "send", "receive", "peek", "move", "outgoing", "backup", "restore"),
         *("store check", "queue list", "queue show", "queue create", "queue set", "queue purge"),
         *("queue delete", "queue grant", "queue revoke", "outgoing pause"),
+        *("key create", "key list", "key export", "key import"),
     ):
         shown = run([*command.split(), "--help"])
         assert shown.code == 0

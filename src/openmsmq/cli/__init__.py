@@ -39,10 +39,12 @@ COMMANDS: Final = (
     Entry("peek", "Look at messages without removing them.", ".peek"),
     Entry("move", "Move messages to and from subqueues, or back from dead letters.", ".move"),
     Entry("outgoing", "Show the outgoing queues, pause one or let it go on.", ".outgoing"),
+    Entry("key", "Create, list, export and import certificates and their keys.", ".key"),
     Entry("backup", "Copy everything that the queue manager keeps into a file.", ".backup"),
     Entry("restore", "Make a data directory from a backup.", ".restore"),
     Entry("store", "Check the store of a queue manager that is not running.", ".store"),
     Entry("decode", "Dissect packets: hex text, raw bytes, pcap and pcapng captures.", ".decode"),
+    Entry("bench", "Measure how fast a queue manager is on this machine.", ".bench"),
     Entry("demo", "Show what works, from nothing.", ".demo"),
     Entry(
         "conformance",

@@ -1,0 +1,188 @@
+"""`openmsmq key`: the certificates of a user, with their private keys."""
+
+import getpass
+from collections.abc import Callable
+from datetime import datetime
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
+
+import typer
+
+from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.hresult import Hresult
+
+from .failure import Refusal, reporting
+from .output import Column, JsonOption, print_json, print_table
+
+if TYPE_CHECKING:
+    from openmsmq.client.certificates import CertificateStore, UserCertificate
+
+_HELP: Final = "Create, list, export and import your certificates and their private keys."
+_COLUMNS: Final = (
+    Column("Digest"),
+    Column("Subject", cut=True),
+    Column("Valid until"),
+    Column("Key", right=True),
+    Column("Private key"),
+    Column("Issuer", cut=True, optional=True),
+)
+
+P = ParamSpec("P")
+
+KeyArgument = Annotated[
+    str,
+    typer.Argument(metavar="KEY", help="Digest, the beginning of it, or the name."),
+]
+PasswordOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="File whose first line is the password of the key."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the program."""
+    group = typer.Typer(help=_HELP, no_args_is_help=True, rich_markup_mode=None)
+    for name, function in (
+        ("create", create),
+        ("list", list_keys),
+        ("export", export_key),
+        ("import", import_key),
+    ):
+        group.command(name)(reporting(f"key {name}", refusing(function)))
+    app.add_typer(group, name="key")
+
+
+def refusing(function: Callable[P, None]) -> Callable[P, None]:
+    """The function of a command, with what it refuses told in its own words."""
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            function(*args, **kwargs)
+        except ConfigError as exc:
+            raise Refusal(
+                Hresult.MQ_ERROR_INVALID_CERTIFICATE,
+                str(exc),
+                cause="The certificate, its key or the file is not what this command needs.",
+                remedy="Check the name, the file and --password-file; nothing was changed.",
+            ) from exc
+
+    return run
+
+
+def create(
+    *,
+    name: Annotated[
+        str | None, typer.Option(help="Whom the certificate names; else your user name.")
+    ] = None,
+    days: Annotated[int, typer.Option(min=1, max=36500, help="How long it is valid.")] = 3650,
+    bits: Annotated[int, typer.Option(min=1024, max=16384, help="Length of the key.")] = 2048,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a key pair, and a certificate for it that it signs itself."""
+    subject = getpass.getuser() if name is None else name
+    # [RFC5280] A.1: a common name has 64 characters at most.
+    if not 0 < len(subject) <= 64:
+        raise typer.BadParameter("a name has 1 to 64 characters", param_hint="--name")
+    made = store().create(subject, days=days, bits=bits)
+    tell("Created", made, as_json=as_json)
+
+
+def list_keys(*, as_json: JsonOption = False) -> None:
+    """List the certificates that you have."""
+    kept = store()
+    found = list(kept)
+    if as_json:
+        for each in found:
+            print_json(properties(each))
+    elif found:
+        print_table(_COLUMNS, [row(each) for each in found])
+    else:
+        typer.echo(f"No certificates in {kept.directory}; `openmsmq key create` makes one.")
+
+
+def export_key(
+    key: KeyArgument,
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="New file: .pem, .cer, .der, .p12 or .pfx."),
+    ],
+    *,
+    private: Annotated[
+        bool, typer.Option("--private", help="With the private key; not in .cer and .der.")
+    ] = False,
+    password_file: PasswordOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a certificate to a file, to give to others or to another machine of yours."""
+    exported = store().export_to(key, file, private=private, password=password(password_file))
+    tell(f"Exported to {file}:", exported, as_json=as_json)
+
+
+def import_key(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A certificate as PEM, DER or PKCS #12.")
+    ],
+    *,
+    password_file: PasswordOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep a certificate, with its private key if the file has one."""
+    tell("Imported", store().import_from(file, password=password(password_file)), as_json=as_json)
+
+
+def store() -> "CertificateStore":
+    # It loads what knows certificates, and few commands need that.
+    from openmsmq.client.certificates import CertificateStore
+
+    return CertificateStore()
+
+
+def password(file: Path | None) -> str | None:
+    """The first line of a file, because what is on a command line can be seen by others."""
+    if file is None:
+        return None
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise typer.BadParameter(f"{file}: {exc}", param_hint="--password-file") from exc
+    if not lines or not lines[0]:
+        raise typer.BadParameter(f"{file}: no password in it", param_hint="--password-file")
+    return lines[0]
+
+
+def tell(what: str, certificate: "UserCertificate", *, as_json: bool) -> None:
+    if as_json:
+        print_json(properties(certificate))
+    else:
+        until = certificate.not_after.date().isoformat()
+        typer.echo(f"{what} {certificate.digest} {certificate.subject}, valid until {until}")
+
+
+def properties(certificate: "UserCertificate") -> dict[str, Any]:
+    return {
+        "digest": certificate.digest,
+        "subject": certificate.subject,
+        "issuer": certificate.issuer,
+        "not_before": iso(certificate.not_before),
+        "not_after": iso(certificate.not_after),
+        "bits": certificate.bits,
+        "private_key": certificate.private,
+        "file": str(certificate.file),
+    }
+
+
+def iso(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def row(certificate: "UserCertificate") -> list[str]:
+    return [
+        certificate.digest,
+        certificate.subject,
+        certificate.not_after.date().isoformat(),
+        f"{certificate.bits} bits",
+        "yes" if certificate.private else "no",
+        certificate.issuer,
+    ]
