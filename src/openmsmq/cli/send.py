@@ -243,6 +243,6 @@ def _not_yet(option: str) -> Refusal:
     return Refusal(
         Hresult.MQ_ERROR_UNSUPPORTED_OPERATION,
         f"{option}: messages cannot be signed or encrypted yet",
-        cause="This version of openmsmq has neither keys nor certificates.",
+        cause="This version of openmsmq does not sign or encrypt messages.",
         remedy=f"Send without {option}.",
     )
