@@ -59,7 +59,8 @@ class Journal:
     def __init__(self, path: Path, loop: asyncio.AbstractEventLoop) -> None:
         self._file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
         self._loop = loop
-        self._work: list[tuple[list[bytes], Callable[[], None] | None]] = []
+        # Both threads use it, so nothing may swap it under the other.
+        self._work: deque[tuple[list[bytes], Callable[[], None] | None]] = deque()
         self._wake = threading.Event()
 
     def recover(self) -> deque[bytes]:
@@ -90,7 +91,7 @@ class Journal:
         while True:
             self._wake.wait()
             self._wake.clear()
-            work, self._work = self._work, []
+            work = [self._work.popleft() for _ in range(len(self._work))]
             os.write(self._file, b"".join([part for parts, _ in work for part in parts]))
             callbacks = [done for _, done in work if done is not None]
             if callbacks:
