@@ -17,6 +17,7 @@ from tests.protocol.binary.raw_peer import RawPeer, tx_message
 
 from openmsmq.core.open_queue import QueueAccessType
 from openmsmq.core.recovery import RESTORED_ORDINALS
+from openmsmq.core.transfer_info import IncomingTransactionalTransferInfo
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.wire.framer import Framer
 from openmsmq.wire.message_class import MessageClass
@@ -783,3 +784,74 @@ def test_exactly_once_in_order_through_cuts_and_crashes() -> None:
     got += b.receive()
     assert got == expected
     assert a.outgoing(TO_B).count == 0
+
+
+# What is only passed on
+
+
+@pytest.mark.spec("MQQB-3.1.1.3.1-15", "MQQB-3.1.1.5-06")
+def test_a_message_of_another_source_is_forwarded_as_it_is() -> None:
+    network, a, b = tx_pair()
+    a.send(TO_B, b"own", tx=True)
+    network.advance(2)
+    packet = tx_message(b"foreign", 9 << 32 | 5, 3, 2, delivery_mode=1)
+    queue = a.outgoing(TO_B)
+    a.qm.incoming.enqueue_message(queue, UserMessage(packet))
+    sequence = a.qm.state.last_tx_sequence
+    network.advance(2)
+    assert traffic(network, "B")[-1].packet == packet
+    # Neither ordered nor kept for an OrderAck, which is the business of its source.
+    assert queue.outgoing is not None
+    assert queue.outgoing.sequence is None
+    assert a.qm.state.last_tx_sequence == sequence
+    assert queue.count == 0
+    assert streams(a) == []
+    a.send(TO_B, b"own again", tx=True)
+    network.run()
+    assert numbers(network)[-1] == (sequence + 1, 1, 0)
+    assert b.receive() == [b"own", b"own again"]
+
+
+def streams(node: Node) -> list[IncomingTransactionalTransferInfo]:
+    return [stream for queue in node.qm.state.queues.values() for stream in queue.incoming.values()]
+
+
+@pytest.mark.spec("MQQB-3.1.1.5-05")
+def test_a_message_for_another_queue_manager_touches_no_sequence() -> None:
+    network, _, b = tx_pair()
+    peer = RawPeer(network, b)
+    peer.connect()
+    elsewhere = UUID(int=0x1234)
+    number = b.qm.find_queue(f".\\{ORDERS}").properties.private_queue_number
+    peer.send(tx_message(b"1", 1 << 32, 1, 0, private=(elsewhere, number)))
+    network.advance(2)
+    assert streams(b) == []
+    assert b.receive() == []
+    assert not [each for each in peer.received if isinstance(recognize_ack(each), OrderAck)]
+    # The same message for this queue manager is processed.
+    peer.send(tx_message(b"1", 1 << 32, 1, 0, private=(b.guid, number)))
+    network.advance(2)
+    assert [stream.sequence_number for stream in streams(b)] == [1]
+    assert [each for each in peer.received if isinstance(recognize_ack(each), OrderAck)]
+
+
+@pytest.mark.spec("MQQB-3.1.3.2-03")
+def test_after_a_start_connections_are_tried_as_long_as_messages_wait() -> None:
+    network, a, b = tx_pair()
+    b.listening = False
+    a.qm.open_queue(TO_B, QueueAccessType.SEND, caller=USER)
+    a.restart()
+    network.run()
+    (status,) = a.binary.outgoing(now=network.now)
+    assert status.retry_in_seconds is None
+    a.send(TO_B, b"1", tx=True)
+    a.restart()
+    for _ in range(3):
+        network.run()
+        (status,) = a.binary.outgoing(now=network.now)
+        assert status.retry_in_seconds == a.settings.retry_connect_seconds
+        network.advance(a.settings.retry_connect_seconds - 0.01)
+        attempts = a.outgoing(TO_B).outgoing.connection_history  # type: ignore[union-attr]
+        before = len(attempts)
+        network.advance(0.01)
+        assert len(attempts) == before + 1
