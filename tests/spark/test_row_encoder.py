@@ -57,6 +57,7 @@ def views(encoded: EncodedRows, queue: str = ORDERS) -> list[UserMessage]:
 
 
 def test_a_row_of_all_properties_becomes_the_message_of_a_client() -> None:
+    class_column: dict[str, Any] = {"class": [2]}
     (packet,) = encode(
         body=[b"body"],
         label=["label"],
@@ -72,7 +73,7 @@ def test_a_row_of_all_properties_becomes_the_message_of_a_client() -> None:
         admin_queue=[r".\private$\admin"],
         acknowledge=["full"],
         journal=[3],
-        **{"class": [2]},
+        **class_column,
     ).packets[ORDERS]
     message = Message(
         b"body",
