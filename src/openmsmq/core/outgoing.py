@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from openmsmq.security.caller import Caller
 from openmsmq.wire.access_rights import MachineRight
@@ -84,6 +85,14 @@ class Outgoing:
         outgoing = _outgoing(queue)
         if outgoing.may_transmit:
             outgoing.state = state
+
+    def set_peer(self, queue: Queue, peer: UUID) -> None:
+        """Note which queue manager takes the messages: nobody else may say what became of them."""
+        outgoing = _outgoing(queue)
+        if outgoing.peer != peer:
+            outgoing.peer = peer
+            store_queue(self._state, queue)
+            outgoing.peer_stored = self._state.batch_number
 
     def add_history(self, queue: Queue, entry: ConnectionHistoryEntry) -> None:
         """Note a step of a connection attempt."""

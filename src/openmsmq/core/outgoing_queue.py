@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
 from openmsmq.wire.sequence_info import SequenceInfo
@@ -50,6 +51,9 @@ class OutgoingQueue:
     multicast: bool = False
     state: QueueState = QueueState.INACTIVE
     next_hops: tuple[str, ...] | None = None
+    # The queue manager that takes the messages, and the batch that stores who it is.
+    peer: UUID | None = None
+    peer_stored: int = 0
     # The transactional sequence that messages go into; None before the first.
     sequence: OutgoingSequence | None = None
     transfer_info: OutgoingTransferInfo = field(default_factory=OutgoingTransferInfo)

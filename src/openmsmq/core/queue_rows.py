@@ -54,6 +54,8 @@ def _serialize(queue: Queue) -> bytes:
         row["multicast"] = outgoing.multicast
         if outgoing.state in _KEPT_STATES:
             row["state"] = outgoing.state.value
+        if outgoing.peer is not None:
+            row["peer"] = str(outgoing.peer)
     return json.dumps(row, separators=(",", ":")).encode()
 
 
@@ -97,5 +99,6 @@ def parse_queue(number: int, value: bytes, queues: dict[int, Queue]) -> Queue:
             row["destination_format_name"],
             row["multicast"],
             QueueState(row.get("state", QueueState.INACTIVE.value)),
+            peer=UUID(row["peer"]) if "peer" in row else None,
         )
     return queue

@@ -695,10 +695,13 @@ def test_a_final_ack_settles_a_message_that_waits_to_be_sent_again() -> None:
     assert a.binary.counters["unknown transactional acknowledgment"] == 2
 
 
-def test_awaiting_messages_belong_to_the_peer_that_took_them() -> None:
+@pytest.mark.parametrize("restart", ["no restart", "restart"])
+def test_awaiting_messages_belong_to_the_peer_that_took_them(restart: str) -> None:
     network, a, b = tx_pair()
     a.send(TO_B, b"1", tx=True, positive_journaling=True)
     network.advance(3)
+    if restart == "restart":
+        a.crash()
     stranger = RawPeer(network, a, address="10.0.0.9", number=9)
     stranger.connect()
     stranger.last_sequence = numbers(network)[0][0]
@@ -708,6 +711,22 @@ def test_awaiting_messages_belong_to_the_peer_that_took_them() -> None:
     b.receive()
     network.advance(1)
     assert a.journal == [b"1"]
+
+
+def test_who_takes_transactional_messages_is_on_disk_before_they_leave() -> None:
+    network, a, b = tx_pair()
+    b.listening = False
+    a.send(TO_B, b"1", tx=True)
+    network.run()
+    a.flushing = False
+    b.listening = True
+    network.advance(5)
+    assert traffic(network, "B") == []
+    a.flushing = True
+    network.run()
+    assert [message.body for message in traffic(network, "B")] == [b"1"]
+    a.crash()
+    assert a.outgoing(TO_B).outgoing.peer == b.guid  # type: ignore[union-attr]
 
 
 @pytest.mark.spec("MQQB-3.1.7.17-05")

@@ -296,6 +296,7 @@ class BinaryProtocol:
         transfer.connection = connection
         connection.transfers[transfer] = None
         transfer.outgoing.next_hops = (connection.address,)
+        self._manager.outgoing.set_peer(transfer.queue, connection.session.remote_guid)
         self._ways.note(transfer, ConnectionStatus.READY, connection.address)
         self._manager.outgoing.set_state(transfer.queue, QueueState.CONNECTED)
 

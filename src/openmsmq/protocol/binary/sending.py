@@ -94,14 +94,17 @@ class Sender:
             return sum(message.state == PositionState.DELETED for message in expired), False
         ready = 0
         express = True
+        peer_stored = transfer.outgoing.peer_stored
         for message in read.messages:
             if message.stored > state.durable_number:
+                break
+            if message.traits & TRANSACTIONAL and peer_stored > state.durable_number:
+                # Only who is known for sure may acknowledge it after a crash.
                 break
             express &= not message.traits & RECOVERABLE
             ready += 1
         waits = ready < len(read.messages)
         if ready:
-            transfer.peer = connection.session.remote_guid
             outgoing.lock_front(transfer.queue, ready, transfer)
             messages, packets = read.messages[:ready], read.packets[:ready]
             if express:
@@ -189,7 +192,7 @@ class Sender:
         """Take in an OrderAck from a queue manager; return whether it concerns us."""
         sequence = ack.tx_sequence_id.value
         transfer = self._transfer_of(sequence)
-        if transfer is None or transfer.peer != peer:
+        if transfer is None or transfer.outgoing.peer != peer:
             return False
         active = transfer.outgoing.sequence
         if active is None or ack.tx_sequence_number > active.last:
@@ -252,12 +255,12 @@ class Sender:
             message = self._find(transfer, ack.tx_sequence_number) if transfer else None
         else:
             transfer = self.transfers[message.queue.number]
-        # After a restart the FinalAck may be here before anything is sent: then any peer will do,
-        # as it knows sequence, number and identifier.
+        # Choice: only the queue manager that takes the messages of the queue may say so. Who that
+        # is was on disk before the message left, so it is known after a restart, too.
         if (
             message is None
             or transfer is None
-            or transfer.peer not in (None, peer)
+            or transfer.outgoing.peer != peer
             or self._message_id(message) != ack.message_id
         ):
             return False

@@ -11,8 +11,6 @@ from openmsmq.wire.sequence_info import SequenceInfo
 from .settings import BinarySettings
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from openmsmq.core.outgoing_queue import OutgoingQueue
     from openmsmq.core.queue import Queue
 
@@ -69,7 +67,6 @@ class Transfer:
         "name",
         "ordered",
         "outgoing",
-        "peer",
         "plain",
         "queue",
         "resend_at",
@@ -85,8 +82,6 @@ class Transfer:
         # The connection in use, and the link that makes connections.
         self.connection: Connection | None = None
         self.link: Link | None = None
-        # The queue manager that took the messages last.
-        self.peer: UUID | None = None
         # When to look for the destination again, if it was not found.
         self.validate_at: float | None = None
         # What was sent: plain messages, and transactional ones in order by their numbers.
