@@ -1,0 +1,242 @@
+"""Archive queues: messages into Parquet, Delta or Iceberg, once each, provably without gaps."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.cli.progress import Update, progress
+from openmsmq.spark.columns import INCLUDES
+from openmsmq.wire.queue_error import QueueError
+
+from .archive_store import CHECKPOINT, Archive, read_archive
+from .compaction import Compaction, compact_archive
+from .durable import only_writer
+from .errors import PipelineError
+from .failures import explained
+from .manifest import Step
+from .offset_log import planned_ranges, query_id
+from .output import REPORT
+from .report import write_report
+from .summary import Bars, Column, Kind, Summary, Table
+from .verify import Coverage, Verification, coverage, coverage_table, verify_archive
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["ArchiveResult", "archive", "compact_archive", "read_archive", "verify_archive"]
+
+MESSAGES_PER_BATCH: Final = 200_000
+BYTES_PER_BATCH: Final = "1g"
+FOLLOW_TRIGGER: Final = "1 second"
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveResult:
+    """What `archive` has done.
+
+    Attributes:
+        batches, messages, files, bytes: what this run has added.
+        queues: what the whole archive has of each queue.
+        verification: what was found afterwards, if asked for.
+    """
+
+    path: Path
+    table: str
+    seconds: float
+    batches: int
+    messages: int
+    files: int
+    bytes: int
+    queues: tuple[Coverage, ...]
+    compaction: Compaction | None = None
+    verification: Verification | None = None
+
+    def summary(self) -> Summary:
+        """The outcome for people."""
+        warnings: tuple[str, ...] = ()
+        if self.verification is not None and not self.verification.complete:
+            warnings = ("The archive is not complete; `--verify` lists the problems.",)
+        tables: tuple[Table, ...] = (coverage_table(self.queues),)
+        if self.verification is not None:
+            tables = self.verification.summary().tables
+        return Summary(
+            "archive",
+            f"Archived {self.messages:,} messages in {self.batches:,} batches",
+            facts=(
+                (Column("messages", "Messages", Kind.COUNT), self.messages),
+                (Column("batches", "Batches", Kind.COUNT), self.batches),
+                (Column("files", "Files", Kind.COUNT), self.files),
+                (Column("bytes", "Bytes on disk", Kind.BYTES), self.bytes),
+                (Column("seconds", "Time", Kind.SECONDS), self.seconds),
+                (Column("table", "Table format"), self.table),
+                *self._more_facts(),
+            ),
+            tables=tables,
+            charts=(
+                Bars(
+                    "Messages in the archive by queue",
+                    tuple(each.queue for each in self.queues),
+                    tuple(float(each.messages) for each in self.queues),
+                ),
+            ),
+            warnings=warnings,
+            outputs=(("Archive", str(self.path)), ("Report", str(self.path / REPORT))),
+        )
+
+    def _more_facts(self) -> tuple[tuple[Column, str | int | bool], ...]:
+        facts: list[tuple[Column, str | int | bool]] = []
+        if self.compaction is not None:
+            column = Column("files_after_compaction", "Files after compaction", Kind.COUNT)
+            facts.append((column, self.compaction.files_after))
+        if self.verification is not None:
+            facts.append((Column("complete", "Complete"), self.verification.complete))
+        return tuple(facts)
+
+
+def archive(
+    spark: "SparkSession",
+    path: str | Path,
+    *,
+    queues: str | Sequence[str] = (),
+    queue_pattern: str | None = None,
+    kind: str = "queue",
+    consume: str = "none",
+    consumer_name: str | None = None,
+    table: str | None = None,
+    include: Sequence[str] = INCLUDES,
+    max_messages: int = MESSAGES_PER_BATCH,
+    follow: bool = False,
+    compact: bool = False,
+    verify: bool = False,
+    options: Mapping[str, str] | None = None,
+) -> ArchiveResult:
+    r"""Add what is in the queues now to an archive, and remove it from them if asked to.
+
+    Run it again to add what has come since. Messages are removed only when they are on disk.
+
+    Args:
+        spark: a session whose workers see `path` and reach the queue manager.
+        path: directory of the archive, on a file system; made if it is not there.
+        queues: path or format names; one of `queues` and `queue_pattern`, unless `kind` says it.
+        queue_pattern: such as `private$\orders*`.
+        kind: "queue", "journal", "deadletter", "xact_deadletter" or "outgoing".
+        consume: "none" leaves the messages there, "exclusive" and "lease" remove them.
+        consumer_name: needed with "lease".
+        table: "parquet", "delta" or "iceberg"; an archive that is there keeps its own.
+        include: which parts of the messages; without "packet" they cannot be sent again exactly.
+        max_messages: how many messages a batch has at most.
+        follow: go on for ever, until interrupted.
+        compact: put small files together at the end.
+        verify: check the whole archive at the end.
+        options: more options of the data source, such as `endpoint`.
+
+    Raises:
+        QueueError: it cannot go on; what was archived before stays as it is.
+    """
+    directory = Path(path).absolute()
+    started = time.monotonic()
+    source = {
+        **_queue_options(queues, queue_pattern, kind),
+        "consume": consume,
+        "include": ",".join(include),
+        "maxMessagesPerTrigger": str(max_messages),
+        "maxBytesPerTrigger": BYTES_PER_BATCH,
+        **({"consumerName": consumer_name} if consumer_name else {}),
+        **(options or {}),
+    }
+    with only_writer(directory), progress("archiving", None) as update:
+        opened = Archive.open_or_create(directory, table)
+        opened.recover()
+        run = _Run(opened, update)
+        with explained():
+            query = run.start(spark, source, follow=follow)
+        run.wait(query)
+    result = ArchiveResult(
+        directory,
+        opened.kind,
+        time.monotonic() - started,
+        len(run.steps),
+        sum(each.count for step in run.steps for each in step.ranges),
+        sum(len(step.files) for step in run.steps),
+        sum(file.bytes for step in run.steps for file in step.files),
+        coverage(opened.manifest),
+        compact_archive(spark, directory) if compact else None,
+        verify_archive(spark, directory) if verify else None,
+    )
+    result = replace(result, seconds=time.monotonic() - started)
+    write_report(directory / REPORT, result.summary())
+    return result
+
+
+class _Run:
+    """One run of the streaming query that archives."""
+
+    def __init__(self, opened: Archive, update: Update) -> None:
+        self._archive = opened
+        self._update = update
+        self._fault: PipelineError | None = None
+        self.steps: list[Step] = []
+
+    def start(
+        self, spark: "SparkSession", source: Mapping[str, str], *, follow: bool
+    ) -> "StreamingQuery":
+        frame = spark.readStream.format("msmq").options(**source).load()
+        writer = (
+            frame.writeStream.queryName(f"archive {self._archive.identifier}")
+            .option("checkpointLocation", str(self._archive.path / CHECKPOINT))
+            .foreachBatch(self._batch_function())
+        )
+        trigger = (
+            writer.trigger(processingTime=FOLLOW_TRIGGER)
+            if follow
+            else writer.trigger(availableNow=True)
+        )
+        return trigger.start()
+
+    def _batch_function(self) -> "Callable[[DataFrame, int], None]":
+        def add(frame: "DataFrame", batch: int) -> None:
+            try:
+                self._add(frame, batch)
+            except PipelineError as exc:
+                # Spark makes a text of it; whoever called gets the error itself.
+                self._fault = exc
+                raise
+
+        return add
+
+    def _add(self, frame: "DataFrame", batch: int) -> None:
+        checkpoint = self._archive.path / CHECKPOINT
+        query = query_id(checkpoint) or ""
+        step = self._archive.append(frame, query, batch, planned_ranges(checkpoint, batch))
+        if step is not None:
+            self.steps.append(step)
+            self._update(sum(each.count for done in self.steps for each in done.ranges))
+
+    def wait(self, query: "StreamingQuery") -> None:
+        """Return when the query has ended; Ctrl-C ends it."""
+        try:
+            with explained():
+                query.awaitTermination()
+        except KeyboardInterrupt:
+            query.stop()
+        except QueueError:
+            if self._fault is not None:
+                raise self._fault from None
+            raise
+
+
+def _queue_options(
+    queues: str | Sequence[str], queue_pattern: str | None, kind: str
+) -> dict[str, str]:
+    names = [queues] if isinstance(queues, str) else list(queues)
+    chosen = {"kind": kind}
+    if queue_pattern is not None:
+        chosen["queuePattern"] = queue_pattern
+    if len(names) == 1:
+        chosen["queue"] = names[0]
+    elif names:
+        chosen["queues"] = ",".join(names)
+    return chosen

@@ -1,0 +1,57 @@
+"""What Spark reports of a failure of ours, as the failure that it was."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import QueueError
+
+from .errors import PipelineError
+
+# The last line of a traceback that a worker has sent; the class may stand in any module of ours.
+_OURS: Final = re.compile(r"^(?:pyspark\.\S+: )?openmsmq\.(?:\w+\.)*(\w+): (.+)$", re.MULTILINE)
+_REFUSED: Final = re.compile(r"(MQ_\w+): (.*)")
+_REMEDIES: Final = {
+    "ConfigError": ("An option has a value that cannot be used.", "Change the option."),
+    "DataLoss": (
+        "Planned messages were received, purged or expired, or a queue was created again.",
+        "See the log of the queue manager for who took them; nothing was skipped silently.",
+    ),
+    "ConnectionLost": (
+        "The queue manager does not answer, or is not reachable from all Spark workers.",
+        "Start it, or name its socket or address; then run the pipeline again.",
+    ),
+}
+_UNKNOWN: Final = (
+    "The queue manager has refused it, or Spark cannot read or write here.",
+    "Correct what the text names, and run the pipeline again; it goes on where it was.",
+)
+_TEXT_LENGTH: Final = 500
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn an error of Spark into the one that it tells of, with cause and remedy."""
+    # Loaded only here: whoever comes here has loaded Spark.
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as exc:
+        raise explain(str(exc)) from exc
+
+
+def explain(text: str) -> QueueError:
+    """The failure that a text of Spark tells of."""
+    ours = _OURS.findall(text)
+    if not ours:
+        first = text.strip().partition("\n")[0]
+        return PipelineError(first[:_TEXT_LENGTH], cause=_UNKNOWN[0], remedy=_UNKNOWN[1])
+    kind, detail = ours[-1]
+    refused = _REFUSED.match(detail)
+    if refused is not None and refused[1] in Hresult.__members__:
+        return QueueError(Hresult[refused[1]], refused[2].strip())
+    cause, remedy = _REMEDIES.get(kind, _UNKNOWN)
+    return PipelineError(detail.strip()[:_TEXT_LENGTH], cause=cause, remedy=remedy)

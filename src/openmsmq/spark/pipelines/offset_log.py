@@ -1,0 +1,39 @@
+"""What Spark writes into the checkpoint of a streaming query: its id, offsets and commits."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from openmsmq.spark.offsets import QueueOffset, first_after, parse_offset
+
+from .manifest import Range
+
+
+def query_id(checkpoint: Path) -> str | None:
+    """The identifier of the query, which outlives restarts; None before its first start."""
+    path = checkpoint / "metadata"
+    return str(json.loads(path.read_bytes())["id"]) if path.exists() else None
+
+
+def committed_batches(checkpoint: Path) -> list[int]:
+    """Numbers of the batches that are committed, as far as Spark still knows them."""
+    return sorted(int(path.name) for path in (checkpoint / "commits").glob("[0-9]*"))
+
+
+def planned_ranges(checkpoint: Path, batch: int) -> list[Range]:
+    """What a batch has of each queue; Spark writes it down before the batch runs."""
+    end = _offset(checkpoint, batch)
+    start = _offset(checkpoint, batch - 1) if batch else {}
+    ranges: list[Range] = []
+    for queue, until in end.items():
+        after = first_after(start.get(queue), until)
+        if until.seq > after:
+            ranges.append(Range(queue, until.inc, after, until.seq, until.n, until.h))
+    return ranges
+
+
+def _offset(checkpoint: Path, batch: int) -> dict[str, QueueOffset]:
+    # A version, what Spark knows of the batch, and one line per source.
+    lines = (checkpoint / "offsets" / str(batch)).read_text(encoding="utf-8").splitlines()
+    told: dict[str, Any] = json.loads(lines[2]) if lines[2] != "-" else {"v": 1}
+    return parse_offset(told)

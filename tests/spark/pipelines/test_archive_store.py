@@ -1,0 +1,204 @@
+"""How a batch gets into an archive, and what is left when a run is killed on the way."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.spark.pipelines.messages import BILLS, ORDERS, frame, planned, rows
+
+from openmsmq.spark.pipelines.archive_store import Archive, read_archive
+from openmsmq.spark.pipelines.durable import only_writer
+from openmsmq.spark.pipelines.errors import PipelineError
+from openmsmq.spark.pipelines.manifest import Manifest, Range, Step
+from openmsmq.spark.pipelines.tables import FORMATS
+from openmsmq.spark.pipelines.verify import verify_archive
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def kill(*_: object) -> None:
+    raise Killed
+
+
+def add(spark: "SparkSession", archive: Archive, batch: int) -> Step | None:
+    """Add a batch of ten orders."""
+    first = batch * 10 + 1
+    sequences = range(first, first + 10)
+    return archive.append(
+        frame(spark, rows(ORDERS, sequences)),
+        "query",
+        batch,
+        [planned(ORDERS, first - 1, sequences)],
+    )
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_rows_come_back_as_they_were(spark: "SparkSession", tmp_path: Path, kind: str) -> None:
+    archive = Archive.open_or_create(tmp_path / "archive", kind)
+    # The day changes in the middle: noon and half a day of seconds.
+    sequences = range(12 * 3600 - 5, 12 * 3600 + 5)
+    given = rows(ORDERS, sequences), rows(BILLS, range(1, 4), kind="journal")
+    archive.append(
+        frame(spark, *given),
+        "query",
+        0,
+        [planned(ORDERS, 0, sequences), planned(BILLS, 0, range(1, 4))],
+    )
+    assert {(file.date, file.queue, file.rows) for file in archive.manifest.files()} == {
+        ("2026-03-01", ORDERS, 5),
+        ("2026-03-02", ORDERS, 5),
+        ("2026-03-01", BILLS, 3),
+    }
+    back = read_archive(spark, archive.path)
+    names = given[0].schema.names
+    expected = [tuple(row[name] for name in names) for each in given for row in each.to_pylist()]
+    found = back.select(*names).toArrow().cast(given[0].schema).to_pylist()
+    key = names.index("seq")
+    assert sorted((tuple(row[name] for name in names) for row in found), key=lambda r: r[key]) == (
+        sorted(expected, key=lambda row: row[key])
+    )
+    assert verify_archive(spark, archive.path).complete
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_batch_that_comes_again_is_added_once(
+    spark: "SparkSession", tmp_path: Path, kind: str
+) -> None:
+    archive = Archive.open_or_create(tmp_path, kind)
+    assert add(spark, archive, 0) is not None
+    assert add(spark, archive, 0) is None
+    assert add(spark, Archive.open(tmp_path), 0) is None
+    assert read_archive(spark, tmp_path).count() == 10
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_run_killed_after_the_files_and_before_the_table_is_undone(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    archive = Archive.open_or_create(tmp_path, kind)
+    add(spark, archive, 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(Manifest, "begin", kill)
+        with pytest.raises(Killed):
+            add(spark, archive, 1)
+    found = verify_archive(spark, tmp_path)
+    assert found.complete
+    assert (found.messages, len(found.leftovers)) == (10, 1)
+    again = Archive.open(tmp_path)
+    again.recover()
+    add(spark, again, 1)
+    found = verify_archive(spark, tmp_path)
+    assert (found.complete, found.messages, found.leftovers) == (True, 20, ())
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_run_killed_between_table_and_manifest_adds_nothing_twice(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    archive = Archive.open_or_create(tmp_path, kind)
+    add(spark, archive, 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(Manifest, "finish", kill)
+        with pytest.raises(Killed):
+            add(spark, archive, 1)
+    again = Archive.open(tmp_path)
+    again.recover()
+    add(spark, again, 1)
+    found = verify_archive(spark, tmp_path)
+    assert (found.complete, found.messages, found.leftovers) == (True, 20, ())
+    assert table_rows(tmp_path, kind) in (None, 20)
+
+
+def table_rows(path: Path, kind: str) -> int | None:
+    """How many rows others see who read the table without the manifest."""
+    if kind == "delta":
+        from deltalake import DeltaTable
+
+        return int(DeltaTable(path / "data").to_pyarrow_table().num_rows)
+    if kind == "iceberg":
+        from pyiceberg.catalog.sql import SqlCatalog
+
+        with SqlCatalog("openmsmq", uri=f"sqlite:///{path}/catalog.db") as catalog:
+            return int(catalog.load_table("openmsmq.messages").scan().to_arrow().num_rows)
+    return None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        planned(ORDERS, 0, range(1, 12)),
+        planned(ORDERS, 0, range(2, 12)),
+        planned(BILLS, 0, range(1, 11)),
+    ],
+    ids=["one more", "another one", "another queue"],
+)
+def test_rows_that_were_not_planned_are_refused(
+    spark: "SparkSession", tmp_path: Path, wrong: Range
+) -> None:
+    archive = Archive.open_or_create(tmp_path)
+    with pytest.raises(PipelineError, match="were planned"):
+        archive.append(frame(spark, rows(ORDERS, range(1, 11))), "query", 0, [wrong])
+    assert archive.manifest.files() == []
+
+
+def test_a_stream_that_begins_again_is_refused(spark: "SparkSession", tmp_path: Path) -> None:
+    archive = Archive.open_or_create(tmp_path)
+    add(spark, archive, 0)
+    sequences = range(1, 11)
+    with pytest.raises(PipelineError, match="archived up to sequence 10"):
+        archive.append(
+            frame(spark, rows(ORDERS, sequences)), "other", 0, [planned(ORDERS, 0, sequences)]
+        )
+
+
+def test_another_incarnation_of_a_queue_is_taken(spark: "SparkSession", tmp_path: Path) -> None:
+    archive = Archive.open_or_create(tmp_path)
+    add(spark, archive, 0)
+    sequences = range(1, 4)
+    again = replace(planned(ORDERS, 0, sequences), incarnation="b-1")
+    archive.append(frame(spark, rows(ORDERS, sequences)), "query", 1, [again])
+    found = verify_archive(spark, tmp_path)
+    assert found.mismatches == ()
+    assert len(found.gaps) == 1
+    assert "created again" in found.gaps[0]
+
+
+def test_an_archive_keeps_its_format(tmp_path: Path) -> None:
+    Archive.open_or_create(tmp_path, "delta")
+    assert Archive.open_or_create(tmp_path).kind == "delta"
+    with pytest.raises(PipelineError, match="format delta, not iceberg"):
+        Archive.open_or_create(tmp_path, "iceberg")
+
+
+def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(PipelineError, match="no table format 'orc'"):
+        Archive.open_or_create(tmp_path / "new", "orc")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_directory_that_is_no_archive_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PipelineError, match="is no archive"):
+        Archive.open(tmp_path)
+
+
+def test_an_empty_archive_has_no_rows_to_read(spark: "SparkSession", tmp_path: Path) -> None:
+    Archive.open_or_create(tmp_path)
+    with pytest.raises(PipelineError, match="is empty"):
+        read_archive(spark, tmp_path)
+
+
+def test_there_is_one_writer_at_a_time(tmp_path: Path) -> None:
+    with (
+        only_writer(tmp_path),
+        pytest.raises(PipelineError, match="another process"),
+        only_writer(tmp_path),
+    ):
+        pass
+    with only_writer(tmp_path):
+        pass
