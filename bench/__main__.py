@@ -1,7 +1,7 @@
 """`python -m bench [NAME ...] [--json]`: run the benchmarks, each a module with a `run`.
 
 `brokers` and `transfer` compare with other programs, which takes minutes: they have options of
-their own.
+their own, `processor-time` has some of these.
 """
 
 import argparse
@@ -11,12 +11,16 @@ from importlib import import_module
 from tools.compile import is_fresh
 
 import bench
-from bench import brokers, transfer
+from bench import brokers, processor_time, transfer
 from bench.brokers import PEERS, Options
 from bench.report import show
 
 _NOT_BENCHMARKS = {"__main__", "report", "targets"}
-_WITH_PEERS = {"brokers": brokers.present, "transfer": transfer.present}
+_WITH_PEERS = {
+    "brokers": brokers.present,
+    "processor-time": processor_time.present,
+    "transfer": transfer.present,
+}
 
 
 def main() -> None:
@@ -33,6 +37,9 @@ def main() -> None:
         "--no-install", action="store_true", help="with brokers: install no packages"
     )
     parser.add_argument("--pure", action="store_true", help="with brokers: no compiled modules")
+    parser.add_argument(
+        "--write", action="store_true", help="with brokers: put the tables into docs/benchmarks.md"
+    )
     arguments = parser.parse_args()
     for name in set(arguments.name) - set(names):
         parser.error(f"no benchmark {name!r}")
@@ -44,6 +51,7 @@ def main() -> None:
                 install=not arguments.no_install,
                 compiled=not arguments.pure and is_fresh(),
                 as_json=arguments.json,
+                write=arguments.write,
             )
             _WITH_PEERS[name](options)
         else:

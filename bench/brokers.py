@@ -41,6 +41,7 @@ from bench.peers.measure import (
     measure_transactions,
 )
 from bench.peers.worker import Task
+from bench.report import write_tables
 from bench.targets import TARGETS, Figures, Target, Verdict, verdict
 
 PEERS: Final = ("openmsmq", "floor", "rabbitmq", "redis")
@@ -62,6 +63,7 @@ class Options:
     install: bool = True
     compiled: bool = False
     as_json: bool = False
+    write: bool = False
 
     @property
     def rounds(self) -> int:
@@ -259,9 +261,15 @@ def show_run(name: str, run: Run, targets: tuple[Target, ...], console: Console)
         for target in targets:
             print(json.dumps({"benchmark": name, **asdict(verdict(target, figures))}))
         return
-    console.print(flow_table(run.flows))
-    console.print(number_table(figures, run.flows))
-    console.print(target_table(figures, targets))
+    tables = (
+        flow_table(run.flows),
+        number_table(figures, run.flows),
+        target_table(figures, targets),
+    )
+    for table in tables:
+        console.print(table)
+    if run.options.write:
+        write_tables(name, tables)
     for peer, why in run.missing.items():
         console.print(f"[red]{peer}[/red] is missing: {why}", highlight=False)
 

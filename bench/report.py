@@ -1,10 +1,16 @@
 """What a benchmark found out, and how it is shown."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
+
+PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +39,28 @@ def show(title: str, results: list[Result], *, as_json: bool) -> None:
             "" if result.limit is None else f"{result.limit:.2f}",
         )
     Console().print(table)
+
+
+def markdown(table: Table) -> str:
+    """A table as a page shows it: title, head and rows without colours, caption."""
+    rows = [[str(column.header) for column in table.columns], ["---"] * len(table.columns)]
+    rows += [list(cells) for cells in zip(*[column.cells for column in table.columns], strict=True)]
+    lines = [f"| {' | '.join(Text.from_markup(str(cell)).plain for cell in row)} |" for row in rows]
+    caption = f"\n{table.caption}\n" if table.caption else ""
+    return f"{table.title}:\n\n" + "".join(f"{line}\n" for line in lines) + caption
+
+
+def write_tables(name: str, tables: Sequence[Table], page: Path = PAGE) -> None:
+    """Put tables between the marks of a benchmark on its page, in place of those of the last run.
+
+    Raises:
+        ValueError: the page has no such marks.
+    """
+    text = page.read_text(encoding="utf-8")
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    before, mark, rest = text.partition(begin)
+    _, other_mark, after = rest.partition(end)
+    if not mark or not other_mark:
+        raise ValueError(f"{page} has no place for {name}")
+    shown = "\n".join(markdown(table) for table in tables)
+    page.write_text(f"{before}{begin}\n{shown}\n{end}{after}", encoding="utf-8")

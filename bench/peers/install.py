@@ -60,6 +60,12 @@ def need_clients() -> None:
     stamp.write_text(CLIENTS.read_text())
 
 
+def need_sampler() -> Path:
+    """The program that looks into running Python programs."""
+    need_clients()
+    return PYTHON.with_name("py-spy")
+
+
 def _install(package: str, *, allowed: bool) -> None:
     if not allowed:
         raise Missing(f"Debian's {package} is not installed")

@@ -45,6 +45,15 @@ def cpu_seconds(processes: list[int]) -> float:
     return total / TICKS
 
 
+def thread_times(process: int) -> dict[int, tuple[float, float]]:
+    """User and system seconds of each thread of a process so far."""
+    found: dict[int, tuple[float, float]] = {}
+    for entry in (_PROC / str(process) / "task").iterdir():
+        fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        found[int(entry.name)] = (int(fields[11]) / TICKS, int(fields[12]) / TICKS)
+    return found
+
+
 def resident_bytes(processes: list[int]) -> int:
     total = 0
     for process in processes:

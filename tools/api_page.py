@@ -1,0 +1,204 @@
+"""Write docs/api.md from the docstrings and signatures of the Python API."""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent, indent
+from typing import Any
+
+import openmsmq
+from openmsmq import aio, client
+from openmsmq.client.embedded import EmbeddedQueueManager, embedded
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "api.md"
+
+HEAD = """\
+# Python API
+
+Written by `python -m tools.api_page` from the docstrings; change those, not this page. The
+[Python client](client.md) shows how the parts work together.
+
+"""
+
+AIO = """\
+## openmsmq.aio
+
+The same names and arguments as above, for asyncio: what talks to the queue manager is awaited,
+`with` is `async with`, `for` is `async for`.
+
+"""
+
+SECTIONS: dict[str, tuple[Any, ...]] = {
+    "Connect": (client.connect, embedded, EmbeddedQueueManager, client.QueueManager),
+    "Queues": (client.Queue, client.MessageStream, client.Transaction, client.QueueProperties),
+    "Messages": (client.Message, client.ReceivedMessage),
+    "Errors": (
+        client.MsmqError,
+        client.QueueError,
+        client.AccessDenied,
+        client.ReceiveTimeout,
+        client.ConnectionLost,
+        client.ConfigError,
+    ),
+    "Reading first and removing later": (
+        client.Ranges,
+        client.RangeInfo,
+        client.RangePlan,
+        client.Leased,
+        client.Producer,
+        client.Identity,
+    ),
+}
+"""Everything public, in the order of the page."""
+
+_ENTRY = re.compile(r"^([\w, ]+|\w+[^:]*): (.*)$")
+_WIDTH = 92
+_PARTS = ("Args:", "Attributes:", "Raises:", "Returns:")
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [HEAD]
+    for title, members in SECTIONS.items():
+        parts.append(f"## {title}\n\n")
+        parts += [section(member) for member in members]
+    parts.append(AIO)
+    names = [f"`{name}`" for name in aio.__all__]
+    parts.append(f"{', '.join(names)}.\n")
+    return "".join(parts)
+
+
+def section(member: Any) -> str:
+    """A function or a class with its public members."""
+    where = "openmsmq" if member.__name__ in openmsmq.__all__ else "openmsmq.client"
+    if not isinstance(member, type):
+        head = f"### {where}.{member.__name__}\n\n"
+        return head + code(signature(member)) + document(member)
+    bases = [base.__name__ for base in member.__bases__ if issubclass(base, Exception)]
+    name = f"{where}.{member.__name__}"
+    if member is EmbeddedQueueManager:
+        name = "What embedded returns"
+    head = f"### {name}\n\n" + (f"Is a `{bases[0]}`. " if bases else "")
+    return head + document(member) + table(member) + "".join(methods(member))
+
+
+def table(member: type) -> str:
+    """The properties of a class, and its fields unless the docstring has them."""
+    rows = []
+    if not re.search("^(Args|Attributes):", inspect.getdoc(member) or "", re.MULTILINE):
+        rows = [f"| `{name}` | `{kind}` |\n" for name, kind in own_fields(member)]
+    rows += [
+        f"| `{name}` | {one_line(value)} |\n"
+        for name, value in public(member)
+        if isinstance(value, property)
+    ]
+    return "".join(["| property | |\n| --- | --- |\n", *rows, "\n"]) if rows else ""
+
+
+def own_fields(member: type) -> list[tuple[str, str]]:
+    """The public fields of a record with their types."""
+    tree = ast.parse(dedent(inspect.getsource(member))).body[0]
+    assert isinstance(tree, ast.ClassDef)  # noqa: S101 - the source of a class
+    return [
+        (each.target.id, annotation(each.annotation).replace("|", "\\|"))
+        for each in tree.body
+        if isinstance(each, ast.AnnAssign)
+        and isinstance(each.target, ast.Name)
+        and not each.target.id.startswith("_")
+    ]
+
+
+def methods(member: type) -> Iterator[str]:
+    """The methods of a class."""
+    for name, value in public(member):
+        function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+        if inspect.isfunction(function):
+            yield f"#### {member.__name__}.{name}\n\n"
+            yield code(signature(function)) + document(function)
+
+
+def public(member: type) -> list[tuple[str, Any]]:
+    """What a class itself defines under public names, in the order of its source."""
+    shown = [(name, value) for name, value in vars(member).items() if not name.startswith("_")]
+    return [each for each in shown if isinstance(each[1], property) or callable(each[1])]
+
+
+def signature(function: Any) -> list[str]:
+    """The call as it is written in the source, without `self`."""
+    tree = ast.parse(dedent(inspect.getsource(inspect.unwrap(function)))).body[0]
+    assert isinstance(tree, ast.FunctionDef)  # noqa: S101 - the blocking API has no other
+    shown = list(arguments(tree.args))
+    end = f") -> {annotation(tree.returns)}"
+    line = f"{tree.name}({', '.join(shown)}{end}"
+    if len(line) <= _WIDTH:
+        return [line]
+    return [f"{tree.name}(", *(f"    {each}," for each in shown), end]
+
+
+def arguments(given: ast.arguments) -> Iterator[str]:
+    """Each argument with its type and its default."""
+    defaults: list[ast.expr | None] = [None] * (len(given.args) - len(given.defaults))
+    for each, default in zip(given.args, [*defaults, *given.defaults], strict=True):
+        if each.arg != "self":
+            yield argument(each, default)
+    if given.vararg is not None:
+        yield f"*{argument(given.vararg, None)}"
+    elif given.kwonlyargs:
+        yield "*"
+    for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        yield argument(each, default)
+    if given.kwarg is not None:
+        yield f"**{argument(given.kwarg, None)}"
+
+
+def argument(each: ast.arg, default: ast.expr | None) -> str:
+    shown = f"{each.arg}: {annotation(each.annotation)}"
+    return shown if default is None else f"{shown} = {ast.unparse(default)}"
+
+
+def annotation(node: ast.expr | None) -> str:
+    """A type; without the quotes of one that is only defined later."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return "None" if node is None else ast.unparse(node)
+
+
+def one_line(value: Any) -> str:
+    return " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split()).replace("|", "\\|")
+
+
+def document(member: Any) -> str:
+    """The docstring as Markdown: arguments and errors as lists."""
+    parts: list[str] = []
+    for paragraph in (inspect.getdoc(member) or "").split("\n\n"):
+        title, _, rest = paragraph.partition("\n")
+        if title in _PARTS:
+            parts.append(f"{title}\n\n{entries(dedent(rest))}\n")
+        elif paragraph.startswith(" "):
+            parts.append(code(dedent(paragraph).split("\n")))
+        else:
+            parts.append(f"{paragraph}\n\n")
+    return "".join(parts)
+
+
+def entries(text: str) -> str:
+    """`name: what it is` of a docstring as a list."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        found = _ENTRY.match(line)
+        if found and not line.startswith(" "):
+            names = ", ".join(f"`{name.strip()}`" for name in found[1].split(","))
+            lines.append(f"- {names}: {found[2]}")
+        else:
+            lines.append(indent(line.strip(), "  "))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def code(lines: list[str]) -> str:
+    return "".join(["```py\n", *(f"{line}\n" for line in lines), "```\n\n"])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
