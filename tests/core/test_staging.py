@@ -223,3 +223,33 @@ def test_one_attempt_can_be_forgotten_without_the_others(harness: Harness) -> No
     stage(harness, 1, 0, b"failed")
     stages.abort_batch("query", 1, [(0, 0)], caller=USER)
     assert (stages.size, stages.next_timer()) == (0, None)
+
+
+def test_producers_that_are_long_gone_are_forgotten() -> None:
+    harness = Harness(settings=Settings(producer_seconds=100))
+    harness.create()
+    stages = harness.qm.stages
+    stages.commit_batch("old", 5, [], caller=USER)
+    harness.advance(60)
+    commit(harness, 1)
+    harness.advance(60)
+    assert stages.commit_batch("old", 5, [], caller=USER).repeated
+    commit(harness, 2)
+    assert not stages.commit_batch("old", 5, [], caller=USER).repeated
+    assert commit(harness, 2) == (0, True)
+
+
+def test_a_restart_keeps_what_producers_are_remembered_by() -> None:
+    harness = Harness(settings=Settings(producer_seconds=100))
+    harness.create()
+    for name in ("a", "b", "a"):
+        harness.advance(40)
+        batch = harness.qm.state.producers.get(f"{USER.sid}/{name}", (-1, 0.0))[0] + 1
+        harness.qm.stages.commit_batch(name, batch, [], caller=USER)
+    harness.restart()
+    assert [name[-1] for name in harness.qm.state.producers] == ["b", "a"]
+    harness.advance(80)
+    harness.qm.stages.commit_batch("c", 0, [], caller=USER)
+    assert [name[-1] for name in harness.qm.state.producers] == ["a", "c"]
+    harness.restart()
+    assert [name[-1] for name in harness.qm.state.producers] == ["a", "c"]

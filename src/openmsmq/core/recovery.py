@@ -26,7 +26,7 @@ from .ordinals import Reservation
 from .positions import count_bytes
 from .queue_rows import parse_queue, queue_number
 from .sequences import recover_sequences, renumber_restored
-from .staging import parse_producer
+from .staging import recover_producers
 from .state import ORDINAL_BLOCK, SEQUENCE_BLOCK
 from .system_queues import ensure_system_queues
 from .tables import Table
@@ -100,9 +100,7 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
     for key, value in rows[Table.LEASES].items():
         lease = parse_lease(key, value)
         state.leases[lease.queue, lease.consumer] = lease
-    for key, value in rows[Table.PRODUCERS].items():
-        producer, batch = parse_producer(key, value)
-        state.producers[producer] = batch
+    recover_producers(state, rows[Table.PRODUCERS])
     transactions = [
         parse_transaction(key, value) for key, value in sorted(rows[Table.TRANSACTIONS].items())
     ]

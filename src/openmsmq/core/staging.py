@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from struct import Struct
 from typing import Final
 
@@ -26,7 +27,9 @@ from .transactions import commit, create_transaction
 
 MAX_BATCH: Final = (1 << 63) - 1
 MAX_PRODUCER: Final = 256
-_BATCH: Final = Struct("<q")
+_PRODUCER: Final = Struct("<qd")
+_NONE: Final = (-1, 0.0)
+_FORGOTTEN_AT_A_TIME: Final = 100
 _Key = tuple[str, int]
 
 
@@ -142,7 +145,7 @@ class Stages:
         state = self._state
         _check_batch(producer, batch)
         name = _name(caller, producer)
-        if batch <= state.producers.get(name, -1):
+        if batch <= state.producers.get(name, _NONE)[0]:
             self._forget((name, batch))
             depends = state.batch_number if state.batch else state.batch_number - 1
             return Committed(count=0, repeated=True, depends=state.depends_on(depends))
@@ -157,10 +160,23 @@ class Stages:
             wanted += kept[each]
         count = self._publish(wanted, caller)
         self._forget((name, batch))
-        state.producers[name] = batch
-        state.batch.set_row(Table.PRODUCERS, name.encode(), _BATCH.pack(batch))
+        self._remember(name, batch)
         settle(state)
         return Committed(count=count, repeated=False, depends=state.batch_number)
+
+    def _remember(self, name: str, batch: int) -> None:
+        """Note the last batch of a producer, and forget producers that are long gone."""
+        state = self._state
+        producers = state.producers
+        producers.pop(name, None)
+        producers[name] = (batch, state.utc)
+        state.batch.set_row(Table.PRODUCERS, name.encode(), _PRODUCER.pack(batch, state.utc))
+        oldest = state.utc - state.settings.producer_seconds
+        for other, (_, published) in list(islice(producers.items(), _FORGOTTEN_AT_A_TIME)):
+            if published >= oldest:
+                break
+            del producers[other]
+            state.batch.delete_row(Table.PRODUCERS, other.encode())
 
     def abort_batch(
         self,
@@ -270,6 +286,12 @@ def _name(caller: Caller, producer: str) -> str:
     return f"{caller.sid}/{producer}"
 
 
-def parse_producer(key: bytes, value: bytes) -> tuple[str, int]:
-    """The last batch that a producer published."""
-    return key.decode(), _BATCH.unpack(value)[0]
+def recover_producers(state: State, rows: Mapping[bytes, bytes]) -> None:
+    """Read which batch each producer published last."""
+    found = [(key.decode(), _PRODUCER.unpack(value)) for key, value in rows.items()]
+    for name, (batch, published) in sorted(found, key=_when):
+        state.producers[name] = (batch, published)
+
+
+def _when(each: tuple[str, tuple[int, float]]) -> float:
+    return each[1][1]

@@ -65,12 +65,16 @@ class Settings:
     long_live_time: int = DEFAULT_LONG_LIVE_TIME
     # Whether the acknowledgments that tell a stranger what exists here are sent.
     send_insecure_nacks: bool = False
+    # Acknowledgments and reports make no more outgoing queues when there are this many.
+    max_outgoing_queues: int = 5_000
     # How often the directory is read again.
     directory_periods: DirectoryPeriods = field(default_factory=DirectoryPeriods)
     # In whose name the queue manager itself works with the directory.
     own: Caller = SYSTEM_CALLER
     # How long a staged batch waits for its commit.
     stage_seconds: float = 24 * 3600.0
+    # How long it is known which batch a producer published last.
+    producer_seconds: float = 366 * 86400.0
 
 
 class State:
@@ -174,7 +178,8 @@ class State:
         self.transactions: dict[UUID, Transaction] = {}
         self.dispatch: DispatchCollection
         self.leases: dict[tuple[int, str], LeaseRow] = {}
-        self.producers: dict[str, int] = {}
+        # The last batch of each producer and when it was published, the latest at the end.
+        self.producers: dict[str, tuple[int, float]] = {}
         # What other queue managers sent, where they are, and what was sent to them in order.
         self.message_history = MessageIDHistory()
         self.addresses: dict[UUID, str] = {}
