@@ -19,8 +19,8 @@ from openmsmq.wire.scalars import TxSequenceID
 
 ARRIVAL: Final = MessageClass.ACK_REACH_QUEUE
 RECEIVE: Final = MessageClass.ACK_RECEIVE
-SHORT: Final = {"time_to_reach_queue": 60, "time_to_be_received": 3600}
-ONE: Final = {"transactional": True, "first_in_transaction": True, "last_in_transaction": True}
+SHORT: Final[Row] = {"time_to_reach_queue": 60, "time_to_be_received": 3600}
+ONE: Final[Row] = {"transactional": True, "first_in_transaction": True, "last_in_transaction": True}
 
 
 def several(transaction: int, *, first: bool = False, last: bool = False) -> Row:

@@ -274,7 +274,7 @@ def _destinations(groups: "list[Row]") -> Table:
         Column("messages", "Messages", _COUNT),
         *(Column(state.replace(" ", "_"), state.capitalize(), _COUNT) for state in used),
     )
-    rows = tuple(
+    rows: tuple[tuple[Value, ...], ...] = tuple(
         (name, sum(counts.values()), *(counts[state] for state in used))
         for name, counts in sorted(found.items())
     )

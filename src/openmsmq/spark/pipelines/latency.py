@@ -1,0 +1,257 @@
+"""Depth and latency: how long messages were on their way, and how many waited, per queue."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from .output import write_outputs
+from .progress import Step, silent
+from .summary import Column, Kind, Lines, Summary, Table, span_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row
+
+STEPS: Final = 4
+PERCENTILES: Final = (0.5, 0.9, 0.99)
+# Points of a line, and lines of a chart: more is not read.
+MOST_POINTS: Final = 240
+MOST_LINES: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyResult:
+    """Latency and depth per queue.
+
+    Args:
+        latencies: one row per queue, as in the table `latencies`.
+        messages: how many messages were measured.
+        skewed: how many of them arrived before they were sent, by the clocks of both machines.
+        summary: all of it for people.
+    """
+
+    latencies: list[dict[str, Any]]
+    messages: int
+    skewed: int
+    summary: Summary
+
+
+def latency(
+    messages: "Sequence[DataFrame]",
+    *,
+    journals: "Sequence[DataFrame]" = (),
+    output: Path | None = None,
+    step: Step = silent,
+) -> LatencyResult:
+    """Measure how long messages were on their way, and how many waited in their queue.
+
+    Args:
+        messages: message rows of target queues, or of archives of them.
+        journals: message rows of the journals of these queues, which tell when messages left.
+        output: a folder for the tables and the report.
+        step: told what is going on.
+    """
+    step("reading messages")
+    measured = latencies(messages).cache()
+    try:
+        step("percentiles")
+        rows = [row.asDict() for row in percentiles(measured).collect()]
+        step("depth over time")
+        depths = depth_over_time(measured, journals)
+        points = depths.orderBy("queue", "time").collect()
+        step("writing")
+        summary = _summary(rows, points, waiting=not journals)
+        tables = {"latencies": percentiles(measured), "depth": depths}
+        summary = write_outputs(summary, tables, output)
+    finally:
+        measured.unpersist()
+    total, skewed = (sum(row[name] for row in rows) for name in ("messages", "skewed"))
+    return LatencyResult(rows, total, skewed, summary)
+
+
+def latencies(messages: "Sequence[DataFrame]") -> "DataFrame":
+    """Each message with both times: `queue`, `id`, `arrived_time` and `latency` in seconds."""
+    from pyspark.sql import functions as f
+
+    both = [each.select("queue", "seq", "id", "sent_time", "arrived_time") for each in messages]
+    found = both[0]
+    for each in both[1:]:
+        found = found.unionByName(each)
+    seconds = (f.unix_micros("arrived_time") - f.unix_micros("sent_time")) / 1_000_000
+    return (
+        found.dropDuplicates(["queue", "seq", "id"])
+        .withColumn("latency", seconds)
+        .where(f.col("latency").isNotNull())
+    )
+
+
+def percentiles(measured: "DataFrame") -> "DataFrame":
+    """One row per queue; a message that seems to arrive before it is sent counts as skewed."""
+    from pyspark.sql import functions as f
+
+    # Packets carry whole seconds, cut off: the true latency is shorter still, and negative.
+    skewed = f.col("latency") < 0
+    return (
+        measured.groupBy("queue")
+        .agg(
+            f.count("*").alias("messages"),
+            f.sum(f.when(skewed, 1).otherwise(0)).alias("skewed"),
+            *(
+                f.percentile_approx("latency", share, 10_000).alias(f"p{share * 100:.0f}")
+                for share in PERCENTILES
+            ),
+            f.min("latency").alias("least"),
+            f.max("latency").alias("most"),
+            f.min("arrived_time").alias("first"),
+            f.max("arrived_time").alias("last"),
+        )
+        .orderBy("queue")
+    )
+
+
+def depth_over_time(measured: "DataFrame", journals: "Sequence[DataFrame]") -> "DataFrame":
+    """How many messages were in each queue at the end of each of up to 240 equal spans."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    changes = measured.select(
+        "queue", "id", f.col("arrived_time").alias("time"), f.lit(1).alias("change"), "latency"
+    )
+    arrivals = measured.select("queue", "id").distinct()
+    for journal in journals:
+        # Only of messages whose arrival was seen: others would make the depth negative.
+        left = journal.select("id", f.col("arrived_time").alias("time")).dropDuplicates(["id"])
+        left = left.join(arrivals, "id").select(
+            "queue", "id", "time", f.lit(-1).alias("change"), f.lit(None).alias("latency")
+        )
+        changes = changes.unionByName(left)
+    ends = changes.agg(f.min("time").alias("start"), f.max("time").alias("end"))
+    width = f.greatest(
+        (f.unix_micros("end") - f.unix_micros("start")) / MOST_POINTS, f.lit(1_000_000.0)
+    )
+    placed = changes.crossJoin(f.broadcast(ends)).withColumn(
+        "span", f.floor((f.unix_micros("time") - f.unix_micros("start")) / width)
+    )
+    moment = f.timestamp_micros((f.unix_micros("start") + f.col("span") * width).cast("long"))
+    running = Window.partitionBy("queue").orderBy("time")
+    return (
+        placed.withColumn("time", moment)
+        .groupBy("queue", "time")
+        .agg(
+            f.sum("change").alias("change"),
+            f.sum(f.when(f.col("change") > 0, 1).otherwise(0)).alias("arrived"),
+            f.percentile_approx("latency", 0.5, 10_000).alias("p50"),
+            f.max("latency").alias("most"),
+        )
+        .withColumn("depth", f.sum("change").over(running))
+        .drop("change")
+    )
+
+
+def _summary(rows: list[dict[str, Any]], points: "list[Row]", *, waiting: bool) -> Summary:
+    total = sum(row["messages"] for row in rows)
+    skewed = sum(row["skewed"] for row in rows)
+    deepest: dict[str, int] = {}
+    for point in points:
+        deepest[point["queue"]] = max(deepest.get(point["queue"], 0), point["depth"])
+    return Summary(
+        "latency",
+        _headline(rows, total),
+        facts=(
+            (Column("messages", "Messages", Kind.COUNT), total),
+            (Column("queues", "Queues", Kind.COUNT), len(rows)),
+            (Column("skewed", "Clock skew", Kind.COUNT), skewed),
+            (Column("most", "Longest", Kind.SECONDS), _most(rows)),
+        ),
+        tables=(_table(rows, deepest),),
+        charts=_charts(rows, points),
+        warnings=_warnings(rows, skewed, waiting=waiting),
+    )
+
+
+def _headline(rows: list[dict[str, Any]], total: int) -> str:
+    if not rows:
+        return "No message with a time of sending and of arrival was found."
+    slowest = max(rows, key=lambda row: row["p99"])
+    word = "message" if total == 1 else "messages"
+    return (
+        f"{total:,} {word} in {len(rows):,} {'queue' if len(rows) == 1 else 'queues'}; "
+        f"at worst 99 of 100 arrived within {span_text(slowest['p99'])}."
+    )
+
+
+def _most(rows: list[dict[str, Any]]) -> float | None:
+    return max((row["most"] for row in rows), default=None)
+
+
+def _table(rows: list[dict[str, Any]], deepest: dict[str, int]) -> Table:
+    names = [f"p{share * 100:.0f}" for share in PERCENTILES]
+    columns = (
+        Column("queue", "Queue"),
+        Column("messages", "Messages", Kind.COUNT),
+        *(Column(name, name, Kind.SECONDS) for name in names),
+        Column("least", "Least", Kind.SECONDS),
+        Column("most", "Most", Kind.SECONDS),
+        Column("skewed", "Clock skew", Kind.COUNT),
+        Column("deepest", "Deepest"),
+    )
+    return Table(
+        "latencies",
+        "Latency by queue",
+        columns,
+        tuple(
+            (
+                row["queue"],
+                row["messages"],
+                *(row[name] for name in names),
+                row["least"],
+                row["most"],
+                row["skewed"],
+                f"{deepest.get(row['queue'], 0):,}",
+            )
+            for row in rows
+        ),
+        adds_up=True,
+        note="Latency is arrived_time - sent_time. Packets carry whole seconds of sent_time, cut "
+        "off, so a latency may be up to one second shorter than it looks.",
+    )
+
+
+def _charts(rows: list[dict[str, Any]], points: "list[Row]") -> tuple[Lines, ...]:
+    if not points:
+        return ()
+    busiest = sorted(rows, key=lambda row: -row["messages"])[:MOST_LINES]
+    names = [row["queue"] for row in busiest]
+
+    def series(column: str) -> dict[str, list[tuple[datetime, float]]]:
+        found: dict[str, list[tuple[datetime, float]]] = {name: [] for name in names}
+        for point in points:
+            if point["queue"] in found and point[column] is not None:
+                found[point["queue"]].append((_utc(point["time"]), point[column]))
+        return found
+
+    return (
+        Lines("Depth over time", series("depth"), steps=True),
+        Lines("Median latency over time", series("p50"), Kind.SECONDS),
+    )
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _warnings(rows: list[dict[str, Any]], skewed: int, *, waiting: bool) -> tuple[str, ...]:
+    found: list[str] = []
+    if skewed:
+        worst = min(row["least"] for row in rows)
+        found.append(
+            f"{skewed:,} messages arrived before they were sent, by up to {span_text(-worst)}: the "
+            "clocks of the machines differ, so every latency is off by as much. Synchronise them."
+        )
+    if rows and waiting:
+        found.append(
+            "Without the journal of a queue nobody knows when messages left it: depth counts all "
+            "that arrived among these messages."
+        )
+    return tuple(found)

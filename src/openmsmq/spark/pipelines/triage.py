@@ -1,0 +1,290 @@
+"""The triage: dead letters by reason, destination, label and age, and what to do about them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from openmsmq.wire.message_class import NEGATIVE_BIT
+
+from .output import write_outputs
+from .progress import Step, silent
+from .remedies import remedy
+from .summary import Bars, Column, Kind, Summary, Table, Tone, Value
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
+
+STEPS: Final = 3
+# Longer lists of labels are cut; the table on disk has them all.
+MOST_LABELS: Final = 200
+DEAD_LETTER: Final = "dead letter"
+NACK: Final = "negative acknowledgment"
+AGES: Final = (
+    ("less than an hour", 3600),
+    ("less than a day", 86_400),
+    ("less than a week", 7 * 86_400),
+    ("less than 30 days", 30 * 86_400),
+    ("older", None),
+)
+_KINDS: Final = ("deadletter", "xact_deadletter")
+
+
+@dataclass(frozen=True, slots=True)
+class TriageResult:
+    """What failed.
+
+    Args:
+        messages: one row per message that failed, with `reason` and `action`.
+        total: how many there are.
+        by_class: how many by message class.
+        summary: all of it for people.
+    """
+
+    messages: "DataFrame"
+    total: int
+    by_class: dict[int, int]
+    summary: Summary
+
+
+def triage(
+    sources: "Sequence[DataFrame]",
+    *,
+    now: datetime | None = None,
+    output: Path | None = None,
+    step: Step = silent,
+) -> TriageResult:
+    """Sort out what failed.
+
+    Args:
+        sources: message rows of dead-letter queues and of administration queues.
+        now: the moment that ages are counted to; else now.
+        output: a folder for the table and the report.
+        step: told what is going on.
+    """
+    step("reading dead letters")
+    failed = failures(sources, now or datetime.now(UTC)).cache()
+    try:
+        step("counting")
+        summary, by_class = _summarize(failed)
+        step("writing")
+        summary = write_outputs(summary, {"failures": failed}, output)
+    finally:
+        failed.unpersist()
+    return TriageResult(failed, sum(by_class.values()), by_class, summary)
+
+
+def failures(sources: "Sequence[DataFrame]", now: datetime) -> "DataFrame":
+    """One row per message that failed: its dead letter, or else what an acknowledgment tells."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    found = _failures_of(sources[0], now)
+    for each in sources[1:]:
+        found = found.unionByName(_failures_of(each, now), allowMissingColumns=True)
+    # Both may tell of the same message; the dead letter has all of it.
+    best = Window.partitionBy("message_id").orderBy("evidence", "queue", "seq")
+    codes = [row[0] for row in found.select("class").distinct().collect()]
+    return (
+        found.withColumn("best", f.row_number().over(best))
+        .where("best = 1")
+        .drop("best")
+        .withColumn("reason", _texts(codes, "reason"))
+        .withColumn("action", _texts(codes, "action"))
+        .withColumn("replay", _replay(codes))
+    )
+
+
+def _failures_of(messages: "DataFrame", now: datetime) -> "DataFrame":
+    from pyspark.sql import functions as f
+
+    is_dead = f.col("queue_kind").isin(*_KINDS)
+    is_nack = f.col("class").bitwiseAND(NEGATIVE_BIT) != 0
+    age = f.unix_seconds(f.lit(now)) - f.unix_seconds(f.coalesce("arrived_time", "sent_time"))
+    rows = messages.where(is_dead | is_nack)
+    return (
+        rows.withColumn("evidence", f.when(is_dead, DEAD_LETTER).otherwise(NACK))
+        .withColumn("message_id", f.when(is_dead, f.col("id")).otherwise(f.col("correlation_id")))
+        # An acknowledgment goes to the administration queue and does not say where it comes from.
+        .withColumn("destination", f.when(is_dead, f.col("destination_queue")))
+        .withColumn("age_seconds", age)
+    )
+
+
+def _texts(codes: Sequence[int], field: str) -> "SparkColumn":
+    from pyspark.sql import functions as f
+
+    if not codes:
+        return f.lit(None).cast("string")
+    pairs = [f.lit(part) for code in codes for part in (code, getattr(remedy(code), field))]
+    return f.create_map(*pairs)[f.col("class")]
+
+
+def _replay(codes: Sequence[int]) -> "SparkColumn":
+    from pyspark.sql import functions as f
+
+    return f.col("class").isin([code for code in codes if remedy(code).replay])
+
+
+def _summarize(failed: "DataFrame") -> tuple[Summary, dict[int, int]]:
+    from pyspark.sql import functions as f
+
+    groups = [
+        row.asDict()
+        for row in failed.groupBy("class", "destination", "label", _age().alias("age"), "evidence")
+        .agg(
+            f.count("*").alias("messages"),
+            f.sum("body_size").alias("bytes"),
+            f.max("age_seconds").alias("oldest"),
+            f.min("age_seconds").alias("newest"),
+        )
+        .collect()
+    ]
+    by_class: dict[int, int] = {}
+    for group in groups:
+        by_class[group["class"]] = by_class.get(group["class"], 0) + group["messages"]
+    total = sum(by_class.values())
+    reasons = _reasons(groups)
+    return (
+        Summary(
+            "triage",
+            _headline(by_class, total),
+            facts=_facts(groups, total),
+            tables=(
+                reasons,
+                _by(groups, "destinations", "By destination", "destination", "Destination"),
+                _by(groups, "labels", "By label", "label", "Label", most=MOST_LABELS),
+                _ages(groups),
+            ),
+            charts=_charts(by_class, groups),
+        ),
+        by_class,
+    )
+
+
+def _age() -> "SparkColumn":
+    from pyspark.sql import functions as f
+
+    found = f.when(f.lit(False), "")
+    for name, limit in AGES:
+        if limit is None:
+            return found.otherwise(name)
+        found = found.when(f.col("age_seconds") < limit, name)
+    return found
+
+
+def _headline(by_class: dict[int, int], total: int) -> str:
+    if not total:
+        return "Nothing has failed: there are no dead letters."
+    most = max(by_class, key=lambda code: (by_class[code], -code))
+    text = f"{total:,} messages failed; {by_class[most]:,} of them: {remedy(most).reason}."
+    return text if total > 1 else f"1 message failed: {remedy(most).reason}."
+
+
+def _facts(groups: list[dict[str, Any]], total: int) -> tuple[tuple[Column, Value], ...]:
+    kept = sum(group["messages"] for group in groups if group["evidence"] == DEAD_LETTER)
+    again = sum(group["messages"] for group in groups if remedy(group["class"]).replay)
+    return (
+        (Column("failed", "Failed", Kind.COUNT), total),
+        (Column("dead_letters", "Dead letters", Kind.COUNT), kept),
+        (Column("acknowledgments", "Known by acknowledgment only", Kind.COUNT), total - kept),
+        (Column("replay", "Worth sending again", Kind.COUNT), again),
+        (Column("bytes", "Size", Kind.BYTES), sum(group["bytes"] or 0 for group in groups)),
+        (
+            Column("oldest_seconds", "Oldest", Kind.SECONDS),
+            max((group["oldest"] for group in groups), default=None),
+        ),
+    )
+
+
+def _reasons(groups: list[dict[str, Any]]) -> Table:
+    columns = (
+        Column("reason", "Reason"),
+        Column("messages", "Messages", Kind.COUNT),
+        Column("bytes", "Size", Kind.BYTES),
+        Column("oldest_seconds", "Oldest", Kind.SECONDS),
+        Column("cause", "Likely cause"),
+        Column("action", "What to do"),
+        Column("replay", "Then send again"),
+    )
+    rows: list[tuple[Value, ...]] = []
+    for code in {group["class"] for group in groups}:
+        mine = [group for group in groups if group["class"] == code]
+        known = remedy(code)
+        rows.append(
+            (
+                known.reason,
+                sum(group["messages"] for group in mine),
+                sum(group["bytes"] or 0 for group in mine),
+                max(group["oldest"] for group in mine),
+                known.cause,
+                known.action,
+                known.replay,
+            )
+        )
+    return Table("reasons", "By reason", columns, _most_first(rows), adds_up=True)
+
+
+def _by(
+    groups: list[dict[str, Any]],
+    name: str,
+    title: str,
+    key: str,
+    head: str,
+    most: int | None = None,
+) -> Table:
+    found: dict[str | None, list[int]] = {}
+    for group in groups:
+        sums = found.setdefault(group[key], [0, 0])
+        sums[0] += group["messages"]
+        sums[1] += group["bytes"] or 0
+    rows = _most_first([(value or "unknown", *sums) for value, sums in found.items()])
+    columns = (
+        Column(key, head),
+        Column("messages", "Messages", Kind.COUNT),
+        Column("bytes", "Size", Kind.BYTES),
+    )
+    if most is None or len(rows) <= most:
+        return Table(name, title, columns, rows, adds_up=True)
+    # What is cut is one row, so that the sums stay those of all.
+    rest = rows[most:]
+    other: tuple[Value, ...] = (f"{len(rest):,} others", _total(rest, 1), _total(rest, 2))
+    return Table(name, title, columns, (*rows[:most], other), adds_up=True)
+
+
+def _total(rows: Sequence[tuple[Value, ...]], index: int) -> int:
+    return sum(value for row in rows if isinstance(value := row[index], int))
+
+
+def _ages(groups: list[dict[str, Any]]) -> Table:
+    counts = {name: 0 for name, _ in AGES}
+    for group in groups:
+        counts[group["age"]] += group["messages"]
+    columns = (Column("age", "Age"), Column("messages", "Messages", Kind.COUNT))
+    return Table("ages", "By age", columns, tuple(counts.items()), adds_up=True)
+
+
+def _charts(by_class: dict[int, int], groups: list[dict[str, Any]]) -> tuple[Bars, ...]:
+    if not groups:
+        return ()
+    ages = _ages(groups).rows
+    ordered = sorted(by_class.items(), key=lambda item: -item[1])
+    return (
+        Bars(
+            "Failed messages by reason",
+            tuple(remedy(code).reason for code, _ in ordered),
+            tuple(count for _, count in ordered),
+            tones=(Tone.BAD,) * len(ordered),
+        ),
+        Bars(
+            "Failed messages by age",
+            tuple(str(age) for age, _ in ages),
+            tuple(float(str(count)) for _, count in ages),
+        ),
+    )
+
+
+def _most_first(rows: Sequence[tuple[Value, ...]]) -> tuple[tuple[Value, ...], ...]:
+    return tuple(sorted(rows, key=lambda row: (-int(str(row[1])), str(row[0]))))

@@ -1,0 +1,107 @@
+"""The triage of dead letters."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.spark.pipelines.rows import NOW, SENDER, Row, acknowledgment, found, frame
+
+from openmsmq.spark.pipelines import triage as module
+from openmsmq.spark.pipelines.remedies import remedy
+from openmsmq.spark.pipelines.triage import TriageResult, triage
+from openmsmq.wire.message_class import MessageClass
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TIMEOUT = MessageClass.NACK_REACH_QUEUE_TIMEOUT
+DENIED = MessageClass.NACK_ACCESS_DENIED
+ELSEWHERE = r"DIRECT=OS:gamma\private$\bills"
+
+
+def dead(ordinal: int, code: int, age: timedelta, **changes: object) -> Row:
+    row = found(ordinal, "xact_deadletter", **{"class": code, "arrived_time": NOW - age})
+    return row | changes
+
+
+DEAD = [
+    *(dead(number, TIMEOUT, timedelta(minutes=number), label="same") for number in range(1, 6)),
+    dead(6, DENIED, timedelta(days=3), destination_queue=ELSEWHERE),
+    dead(7, 0, timedelta(days=90), label=None),
+]
+ACKNOWLEDGED = [
+    acknowledgment(6, DENIED),
+    acknowledgment(8, MessageClass.NACK_MESSAGE_TOO_LARGE),
+    acknowledgment(1, MessageClass.ACK_REACH_QUEUE),
+]
+
+
+@pytest.fixture(scope="module")
+def result(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> TriageResult:
+    sources = [frame(spark, DEAD), frame(spark, ACKNOWLEDGED)]
+    return triage(sources, now=NOW, output=tmp_path_factory.mktemp("triage"))
+
+
+def test_each_failed_message_counts_once(result: TriageResult) -> None:
+    assert result.total == 8
+    assert result.by_class == {
+        int(TIMEOUT): 5,
+        int(DENIED): 1,
+        0: 1,
+        int(MessageClass.NACK_MESSAGE_TOO_LARGE): 1,
+    }
+    for table in result.summary.tables:
+        names = [column.name for column in table.columns]
+        assert table.sums()[names.index("messages")] == result.total, table.name
+
+
+def test_groups_are_reasons_destinations_labels_and_ages(result: TriageResult) -> None:
+    first, *rows = result.summary.objects()
+    assert (first["dead_letters"], first["acknowledgments"], first["replay"]) == (7, 1, 7)
+    by_table: dict[str, list[dict[str, object]]] = {}
+    for row in rows:
+        by_table.setdefault(str(row["table"]), []).append(row)
+    most = by_table["reasons"][0]
+    assert most["reason"] == remedy(TIMEOUT).reason
+    assert most["action"] == remedy(TIMEOUT).action
+    assert {row["destination"] for row in by_table["destinations"]} >= {ELSEWHERE, "unknown"}
+    assert by_table["labels"][0]["label"] == "same"
+    assert [row["messages"] for row in by_table["ages"]] == [5, 1, 1, 0, 1]
+
+
+def test_the_export_has_whole_messages_with_what_to_do(
+    spark: "SparkSession", result: TriageResult
+) -> None:
+    path = dict(result.summary.outputs)["Table failures"]
+    rows = {row["message_id"]: row for row in spark.read.parquet(path).collect()}
+    assert len(rows) == 8
+    denied = rows[rf"{SENDER}\6"]
+    assert (denied["evidence"], denied["queue_kind"]) == ("dead letter", "xact_deadletter")
+    assert bytes(denied["body"]) == b"12 apples"
+    assert denied["action"] == remedy(DENIED).action
+    assert rows[rf"{SENDER}\8"]["replay"] is False
+    assert rows[rf"{SENDER}\1"]["age_seconds"] == 60
+
+
+def test_the_report_names_the_reasons(result: TriageResult) -> None:
+    text = Path(dict(result.summary.outputs)["Report"]).read_text(encoding="utf-8")
+    assert remedy(TIMEOUT).action in text.replace("&#x27;", "'")
+
+
+def test_labels_beyond_the_most_frequent_are_one_row(
+    spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_LABELS", 1)
+    (labels,) = [
+        table
+        for table in triage([frame(spark, DEAD)], now=NOW).summary.tables
+        if table.name == "labels"
+    ]
+    assert [row[:2] for row in labels.rows] == [("same", 5), ("2 others", 2)]
+
+
+def test_no_dead_letters_is_good_news(spark: "SparkSession") -> None:
+    outcome = triage([frame(spark, [])], now=NOW)
+    assert outcome.total == 0
+    assert outcome.summary.headline.startswith("Nothing has failed")
