@@ -85,8 +85,11 @@ def offset_json(queues: Mapping[str, QueueOffset]) -> dict[str, Any]:
 
 def first_after(start: QueueOffset | None, end: QueueOffset) -> int:
     """Where the range that ends at `end` begins (exclusive)."""
-    # A queue that is new, or new again, is read from its own beginning.
-    return end.base if start is None or start.inc != end.inc else start.seq
+    # A queue that is new, or new again, is read from its own beginning. So is a query whose first
+    # batch is repeated: Spark asks anew where it begins, and `latest` is elsewhere by then.
+    if start is None or (start.inc, start.base) != (end.inc, end.base):
+        return end.base
+    return start.seq
 
 
 def digest_of(lookup_ids: npt.NDArray[np.uint64]) -> int:

@@ -359,7 +359,7 @@ def _where(found: Mapping[str, Any]) -> Where:
 
 def _message_class(given: str) -> int:
     names = {each.name: int(each) for each in MessageClass}
-    number = names.get(given.strip().upper())
+    number = names.get(given.strip().upper().removeprefix("MQMSG_CLASS_"))
     if number is not None:
         return number
     try:

@@ -73,6 +73,7 @@ class Places:
 
 def _last_before(ranges: Ranges, info: RangeInfo, timestamp: float) -> int:
     """The sequence of the last message that arrived before a time; they arrive in its order."""
+    timestamp = round(timestamp, 6)
     before = max(info.first - 1, 0)
     whole = ranges.plan(before)
     behind = whole.end
@@ -91,5 +92,6 @@ def _last_before(ranges: Ranges, info: RangeInfo, timestamp: float) -> int:
 
 def _arrived(ranges: Ranges, sequence: int) -> float:
     for block in ranges.peek(sequence - 1, sequence):
-        return block.arrived_times[-1]
+        # As exact as the column `arrived_time`.
+        return round(block.arrived_times[-1], 6)
     return float("inf")

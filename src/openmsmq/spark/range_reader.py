@@ -15,13 +15,13 @@ from openmsmq.wire.errors import MsmqError
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 
+from .block_decoder import BlockDecoder
 from .columns import COLUMNS
 from .connection import open_connection
 from .errors import DataLoss
 from .offsets import digest_of, digest_text
 from .options import ReadOptions, Where
 from .partitions import RangePartition
-from .row_decoder import RowDecoder
 
 BATCH_ROWS: Final = 2000
 _SEQUENCE_MASK: Final = (1 << 56) - 1
@@ -38,7 +38,7 @@ def read_partition(
         DataLoss: not all planned messages were there.
     """
     queue = partition.planned.queue
-    decoder = RowDecoder(
+    decoder = BlockDecoder(
         _decoded(options, schema),
         queue=queue.name,
         queue_kind=queue.kind,

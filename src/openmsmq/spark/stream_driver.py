@@ -39,6 +39,7 @@ class StreamDriver:
         self._manager: QueueManager | None = None
         self._queues: dict[str, DriverQueue] = {}
         self._horizons: dict[str, Horizon] | None = None
+        self._initial: dict[str, Any] | None = None
         self._turn = 0
         self._last_trigger = float("-inf")
         self._lag: dict[str, dict[str, int]] = {}
@@ -62,7 +63,12 @@ class StreamDriver:
     # Offsets
 
     def initial(self) -> dict[str, Any]:
-        """Where the query begins."""
+        """Where the query begins; Spark asks more than once."""
+        if self._initial is None:
+            self._initial = self._begin()
+        return self._initial
+
+    def _begin(self) -> dict[str, Any]:
         options = self._options
         manager = self._connected()
         places = Places(
