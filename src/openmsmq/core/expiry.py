@@ -16,7 +16,7 @@ from .queue import Queue, QueueRole
 from .state import State
 from .transactions import OperationType, Transaction
 
-_AVAILABLE: Final = PositionState.AVAILABLE
+_AVAILABLE: Final = int(PositionState.AVAILABLE)
 _TIMED_OUT: Final = int(MessageClass.NACK_RECEIVE_TIMEOUT)
 _TIMED_OUT_AT_SENDER: Final = int(MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER)
 _NOT_REACHED: Final = int(MessageClass.NACK_REACH_QUEUE_TIMEOUT)

@@ -10,7 +10,7 @@ from openmsmq.wire.user_message_patch import patch
 from .message import RECOVERABLE, Message, PositionState
 from .state import State
 
-_DELETED: Final = PositionState.DELETED
+_DELETED: Final = int(PositionState.DELETED)
 
 
 def packets_of(state: State, messages: Sequence[Message]) -> list[bytes]:

@@ -27,7 +27,7 @@ PURGE_STEP: Final = 10_000
 _PURGED: Final = int(MessageClass.NACK_Q_PURGED)
 _PURGED_AT_SENDER: Final = int(MessageClass.NACK_DELETED)
 _QUEUE_DELETED: Final = int(MessageClass.NACK_Q_DELETED)
-_LOCKED: Final = PositionState.LOCKED
+_LOCKED: Final = int(PositionState.LOCKED)
 _EVERYTHING: Final = 1 << 62
 
 

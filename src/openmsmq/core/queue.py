@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from .transfer_info import IncomingTransactionalTransferInfo
     from .waiting import WaitingRead
 
-_AVAILABLE: Final = PositionState.AVAILABLE
-_LOCKED: Final = PositionState.LOCKED
+_AVAILABLE: Final = int(PositionState.AVAILABLE)
+_LOCKED: Final = int(PositionState.LOCKED)
 
 
 class QueueType(StrEnum):

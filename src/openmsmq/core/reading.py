@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
 _PURGED: Final = int(MessageClass.NACK_Q_PURGED)
 _REJECTED: Final = int(MessageClass.NACK_RECEIVE_REJECTED)
-_PURGE_PENDING: Final = PositionState.PURGE_PENDING
+_PURGE_PENDING: Final = int(PositionState.PURGE_PENDING)
 # Choice: how many bytes one read returns unless the caller wants fewer or more.
 DEFAULT_MAX_BYTES: Final = 4 * 1024 * 1024
 
@@ -184,12 +184,15 @@ def end_many(
     if not delete:
         return_locked(state, messages)
         return 0
-    for each_reason, purged in ((reason, False), (_PURGED, True)):
-        group = [each for each in messages if (each.state == _PURGE_PENDING) is purged]
-        if group:
-            for message in group:
-                queue.forget_locked(message)
-            delete_messages(state, queue, group, each_reason)
+    purged = [message for message in messages if message.state == _PURGE_PENDING]
+    for message in messages:
+        queue.forget_locked(message)
+    received = messages
+    if purged:
+        received = [message for message in messages if message.state != _PURGE_PENDING]
+        delete_messages(state, queue, purged, _PURGED)
+    if received:
+        delete_messages(state, queue, received, reason)
     return changes(state, messages)
 
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from .queue import Queue
     from .state import State
 
-_AVAILABLE: Final = PositionState.AVAILABLE
-_LOCKED: Final = PositionState.LOCKED
-_DELETED: Final = PositionState.DELETED
-_PURGE_PENDING: Final = PositionState.PURGE_PENDING
+_AVAILABLE: Final = int(PositionState.AVAILABLE)
+_LOCKED: Final = int(PositionState.LOCKED)
+_DELETED: Final = int(PositionState.DELETED)
+_PURGE_PENDING: Final = int(PositionState.PURGE_PENDING)
 _PURGED: Final = int(MessageClass.NACK_Q_PURGED)
 _TIMED_OUT: Final = int(MessageClass.NACK_RECEIVE_TIMEOUT)
 _QUEUE_DELETED: Final = int(MessageClass.NACK_Q_DELETED)
