@@ -174,3 +174,27 @@ def test_many_refusals_are_summed_up(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_a_reason_that_has_no_name_is_a_number() -> None:
     assert reason_name(0xFFF0) == "0xFFF0"
+
+
+def test_what_finds_no_place_is_named_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        case = Case()
+        case.manager.state.machine_journal.properties.quota = 0
+        count = LINES_PER_SECOND + 3
+        packets = [packet(positive_journaling=True)] * count
+        sent = case.manager.enqueue_many(case.sender, packets)
+        identifier = UserMessage(sent.messages[0].packet or b"").identifier
+        await case.hosted.host.drain()
+        said = lines(caplog, "M0034")
+        assert len(said) == LINES_PER_SECOND
+        assert said[0] == {
+            "what": "journal copy",
+            "queue": case.manager.state.machine_journal.path,
+            "reason": "over the quota",
+            "id": identifier,
+        }
+        case.log.sum_up()
+        assert lines(caplog, "M0034")[-1]["count"] == 3
+        assert case.log.dropped == {"journal copy: over the quota": count}
+
+    run(main)

@@ -37,7 +37,7 @@ def acknowledge(state: State, packet: bytes, message_class: int) -> bool:
     if message_class in INSECURE_NACKS and not state.settings.send_insecure_nacks:
         return False
     build = partial(_build, state, message, message_class, admin_queue)
-    return send_system_message(state, admin_queue, build)
+    return send_system_message(state, admin_queue, build, what="acknowledgment", about=message)
 
 
 def _build(

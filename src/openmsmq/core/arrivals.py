@@ -9,6 +9,7 @@ from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.user_header import DELIVERY_MODE_MASK, UserHeaderFlags
 from openmsmq.wire.user_message import UserMessage
 
+from .dropping import journal_takes
 from .message import (
     ACKNOWLEDGMENT_SHIFT,
     NEVER,
@@ -24,7 +25,6 @@ from .message import (
 from .packets import packet_of, spill
 from .positions import count_bytes, duplicate, touch
 from .queue import Queue, QueueRole
-from .quota import journal_has_room
 from .state import State
 
 if TYPE_CHECKING:
@@ -215,6 +215,6 @@ def _arrived(state: State, message: Message) -> None:
         message.traits & Traits.POSITIVE_JOURNALING
         and not message.traits & TRANSACTIONAL
         and packet[16:32] == state.identity
-        and journal_has_room(state, state.machine_journal, message.size)
+        and journal_takes(state, state.machine_journal, message)
     ):
         duplicate(state, message, packet, state.machine_journal)

@@ -9,6 +9,7 @@ from typing import Final
 from openmsmq.wire.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
 
 from .creation import drop_if_unused
+from .dropping import OVER_QUOTA, journal_takes, note_drop
 from .events import MessagesDeleted
 from .message import (
     NEVER,
@@ -22,7 +23,7 @@ from .message import (
 from .packets import forget_packet, packet_of
 from .positions import count_bytes, duplicate, reslot
 from .queue import Queue, QueueRole
-from .quota import dead_letters_have_room, journal_has_room
+from .quota import dead_letters_have_room
 from .state import State
 
 ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
@@ -111,7 +112,7 @@ def _delete_special(
 ) -> None:
     """Delete one message that asks for more than to disappear."""
     targets: list[tuple[Queue, int]] = []
-    if journal is not None and journal_has_room(state, journal, message.size):
+    if journal is not None and journal_takes(state, journal, message):
         targets.append((journal, 0))
     if queue.role in _DESTINATIONS:
         targets += _at_destination(state, message, reason)
@@ -156,15 +157,17 @@ def _at_source(state: State, message: Message, reason: int) -> list[tuple[Queue,
             return _dead_letter(state, message, reason)
     elif message.traits & _PJ:
         journal = state.machine_journal
-        # [MS-MQDMPR] 3.1.1.12: over the quota the copy is discarded, the delivery stands.
-        if journal_has_room(state, journal, message.size):
+        if journal_takes(state, journal, message):
             return [(journal, 0)]
     return []
 
 
 def _dead_letter(state: State, message: Message, reason: int) -> list[tuple[Queue, int]]:
     target = _dead_letter_queue(state, message)
-    return [(target, reason)] if dead_letters_have_room(target, message.size) else []
+    if dead_letters_have_room(target, message.size):
+        return [(target, reason)]
+    note_drop(state, "dead letter", target.path, packet_of(state, message), OVER_QUOTA)
+    return []
 
 
 def _dead_letter_queue(state: State, message: Message) -> Queue:

@@ -57,6 +57,19 @@ class OutgoingAvailable(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessageDropped(Event):
+    """A message, a copy of it or an acknowledgment about it found no place.
+
+    `identifier` is that of the message, as packets have it; `queue` is where `what` should go.
+    """
+
+    what: str
+    queue: str
+    identifier: bytes
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueueCreated(Event):
     queue: Queue
 

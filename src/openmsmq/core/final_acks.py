@@ -40,7 +40,8 @@ def send_final_ack(state: State, packet: bytes, message_class: int) -> bool:
         message.message_id,
     )
     address = order_queue_of(state, message)
-    return send_system_message(state, address, partial(_build, state, ack, message_class, address))
+    build = partial(_build, state, ack, message_class, address)
+    return send_system_message(state, address, build, what="final acknowledgment", about=message)
 
 
 def _build(

@@ -21,13 +21,14 @@ from .acceptance import refusal
 from .access import check_queue_right
 from .acknowledgments import acknowledge
 from .arrivals import Arrival, arrival, expiry, insert, insert_pending, traits_of
+from .dropping import OVER_QUOTA, note_drop
 from .expiry import expire_now
 from .final_acks import send_final_ack
 from .message import NEVER, Traits
 from .positions import store_record
 from .queue import Queue, QueueRole
 from .quota import EnqueueStatus, check_room, dead_letters_have_room
-from .reports import send_report
+from .reports import destination_of, send_report
 from .settling import settle
 from .tables import Table
 from .transactions import OperationType, Transaction
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from .state import State
     from .transfer_info import IncomingTransactionalTransferInfo
 
+# Queue managers whose addresses are remembered, and how many of them at one address.
+MAX_ADDRESSES: Final = 10_000
+MAX_PER_ADDRESS: Final = 64
 _ACCEPTED: Final = MessageClass.ACK_REACH_QUEUE
 
 
@@ -86,7 +90,7 @@ class Incoming:
             if not sorting.add(run, fits=fits):
                 break
         for message, message_class in sorting.refused:
-            self._tell(message, message_class)
+            self._tell(message, message_class, queue.path)
         arrived = sorting.arrived
         inserted = insert(state, queue, arrived) if arrived else []
         for at in sorting.final_ack_required:
@@ -108,9 +112,19 @@ class Incoming:
     def learn_address(self, queue_manager: UUID, address: str) -> None:
         """Remember where a queue manager is, for acknowledgments to it."""
         state = self._state
-        if state.addresses.get(queue_manager) != address:
-            state.addresses[queue_manager] = address
-            state.batch.set_row(Table.ADDRESSES, queue_manager.bytes_le, address.encode())
+        known = state.addresses
+        if known.get(queue_manager) == address:
+            return
+        # Whoever connects names a queue manager: one address stands for few of them.
+        same = [each for each, where in known.items() if where == address]
+        if len(same) >= MAX_PER_ADDRESS:
+            forgotten = same[0]
+        else:
+            forgotten = next(iter(known)) if len(known) >= MAX_ADDRESSES else queue_manager
+        known.pop(forgotten, None)
+        state.batch.delete_row(Table.ADDRESSES, forgotten.bytes_le)
+        known[queue_manager] = address
+        state.batch.set_row(Table.ADDRESSES, queue_manager.bytes_le, address.encode())
 
     def report(self, message: UserMessage, next_hop: str | None = None) -> bool:
         """Send the report that a traced message asks for at this place of its way."""
@@ -118,7 +132,7 @@ class Incoming:
 
     def reject(self, message: UserMessage, message_class: MessageClass) -> None:
         """Tell the sender of a message that it could not be delivered, if it wants to know."""
-        self._tell(message, message_class)
+        self._tell(message, message_class, destination_of(message))
         settle(self._state)
 
     def enqueue_message(
@@ -129,9 +143,10 @@ class Incoming:
         settle(self._state)
         return status
 
-    def _tell(self, message: UserMessage, message_class: MessageClass) -> None:
+    def _tell(self, message: UserMessage, message_class: MessageClass, queue: str) -> None:
         """A message was refused: whoever wants to know is told."""
         state = self._state
+        note_drop(state, "message", queue, message.packet, message_class.name)
         traits = traits_of(message)
         if traits & Traits.NEGATIVE_ARRIVAL:
             acknowledge(state, message.packet, message_class)
@@ -141,8 +156,11 @@ class Incoming:
             # [MS-MQQB] 3.1.5.8.8: only a full queue makes dead letters here.
             message_class is MessageClass.NACK_Q_EXCEED_QUOTA
             and traits & Traits.NEGATIVE_JOURNALING
-            and dead_letters_have_room(state.deadletter, len(message.packet))
         ):
+            if not dead_letters_have_room(state.deadletter, len(message.packet)):
+                path = state.deadletter.path
+                note_drop(state, "dead letter", path, message.packet, OVER_QUOTA)
+                return
             dead = insert(state, state.deadletter, [arrival(message, state.deadletter)])[0]
             dead.make_history().message_class = message_class
             store_record(state, dead)

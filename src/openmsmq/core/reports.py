@@ -28,7 +28,8 @@ def send_report(state: State, message: UserMessage, next_hop: str | None = None)
     if not message.tracing_requested or header is None or header.queue_identifier is None:
         return False
     address = public_address(header.queue_identifier)
-    return send_system_message(state, address, partial(_build, state, message, next_hop, address))
+    build = partial(_build, state, message, next_hop, address)
+    return send_system_message(state, address, build, what="report", about=message)
 
 
 def _build(
@@ -60,7 +61,7 @@ def _label(state: State, message: UserMessage) -> str:
 def _body(message: UserMessage, next_hop: str | None) -> str:
     lines = [
         f"<MESSAGE ID>{message.message_id:08X}</MESSAGE ID>",
-        f"<TARGET QUEUE>{_target(message)}</TARGET QUEUE>",
+        f"<TARGET QUEUE>{destination_of(message)}</TARGET QUEUE>",
     ]
     if next_hop is not None:
         lines.append(f"<NEXT HOP>{next_hop}</NEXT HOP>")
@@ -69,7 +70,8 @@ def _body(message: UserMessage, next_hop: str | None) -> str:
     return "".join(f"{line}\r\n" for line in lines)
 
 
-def _target(message: UserMessage) -> str:
+def destination_of(message: UserMessage) -> str:
+    """Where a message goes, as text."""
     destination = message.destination_queue
     if destination is None:
         return ""

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 
 from openmsmq.security.caller import SYSTEM_CALLER
+from openmsmq.wire.format_name import SingleFormatName
+from openmsmq.wire.hresult import hresult_name
 from openmsmq.wire.queue_address import QueueAddress
 from openmsmq.wire.queue_address_names import format_name_of
 from openmsmq.wire.queue_enums import ShareMode
@@ -10,6 +12,9 @@ from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.user_message import UserMessage
 
 from .arrivals import arrival, insert
+from .creation import drop_unused_outgoing
+from .dropping import OVER_QUOTA, note_drop
+from .names import find_queue
 from .open_queue import QueueAccessType
 from .opening import close_queue, open_queue
 from .quota import EnqueueStatus, check_room
@@ -19,30 +24,56 @@ Build = Callable[[int], bytes]
 """Makes the packet with the ordinal that the message gets."""
 
 
-def send_system_message(state: State, address: QueueAddress, build: Build) -> bool:
+def send_system_message(
+    state: State, address: QueueAddress, build: Build, *, what: str, about: UserMessage
+) -> bool:
     """Send a message of the queue manager; return whether a queue took it.
 
-    [MS-MQQB] 3.1.7.15: a queue that cannot take it does not get it; nobody is told.
+    [MS-MQQB] 3.1.7.15: a queue that cannot take it does not get it; its sender is not told.
+
+    Args:
+        what: it is, such as an acknowledgment.
+        about: the message that is the reason for it.
     """
     try:
+        name = format_name_of(address)
+        if not _may_reach(state, name):
+            note_drop(state, what, str(name), about.packet, "too many outgoing queues")
+            return False
         descriptor = open_queue(
-            state,
-            format_name_of(address),
-            QueueAccessType.SEND,
-            ShareMode.DENY_NONE,
-            SYSTEM_CALLER,
+            state, name, QueueAccessType.SEND, ShareMode.DENY_NONE, SYSTEM_CALLER
         )
-    except QueueError:
+    except QueueError as exc:
+        note_drop(
+            state, what, address.direct or str(address.guid), about.packet, hresult_name(exc.code)
+        )
         return False
     try:
         queue = descriptor.require(frozenset((QueueAccessType.SEND,)))
         if queue.outgoing is None and queue.properties.transactional:
+            note_drop(state, what, queue.path, about.packet, "the queue is transactional")
             return False
         ordinal = state.ordinals.take(1, state.batch, state.batch_number) + 1
         packet = build(ordinal & 0xFFFFFFFF)
         if check_room(state, queue, len(packet)) is not EnqueueStatus.OK:
+            note_drop(state, what, queue.path, about.packet, OVER_QUOTA)
             return False
-        insert(state, queue, [arrival(UserMessage(packet), queue)])
+        (message,) = insert(state, queue, [arrival(UserMessage(packet), queue)])
+        if state.batch:
+            # What it tells of may be in this batch, also if it is not stored itself.
+            message.stored = state.batch_number
     finally:
         close_queue(state, descriptor)
     return True
+
+
+def _may_reach(state: State, name: SingleFormatName) -> bool:
+    """Whether there is an outgoing queue for a name, none is needed, or one more may be made.
+
+    Whoever sends messages here decides where acknowledgments go, so there is a limit.
+    """
+    if len(state.outgoing) < state.settings.max_outgoing_queues:
+        return True
+    if name.key in state.outgoing or find_queue(state, name) is not None:
+        return True
+    return drop_unused_outgoing(state)

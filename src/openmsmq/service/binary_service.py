@@ -8,6 +8,7 @@ from typing import Any, Final
 from openmsmq.core.events import (
     ConnectionActiveChanged,
     OutgoingAvailable,
+    QueueDeleted,
     QueuePaused,
     QueueResumed,
     Stopped,
@@ -22,7 +23,10 @@ from .config import Config
 from .host import Host
 from .logs import SESSION_CLOSED, SESSION_FAULT, log_event
 
-EVENTS: Final = (OutgoingAvailable, QueuePaused, QueueResumed, ConnectionActiveChanged, Stopped)
+EVENTS: Final = (
+    *(OutgoingAvailable, QueuePaused, QueueResumed, QueueDeleted),
+    *(ConnectionActiveChanged, Stopped),
+)
 # What a peer does in the ordinary course of things; everything else is worth a warning.
 ORDINARY: Final = frozenset(
     (

@@ -58,6 +58,9 @@ SESSION_FAULT: Final = LogEvent(
 MESSAGE_GONE: Final = LogEvent("M0030", logging.INFO, "message left its queue unread")
 MESSAGES_GONE: Final = LogEvent("M0031", logging.INFO, "messages left their queue unread")
 MESSAGES_REFUSED: Final = LogEvent("M0032", logging.INFO, "messages refused")
+DROPPED: Final = LogEvent(
+    "M0034", logging.WARNING, "a message, a copy or an acknowledgment was dropped"
+)
 EXPRESS_DISCARDED: Final = LogEvent(
     "M0033", logging.INFO, "express messages are discarded at the stop"
 )

@@ -3,17 +3,19 @@
 from collections import Counter
 from typing import Final
 
-from openmsmq.core.events import MessagesDeleted
+from openmsmq.core.events import MessageDropped, MessagesDeleted
 from openmsmq.core.message import Message
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.hresult import hresult_name
 from openmsmq.wire.message_class import NEGATIVE_BIT, MessageClass
 from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.scalars import MessageIdentifier
 from openmsmq.wire.user_message import UserMessage
 
 from .host import Host
 from .logs import (
     DAMAGE_FOUND,
+    DROPPED,
     MESSAGE_GONE,
     MESSAGES_GONE,
     MESSAGES_REFUSED,
@@ -51,11 +53,15 @@ class MessageLog:
         self._lines = 0
         self._gone: dict[tuple[str, int], Gone] = {}
         self._refused: dict[tuple[str, str], int] = {}
+        self._dropped: dict[tuple[str, str, str], int] = {}
         self.deleted: Counter[str] = Counter()
         """Messages that left a queue unread, by reason, since the start."""
         self.refused: Counter[str] = Counter()
         """Requests that were refused, by result code, since the start."""
+        self.dropped: Counter[str] = Counter()
+        """Messages of peers, copies and acknowledgments that found no place, since the start."""
         host.listen(MessagesDeleted, self._messages_deleted)
+        host.listen(MessageDropped, self._message_dropped)
         host.every_second(self.sum_up)
 
     # Messages that leave unread
@@ -87,6 +93,17 @@ class MessageLog:
             str(UserMessage(packets[each.key]).identifier) if each.key in packets else "unknown"
             for each in messages
         ]
+
+    # What finds no place
+
+    def _message_dropped(self, event: MessageDropped) -> None:
+        self.dropped[f"{event.what}: {event.reason}"] += 1
+        if self._lines < LINES_PER_SECOND:
+            self._lines += 1
+            self._host.when_durable(event.depends, say_dropped, event)
+        elif len(self._dropped) < LINES_PER_SECOND:
+            key = (event.what, event.queue, event.reason)
+            self._dropped[key] = self._dropped.get(key, 0) + 1
 
     # Requests that are refused
 
@@ -123,11 +140,19 @@ class MessageLog:
         refused, self._refused = self._refused, {}
         for (queue, code), count in refused.items():
             log_event(MESSAGES_REFUSED, queue=queue, code=code, count=count)
+        dropped, self._dropped = self._dropped, {}
+        for (what, queue, why), count in dropped.items():
+            log_event(DROPPED, what=what, queue=queue, reason=why, count=count)
 
 
 def say_gone(line: tuple[str, str, str, int]) -> None:
     queue, reason, identifier, lookup_id = line
     log_event(MESSAGE_GONE, queue=queue, reason=reason, id=identifier, lookup_id=lookup_id)
+
+
+def say_dropped(event: MessageDropped) -> None:
+    identifier = MessageIdentifier.parse(event.identifier)[0]
+    log_event(DROPPED, what=event.what, queue=event.queue, reason=event.reason, id=identifier)
 
 
 def reason_name(reason: int) -> str:

@@ -253,6 +253,7 @@ class QueueManagerProcess:
             "unread_bytes": self._running.server.unread_bytes,
             "deleted_messages": dict(self._running.messages.deleted),
             "refused_requests": dict(self._running.messages.refused),
+            "dropped_messages": dict(self._running.messages.dropped),
         }
 
     def transfer_status(self, destination: str) -> dict[str, Any]:

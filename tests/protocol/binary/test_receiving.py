@@ -6,13 +6,16 @@ import pytest
 from tests.protocol.binary.pair import ORDERS, START_UTC, TO_B, USER, Network, Node, is_ack, pair
 from tests.protocol.binary.raw_peer import SOURCE, RawPeer, tx_message
 
+from openmsmq.core.creation import drop_unused_outgoing
 from openmsmq.core.message_history import DEFAULT_HISTORY_SIZE
+from openmsmq.core.state import Settings
 from openmsmq.core.tables import Table
 from openmsmq.protocol.binary.events import CloseReason
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.security.caller import SYSTEM_CALLER
 from openmsmq.wire.access_rights import QueueRight
 from openmsmq.wire.message_class import MessageClass
+from openmsmq.wire.message_enums import Acknowledgment
 from openmsmq.wire.order_ack import FinalAck, recognize_ack
 from openmsmq.wire.queue_address import (
     QueueAddress,
@@ -409,3 +412,60 @@ def test_what_is_no_acknowledgment_is_dropped_at_the_order_queue() -> None:
     )
     assert b.binary.counters == {"unknown transactional acknowledgment": 2}
     assert peer.closed is None
+
+
+def test_made_up_addresses_for_acknowledgments_make_few_outgoing_queues() -> None:
+    network = Network()
+    settings = Settings(names=frozenset(("10.0.0.2",)), max_outgoing_queues=3)
+    b = network.add("B", "10.0.0.2", core_settings=settings)
+    b.create()
+    peer = RawPeer(network, b)
+    peer.connect()
+    for number in range(20):
+        admin = direct_address(rf"TCP:10.99.0.{number}\private$\a")
+        peer.send(plain(number, admin_queue=admin, acknowledgments=Acknowledgment.POS_ARRIVAL))
+    assert len(b.bodies()) == 20
+    assert len(b.qm.outgoing.queues) == len(b.binary.outgoing(now=network.now)) == 3
+
+
+def test_an_outgoing_queue_that_is_forgotten_leaves_nothing() -> None:
+    network, a, b = pair()
+    a.send(TO_B, b"1")
+    network.advance(1)
+    timers = a.binary.next_timer()
+    assert b.receive() == [b"1"]
+    assert drop_unused_outgoing(a.qm.state)
+    network.run()
+    assert a.binary.outgoing(now=network.now) == []
+    assert a.binary.next_timer() == timers
+    # A new one uses the session that is there.
+    a.send(TO_B, b"2")
+    network.run()
+    assert b.receive() == [b"2"]
+    network.cut()
+    network.advance(1)
+    assert drop_unused_outgoing(a.qm.state)
+    network.run()
+    a.send(TO_B, b"3")
+    network.advance(6)
+    assert b.receive() == [b"3"]
+
+
+def test_an_express_acknowledgment_waits_for_what_it_tells_of() -> None:
+    network, a, b = pair()
+    a.create(r"private$\admin")
+    asks: dict[str, Any] = {
+        "admin_queue": direct_address(r"TCP:10.0.0.1\private$\admin"),
+        "acknowledgments": Acknowledgment.POS_RECEIVE,
+    }
+    a.send(TO_B, b"express", delivery_mode=0, **asks)
+    a.send(TO_B, b"recoverable")
+    network.run()
+    b.flushing = False
+    # Both are taken in one read, which nobody sees before it is on disk.
+    assert b.receive() == [b"express", b"recoverable"]
+    network.advance(1)
+    assert a.bodies(r"private$\admin") == []
+    b.flushing = True
+    network.run()
+    assert len(a.bodies(r"private$\admin")) == 1

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final
 from openmsmq.core.events import (
     ConnectionActiveChanged,
     OutgoingAvailable,
+    QueueDeleted,
     QueuePaused,
     QueueResumed,
     Stopped,
@@ -219,6 +220,8 @@ class BinaryProtocol:
             self._paused(event.queue)
         elif isinstance(event, QueueResumed):
             self._available(event.queue, now)
+        elif isinstance(event, QueueDeleted):
+            self._forget(event.queue)
         elif isinstance(event, ConnectionActiveChanged):
             self._active_changed(event, now)
         elif isinstance(event, Stopped):
@@ -284,6 +287,15 @@ class BinaryProtocol:
         if transfer is not None and transfer.connection is not None:
             transfer.connection.session.announce_pause()
             self._update(transfer.connection)
+
+    def _forget(self, queue: Queue) -> None:
+        """An outgoing queue that nobody used is gone."""
+        transfer = self._sender.transfers.pop(queue.number, None)
+        if transfer is not None:
+            self._agenda.set(transfer, None)
+            if transfer.connection is not None:
+                del transfer.connection.transfers[transfer]
+            self._ways.forget(transfer)
 
     def _active_changed(self, event: ConnectionActiveChanged, now: float) -> None:
         self._ways.offline = not event.active

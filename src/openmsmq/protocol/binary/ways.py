@@ -116,6 +116,14 @@ class Ways:
                 self._begin(link, ping=self._settings.send_ping, now=now)
         return connection
 
+    def forget(self, transfer: Transfer) -> None:
+        """An outgoing queue is gone; so is its link if no other queue goes that way."""
+        link = transfer.link
+        if link is not None:
+            link.transfers.pop(transfer, None)
+            if not link.transfers and link.state is LinkState.IDLE:
+                del self._links[link.destination]
+
     def _open_connection(self, destination: Destination) -> Connection | None:
         if destination.direct:
             return self._by_host.get(destination.host.lower())

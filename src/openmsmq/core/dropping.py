@@ -1,0 +1,35 @@
+"""Copies and acknowledgments that find no place: nothing vanishes without a word."""
+
+from typing import Final
+
+from .events import MessageDropped
+from .message import Message
+from .packets import packet_of
+from .queue import Queue
+from .quota import journal_has_room
+from .state import State
+
+OVER_QUOTA: Final = "over the quota"
+
+
+def note_drop(state: State, what: str, queue: str, packet: bytes, reason: str) -> None:
+    """Something about a message goes nowhere; `packet` is that message."""
+    identifier = packet[16:32] + packet[56:60]
+    depends = state.batch_number if state.batch else 0
+    state.events.append(
+        MessageDropped(
+            what=what, queue=queue, identifier=identifier, reason=reason, depends=depends
+        )
+    )
+
+
+def journal_takes(state: State, journal: Queue, message: Message) -> bool:
+    """Whether a journal takes a copy.
+
+    [MS-MQDMPR] 3.1.1.12: over the quota the copy is discarded, the delivery stands.
+    """
+    if journal_has_room(state, journal, message.size):
+        return True
+    packet = packet_of(state, message)
+    note_drop(state, "journal copy", journal.path, packet, OVER_QUOTA)
+    return False
