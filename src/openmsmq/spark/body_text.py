@@ -1,5 +1,6 @@
 """The text of one body in the format that was asked for, or why it has none."""
 
+from codecs import BOM_UTF16_LE
 from datetime import datetime
 from decimal import Decimal
 from typing import Final
@@ -12,9 +13,12 @@ from openmsmq.wire.bodies import (
     decode_body,
     nrbf_text,
 )
+from openmsmq.wire.body_type import BodyType
 from openmsmq.wire.errors import MalformedPacket
 
 ENCRYPTED: Final = "body: is encrypted"
+# Their encoding is known, so the mark that some programs write is not part of the text.
+_WIDE_TYPES: Final = frozenset({BodyType.VT_BSTR, BodyType.VT_LPWSTR})
 
 
 def text_of_body(body_format: str, body_type: int, raw: bytes) -> tuple[str | None, str | None]:
@@ -27,6 +31,8 @@ def text_of_body(body_format: str, body_type: int, raw: bytes) -> tuple[str | No
         body_type: the VT_* code that the message has.
         raw: the body, in clear.
     """
+    if body_type in _WIDE_TYPES:
+        raw = raw.removeprefix(BOM_UTF16_LE)
     try:
         decoded = decode_body(body_type, raw)
     except MalformedPacket as exc:
