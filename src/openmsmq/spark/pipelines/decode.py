@@ -1,0 +1,369 @@
+"""Decode archives of captured packets and pcap files into rows; malformed ones are kept."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from glob import iglob
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from openmsmq.spark.block_decoder import BlockDecoder
+from openmsmq.spark.columns import INCLUDES, TIMESTAMP, Packets, message_schema
+from openmsmq.wire.capture import BINARY_PORT
+
+from .errors import PipelineError
+from .failures import explained
+from .output import write_outputs
+from .packet_files import FileKind, FileRange, PacketKind, Piece, cut_points, file_kind, pieces
+from .progress import progress
+from .summary import Bars, Column, Kind, Summary, Table, Tone
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+RANGE_BYTES: Final = 64 << 20
+FILES_PER_TASK: Final = 500
+BLOCK_ROWS: Final = 2000
+BLOCK_BYTES: Final = 4 << 20
+PACKET_COLUMN: Final = "raw_packet"
+MESSAGES: Final = "messages"
+PROBLEMS: Final = "problems"
+SHOWN_PROBLEMS: Final = 20
+_ORIGIN: Final = pa.schema(
+    [
+        ("packet_kind", pa.string()),
+        ("source_file", pa.string()),
+        ("source_offset", pa.int64()),
+        ("capture_time", TIMESTAMP),
+        ("sent_from", pa.string()),
+        ("sent_to", pa.string()),
+    ]
+)
+_RANGES: Final = "path string, kind string, start bigint, end bigint"
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeResult:
+    """What `decode` has found.
+
+    Attributes:
+        messages: packets that are messages and could be decoded.
+        malformed: packets that are not what they should be; their rows have `decode_error`.
+        internal: packets of sessions, which are no messages.
+        gaps: places where a capture lacks bytes.
+    """
+
+    files: int
+    messages: int
+    malformed: int
+    internal: int
+    gaps: int
+    seconds: float
+    outcome: Summary
+
+    def summary(self) -> Summary:
+        """The outcome for people."""
+        return self.outcome
+
+
+def decode(
+    spark: "SparkSession",
+    paths: str | Path | Sequence[str | Path],
+    output: str | Path | None = None,
+    *,
+    packet_column: str = PACKET_COLUMN,
+    ports: Sequence[int] = (BINARY_PORT,),
+    body_format: str = "binary",
+) -> DecodeResult:
+    """Decode every packet of these files.
+
+    Args:
+        spark: a session whose workers see the files.
+        paths: files, directories or patterns: Parquet with a column of packets, pcap and pcapng
+            captures, raw packets one after the other, with or without a length before each; all
+            but Parquet also compressed with gzip.
+        output: directory for the table of messages and the report.
+        packet_column: the column of Parquet files that has the packets.
+        ports: TCP ports of queue managers in captures.
+        body_format: as the option of the data source.
+
+    Raises:
+        PipelineError: there is nothing to read, or Spark cannot.
+    """
+    from pyspark.sql import Observation
+
+    started = time.monotonic()
+    with progress(spark, "decode", 3) as step, explained():
+        step("files")
+        files = find_files(paths)
+        step("packets")
+        frame = packet_rows(
+            spark, files, packet_column=packet_column, ports=ports, body_format=body_format
+        )
+        seen = Observation()
+        rows = _observed(frame, seen).filter(f"packet_kind <> '{PacketKind.INTERNAL}'")
+        if output is None:
+            rows.write.format("noop").mode("overwrite").save()
+            problems: list[tuple[Any, ...]] = []
+        else:
+            folder = Path(output).absolute() / MESSAGES
+            rows.write.mode("overwrite").parquet(str(folder))
+            step("summary")
+            problems = _problems(spark.read.parquet(str(folder)))
+        counts = {name: int(value or 0) for name, value in seen.get.items()}
+    seconds = time.monotonic() - started
+    summary = _summary(len(files), counts, problems, seconds)
+    if output is not None:
+        summary = write_outputs(summary, {}, Path(output))
+    return DecodeResult(
+        len(files),
+        counts[PacketKind.MESSAGE],
+        counts[PacketKind.MALFORMED],
+        counts[PacketKind.INTERNAL],
+        counts[PacketKind.GAP],
+        seconds,
+        summary,
+    )
+
+
+def find_files(paths: str | Path | Iterable[str | Path]) -> list[tuple[Path, FileKind]]:
+    """The files that paths, directories and patterns mean, and what they are.
+
+    Raises:
+        PipelineError: there are none.
+    """
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    found: dict[Path, FileKind] = {}
+    for each in given:
+        matches = [Path(each)] if Path(each).exists() else _matches(str(each))
+        if not matches:
+            raise PipelineError(
+                f"there is no {each}",
+                cause="The path or pattern matches nothing.",
+                remedy="Name a file, a directory or a pattern in quotes.",
+            )
+        for match in matches:
+            inside = sorted(match.rglob("*")) if match.is_dir() else [match]
+            for path in inside:
+                if path.is_file() and not path.name.startswith((".", "_")):
+                    found[path.absolute()] = file_kind(path)
+    if not found:
+        raise PipelineError(
+            f"there are no files in {', '.join(map(str, given))}",
+            cause="The directories are empty; names that begin with '.' or '_' do not count.",
+            remedy="Name a file or directory that has packets.",
+        )
+    return list(found.items())
+
+
+def _matches(pattern: str) -> list[Path]:
+    # Path.glob takes no pattern that begins at the root.
+    return [Path(match) for match in iglob(pattern, recursive=True)]  # noqa: PTH207
+
+
+def packet_rows(
+    spark: "SparkSession",
+    files: Sequence[tuple[Path, FileKind]],
+    *,
+    packet_column: str = PACKET_COLUMN,
+    ports: Sequence[int] = (BINARY_PORT,),
+    body_format: str = "binary",
+) -> "DataFrame":
+    """A row for each packet: the columns of a message, and where it comes from."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    schema = message_schema(INCLUDES, body_format=body_format)
+    whole = pa.schema([*_ORIGIN, *schema])
+    columns = from_arrow_schema(whole, prefer_timestamp_ntz=False)
+    frames: list[DataFrame] = []
+    parquet = [str(path) for path, kind in files if kind is FileKind.PARQUET]
+    others = [(path, kind) for path, kind in files if kind is not FileKind.PARQUET]
+
+    def decode_column(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield from decode_pieces(_column_pieces(batch), whole, body_format)
+
+    def decode_ranges(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for row in batch.to_pylist():
+                found = ((row["path"], piece) for piece in pieces(FileRange(**row), ports))
+                yield from decode_pieces(found, whole, body_format)
+
+    if parquet:
+        read = spark.read.parquet(*parquet)
+        _check_column(read, packet_column)
+        packets = read.selectExpr(
+            f"`{packet_column}` as packet", "_metadata.file_path", "_metadata.row_index"
+        )
+        frames.append(packets.mapInArrow(decode_column, columns))
+    if others:
+        ranges = _ranges(spark, others)
+        frames.append(ranges.mapInArrow(decode_ranges, columns))
+    return frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
+
+
+def _ranges(spark: "SparkSession", files: Sequence[tuple[Path, FileKind]]) -> "DataFrame":
+    """Parts of files, spread so that each task has about the same to do."""
+    small = [(str(path), kind) for path, kind in files if path.stat().st_size <= RANGE_BYTES]
+    large = [(str(path), kind) for path, kind in files if path.stat().st_size > RANGE_BYTES]
+
+    def cut(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for row in batch.to_pylist():
+                found = cut_points(Path(row["path"]), FileKind(row["kind"]), RANGE_BYTES)
+                yield pa.RecordBatch.from_pylist([asdict(each) for each in found])
+
+    rows = [(path, str(kind), 0, 0) for path, kind in small]
+    if large:
+        named = spark.createDataFrame(
+            [(path, str(kind)) for path, kind in large], "path string, kind string"
+        )
+        cuts = named.repartition(len(large)).mapInArrow(cut, _RANGES).collect()
+        rows += [tuple(row) for row in cuts]
+    parallel = spark.sparkContext.defaultParallelism
+    tasks = max(len(rows) - len(small) + len(small) // FILES_PER_TASK, min(parallel, len(rows)))
+    return spark.createDataFrame(rows, _RANGES).repartition(tasks)
+
+
+def _column_pieces(batch: pa.RecordBatch) -> Iterator[tuple[str, Piece]]:
+    for packet, path, row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        if packet is None:
+            yield path, Piece(PacketKind.MALFORMED, row, b"", "there is no packet")
+        else:
+            yield path, Piece(PacketKind.MESSAGE, row, packet)
+
+
+def decode_pieces(
+    found: Iterable[tuple[str, Piece]], schema: pa.Schema, body_format: str = "binary"
+) -> Iterator[pa.RecordBatch]:
+    """Rows of `schema` for pieces of files, in blocks."""
+    decoder = BlockDecoder(
+        pa.schema([field for field in schema if field.name not in _ORIGIN.names]),
+        queue=None,
+        queue_kind=None,
+        body_format=body_format,
+    )
+    block: list[tuple[str, Piece]] = []
+    size = 0
+    for each in found:
+        block.append(each)
+        size += len(each[1].data)
+        if len(block) >= BLOCK_ROWS or size >= BLOCK_BYTES:
+            yield from _decode_block(decoder, block, schema)
+            block, size = [], 0
+    if block:
+        yield from _decode_block(decoder, block, schema)
+
+
+def _decode_block(
+    decoder: BlockDecoder, block: list[tuple[str, Piece]], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    messages = [each for each in block if each[1].kind is PacketKind.MESSAGE]
+    others = [each for each in block if each[1].kind is not PacketKind.MESSAGE]
+    if messages:
+        ends = list(accumulate(len(piece.data) for _, piece in messages))
+        decoded = decoder.decode(Packets(b"".join(piece.data for _, piece in messages), ends))
+        # A body that cannot be read as text does not make a packet malformed.
+        fine = decoded.column("id").is_valid().to_pylist()
+        kinds = [PacketKind.MESSAGE if each else PacketKind.MALFORMED for each in fine]
+        yield pa.record_batch([*_origin(messages, kinds), *decoded.columns], schema=schema)
+    if others:
+        kinds = [piece.kind for _, piece in others]
+        known = {
+            "raw_packet": pa.array([piece.data or None for _, piece in others], pa.binary()),
+            "decode_error": pa.array([piece.problem for _, piece in others], pa.string()),
+        }
+        columns = [
+            known[field.name] if field.name in known else pa.nulls(len(others), field.type)
+            for field in schema
+            if field.name not in _ORIGIN.names
+        ]
+        yield pa.record_batch([*_origin(others, kinds), *columns], schema=schema)
+
+
+def _origin(block: list[tuple[str, Piece]], kinds: Iterable[PacketKind]) -> list[pa.Array]:
+    flows = [piece.flow for _, piece in block]
+    return [
+        pa.array([str(kind) for kind in kinds], pa.string()),
+        pa.array([path for path, _ in block], pa.string()),
+        pa.array([piece.offset for _, piece in block], pa.int64()),
+        pa.array([_microseconds(piece.time) for _, piece in block], TIMESTAMP),
+        pa.array([flow and flow.source_text for flow in flows], pa.string()),
+        pa.array([flow and flow.destination_text for flow in flows], pa.string()),
+    ]
+
+
+def _microseconds(nanoseconds: int | None) -> int | None:
+    return None if nanoseconds is None else nanoseconds // 1000
+
+
+def _check_column(frame: "DataFrame", name: str) -> None:
+    if name not in frame.columns:
+        raise PipelineError(
+            f"the Parquet files have no column {name!r}",
+            cause=f"Their columns are {', '.join(frame.columns)}.",
+            remedy="Name the column that has the packets.",
+        )
+
+
+def _observed(frame: "DataFrame", seen: Any) -> "DataFrame":
+    from pyspark.sql import functions as f
+
+    counts = [
+        f.sum(f.when(f.col("packet_kind") == str(kind), 1).otherwise(0)).alias(str(kind))
+        for kind in PacketKind
+    ]
+    return frame.observe(seen, *counts)
+
+
+def _problems(rows: "DataFrame") -> list[tuple[Any, ...]]:
+    found = (
+        rows.filter("packet_kind in ('malformed', 'gap')")
+        .selectExpr("packet_kind", "decode_error", "source_file", "source_offset")
+        .limit(SHOWN_PROBLEMS)
+        .collect()
+    )
+    return [tuple(row) for row in found]
+
+
+def _summary(
+    files: int, counts: dict[str, int], problems: list[tuple[Any, ...]], seconds: float
+) -> Summary:
+    messages, malformed = counts[PacketKind.MESSAGE], counts[PacketKind.MALFORMED]
+    return Summary(
+        "decode",
+        f"Decoded {messages:,} messages of {files:,} files; {malformed:,} packets are malformed",
+        facts=(
+            (Column("files", "Files", Kind.COUNT), files),
+            (Column("messages", "Messages", Kind.COUNT), messages),
+            (Column("malformed", "Malformed packets", Kind.COUNT), malformed),
+            (Column("internal", "Packets of sessions", Kind.COUNT), counts[PacketKind.INTERNAL]),
+            (Column("gaps", "Gaps", Kind.COUNT), counts[PacketKind.GAP]),
+            (Column("seconds", "Time", Kind.SECONDS), seconds),
+        ),
+        tables=(
+            Table(
+                PROBLEMS,
+                "First problems",
+                (
+                    Column("packet_kind", "Kind"),
+                    Column("decode_error", "Problem"),
+                    Column("source_file", "File"),
+                    Column("source_offset", "Offset, frame or row", Kind.COUNT),
+                ),
+                tuple(problems),
+                note="Their rows are in the table, with the bytes in raw_packet.",
+            ),
+        ),
+        charts=(
+            Bars(
+                "Packets",
+                tuple(str(kind) for kind in PacketKind),
+                tuple(float(counts[kind]) for kind in PacketKind),
+                tones=(Tone.GOOD, Tone.PLAIN, Tone.BAD, Tone.UNKNOWN),
+            ),
+        ),
+    )
