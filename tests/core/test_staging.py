@@ -209,6 +209,16 @@ def test_staged_packets_leave_memory_when_it_is_short() -> None:
     assert harness.qm.stages.size == 0
 
 
+def test_what_comes_too_late_for_its_batch_is_not_kept(harness: Harness) -> None:
+    stage(harness, 1, 0, b"a")
+    commit(harness, 1, (0, 0))
+    assert stage(harness, 1, 0, b"late", attempt=1) == 1
+    assert stage(harness, 0, 0, b"later", attempt=1) == 1
+    assert harness.qm.stages.size == 0
+    assert commit(harness, 1, (0, 1)) == (0, True)
+    assert harness.contents() == [b"a"]
+
+
 def test_one_attempt_can_be_forgotten_without_the_others(harness: Harness) -> None:
     stage(harness, 0, 0, b"kept")
     stage(harness, 0, 1, b"failed", attempt=7)

@@ -9,12 +9,11 @@ import pytest
 from openmsmq.client.logic.packets import PacketBuilder, Sender
 from openmsmq.client.message import Message
 from openmsmq.spark import row_encoder
-from openmsmq.spark.row_encoder import EncodedRows, RowEncoder, RowFault
+from openmsmq.spark.row_encoder import EncodedRows, RowEncoder, RowFault, WrongQueue
 from openmsmq.spark.write_columns import WriteColumns
 from openmsmq.wire.format_name import parse_format_name
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_address_names import address_of
-from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.user_message import UserMessage
 
 ORDERS = r".\private$\orders"
@@ -33,7 +32,7 @@ class FakeTarget:
 
 def open_fake(name: str) -> FakeTarget:
     if "missing" in name:
-        raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, "no such queue")
+        raise WrongQueue(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, "no such queue")
     return FakeTarget(name)
 
 

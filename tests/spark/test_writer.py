@@ -18,6 +18,9 @@ from openmsmq.wire.errors import ConfigError
 if TYPE_CHECKING:
     from openmsmq import Queue, QueueManager
 
+# Machines are busy at times, and Spark is slow to start then.
+pytestmark = pytest.mark.timeout(600)
+
 ORDERS = r".\private$\orders"
 PAID = r".\private$\paid"
 DEAD = r".\private$\dead"

@@ -15,6 +15,9 @@ from openmsmq.spark.publishing import Written
 from openmsmq.spark.streaming_batch import streaming_batch
 from openmsmq.spark.writer import StreamWriter
 
+# Machines are busy at times, and Spark is slow to start then.
+pytestmark = pytest.mark.timeout(600)
+
 ORDERS = r".\private$\orders"
 BILLS = r".\private$\bills"
 

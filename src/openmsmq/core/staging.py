@@ -99,7 +99,11 @@ class Stages:
                 raise QueueError(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, "no room for the batch")
         finally:
             close_queue(state, descriptor)
-        stages = self._stages.setdefault((_name(caller, producer), batch), {})
+        name = _name(caller, producer)
+        if batch <= state.producers.get(name, _NONE)[0]:
+            # Its commit is going to be dropped; nobody may ever ask for it again.
+            return len(packets)
+        stages = self._stages.setdefault((name, batch), {})
         deadline = state.now + state.settings.stage_seconds
         kept = stages.setdefault((partition, attempt), [])
         kept.append(Stage(destination, [self._keep(each) for each in packets], size, deadline))

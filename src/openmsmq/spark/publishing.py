@@ -15,6 +15,8 @@ from openmsmq.wire.errors import ConfigError, MsmqError
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 
+from .row_encoder import WrongQueue
+
 BATCH: Final = "batch"
 PARTITION: Final = "partition"
 NONE: Final = "none"
@@ -46,10 +48,6 @@ class Written(WriterCommitMessage):
     messages: int
     dead_lettered: int
     skipped: int
-
-
-class WrongQueue(QueueError):
-    """A name that no message can be sent to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +88,13 @@ class Targets:
                 self._close()
             found = self._open[name] = self._target(name)
         if isinstance(found, WrongQueue):
-            raise found
+            raise found.with_traceback(None)
         return found
 
     def _target(self, name: str) -> OpenTarget | WrongQueue:
+        if "," in name and self._transaction == BATCH:
+            code = Hresult.MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION
+            return WrongQueue(code, "transaction=batch needs one queue for each row")
         try:
             queue = self._manager.open_queue(name, "send")
         except QueueError as exc:

@@ -30,6 +30,10 @@ _ALL_ACKNOWLEDGMENTS: Final = 0x0F
 _ALL_JOURNALS: Final = int(Journal.DEADLETTER | Journal.JOURNAL)
 
 
+class WrongQueue(QueueError):
+    """A name that no message can be sent to."""
+
+
 class Target(Protocol):
     """A queue that messages are encoded for."""
 
@@ -62,7 +66,7 @@ class RowEncoder:
 
     Args:
         columns: which column is what.
-        target: opens a queue by name; raises a QueueError whose fault is the name.
+        target: opens a queue by name, or raises a `WrongQueue`.
         queue: where rows go that name no queue.
         body_encoding: of bodies that are strings.
     """
@@ -143,7 +147,7 @@ class RowEncoder:
             raise _Unfit(column, "names no queue, and there is no option queue")
         try:
             return self._target(name)
-        except QueueError as exc:
+        except WrongQueue as exc:
             raise _Unfit(column, f"{name}: {exc}") from exc
 
     def _again(self, name: str, packet: bytes) -> bytes:
