@@ -12,6 +12,7 @@ import openmsmq
 from openmsmq import Message
 from openmsmq.service.binary_service import BinaryService
 from openmsmq.service.config import Config
+from openmsmq.wire.errors import ConfigError
 
 INSECURE = "MQMSG_CLASS_NACK_BAD_DST_Q"
 
@@ -90,3 +91,21 @@ def test_the_answer_to_a_ping_is_awaited_where_the_ping_came_from() -> None:
             connection.close()
         thread.join(15)
     assert sources[0][0] == peer[0] == alpha
+
+
+def test_the_window_is_that_of_the_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    windows: list[int] = []
+    listen = BinaryService.listen
+
+    async def note(service: BinaryService) -> dict[str, str]:
+        windows.append(service.protocol.settings.window_size)
+        return await listen(service)
+
+    monkeypatch.setattr(BinaryService, "listen", note)
+    with openmsmq.embedded(max_unacked_packet=100):
+        pass
+    with openmsmq.embedded():
+        pass
+    assert windows == [100, 1024]
+    with pytest.raises(ConfigError, match="max_unacked_packet"):
+        Config.load(None, {"max_unacked_packet": 0})

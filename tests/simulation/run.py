@@ -56,7 +56,7 @@ class Simulation:
                 eager=random.random() < 0.4,
                 forgetful=0.05 if random.random() < 0.4 else 0.0,
                 memory_budget=random.choice((0, 2000, 1 << 20)),
-                window_size=random.choice((2, 8, 64)),
+                window_size=random.choice((2, 8, 64, 1024)),
                 files=random.random() < 0.2,
             )
             node = Node(self.world, "ABCD"[number], f"10.0.0.{number + 1}", ways)

@@ -49,6 +49,7 @@ class BinaryService:
         settings = BinarySettings(
             max_connections=config.max_connections,
             send_ping=config.send_ping,
+            window_size=config.max_unacked_packet,
             resend_timeouts_short=config.resend_timeouts_short,
             resend_timeouts_medium=config.resend_timeouts_medium,
             resend_timeouts_long=config.resend_timeouts_long,

@@ -59,6 +59,9 @@ class Config(BaseModel):
     directory: Path | None = None
     send_ping: bool = False
     send_insecure_nacks: bool = False
+    # Choice: more than the 64 of Windows ([MS-MQQB] notes 36, 50), so that two of ours work at the
+    # same time instead of waiting for each other; with Windows its own 64 count.
+    max_unacked_packet: int = Field(default=1024, ge=1, le=16384)
     resend_timeouts_short: float = Field(default=30.0, ge=1.0, le=86400.0)
     resend_timeouts_medium: float = Field(default=300.0, ge=1.0, le=86400.0)
     resend_timeouts_long: float = Field(default=1800.0, ge=1.0, le=86400.0)
