@@ -1,11 +1,7 @@
 """The pytest plugin, as other projects use it."""
 
-import tomllib
-from pathlib import Path
-
 import pytest
 
-PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 TESTS = r"""
 import openmsmq
 
@@ -19,14 +15,8 @@ def test_each_test_has_its_own(msmq):
 """
 
 
-def test_the_fixture_is_a_fresh_queue_manager_for_each_test(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest('pytest_plugins = ["openmsmq.testing"]')
+def test_the_fixture_is_there_by_itself_and_fresh_for_each_test(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(TESTS)
     # In a process of its own: in this one, modules that it loads would be there twice afterwards.
     result = pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider")
     result.assert_outcomes(passed=2)
-
-
-def test_pytest_finds_the_plugin_where_the_package_is_installed() -> None:
-    project = tomllib.loads(PROJECT.read_text())["project"]
-    assert project["entry-points"]["pytest11"] == {"openmsmq.testing": "openmsmq.testing"}
