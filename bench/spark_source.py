@@ -1,6 +1,6 @@
 """Reading a queue with Spark, beside the most that Spark can read at all.
 
-Reproduce with `python -m bench spark-source` (or `make bench`); add `--json` for one object a line. It
+Reproduce with `python -m bench spark-source` (or `make bench`), with `--json` for JSON lines. It
 takes a few minutes and 1 GB of disk under the folder for temporary files.
 
 A real `openmsmq serve` holds recoverable messages of 1 KiB, all of them on disk. The ceiling is a

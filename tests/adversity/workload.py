@@ -267,6 +267,6 @@ def in_place(client: RawClient, ledger: Ledger, place: str) -> list[bytes]:
         block = client.wait(request)
         assert isinstance(block, local.Block)
         packets = [block.blob[start:end] for start, end in pairwise((0, *block.ends))]
-        bodies += identify(ledger, packets, block.lookup_ids)
+        bodies += identify(ledger, packets, list(block.lookup_ids))
         if block.last:
             return bodies

@@ -22,11 +22,11 @@ def packets_of(state: State, messages: Sequence[Message]) -> list[bytes]:
     if None in packets:
         _read_back(state, messages, packets)
     found = [packet for packet in packets if packet is not None]
-    for index, message in enumerate(messages):
-        if message.history is not None and message.history.message_class:
-            found[index] = patch(
-                UserMessage(found[index]), message_class=message.history.message_class
-            )
+    storied = [index for index, message in enumerate(messages) if message.history is not None]
+    for index in storied:
+        history = messages[index].history
+        if history is not None and history.message_class:
+            found[index] = patch(UserMessage(found[index]), message_class=history.message_class)
     return found
 
 
@@ -37,8 +37,13 @@ def packet_of(state: State, message: Message) -> bytes:
 
 def _read_back(state: State, messages: Sequence[Message], packets: list[bytes | None]) -> None:
     stored = [
-        at for at, message in enumerate(messages) if packets[at] is None and message.recoverable
+        at
+        for at, message in enumerate(messages)
+        if packets[at] is None and message.traits & RECOVERABLE
     ]
+    if len(stored) == len(messages):
+        packets[:] = state.packets.read_many([message.key for message in messages])
+        return
     if stored:
         read = state.packets.read_many([messages[at].key for at in stored])
         for at, packet in zip(stored, read, strict=True):

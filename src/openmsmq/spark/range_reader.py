@@ -65,7 +65,7 @@ def checked_blocks(options: ReadOptions, partition: RangePartition) -> Iterator[
     count = digest = 0
     try:
         for block in _blocks(options, partition):
-            ids = np.array(block.lookup_ids, np.uint64)
+            ids = np.asarray(block.lookup_ids, np.uint64)
             count += len(ids)
             digest += digest_of(ids)
             yield block

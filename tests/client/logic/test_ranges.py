@@ -14,7 +14,7 @@ from openmsmq.client.logic.ranges import (
 )
 from openmsmq.client.message import Message
 from openmsmq.protocol.local import messages as local
-from openmsmq.protocol.local.messages import Block
+from openmsmq.protocol.local.messages import Block, last_block, pack_block
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.user_message import UserMessage
@@ -73,7 +73,7 @@ def test_long_work_is_repeated_until_it_is_done(
 
 
 def block(request: int, *, last: bool = False) -> Block:
-    return Block(request, last, b"" if last else b"packet", [6], [1], [1.0], [])
+    return last_block(request) if last else pack_block(request, b"packet", [6], [1], [1.0], [])
 
 
 def test_a_range_is_streamed_block_by_block_to_its_end(peer: Peer) -> None:

@@ -161,11 +161,11 @@ def test_a_reply_that_is_ignored_is_dropped(peer: Peer) -> None:
 
 
 def test_the_parts_of_a_range_that_is_ignored_are_dropped_up_to_the_last(peer: Peer) -> None:
-    part = local.Block(1, False, b"x", [1], [1], [1.0], [])
+    part = local.pack_block(1, b"x", [1], [1], [1.0], [])
     peer.answer(part)
     assert peer.session.held_bytes == 1
     peer.session.ignore(1)
-    peer.answer(part, local.Block(1, True, b"", [], [], [], []), part)
+    peer.answer(part, local.last_block(1), part)
     assert peer.session.take(1) == part
     assert peer.session.take(1) is None
     assert peer.session.held_bytes == 0

@@ -4,6 +4,9 @@ Requests carry an id and may be sent one after the other without waiting; each i
 reply with the same id (a range that is streamed by several). Replies may come in another order.
 """
 
+import sys
+from array import array
+from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -302,14 +305,72 @@ class Messages(Reply, frozen=True, tag=2):
 
 
 class Block(Reply, frozen=True, tag=3):
-    """A part of a range: one blob of packets with their ends, and columns of the record fields."""
+    """A part of a range: one blob of packets with their ends, and columns of the record fields.
+
+    Columns are packed, so that nobody has to make a number of each of their values.
+    """
 
     last: bool
     blob: bytes
-    ends: list[int]
-    lookup_ids: list[int]
-    arrived_times: list[float]
+    packed_ends: bytes
+    packed_lookup_ids: bytes
+    packed_arrived_times: bytes
     counters: list[tuple[int, int, int, float]]
+
+    @property
+    def ends(self) -> "memoryview[int]":
+        """Where each packet ends in the blob."""
+        return _unpacked(self.packed_ends, "I")
+
+    @property
+    def lookup_ids(self) -> "memoryview[int]":
+        """The lookup id of each message."""
+        return _unpacked(self.packed_lookup_ids, "Q")
+
+    @property
+    def arrived_times(self) -> "memoryview[float]":
+        """When each message arrived, in seconds since 1970."""
+        return _unpacked(self.packed_arrived_times, "d")
+
+
+def pack_block(
+    request: int,
+    blob: bytes,
+    ends: Iterable[int],
+    lookup_ids: Iterable[int],
+    arrived_times: Iterable[float],
+    counters: list[tuple[int, int, int, float]],
+) -> Block:
+    """A block that is not the last one."""
+    return Block(
+        request,
+        False,
+        blob,
+        _packed("I", ends),
+        _packed("Q", lookup_ids),
+        _packed("d", arrived_times),
+        counters,
+    )
+
+
+def last_block(request: int) -> Block:
+    """The end of a range."""
+    return Block(request, True, b"", b"", b"", b"", [])
+
+
+def _packed(code: str, numbers: Iterable[Any]) -> bytes:
+    packed = array(code, numbers)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
+
+
+def _unpacked(packed: bytes, code: Any) -> "memoryview[Any]":
+    if sys.byteorder == "big":
+        swapped = array(code, packed)
+        swapped.byteswap()
+        return memoryview(swapped)
+    return memoryview(packed).cast(code)
 
 
 AnyRequest = (

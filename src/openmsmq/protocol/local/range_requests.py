@@ -91,16 +91,15 @@ def peek_range(session: LocalSession, request: local.PeekRange) -> Steps:
         session.answer(block(request.id, read), depends)
         after = read.messages[-1].sequence
         yield
-    session.answer(local.Block(request.id, True, b"", [], [], [], []), depends)
+    session.answer(local.last_block(request.id), depends)
 
 
 def block(request: int, read: Read) -> local.Block:
     """One blob of packets with their ends, and columns of the record fields."""
-    return local.Block(
+    return local.pack_block(
         request,
-        False,
         b"".join(read.packets),
-        list(accumulate(map(len, read.packets))),
+        accumulate(map(len, read.packets)),
         [message.lookup_id for message in read.messages],
         [message.arrived for message in read.messages],
         counters(read.messages),

@@ -239,8 +239,9 @@ def require_room(held: int, limit: int, what: str) -> None:
 def counters(messages: list[Message]) -> list[tuple[int, int, int, float]]:
     """Index, abort count, move count and last move time of the messages that have any."""
     found = []
-    for index, message in enumerate(messages):
-        history = message.history
+    storied = [index for index, message in enumerate(messages) if message.history is not None]
+    for index in storied:
+        history = messages[index].history
         if history is not None and (history.abort_count or history.move_count):
             found.append(
                 (index, history.abort_count, history.move_count, float(history.last_move_time))
