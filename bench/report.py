@@ -46,7 +46,8 @@ def markdown(table: Table) -> str:
     rows = [[str(column.header) for column in table.columns], ["---"] * len(table.columns)]
     rows += [list(cells) for cells in zip(*[column.cells for column in table.columns], strict=True)]
     lines = [f"| {' | '.join(Text.from_markup(str(cell)).plain for cell in row)} |" for row in rows]
-    caption = f"\n{table.caption}\n" if table.caption else ""
+    # A star at the start of a line would begin a list.
+    caption = f"\n{str(table.caption).replace('*', chr(92) + '*')}\n" if table.caption else ""
     return f"{table.title}:\n\n" + "".join(f"{line}\n" for line in lines) + caption
 
 

@@ -14,7 +14,7 @@ def table() -> Table:
 
 
 def test_a_table_becomes_markdown_without_colours() -> None:
-    expected = "Figures:\n\n| name | value |\n| --- | --- |\n| express | 1.50 |\n\n* noisy\n"
+    expected = "Figures:\n\n| name | value |\n| --- | --- |\n| express | 1.50 |\n\n\\* noisy\n"
     assert markdown(table()) == expected
 
 
