@@ -7,7 +7,7 @@ from tests.wire.frames import frame, frame_bytes
 from openmsmq.cli.demo_packets import example_frames, round_trips
 
 
-@pytest.mark.parametrize("arguments", [(), ("--keep",)])
+@pytest.mark.parametrize("arguments", [("--no-spark",), ("--no-spark", "--keep")])
 def test_the_demo_shows_the_example_and_every_kind_of_packet(arguments: tuple[str, ...]) -> None:
     outcome = run("demo", *arguments)
     assert (outcome.code, outcome.err) == (0, "")

@@ -43,6 +43,7 @@ COMMANDS: Final = (
     Entry("backup", "Copy everything that the queue manager keeps into a file.", ".backup"),
     Entry("restore", "Make a data directory from a backup.", ".restore"),
     Entry("store", "Check the store of a queue manager that is not running.", ".store"),
+    Entry("pipeline", "Archive, audit, triage, replay and measure with Spark.", ".pipeline"),
     Entry("decode", "Dissect packets: hex text, raw bytes, pcap and pcapng captures.", ".decode"),
     Entry("bench", "Measure how fast a queue manager is on this machine.", ".bench"),
     Entry("demo", "Show what works, from nothing.", ".demo"),

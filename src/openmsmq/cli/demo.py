@@ -1,6 +1,9 @@
 """`openmsmq demo`: shows what works, from nothing."""
 
-from typing import Annotated, Final
+import logging
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -10,6 +13,9 @@ from openmsmq.wire.dissect import dissect, dissect_ping, is_ping
 from .demo_packets import RoundTrip, example_frames, round_trips
 from .packet_text import fault_text
 from .printable import printable
+
+if TYPE_CHECKING:
+    from .demo_transfer import Pair
 
 _DAMAGED: Final = "message over HTTP"
 
@@ -24,18 +30,28 @@ def demo(
     keep: Annotated[
         bool, typer.Option("--keep", help="Leave running what the demonstration starts.")
     ] = False,
+    spark: Annotated[
+        bool, typer.Option(help="Archive and audit with Spark, which takes longest.")
+    ] = True,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for archive and report; else a temporary one."),
+    ] = None,
 ) -> None:
     """Show what works, from nothing.
 
     Dissects the example session of the specification, makes a packet of every kind and reads it
-    back, shows what becomes of a damaged one, and lets two queue managers send each other messages.
+    back, shows what becomes of a damaged one, lets two queue managers send each other messages, and
+    archives and audits them with Spark.
     """
     # There is no console yet that could be left running.
     del keep
+    # Messages are refused on purpose below; the log of it is not for people who only watch.
+    logging.getLogger("openmsmq").addHandler(logging.NullHandler())
     typer.echo(f"openmsmq {__version__}")
     trips = list(round_trips())
     failures = _show_example() + _show_round_trips(trips) + _show_damage(trips)
-    failures += _show_transfers()
+    failures += _show_transfers(_report_folder(output) if spark else None)
     if failures:
         typer.echo(f"openmsmq: {failures} steps of the demonstration failed", err=True)
         raise typer.Exit(1)
@@ -81,7 +97,11 @@ def _show_damage(trips: list[RoundTrip]) -> int:
     return int(fault is None)
 
 
-def _show_transfers() -> int:
+def _report_folder(output: Path | None) -> Path:
+    return output or Path(tempfile.mkdtemp(prefix="openmsmq-demo-report-"))
+
+
+def _show_transfers(folder: Path | None) -> int:
     """Let two queue managers talk; return how many kinds of messages did not all arrive."""
     # Loads the queue manager, which only this part needs.
     from .demo_transfer import transfers, two_queue_managers
@@ -97,4 +117,29 @@ def _show_transfers() -> int:
                 f"   {each.kind:<14}  {each.sent:>4} sent  {each.arrived:>4} arrived {order}  "
                 f"{each.acknowledged:>4} acknowledged  {each.seconds:5.2f} s"
             )
+        if folder is not None:
+            failures += _show_audit(pair, folder)
     return failures
+
+
+def _show_audit(pair: "Pair", folder: Path) -> int:
+    """Archive and audit with Spark; return whether a message is not where it should be."""
+    from openmsmq.spark.errors import SparkUnavailable
+
+    from .demo_audit import audit_messages, send_messages
+
+    typer.echo("\n5. Spark: what was sent is archived, and the fate of each message is found")
+    send_messages(pair)
+    try:
+        found = audit_messages(pair, folder)
+    except SparkUnavailable as exc:
+        typer.echo(f"   left out: {exc}")
+        return 0
+    proof = "the manifest proves that none is missing" if found.complete else "INCOMPLETE"
+    typer.echo(f"   {found.archived:>4} messages archived from the journal of alpha; {proof}")
+    for state, count in found.counts.items():
+        typer.echo(f"   {count:>4} {state}")
+    sum_ok = sum(found.counts.values()) == found.sends
+    typer.echo(f"   {found.sends:>4} in all" + ("" if sum_ok else "  DOES NOT ADD UP"))
+    typer.echo(f"   report: {found.report}")
+    return int(not (found.good and sum_ok))

@@ -106,6 +106,11 @@ CASES: Final[dict[str, tuple[Row, list[Row], State]]] = {
     ),
     "asked, too late": (message(18, acknowledge=1, **SHORT), [], State.NO_EVIDENCE),
     "asked for failures only": (message(19, acknowledge=4, **SHORT), [], State.NO_EVIDENCE),
+    "only in the journal of the sender": (
+        message(25),
+        [message(25), message(25, queue=r"DIRECT=OS:alpha\system$;JOURNAL", seq=7)],
+        State.NO_EVIDENCE,
+    ),
     "asked for nothing": (message(20, **SHORT), [], State.NO_EVIDENCE),
     "twice in its queue": (message(21), [found(21), found(21, seq=900)], State.DUPLICATE),
     "read twice": (

@@ -42,6 +42,7 @@ _SEND_COLUMNS: Final = (
     *("label", "destination_queue", "sent_time", "time_to_reach_queue"),
     *("time_to_be_received", "acknowledge", "transactional"),
 )
+_MACHINE_JOURNAL: Final = r"(?i)(^MACHINE=|\\system\$;journal$)"
 _DEADLETTER_KINDS: Final = ("deadletter", "xact_deadletter")
 
 
@@ -65,6 +66,8 @@ def evidence_events(messages: "DataFrame") -> "DataFrame":
         .when(acknowledges & (code == int(MessageClass.ACK_RECEIVE)), RECEIVE_ACK)
         .when(acknowledges, NACK)
         .when(code == int(MessageClass.ORDER_ACK), None)
+        # The journal of a machine has what it sent, that of a queue what was received from it.
+        .when((kind == "journal") & f.col("queue").rlike(_MACHINE_JOURNAL), None)
         .when(kind == "journal", JOURNALED)
         .when(kind == "outgoing", OUTGOING)
         .otherwise(ARRIVED)

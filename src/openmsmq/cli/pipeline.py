@@ -1,0 +1,105 @@
+"""`openmsmq pipeline`: the ready-made Spark pipelines, each in a module of its own."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, ParamSpec
+
+import typer
+
+from .failure import reporting
+from .output import print_json
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from openmsmq.spark.pipelines.summary import Summary
+
+P = ParamSpec("P")
+
+_HELP: Final = "Archive, audit, triage, replay and measure messages with Spark."
+# Their modules have a function of the same name, and load Spark only when it is called.
+COMMANDS: Final = ("archive", "audit", "triage", "latency")
+SOURCE_HELP: Final = (
+    r"a queue ('.\private$\orders', ';deadletter', 'PATH;journal', 'outgoing:DEST', each after "
+    "'ENDPOINT::' if another queue manager has it), an archive, or a folder of Parquet files"
+)
+
+MasterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Spark master or Spark Connect address; else $SPARK_REMOTE, else this machine.",
+    ),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Folder for the tables (Parquet) and the report (HTML)."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the program."""
+    group = typer.Typer(help=_HELP, no_args_is_help=True, rich_markup_mode=None)
+    for name in COMMANDS:
+        function = getattr(import_module(f".pipeline_{name}", __package__), name)
+        group.command(name)(reporting(f"pipeline {name}", explaining(function)))
+    app.add_typer(group, name="pipeline")
+
+
+def explaining(function: Callable[P, None]) -> Callable[P, None]:
+    """The function of a command, with failures inside Spark as what they are."""
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        from openmsmq.spark.errors import SparkUnavailable
+        from openmsmq.spark.pipelines.errors import PipelineError
+
+        try:
+            function(*args, **kwargs)
+        except SparkUnavailable as exc:
+            raise PipelineError(
+                "Spark cannot start", cause=f"{exc.cause}.", remedy=f"{exc.remedy}."
+            ) from exc
+
+    return run
+
+
+@contextmanager
+def spark_session(master: str | None) -> "Iterator[SparkSession]":
+    """A session for one command, with its failures explained; one that was there goes on.
+
+    Raises:
+        SparkUnavailable: PySpark or Java is missing.
+        QueueError: a failure inside Spark, as what it was.
+    """
+    from openmsmq.spark import session
+
+    new = not _has_session()
+    spark = session(master, app_name="openmsmq pipeline")
+    from openmsmq.spark.pipelines.failures import explained
+
+    try:
+        with explained():
+            yield spark
+    finally:
+        if new:
+            spark.stop()
+
+
+def _has_session() -> bool:
+    # Nobody can have one without having loaded it.
+    sql = sys.modules.get("pyspark.sql")
+    return sql is not None and sql.SparkSession.getActiveSession() is not None
+
+
+def show(summary: "Summary", *, as_json: bool) -> None:
+    """Print a summary for people, or as one JSON object per line."""
+    if as_json:
+        for found in summary.objects():
+            print_json(found)
+    else:
+        summary.show()

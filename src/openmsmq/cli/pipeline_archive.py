@@ -1,0 +1,90 @@
+"""`openmsmq pipeline archive`."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .connection import SocketOption
+from .output import JsonOption
+from .pipeline import MasterOption, show, spark_session
+
+
+class Kind(StrEnum):
+    """Which kind of queue."""
+
+    QUEUE = "queue"
+    JOURNAL = "journal"
+    DEADLETTER = "deadletter"
+    XACT_DEADLETTER = "xact_deadletter"
+    OUTGOING = "outgoing"
+
+
+class Consume(StrEnum):
+    """Whether messages are removed once they are archived."""
+
+    NONE = "none"
+    EXCLUSIVE = "exclusive"
+    LEASE = "lease"
+
+
+class TableFormat(StrEnum):
+    """The format of the table."""
+
+    PARQUET = "parquet"
+    DELTA = "delta"
+    ICEBERG = "iceberg"
+
+
+def archive(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder of the archive; made if not there.")
+    ],
+    *,
+    queue: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Queue to archive; repeatable.")
+    ] = None,
+    pattern: Annotated[
+        str | None, typer.Option(help=r"All queues of this pattern, as 'private$\orders*'.")
+    ] = None,
+    kind: Annotated[Kind, typer.Option(help="Which kind of queue.")] = Kind.QUEUE,
+    consume: Annotated[
+        Consume, typer.Option(help="Remove messages once they are archived.")
+    ] = Consume.NONE,
+    consumer_name: Annotated[
+        str | None, typer.Option(help="Name of this consumer, for --consume lease.")
+    ] = None,
+    table: Annotated[
+        TableFormat | None, typer.Option(help="Table format; parquet for a new archive.")
+    ] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on until interrupted.")] = False,
+    compact: Annotated[
+        bool, typer.Option("--compact", help="Put small files together at the end.")
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Check the whole archive at the end.")
+    ] = False,
+    as_json: JsonOption = False,
+    master: MasterOption = None,
+    socket: SocketOption = None,
+) -> None:
+    """Add messages to an archive: once each, with a manifest that proves there are no gaps."""
+    with spark_session(master) as spark:
+        from openmsmq.spark.pipelines.archive import archive as run
+
+        result = run(
+            spark,
+            directory,
+            queues=queue or (),
+            queue_pattern=pattern,
+            kind=kind,
+            consume=consume,
+            consumer_name=consumer_name,
+            table=table,
+            follow=follow,
+            compact=compact,
+            verify=verify,
+            options={"endpoint": str(socket)} if socket else None,
+        )
+    show(result.summary(), as_json=as_json)

@@ -1,0 +1,53 @@
+"""`openmsmq pipeline audit`."""
+
+from typing import Annotated
+
+import typer
+
+from .connection import SocketOption
+from .output import JsonOption
+from .pipeline import SOURCE_HELP, MasterOption, OutputOption, show, spark_session
+
+
+def audit(
+    *,
+    sends: Annotated[
+        list[str],
+        typer.Option(
+            metavar="SOURCE", help=f"What was sent; repeatable. A source is {SOURCE_HELP}."
+        ),
+    ],
+    evidence: Annotated[
+        list[str],
+        typer.Option(
+            metavar="SOURCE",
+            help="Administration and dead-letter queues, target queues and their journals.",
+        ),
+    ],
+    output: OutputOption = None,
+    as_json: JsonOption = False,
+    master: MasterOption = None,
+    socket: SocketOption = None,
+) -> None:
+    r"""Tell what became of each sent message.
+
+    Every message is read, arrived unread, expired, rejected, dead-lettered, in doubt, delivered
+    twice or out of order, or there is no evidence. It is called lost only if it asked for
+    acknowledgments that did not come in its time.
+
+    Example: openmsmq pipeline audit --sends ';journal' --evidence '.\private$\admin'
+    --evidence ';deadxact' --output audit
+    """
+    with spark_session(master) as spark:
+        from openmsmq.spark.pipelines.audit import STEPS
+        from openmsmq.spark.pipelines.audit import audit as run
+        from openmsmq.spark.pipelines.progress import progress
+        from openmsmq.spark.pipelines.sources import read_sources, united
+
+        endpoint = str(socket) if socket else None
+        with progress(spark, "audit", STEPS) as step:
+            step("opening the sources")
+            sent = united(read_sources(spark, sends, endpoint=endpoint))
+            known = read_sources(spark, evidence, endpoint=endpoint)
+            result = run(sent, known, output=output, step=step)
+    show(result.summary, as_json=as_json)

@@ -1,0 +1,40 @@
+"""`openmsmq pipeline triage`."""
+
+from typing import Annotated, Final
+
+import typer
+
+from .connection import SocketOption
+from .output import JsonOption
+from .pipeline import SOURCE_HELP, MasterOption, OutputOption, show, spark_session
+
+_DEFAULT: Final = (";deadletter", ";deadxact")
+
+
+def triage(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SOURCE]...",
+            help="Dead-letter and administration queues; else both dead-letter queues of the "
+            f"machine. A source is {SOURCE_HELP}.",
+        ),
+    ] = None,
+    *,
+    output: OutputOption = None,
+    as_json: JsonOption = False,
+    master: MasterOption = None,
+    socket: SocketOption = None,
+) -> None:
+    """Sort dead letters by reason, destination, label and age, and say what to do about them."""
+    with spark_session(master) as spark:
+        from openmsmq.spark.pipelines.progress import progress
+        from openmsmq.spark.pipelines.sources import read_sources
+        from openmsmq.spark.pipelines.triage import STEPS
+        from openmsmq.spark.pipelines.triage import triage as run
+
+        endpoint = str(socket) if socket else None
+        with progress(spark, "triage", STEPS) as step:
+            failed = read_sources(spark, sources or _DEFAULT, endpoint=endpoint)
+            result = run(failed, output=output, step=step)
+    show(result.summary, as_json=as_json)

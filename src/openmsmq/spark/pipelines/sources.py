@@ -1,0 +1,100 @@
+r"""Where pipelines read messages from: queues, archives and folders of Parquet files.
+
+A source is a text: the path of a folder, or the name of a queue (`.\private$\orders`,
+`.\private$\orders;journal`, `;deadletter`), after `ENDPOINT::` if another queue manager than the
+usual one has it.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from .archive_store import DESCRIPTION, read_archive
+from .errors import PipelineError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# A format name has a `=` before any `::` that its address may contain.
+_ELSEWHERE: Final = re.compile(r"([^=]+?)::(.+)")
+_SUFFIXES: Final = {
+    ";journal": "journal",
+    ";deadletter": "deadletter",
+    ";deadxact": "xact_deadletter",
+}
+_MACHINE: Final = (".", r".\system$")
+OUTGOING: Final = "outgoing:"
+
+
+class QueueSource(NamedTuple):
+    """A queue to read, in the words of the data source's options."""
+
+    queue: str
+    kind: str
+    endpoint: str | None
+
+    def options(self) -> dict[str, str]:
+        """The options of the data source."""
+        given = {"queue": self.queue, "kind": self.kind, "endpoint": self.endpoint}
+        return {name: value for name, value in given.items() if value}
+
+
+def parse_queue(text: str, endpoint: str | None = None) -> QueueSource:
+    """The queue that a text names; `endpoint` is the usual queue manager."""
+    elsewhere = _ELSEWHERE.fullmatch(text)
+    if elsewhere:
+        endpoint, text = elsewhere[1], elsewhere[2]
+    if text.lower().startswith(OUTGOING):
+        return QueueSource(text[len(OUTGOING) :], "outgoing", endpoint)
+    for suffix, kind in _SUFFIXES.items():
+        if text.lower().endswith(suffix):
+            name = text[: -len(suffix)]
+            # Those of the machine have no name of their own.
+            return QueueSource("" if name.lower() in _MACHINE else name, kind, endpoint)
+    return QueueSource(text, "queue", endpoint)
+
+
+def read_source(spark: "SparkSession", text: str, *, endpoint: str | None = None) -> "DataFrame":
+    """The messages of a source as they are now.
+
+    Raises:
+        PipelineError: a folder holds no messages.
+    """
+    folder = Path(text)
+    if folder.is_dir():
+        return _read_folder(spark, folder)
+    if "/" in text and not _ELSEWHERE.fullmatch(text) and "=" not in text:
+        raise PipelineError(
+            f"there is no folder {text}",
+            cause="The path is misspelt, or nothing was archived there yet.",
+            remedy="Name the folder of an archive, a folder of Parquet files, or a queue.",
+        )
+    return spark.read.format("msmq").options(**parse_queue(text, endpoint).options()).load()
+
+
+def read_sources(
+    spark: "SparkSession", texts: Iterable[str], *, endpoint: str | None = None
+) -> "list[DataFrame]":
+    """The messages of several sources."""
+    return [read_source(spark, text, endpoint=endpoint) for text in texts]
+
+
+def _read_folder(spark: "SparkSession", folder: Path) -> "DataFrame":
+    if (folder / DESCRIPTION).exists():
+        return read_archive(spark, folder)
+    if not any(folder.rglob("*.parquet")):
+        raise PipelineError(
+            f"the folder {folder} holds no messages",
+            cause="It is neither an archive nor a folder of Parquet files.",
+            remedy="Make one with `openmsmq pipeline archive` or `openmsmq pipeline decode`.",
+        )
+    return spark.read.parquet(str(folder.absolute()))
+
+
+def united(frames: "Sequence[DataFrame]") -> "DataFrame":
+    """All rows of several sources; columns that only some have are null in the others."""
+    found = frames[0]
+    for each in frames[1:]:
+        found = found.unionByName(each, allowMissingColumns=True)
+    return found

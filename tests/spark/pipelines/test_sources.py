@@ -1,0 +1,66 @@
+"""Where pipelines read from."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.spark.pipelines.rows import SENDER, frame, message
+
+import openmsmq
+from openmsmq.spark.pipelines.errors import PipelineError
+from openmsmq.spark.pipelines.sources import QueueSource, parse_queue, read_source, united
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ORDERS = r".\private$\orders"
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        (ORDERS, QueueSource(ORDERS, "queue", "usual")),
+        (rf"{ORDERS};Journal", QueueSource(ORDERS, "journal", "usual")),
+        (";journal", QueueSource("", "journal", "usual")),
+        (";deadletter", QueueSource("", "deadletter", "usual")),
+        (r".\system$;deadxact", QueueSource("", "xact_deadletter", "usual")),
+        (rf"/run/b.sock::{ORDERS}", QueueSource(ORDERS, "queue", "/run/b.sock")),
+        ("host:1801::;deadxact", QueueSource("", "xact_deadletter", "host:1801")),
+        (
+            r"DIRECT=TCP:fe80::1\private$\a",
+            QueueSource(r"DIRECT=TCP:fe80::1\private$\a", "queue", "usual"),
+        ),
+        ("outgoing:DIRECT=OS:b\\c", QueueSource("DIRECT=OS:b\\c", "outgoing", "usual")),
+    ],
+)
+def test_a_text_names_a_queue_its_kind_and_its_queue_manager(
+    text: str, source: QueueSource
+) -> None:
+    assert parse_queue(text, "usual") == source
+
+
+def test_options_leave_out_what_is_not_given() -> None:
+    assert parse_queue(";deadletter").options() == {"kind": "deadletter"}
+
+
+def test_a_queue_a_folder_of_parquet_and_their_union_are_read(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    with openmsmq.embedded(tmp_path / "data") as manager:
+        orders = manager.create_queue(ORDERS)
+        orders.send(openmsmq.Message("12 apples", label="order 1"))
+        manager.flush()
+        queue = read_source(spark, ORDERS, endpoint=str(manager.address))
+        frame(spark, [message(1)]).write.parquet(str(tmp_path / "rows"))
+        rows = read_source(spark, str(tmp_path / "rows"))
+        both = united([queue, rows]).select("label", "id").collect()
+    assert {row["label"] for row in both} == {"order 1"}
+    assert rf"{SENDER}\1" in {row["id"] for row in both}
+    assert len(both) == 2
+
+
+def test_folders_without_messages_are_refused(spark: "SparkSession", tmp_path: Path) -> None:
+    with pytest.raises(PipelineError, match="holds no messages"):
+        read_source(spark, str(tmp_path))
+    with pytest.raises(PipelineError, match="there is no folder"):
+        read_source(spark, str(tmp_path / "other"))
