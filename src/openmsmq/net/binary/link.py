@@ -31,6 +31,10 @@ class Link(asyncio.Protocol):
         self.full = False
         self._transport: asyncio.Transport | None = None
 
+    @property
+    def is_open(self) -> bool:
+        return self._transport is not None
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # Stream transports are no other; uvloop's are no subclass of it.
         stream = cast(asyncio.Transport, transport)

@@ -18,6 +18,8 @@ from .ping import PingAnswerer, PingSender
 
 BACKLOG: Final = 512
 CONNECT_SECONDS: Final = 30.0
+# How long a peer may take to read the last bytes before its connection is cut.
+LINGER_SECONDS: Final = 2.0
 # A timer never sleeps longer.
 LONGEST_SLEEP: Final = 60.0
 _ANY: Final = frozenset(("", "0.0.0.0", "::"))  # noqa: S104 - compared with, not bound to
@@ -67,6 +69,9 @@ class BinaryShell:
         self._links: dict[int, Link] = {}
         self._addresses: dict[int, str] = {}
         self._paused: set[int] = set()
+        # Links that are hung up but not gone yet.
+        self._ending: set[Link] = set()
+        self._gone = asyncio.Event()
         self._server: asyncio.Server | None = None
         self._pings: list[asyncio.DatagramTransport] = []
         self._ping_sender: PingSender | None = None
@@ -96,12 +101,16 @@ class BinaryShell:
         Raises:
             ConfigError: the port cannot be had.
         """
+        family = socket.AF_INET6 if ":" in self._bind else socket.AF_INET
+        sock = socket.socket(family, socket.SOCK_DGRAM)
         try:
-            transport, _ = await self._loop.create_datagram_endpoint(
-                lambda: PingAnswerer(self._protocol.ping_request), (self._bind, port)
-            )
+            sock.bind((self._bind, port))
         except OSError as exc:
+            sock.close()
             raise ConfigError(f"ping_port: {self._bind}:{port}: {exc.strerror or exc}") from exc
+        transport, _ = await self._loop.create_datagram_endpoint(
+            lambda: PingAnswerer(self._protocol.ping_request), sock=sock
+        )
         self._pings.append(transport)
         return _where(transport.get_extra_info("socket"))
 
@@ -118,9 +127,13 @@ class BinaryShell:
         for task in list(self._connecting):
             task.cancel()
         await asyncio.gather(*self._connecting, return_exceptions=True)
-        for link in list(self._links.values()):
-            link.close()
+        for link in self._links.values():
+            self._hang_up(link)
         self._links.clear()
+        while self._ending:
+            # What does not end by itself is cut off by its timer.
+            self._gone.clear()
+            await self._gone.wait()
 
     # What links tell
 
@@ -152,6 +165,8 @@ class BinaryShell:
             self._host.wake()
 
     def lost(self, link: Link) -> None:
+        self._ending.discard(link)
+        self._gone.set()
         if link.number and self._links.pop(link.number, None) is not None:
             self._protocol.connection_lost(link.number, now=self._now())
             self._host.wake()
@@ -201,9 +216,16 @@ class BinaryShell:
         self._paused.discard(event.connection)
         if link is not None:
             link.write(event.data)
-            link.close()
+            self._hang_up(link)
         if self._disconnected is not None:
             self._disconnected(event, address)
+
+    def _hang_up(self, link: Link) -> None:
+        """Close a link once what was written has left, or after a while."""
+        if link.is_open:
+            self._ending.add(link)
+            self._loop.call_later(LINGER_SECONDS, link.abort)
+        link.close()
 
     def _start(self, work: Coroutine[object, object, None]) -> None:
         task = self._loop.create_task(work)
