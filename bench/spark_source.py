@@ -21,7 +21,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from struct import Struct
 from typing import Any, Final
 
 import pyarrow as pa
@@ -57,8 +56,8 @@ BODY_SIZE: Final = 1024
 # So many blocks are kept ready; the ceiling sends them again and again.
 READY_BLOCKS: Final = 50
 START_SECONDS: Final = 60.0
-_ASK: Final = Struct("<Q")
-_LENGTH: Final = Struct("<I")
+# Lengths and counts on the wire.
+NUMBER_BYTES: Final = 4
 
 
 # The ceiling
@@ -82,8 +81,7 @@ class BlockServer:
 
     def _answer(self, client: socket.socket) -> None:
         with client:
-            (wanted,) = _ASK.unpack(client.recv(_ASK.size, socket.MSG_WAITALL))
-            for number in range(wanted):
+            for number in range(received_number(client)):
                 client.sendall(self._blocks[number % len(self._blocks)])
 
     def close(self) -> None:
@@ -92,12 +90,20 @@ class BlockServer:
         self._socket.close()
 
 
+def number_bytes(number: int) -> bytes:
+    return number.to_bytes(NUMBER_BYTES, "little")
+
+
+def received_number(sock: socket.socket) -> int:
+    return int.from_bytes(sock.recv(NUMBER_BYTES, socket.MSG_WAITALL), "little")
+
+
 def received_blocks(port: int, count: int) -> Iterator[local.Block]:
     """Blocks of the server, read with as little as can be."""
     with socket.create_connection(("127.0.0.1", port)) as sock:
-        sock.sendall(_ASK.pack(count))
+        sock.sendall(number_bytes(count))
         for _ in range(count):
-            (length,) = _LENGTH.unpack(sock.recv(_LENGTH.size, socket.MSG_WAITALL))
+            length = received_number(sock)
             memory = memoryview(bytearray(length))
             filled = 0
             while filled < length:
@@ -219,7 +225,7 @@ class Serve:
             )
             upto = queue.ranges.plan(0, max_rows=READY_BLOCKS * BLOCK_ROWS).end
             payloads = map(local.encode, queue.ranges.peek(0, upto, block_rows=BLOCK_ROWS))
-            return [_LENGTH.pack(len(payload)) + payload for payload in payloads]
+            return [number_bytes(len(payload)) + payload for payload in payloads]
 
     def close(self) -> None:
         self._process.terminate()

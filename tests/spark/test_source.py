@@ -56,7 +56,7 @@ class Spark:
             .trigger(availableNow=True)
             .start()
         )
-        query.awaitTermination(60)
+        query.awaitTermination(300)
         return query
 
 

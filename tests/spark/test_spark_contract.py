@@ -189,7 +189,7 @@ class Recorded:
     def run(self) -> list[Call]:
         """Read what is available; the calls of this run only, without process ids."""
         before = len(self.calls())
-        self.start().awaitTermination(60)
+        self.start().awaitTermination(300)
         return [call[1:] for call in self.calls()[before:]]
 
     def calls(self) -> list[Call]:
@@ -299,6 +299,6 @@ def test_a_limit_of_everything_comes_with_trigger_once_only(recorded: Recorded) 
         .trigger(once=True)
         .start()
     )
-    query.awaitTermination(60)
+    query.awaitTermination(300)
     limits = {call[3] for call in calls() if call[1] == "latestOffset"}
     assert limits == {"ReadAllAvailable()"}
