@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import Any
+from uuid import UUID
 
 from hypothesis import strategies as st
 from tests.wire.strategies import user_messages
 
 from openmsmq.spark.columns import Packets
-from openmsmq.wire.queue_address import direct_address
+from openmsmq.wire.queue_address import direct_address, private_address, public_address
+from openmsmq.wire.security_header import SecurityHeader
 from openmsmq.wire.user_message_builder import build_user_message
 
 ORDERS = direct_address(r"OS:shop\private$\orders")
@@ -36,15 +39,42 @@ def ordinary_messages(draw: st.DrawFn) -> list[bytes]:
     ]
 
 
+# Few GUIDs, so that queues are on the same queue managers, which is written in other ways.
+guids = st.sampled_from([UUID(int=number) for number in range(3)])
+addresses = st.one_of(
+    st.builds(private_address, guids, st.integers(0, 3)),
+    st.builds(public_address, guids),
+    st.just(ORDERS),
+)
+sids = st.sampled_from([b"", b"\1\1\0\0\0\0\0\5\x12\0\0\0", b"no sid"])
+# Any: the values are of every type that a property has.
+related_properties: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {"destination_queue": addresses},
+    optional={
+        "admin_queue": addresses,
+        "response_queue": addresses,
+        "source_queue_manager": guids,
+        "queue_manager_address": guids,
+        "security_header": st.builds(SecurityHeader, st.integers(0, 2), sids),
+        "correlation_id": st.just(bytes(20)) | st.just(bytes(19) + b"\1"),
+    },
+)
+messages = user_messages | related_properties.map(
+    lambda properties: build_user_message(**properties)
+)
+# Flags of BaseHeader and UserHeader, which say what follows.
+FLAG_BYTES = (2, 3, 60, 61, 62, 63)
+
+
 @st.composite
 def mutated_messages(draw: st.DrawFn) -> bytes:
     """A message with some bytes changed, most of them in the headers, or cut short or too long."""
-    packet = bytearray(draw(user_messages))
+    packet = bytearray(draw(messages))
     for _ in range(draw(st.integers(0, 3))):
-        at = draw(st.integers(0, len(packet) - 1) | st.integers(0, min(len(packet) - 1, 200)))
-        packet[at] = draw(
-            st.integers(0, 255) | st.sampled_from([packet[at] ^ 1 << bit for bit in range(8)])
-        )
+        anywhere = st.integers(0, len(packet) - 1)
+        at = draw(anywhere | st.integers(0, 119) | st.sampled_from(FLAG_BYTES))
+        bits = [packet[at] ^ 1 << bit for bit in range(8)]
+        packet[at] = draw(st.integers(0, 255) | st.sampled_from(bits))
     end = draw(st.just(len(packet)) | st.integers(0, len(packet)))
     packet = packet[:end] + draw(st.just(b"") | st.binary(max_size=8))
     if draw(st.booleans()) and len(packet) >= 12:
@@ -57,7 +87,7 @@ def mutated_messages(draw: st.DrawFn) -> bytes:
 def blocks(draw: st.DrawFn) -> Packets:
     """Blocks of every mixture of packets, as queues and as captures have them."""
     packets = draw(ordinary_messages())
-    packets += draw(st.lists(user_messages | mutated_messages(), max_size=4))
+    packets += draw(st.lists(messages | mutated_messages(), max_size=4))
     packets = draw(st.permutations(packets))
     block = block_of(packets)
     if not draw(st.booleans()):
