@@ -21,11 +21,8 @@ _FIRST_PRINTABLE: Final = np.uint8(0x20)
 _PRINTABLES: Final = np.uint8(0x7F - 0x20)
 # The others that text may have, as in `sniff_text`.
 _TEXT_CONTROLS: Final = np.isin(np.arange(256), list(b"\t\n\x0c\r"))
-# Texts that are surely of this kind. Of others `text_of_body` decides, which takes more.
-_SURELY: Final = {
-    "xml": r"^[ \t\r\n]*(?:<\?xml[^<>?]*\?>[ \t\r\n]*)?<[A-Za-z_][A-Za-z0-9_.\-]*[ \t\r\n/>]",
-    "json": r"(?s)^[ \t\r\n]*(?:\{.*\}|\[.*\])[ \t\r\n]*\z",
-}
+_BLANKS: Final = " \t\r\n"
+_XML: Final = r"^[ \t\r\n]*(?:<\?xml[^<>?]*\?>[ \t\r\n]*)?<[A-Za-z_][A-Za-z0-9_.\-]*[ \t\r\n/>]"
 
 
 def body_columns(
@@ -70,9 +67,28 @@ def _usual(
     if not good.all():
         texts, rows = texts.filter(pa.array(good)), rows[good]
     if body_format in _SURELY:
-        matches = pc.match_substring_regex(texts, _SURELY[body_format])
+        matches = _SURELY[body_format](texts)
         texts, rows = texts.filter(matches), rows[matches.to_numpy(zero_copy_only=False)]
     return rows, texts
+
+
+def _surely_xml(texts: pa.StringArray) -> pa.BooleanArray:
+    return pc.match_substring_regex(texts, _XML)
+
+
+def _surely_json(texts: pa.StringArray) -> pa.BooleanArray:
+    # By the ends of each text: a regular expression would go through all of it.
+    inner = pc.ascii_trim(texts, _BLANKS)
+    is_object = pc.and_(pc.starts_with(inner, "{"), pc.ends_with(inner, "}"))
+    is_array = pc.and_(pc.starts_with(inner, "["), pc.ends_with(inner, "]"))
+    return pc.or_(is_object, is_array)
+
+
+# Which texts are of this kind without doubt; of others `text_of_body` decides, which takes more.
+_SURELY: Final[dict[str, Callable[[pa.StringArray], pa.BooleanArray]]] = {
+    "xml": _surely_xml,
+    "json": _surely_json,
+}
 
 
 def _wide_ascii(bodies: pa.BinaryArray) -> tuple[pa.StringArray, Mask]:
