@@ -124,7 +124,7 @@ class Ranges:
         for message in islice(messages, None if max_rows is None else max(max_rows, 1)):
             if max_bytes is not None and count and size + message.size > max_bytes:
                 break
-            end = message.sequence
+            end = message.lookup_id & SEQUENCE_MASK
             count += 1
             size += message.size
             mixed = end * _MIX & _MASK
