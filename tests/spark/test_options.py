@@ -1,5 +1,6 @@
 """Options: what is wrong is refused by name, with what is allowed."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -216,3 +217,12 @@ def test_what_is_wrong_either_way_is_refused_at_once(given: dict[str, str], mess
 def test_options_of_either_way_are_left_for_later() -> None:
     check_options({})
     check_options(QUEUE)
+
+
+def test_the_page_has_every_option_of_reading() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "spark.md").read_text(encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        ReadOptions.parse({"no such option": "x"})
+    names = str(caught.value).partition("the options are ")[2].split(", ")
+    assert len(names) > 30
+    assert [name for name in names if f"`{name}" not in page] == []
