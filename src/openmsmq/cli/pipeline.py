@@ -22,7 +22,7 @@ P = ParamSpec("P")
 
 _HELP: Final = "Archive, audit, triage, replay and measure messages with Spark."
 # Their modules have a function of the same name, and load Spark only when it is called.
-COMMANDS: Final = ("archive", "audit", "triage", "latency")
+COMMANDS: Final = ("archive", "audit", "triage", "replay", "decode", "latency")
 SOURCE_HELP: Final = (
     r"a queue ('.\private$\orders', ';deadletter', 'PATH;journal', 'outgoing:DEST', each after "
     "'ENDPOINT::' if another queue manager has it), an archive, or a folder of Parquet files"

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from .connection import SocketOption
+from .failure import FAILED
 from .output import JsonOption
 from .pipeline import MasterOption, show, spark_session
 
@@ -69,22 +70,34 @@ def archive(
     master: MasterOption = None,
     socket: SocketOption = None,
 ) -> None:
-    """Add messages to an archive: once each, with a manifest that proves there are no gaps."""
+    """Add messages to an archive: once each, with a manifest that proves there are no gaps.
+
+    Without a queue, --compact and --verify look after an archive that is there.
+    """
+    reads = bool(queue or pattern or kind is not Kind.QUEUE)
+    if not reads and not (compact or verify):
+        raise typer.BadParameter("say what to archive: --queue NAME, --pattern TEXT or --kind KIND")
     with spark_session(master) as spark:
         from openmsmq.spark.pipelines.archive import archive as run
+        from openmsmq.spark.pipelines.archive import look_after
 
-        result = run(
-            spark,
-            directory,
-            queues=queue or (),
-            queue_pattern=pattern,
-            kind=kind,
-            consume=consume,
-            consumer_name=consumer_name,
-            table=table,
-            follow=follow,
-            compact=compact,
-            verify=verify,
-            options={"endpoint": str(socket)} if socket else None,
-        )
+        if reads:
+            result = run(
+                spark,
+                directory,
+                queues=queue or (),
+                queue_pattern=pattern,
+                kind=kind,
+                consume=consume,
+                consumer_name=consumer_name,
+                table=table,
+                follow=follow,
+                compact=compact,
+                verify=verify,
+                options={"endpoint": str(socket)} if socket else None,
+            )
+        else:
+            result = look_after(spark, directory, compact=compact, verify=verify)
     show(result.summary(), as_json=as_json)
+    if result.verification is not None and not result.verification.complete:
+        raise typer.Exit(FAILED)

@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["ArchiveResult", "archive", "compact_archive", "read_archive", "verify_archive"]
+__all__ = [
+    "ArchiveResult",
+    "archive",
+    "compact_archive",
+    "look_after",
+    "read_archive",
+    "verify_archive",
+]
 
 MESSAGES_PER_BATCH: Final = 200_000
 BYTES_PER_BATCH: Final = "1g"
@@ -58,13 +65,13 @@ class ArchiveResult:
         """The outcome for people."""
         warnings: tuple[str, ...] = ()
         if self.verification is not None and not self.verification.complete:
-            warnings = ("The archive is not complete; `--verify` lists the problems.",)
+            warnings = ("The archive is not complete; the problems are listed below.",)
         tables: tuple[Table, ...] = (coverage_table(self.queues),)
         if self.verification is not None:
             tables = self.verification.summary().tables
         return Summary(
             "archive",
-            f"Archived {self.messages:,} messages in {self.batches:,} batches",
+            self._headline(),
             facts=(
                 (Column("messages", "Messages", Kind.COUNT), self.messages),
                 (Column("batches", "Batches", Kind.COUNT), self.batches),
@@ -85,6 +92,11 @@ class ArchiveResult:
             warnings=warnings,
             outputs=(("Archive", str(self.path)), ("Report", str(self.path / REPORT))),
         )
+
+    def _headline(self) -> str:
+        if self.verification is not None and not self.verification.complete:
+            return self.verification.summary().headline
+        return f"Archived {self.messages:,} messages in {self.batches:,} batches"
 
     def _more_facts(self) -> tuple[tuple[Column, str | int | bool], ...]:
         facts: list[tuple[Column, str | int | bool]] = []
@@ -136,6 +148,7 @@ def archive(
     Raises:
         QueueError: it cannot go on; what was archived before stays as it is.
     """
+    _check_session()
     directory = Path(path).absolute()
     started = time.monotonic()
     source = {
@@ -154,20 +167,46 @@ def archive(
         with explained():
             query = run.start(spark, source, follow=follow)
         run.wait(query)
+    return _result(spark, opened, run.steps, started, compact=compact, verify=verify)
+
+
+def look_after(
+    spark: "SparkSession", path: str | Path, *, compact: bool = False, verify: bool = True
+) -> ArchiveResult:
+    """Put small files of an archive together, or check it, without adding anything.
+
+    Raises:
+        PipelineError: there is no archive, it is damaged, or somebody writes to it.
+    """
+    started = time.monotonic()
+    opened = Archive.open(Path(path).absolute())
+    with explained():
+        return _result(spark, opened, [], started, compact=compact, verify=verify)
+
+
+def _result(
+    spark: "SparkSession",
+    opened: Archive,
+    steps: list[Step],
+    started: float,
+    *,
+    compact: bool,
+    verify: bool,
+) -> ArchiveResult:
     result = ArchiveResult(
-        directory,
+        opened.path,
         opened.kind,
-        time.monotonic() - started,
-        len(run.steps),
-        sum(each.count for step in run.steps for each in step.ranges),
-        sum(len(step.files) for step in run.steps),
-        sum(file.bytes for step in run.steps for file in step.files),
+        0.0,
+        len(steps),
+        sum(each.count for step in steps for each in step.ranges),
+        sum(len(step.files) for step in steps),
+        sum(file.bytes for step in steps for file in step.files),
         coverage(opened.manifest),
-        compact_archive(spark, directory) if compact else None,
-        verify_archive(spark, directory) if verify else None,
+        compact_archive(spark, opened.path) if compact else None,
+        verify_archive(spark, opened.path) if verify else None,
     )
     result = replace(result, seconds=time.monotonic() - started)
-    write_report(directory / REPORT, result.summary())
+    write_report(opened.path / REPORT, result.summary())
     return result
 
 
@@ -226,6 +265,17 @@ class _Run:
             if self._fault is not None:
                 raise self._fault from None
             raise
+
+
+def _check_session() -> None:
+    from pyspark.sql.utils import is_remote
+
+    if is_remote():
+        raise PipelineError(
+            "an archive cannot be written over Spark Connect",
+            cause="The driver keeps the manifest, and over Spark Connect it is another process.",
+            remedy="Run it where the driver is, with a Spark master.",
+        )
 
 
 def _queue_options(

@@ -18,6 +18,7 @@ from .errors import PipelineError
 from .failures import explained
 from .output import write_outputs
 from .packet_files import FileKind, FileRange, PacketKind, Piece, cut_points, file_kind, pieces
+from .parallelism import parallelism
 from .progress import progress
 from .summary import Bars, Column, Kind, Summary, Table, Tone
 
@@ -223,8 +224,8 @@ def _ranges(spark: "SparkSession", files: Sequence[tuple[Path, FileKind]]) -> "D
         )
         cuts = named.repartition(len(large)).mapInArrow(cut, _RANGES).collect()
         rows += [tuple(row) for row in cuts]
-    parallel = spark.sparkContext.defaultParallelism
-    tasks = max(len(rows) - len(small) + len(small) // FILES_PER_TASK, min(parallel, len(rows)))
+    parts = len(rows) - len(small) + len(small) // FILES_PER_TASK
+    tasks = max(parts, min(parallelism(spark), len(rows)))
     return spark.createDataFrame(rows, _RANGES).repartition(tasks)
 
 

@@ -15,6 +15,7 @@ from .data_files import SEQUENCE, STEP, file_table, step_facts
 from .durable import file_sha256
 from .manifest import DataFile, Manifest, Range, gaps, range_name
 from .offset_log import committed_batches, query_id
+from .parallelism import parallelism
 from .progress import progress
 from .summary import Column, Kind, Summary, Table, Value
 
@@ -196,7 +197,7 @@ def _inspect(
         return []
     root = archive.path.absolute()
     rows = [(file.path, file.rows, file.bytes, file.sha256) for file in files]
-    tasks = max(1, min(len(rows) // FILES_PER_TASK, spark.sparkContext.defaultParallelism * 4))
+    tasks = max(1, min(len(rows) // FILES_PER_TASK, parallelism(spark) * 4))
     frame = spark.createDataFrame(rows, "path string, rows bigint, bytes bigint, sha256 string")
 
     def inspect(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

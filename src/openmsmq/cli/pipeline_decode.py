@@ -1,0 +1,52 @@
+"""`openmsmq pipeline decode`."""
+
+from typing import Annotated
+
+import typer
+
+from .connection import SocketOption
+from .output import JsonOption
+from .pipeline import MasterOption, OutputOption, show, spark_session
+
+
+def decode(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...",
+            help="Files, folders or patterns: Parquet with a column of packets, pcap and pcapng "
+            "captures, raw packets with or without a length before each.",
+        ),
+    ],
+    *,
+    column: Annotated[
+        str, typer.Option(metavar="NAME", help="Column of the packets in Parquet files.")
+    ] = "raw_packet",
+    port: Annotated[
+        list[int] | None,
+        typer.Option(min=1, max=65535, help="TCP port of queue managers in captures; repeatable."),
+    ] = None,
+    body_format: Annotated[
+        str, typer.Option(metavar="FORMAT", help="binary, text, auto, xml or json.")
+    ] = "binary",
+    output: OutputOption = None,
+    as_json: JsonOption = False,
+    master: MasterOption = None,
+    socket: SocketOption = None,
+) -> None:
+    """Decode captured packets into a table; malformed ones are counted and kept."""
+    # No queue manager is needed; every command takes the option.
+    del socket
+    with spark_session(master) as spark:
+        from openmsmq.spark.pipelines.decode import decode as run
+        from openmsmq.wire.capture import BINARY_PORT
+
+        result = run(
+            spark,
+            paths,
+            output,
+            packet_column=column,
+            ports=port or (BINARY_PORT,),
+            body_format=body_format,
+        )
+    show(result.summary(), as_json=as_json)

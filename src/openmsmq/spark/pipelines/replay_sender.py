@@ -1,0 +1,103 @@
+"""Sending the chunks of a replay, each once, and removing the originals of those that were sent."""
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.cli.progress import progress
+from openmsmq.spark.connection import open_connection
+from openmsmq.spark.options import ReadOptions
+from openmsmq.spark.queue_selection import select_queues
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import QueueError
+
+from .replay_job import SENT_COLUMNS, TARGET, ReplayJob, numbered
+from .replay_state import IDENTITY, ReplayState, Run, chunk_name
+from .sources import parse_queue
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+CHUNK_ROWS: Final = 10_000
+# How long a chunk takes at the wanted rate, so that the rate is even.
+CHUNK_SECONDS: Final = 2.0
+
+
+class Sender:
+    """Sends the chunks of runs."""
+
+    def __init__(
+        self,
+        job: ReplayJob,
+        memory: ReplayState,
+        rate: float | None,
+        transaction: str | None,
+        *,
+        remove: bool,
+    ) -> None:
+        self._job = job
+        self._memory = memory
+        self._rate = rate
+        self._transaction = transaction
+        self._remove = remove
+
+    def run(self, rows: "DataFrame | None") -> tuple[int, int]:
+        """Finish earlier runs, then send what is new; return how many were sent and removed."""
+        runs = self._memory.runs()
+        if rows is not None:
+            chunk = CHUNK_ROWS
+            if self._rate is not None:
+                chunk = min(chunk, max(1, int(self._rate * CHUNK_SECONDS)))
+            runs.append(self._memory.plan(numbered(rows), chunk))
+        left = [(run, number) for run in runs for number in run.open_chunks(remove=self._remove)]
+        sent = removed = 0
+        started = time.monotonic()
+        with progress("replaying", sum(run.messages for run in runs) or None) as update:
+            for run, number in left:
+                if not run.is_sent(number):
+                    sent += self._send(run, number)
+                    update(sent)
+                if self._remove:
+                    removed += self._remove_originals(run, number)
+                if self._rate is not None:
+                    time.sleep(max(0.0, started + sent / self._rate - time.monotonic()))
+        return sent, removed
+
+    def _send(self, run: Run, number: int) -> int:
+        job = self._job
+        rows = run.chunk(job.spark, number)
+        identities = [(row[0], row[1]) for row in rows.select(*IDENTITY).collect()]
+        writer = (
+            rows.selectExpr(f"{TARGET} as queue", *SENT_COLUMNS)
+            .write.format("msmq")
+            .options(**job.options)
+            .option("idempotencyKey", chunk_name(job.key, identities))
+        )
+        if self._transaction is not None:
+            writer = writer.option("transaction", self._transaction)
+        writer.mode("append").save()
+        run.note_sent(number)
+        return len(identities)
+
+    def _remove_originals(self, run: Run, number: int) -> int:
+        if run.is_removed(number):
+            return 0
+        job = self._job
+        rows = run.chunk(job.spark, number).select("lookup_id", "id").collect()
+        given = parse_queue(job.source, job.endpoint).options()
+        options = ReadOptions.parse({**job.options, **given})
+        removed = 0
+        with open_connection(options.connection) as manager:
+            (source,) = select_queues(manager, options)
+            with manager.open_queue(source.opened_as, "receive") as queue:
+                for lookup_id, message_id in rows:
+                    try:
+                        # Nothing else is taken, not even where a queue was made again.
+                        if queue.peek_by_lookup_id(lookup_id).id == message_id:
+                            queue.receive_by_lookup_id(lookup_id)
+                            removed += 1
+                    except QueueError as exc:
+                        if exc.code != Hresult.MQ_ERROR_MESSAGE_NOT_FOUND:
+                            raise
+            manager.flush()
+        run.note_removed(number)
+        return removed
