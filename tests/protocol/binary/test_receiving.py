@@ -449,6 +449,31 @@ def test_an_outgoing_queue_that_is_forgotten_leaves_nothing() -> None:
     a.send(TO_B, b"3")
     network.advance(6)
     assert b.receive() == [b"3"]
+    # This one made the connection: its link goes, too, once it is not in use.
+    network.cut()
+    network.advance(1)
+    assert drop_unused_outgoing(a.qm.state)
+    network.run()
+    assert a.binary.outgoing(now=network.now) == []
+    a.send(TO_B, b"4")
+    network.advance(6)
+    assert b.receive() == [b"4"]
+
+
+def test_an_outgoing_queue_over_a_session_of_the_peer_is_forgotten() -> None:
+    network, a, b = pair()
+    a.create(r"private$\answers")
+    a.send(TO_B, b"1")
+    network.run()
+    b.send(r"DIRECT=TCP:10.0.0.1\private$\answers", b"2")
+    network.advance(1)
+    assert a.receive(r"private$\answers") == [b"2"]
+    assert drop_unused_outgoing(b.qm.state)
+    network.run()
+    assert b.binary.outgoing(now=network.now) == []
+    a.send(TO_B, b"3")
+    network.run()
+    assert b.receive() == [b"1", b"3"]
 
 
 def test_an_express_acknowledgment_waits_for_what_it_tells_of() -> None:
@@ -469,3 +494,24 @@ def test_an_express_acknowledgment_waits_for_what_it_tells_of() -> None:
     b.flushing = True
     network.run()
     assert len(a.bodies(r"private$\admin")) == 1
+
+
+def test_of_messages_that_come_together_those_that_fit_are_taken() -> None:
+    _, b, peer = raw({"quota": 1})
+    peer.send(plain(1, bytes(500)), plain(2, bytes(500)), plain(3, bytes(100)))
+    assert [len(body) for body in b.bodies()] == [500, 100]
+    assert b.binary.counters["refused: NACK_Q_EXCEED_QUOTA"] == 1
+
+
+def test_the_way_to_a_host_is_forgotten_with_its_last_outgoing_queue() -> None:
+    network, a, b = pair()
+    a.send(TO_B, b"1")
+    network.advance(1)
+    network.cut()
+    network.advance(1)
+    assert drop_unused_outgoing(a.qm.state)
+    network.run()
+    assert a.binary.outgoing(now=network.now) == []
+    a.send(TO_B, b"2")
+    network.advance(6)
+    assert b.receive() == [b"1", b"2"]

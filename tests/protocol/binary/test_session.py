@@ -28,8 +28,9 @@ from openmsmq.protocol.binary.events import (
 )
 from openmsmq.protocol.binary.session import BinarySession
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.protocol.binary.timers import SessionTimer
+from openmsmq.protocol.binary.timers import SessionTimer, Timers
 from openmsmq.wire.scalars import TxSequenceID
+from openmsmq.wire.session_ack import SessionAck
 from openmsmq.wire.session_header import SessionHeader
 from openmsmq.wire.transaction_header import TransactionHeader
 from openmsmq.wire.user_message import UserMessage
@@ -309,6 +310,30 @@ def test_no_other_acknowledgment_follows_one_that_rode_along() -> None:
     assert SessionHeader.parse(session.data_to_send()[1])[0] == header(2, 1, 0b11, sent=1)
     session.handle_timer(now=NOW + 1)
     assert not session.data_to_send()
+
+
+def test_an_acknowledgment_rides_on_the_first_of_several_messages() -> None:
+    session = open_session()
+    deliver(session, 2)
+    session.send_express([message(1), message(2), message(3)], ["1", "2", "3"], now=NOW + 7.6)
+    first, session_header, *others = session.data_to_send()
+    assert first[2] & 0x10
+    assert SessionHeader.parse(session_header)[0] == header(2, sent=1)
+    assert others == [message(2), message(3)]
+    assert (session.sent.count, session.sent.unacked) == (3, 3)
+    session.receive_data(SessionAck(header(2, sent=2)).serialize(), now=NOW + 8)
+    (acknowledged,) = events(session)
+    assert isinstance(acknowledged, MessagesAcknowledged)
+    assert acknowledged.express == ["1", "2"]
+
+
+def test_nothing_of_a_stopped_timer_is_over() -> None:
+    timers = Timers()
+    assert timers.elapsed(SessionTimer.ACK_SEND, now=NOW) == 0
+    timers.start(SessionTimer.ACK_SEND, 10, now=NOW)
+    assert timers.elapsed(SessionTimer.ACK_SEND, now=NOW + 5) == 0.5
+    timers.stop(SessionTimer.ACK_SEND)
+    assert timers.elapsed(SessionTimer.ACK_SEND, now=NOW + 5) == 0
 
 
 def test_without_anything_to_acknowledge_nothing_rides_along() -> None:

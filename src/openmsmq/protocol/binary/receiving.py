@@ -346,12 +346,12 @@ class _Read:
         return not left
 
     def _left(self, run: list[_Arriving], count: int) -> list[_Arriving]:
-        """What is not complete after so many messages."""
-        for at, each in enumerate(run):
-            count -= len(each.run.packets)
-            if count < 0:
-                return run[at:]
-        return []
+        """What is not complete after so many messages, which are fewer than there are."""
+        at = 0
+        while count >= len(run[at].run.packets):
+            count -= len(run[at].run.packets)
+            at += 1
+        return run[at:]
 
     def _delivered(self, arriving: _Arriving, classes: list[MessageClass]) -> None:
         """Some or all messages of a run are dealt with."""
