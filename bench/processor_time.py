@@ -136,7 +136,7 @@ def part_of(file: str) -> str:
     return next(part for path, part in PARTS if path in file)
 
 
-def thread_table(found: dict[str, Threads]) -> Table:
+def thread_table(found: dict[str, Threads], how: str) -> Table:
     table = Table(
         *(
             "flow",
@@ -146,7 +146,7 @@ def thread_table(found: dict[str, Threads]) -> Table:
             "store threads",
             "in system calls",
         ),
-        title="Processor time of the queue manager, µs per message",
+        title=f"Processor time of the queue manager, µs per message, {how}",
     )
     for name, threads in found.items():
         times = [f"{each:.2f}" for each in (*threads.loop, *threads.others)]
@@ -199,7 +199,8 @@ def present(options: Options) -> None:
             print(json.dumps({"benchmark": "processor-time", "flow": mode, "loop": times.loop}))
             print(json.dumps({"benchmark": "processor-time", "flow": mode, "store": times.others}))
         return
-    tables = [thread_table(threads)]
+    how = "compiled modules" if options.compiled else "pure Python"
+    tables = [thread_table(threads, how)]
     if sampled:
         tables += [part_table(sampled), *(function_table(*each) for each in sampled.items())]
     for table in tables:

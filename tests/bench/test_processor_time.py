@@ -53,4 +53,4 @@ def test_threads_are_told_apart(tmp_path: Path) -> None:
         found = measure_threads(broker, Task(broker.address, "durable", "flow", seconds=2.0))
     assert found.loop[0] > 0
     assert found.others[1] > 0
-    assert "| durable |" in markdown(thread_table({"durable": found}))
+    assert "| durable |" in markdown(thread_table({"durable": found}, "pure Python"))
