@@ -4,14 +4,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from openmsmq import Message, QueueManager
 
 from .demo_transfer import WAIT_SECONDS, Pair
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from openmsmq.spark.pipelines.audit import AuditResult
 
@@ -113,17 +113,19 @@ def audit_messages(pair: Pair, folder: Path) -> Audited:
 
 def _audit(spark: "SparkSession", pair: Pair, folder: Path) -> "AuditResult":
     from openmsmq.spark.pipelines.audit import audit
-    from openmsmq.spark.pipelines.sources import read_source, united
+    from openmsmq.spark.pipelines.sources import read_source
 
-    def read(manager: QueueManager, name: str) -> Any:
-        return read_source(spark, name, endpoint=manager.address)
+    def read(manager: QueueManager, *queues: str, kind: str = "queue") -> "DataFrame":
+        options = {"endpoint": manager.address, "queues": ",".join(queues), "kind": kind}
+        return spark.read.format("msmq").options(**options).load()
 
     sends = read_source(spark, str(folder / "archive"))
-    here = (_ADMIN, ";deadletter", ";deadxact")
-    there = (_ORDERS, f"{_ORDERS};journal", _NEWS, f"{_NEWS};journal")
-    evidence = [read(pair.sender, name) for name in here]
-    evidence += [read(pair.receiver, name) for name in there]
-    return audit(sends, [united(evidence)], output=folder / "audit")
+    evidence = [
+        read(pair.sender, _ADMIN),
+        read(pair.receiver, _ORDERS, _NEWS),
+        read(pair.receiver, _ORDERS, _NEWS, kind="journal"),
+    ]
+    return audit(sends, evidence, output=folder / "audit")
 
 
 @contextmanager

@@ -83,6 +83,11 @@ CASES: Final[dict[str, tuple[Row, list[Row], State]]] = {
         [found(11, "deadletter", **{"class": MessageClass.NACK_ACCESS_DENIED})],
         State.DEAD_LETTERED,
     ),
+    "sent, as only its dead letter shows": (
+        found(26, "deadletter", **{"class": MessageClass.NACK_DELETED}),
+        [found(26, "deadletter", **{"class": MessageClass.NACK_DELETED})],
+        State.DEAD_LETTERED,
+    ),
     "a dead letter without a reason": (message(12), [found(12, "deadletter")], State.DEAD_LETTERED),
     "read and dead": (
         message(13, acknowledge=3),

@@ -90,6 +90,7 @@ def test_programs_get_facts_first_and_then_each_row() -> None:
         (0.125, Kind.SHARE, "12.5%"),
         (0.0042, Kind.SECONDS, "4 ms"),
         (2.5, Kind.COUNT, "2.50"),
+        (1234, Kind.NUMBER, "1,234"),
         (True, Kind.TEXT, "yes"),
         (False, Kind.TEXT, "no"),
         (TIME.replace(tzinfo=None), Kind.TIME, "2026-03-01 12:00:00 UTC"),

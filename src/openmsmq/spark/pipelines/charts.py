@@ -23,7 +23,7 @@ CYCLE: Final = ("#3b6fb6", "#e08214", "#2f9e6e", "#b24a8c", "#7b6fd0", "#6b7785"
 INK: Final = "#1f2933"
 FAINT: Final = "#e4e8ee"
 WIDTH_INCHES: Final = 8.6
-LABEL_LENGTH: Final = 44
+LABEL_LENGTH: Final = 52
 # The stubs want each key as a literal of its own.
 STYLE: Final[Any] = {
     "svg.fonttype": "none",
@@ -76,7 +76,7 @@ def _bars(figure: "Figure", chart: Bars) -> None:
     places = range(len(chart.labels))
     bars = axes.barh(places, chart.values, color=[COLORS[tone] for tone in tones], height=0.68)
     axes.bar_label(
-        bars, [value_text(value, chart.kind) for value in chart.values], padding=5, color=INK
+        bars, [_number(value, chart.kind) for value in chart.values], padding=5, color=INK
     )
     axes.set_yticks(places, [_short(label) for label in chart.labels])
     axes.invert_yaxis()
@@ -109,7 +109,7 @@ def _lines(figure: "Figure", chart: Lines) -> None:
     formatter = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]  # as above
     axes.xaxis.set_major_formatter(formatter)
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=chart.kind is Kind.COUNT))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value, chart.kind)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _number(value, chart.kind)))
     axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     axes.grid(axis="y", color=FAINT)
     axes.set_axisbelow(True)
@@ -118,7 +118,7 @@ def _lines(figure: "Figure", chart: Lines) -> None:
         figure.legend(loc="outside lower left", frameon=False, ncols=2, fontsize=9)
 
 
-def _tick(value: float, kind: Kind) -> str:
+def _number(value: float, kind: Kind) -> str:
     return value_text(int(value) if kind is Kind.COUNT else value, kind)
 
 

@@ -47,10 +47,15 @@ _DEADLETTER_KINDS: Final = ("deadletter", "xact_deadletter")
 
 
 def send_events(messages: "DataFrame") -> "DataFrame":
-    """Each message of an application as a send; acknowledgments among them are none."""
+    """Each message of an application as a send; acknowledgments among them are none.
+
+    A dead letter is a message that was sent, though its class says why it failed.
+    """
     from pyspark.sql import functions as f
 
-    rows = messages.where(~_is_acknowledgment(_class()) & f.col("id").isNotNull())
+    is_dead = f.coalesce(f.col("queue_kind").isin(*_DEADLETTER_KINDS), f.lit(False))
+    is_message = ~_is_acknowledgment(_class()) & (_class() != int(MessageClass.ORDER_ACK))
+    rows = messages.where((is_dead | is_message) & f.col("id").isNotNull())
     return _events(rows, f.col("id"), f.lit(SEND))
 
 

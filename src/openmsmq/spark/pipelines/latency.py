@@ -194,7 +194,7 @@ def _table(rows: list[dict[str, Any]], deepest: dict[str, int]) -> Table:
         Column("least", "Least", Kind.SECONDS),
         Column("most", "Most", Kind.SECONDS),
         Column("skewed", "Clock skew", Kind.COUNT),
-        Column("deepest", "Deepest"),
+        Column("deepest", "Deepest", Kind.NUMBER),
     )
     return Table(
         "latencies",
@@ -208,7 +208,7 @@ def _table(rows: list[dict[str, Any]], deepest: dict[str, int]) -> Table:
                 row["least"],
                 row["most"],
                 row["skewed"],
-                f"{deepest.get(row['queue'], 0):,}",
+                deepest.get(row["queue"], 0),
             )
             for row in rows
         ),

@@ -22,6 +22,11 @@ class Remedy(NamedTuple):
     action: str
     replay: bool
 
+    @property
+    def in_short(self) -> str:
+        """The reason without the name of its class."""
+        return self.reason.rpartition(" (")[0]
+
 
 # Where the catalogue of result codes has the same failure.
 _CODES: Final = {

@@ -36,7 +36,7 @@ section { padding: 1.1rem 1.3rem 1.2rem; margin-top: 1.1rem; overflow-x: auto; }
 .facts dt { color: var(--soft); font-size: .82rem; }
 .facts dd { margin: 0; font-size: 1.3rem; font-weight: 600; overflow-wrap: anywhere;
             font-variant-numeric: tabular-nums; }
-.facts dd.long { font-size: .95rem; font-weight: 500; padding-top: .25rem; }
+.facts dd.long { font-size: 1rem; padding-top: .25rem; }
 .warning { background: #fff8e6; border: 1px solid #f0d9a0; border-left: 4px solid #e0a030;
            border-radius: 8px; padding: .6rem .9rem; margin: .8rem 0 0; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
@@ -47,6 +47,7 @@ td { border-bottom: 1px solid var(--line); padding: .38rem .7rem .38rem 0; verti
 tr:last-child td { border-bottom: 0; }
 th:last-child, td:last-child { padding-right: 0; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.number + .text, .time + .text { padding-left: 1.1rem; }
 .time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 tfoot td { font-weight: 600; border-top: 2px solid var(--line); }
 .note { color: var(--soft); font-size: .85rem; margin: .7rem 0 0; }
@@ -104,7 +105,7 @@ def _page(summary: Summary, made: datetime) -> Iterator[str]:
 
 def _fact(column: Column, value: Value) -> str:
     text = value_text(value, column.kind)
-    size = ' class="long"' if len(text) > 14 else ""
+    size = ' class="long"' if len(text) > 9 else ""
     return f"<div><dt>{escape(column.title)}</dt><dd{size}>{escape(text)}</dd></div>"
 
 

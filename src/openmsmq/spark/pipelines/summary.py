@@ -25,6 +25,8 @@ class Kind(StrEnum):
 
     TEXT = "text"
     COUNT = "count"
+    # A count that is not to be added up.
+    NUMBER = "number"
     BYTES = "bytes"
     SECONDS = "seconds"
     SHARE = "share"

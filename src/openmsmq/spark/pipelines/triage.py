@@ -179,8 +179,8 @@ def _headline(by_class: dict[int, int], total: int) -> str:
     if not total:
         return "Nothing has failed: there are no dead letters."
     most = max(by_class, key=lambda code: (by_class[code], -code))
-    text = f"{total:,} messages failed; {by_class[most]:,} of them: {remedy(most).reason}."
-    return text if total > 1 else f"1 message failed: {remedy(most).reason}."
+    text = f"{total:,} messages failed; {by_class[most]:,} of them: {remedy(most).in_short}."
+    return text if total > 1 else f"1 message failed: {remedy(most).in_short}."
 
 
 def _facts(groups: list[dict[str, Any]], total: int) -> tuple[tuple[Column, Value], ...]:
@@ -274,7 +274,7 @@ def _charts(by_class: dict[int, int], groups: list[dict[str, Any]]) -> tuple[Bar
     return (
         Bars(
             "Failed messages by reason",
-            tuple(remedy(code).reason for code, _ in ordered),
+            tuple(remedy(code).in_short for code, _ in ordered),
             tuple(count for _, count in ordered),
             tones=(Tone.BAD,) * len(ordered),
         ),
