@@ -63,7 +63,7 @@ def audit(
     evidence: "Sequence[DataFrame]",
     *,
     now: datetime | None = None,
-    output: Path | None = None,
+    output: str | Path | None = None,
     step: Step = silent,
 ) -> AuditResult:
     """Find out what became of each sent message.

@@ -41,7 +41,7 @@ def latency(
     messages: "Sequence[DataFrame]",
     *,
     journals: "Sequence[DataFrame]" = (),
-    output: Path | None = None,
+    output: str | Path | None = None,
     step: Step = silent,
 ) -> LatencyResult:
     """Measure how long messages were on their way, and how many waited in their queue.

@@ -15,7 +15,7 @@ REPORT: Final = "report.html"
 
 
 def write_outputs(
-    summary: Summary, tables: "Mapping[str, DataFrame]", output: Path | None
+    summary: Summary, tables: "Mapping[str, DataFrame]", output: str | Path | None
 ) -> Summary:
     """Write each table as a folder of Parquet files and the report beside them.
 
@@ -26,7 +26,7 @@ def write_outputs(
     """
     if output is None:
         return summary
-    folder = output.absolute()
+    folder = Path(output).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
         table.write.mode("overwrite").parquet(str(folder / name))

@@ -53,7 +53,7 @@ def triage(
     sources: "Sequence[DataFrame]",
     *,
     now: datetime | None = None,
-    output: Path | None = None,
+    output: str | Path | None = None,
     step: Step = silent,
 ) -> TriageResult:
     """Sort out what failed.
