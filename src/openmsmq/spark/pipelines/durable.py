@@ -24,6 +24,16 @@ def sync_directory(path: Path) -> None:
     _sync(path, os.O_RDONLY | os.O_DIRECTORY)
 
 
+def sync_tree(path: Path) -> None:
+    """Return when everything below a directory is on disk."""
+    for each in path.rglob("*"):
+        if each.is_dir():
+            sync_directory(each)
+        else:
+            sync_file(each)
+    sync_directory(path)
+
+
 def _sync(path: Path, flags: int) -> None:
     descriptor = os.open(path, flags)
     try:

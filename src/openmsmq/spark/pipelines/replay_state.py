@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .durable import make_directory, write_durably
+from .durable import make_directory, sync_tree, write_durably
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -110,6 +110,8 @@ class ReplayState:
         make_directory(folder)
         chunked = rows.withColumn(CHUNK, f.floor(f.col(POSITION) / chunk_rows))
         chunked.write.partitionBy(CHUNK).parquet(str(folder / _PLAN))
+        # Spark does not wait for the disk, and the plan must outlast what is sent of it.
+        sync_tree(folder / _PLAN)
         messages = rows.sparkSession.read.parquet(str(folder / _PLAN)).count()
         run = Run(folder, messages, -(-messages // chunk_rows))
         told = {"messages": run.messages, "chunks": run.chunks}
