@@ -25,7 +25,7 @@ SCRIPT: Final = ROOT / "tools" / "compile_modules.py"
 STAMP: Final = "openmsmq-compiled-stamp"
 JOBS: Final = 2
 # What is compiled, and what stands on it.
-TESTS: Final = ("tests/wire", "tests/core", "tests/protocol/local", "tests/client")
+TESTS: Final = ("tests/wire", "tests/core", "tests/protocol", "tests/client")
 
 
 def modules() -> list[str]:

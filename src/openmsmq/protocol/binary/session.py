@@ -151,13 +151,14 @@ class BinarySession:
             else:
                 if self._framer.fault is not None:
                     raise self._framer.fault
-        except MalformedPacket as exc:
-            reason = _FIELD_REASONS.get(exc.field, CloseReason.MALFORMED)
+        except MalformedPacket as malformed:
+            reason = _FIELD_REASONS.get(malformed.field, CloseReason.MALFORMED)
             self._deliver(messages, now)
-            self.close(reason, str(exc))
-        except ProtocolViolation as exc:
+            self.close(reason, str(malformed))
+        except ProtocolViolation as violation:
+            # Another name than above: a compiled function has one type for each.
             self._deliver(messages, now)
-            self.close(CloseReason.BAD_ACKNOWLEDGMENT, str(exc))
+            self.close(CloseReason.BAD_ACKNOWLEDGMENT, str(violation))
         else:
             self._deliver(messages, now)
 
