@@ -66,11 +66,8 @@ def test_rows_come_back_as_they_were(spark: "SparkSession", tmp_path: Path, kind
     assert verify_archive(spark, archive.path).complete
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-def test_a_batch_that_comes_again_is_added_once(
-    spark: "SparkSession", tmp_path: Path, kind: str
-) -> None:
-    archive = Archive.open_or_create(tmp_path, kind)
+def test_a_batch_that_comes_again_is_added_once(spark: "SparkSession", tmp_path: Path) -> None:
+    archive = Archive.open_or_create(tmp_path)
     assert add(spark, archive, 0) is not None
     assert add(spark, archive, 0) is None
     assert add(spark, Archive.open(tmp_path), 0) is None

@@ -42,6 +42,7 @@ def fill(folder: Path) -> None:
     (folder / "_ignored").write_bytes(b"x")
 
 
+@pytest.mark.timeout(300)  # the first run of Spark takes long
 def test_every_packet_is_counted_and_kept(
     spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

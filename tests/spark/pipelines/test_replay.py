@@ -58,6 +58,8 @@ def labels(manager: QueueManager, queue: str) -> list[str]:
     return [message.label for message in manager.open_queue(queue).cursor()]
 
 
+# Several runs of Spark: slow where many tests run side by side.
+@pytest.mark.timeout(300)
 def test_a_replay_sends_once_and_then_removes(
     spark: "SparkSession", manager: QueueManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
