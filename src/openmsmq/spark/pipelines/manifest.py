@@ -138,11 +138,6 @@ class Manifest:
         """The files of all finished steps, in order."""
         return sorted(self.folder.glob(f"*{_DONE}"))
 
-    @property
-    def archive(self) -> str:
-        """Identifier of the archive; empty before the first step."""
-        return self.steps[0].archive if self.steps else ""
-
     def files(self) -> list[DataFile]:
         """The files that hold the messages now."""
         current: dict[str, DataFile] = {}
