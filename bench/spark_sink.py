@@ -40,7 +40,7 @@ BODY_BYTES: Final = 1024
 SOURCE: Final = r".\private$\source"
 TARGET: Final = r".\private$\target"
 # The sink writes every byte to disk, which the floor does not.
-LIMIT: Final = 4.0
+LIMIT: Final = 3.0
 
 
 @dataclass
