@@ -60,15 +60,14 @@ class RunBuilder:
         """
         run = self._run
         at = self._at
-        if (
-            run is not None
-            and len(packet) == self._size
+        if run is None:
+            self._begin(packet)
+        elif (
+            len(packet) == self._size
             and packet[:_MESSAGE_ID] == self._start
             and packet[_FLAGS : at + _BEHIND_LABEL_LENGTH] == self._middle
             and packet[at + _SIZES : at + _SIZES_END] == self._sizes
-        ):
-            run.packets.append(packet)
-        elif run is not None and self._differs_in_size_only(packet, at):
+        ) or self._differs_in_size_only(packet, at):
             run.packets.append(packet)
         else:
             self._begin(packet)
