@@ -41,13 +41,13 @@ def prefixed(order: str) -> bytes:
         (b"".join(PACKETS), FileKind.PACKETS),
         (prefixed("<"), FileKind.PREFIXED),
         (prefixed(">"), FileKind.PREFIXED_BIG),
-        (gzip.compress(prefixed("<")), FileKind.PREFIXED),
+        (gzip.compress(prefixed("<"), mtime=0), FileKind.PREFIXED),
         (PACKETS[0], FileKind.PACKETS),
         (b"", FileKind.PACKETS),
         (b"PAR1....", FileKind.PARQUET),
         (pcap(), FileKind.CAPTURE),
-        (gzip.compress(pcap()), FileKind.CAPTURE),
-        (gzip.compress(b"x")[:5], FileKind.PACKETS),
+        (gzip.compress(pcap(), mtime=0), FileKind.CAPTURE),
+        (gzip.compress(b"x", mtime=0)[:5], FileKind.PACKETS),
     ],
 )
 def test_a_file_is_known_by_its_first_bytes(tmp_path: Path, data: bytes, kind: FileKind) -> None:
@@ -60,8 +60,8 @@ def test_a_file_is_known_by_its_first_bytes(tmp_path: Path, data: bytes, kind: F
         b"".join(PACKETS),
         prefixed("<"),
         prefixed(">"),
-        gzip.compress(prefixed("<")),
-        gzip.compress(b"".join(PACKETS)),
+        gzip.compress(prefixed("<"), mtime=0),
+        gzip.compress(b"".join(PACKETS), mtime=0),
     ],
     ids=["plain", "little", "big", "little gzip", "plain gzip"],
 )
@@ -106,7 +106,7 @@ def test_a_packet_that_is_cut_off_is_malformed(tmp_path: Path) -> None:
 
 
 def test_a_compressed_file_that_is_cut_off_is_a_gap(tmp_path: Path) -> None:
-    data = gzip.compress(b"".join(PACKETS))
+    data = gzip.compress(b"".join(PACKETS), mtime=0)
     found = read(write(tmp_path / "file", data[: len(data) // 2]))
     assert [piece.kind for piece in found] == [PacketKind.GAP]
     assert "cannot be read" in str(found[0].problem)
