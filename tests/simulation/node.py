@@ -330,11 +330,13 @@ class Node:
         self._writing = number, self._begin(number, batch)
         life = self.life
         random = self.world.random
-        delay = random.uniform(*_FLUSH) * self.slowness
+        flush = random.uniform(*_FLUSH)
+        delay = flush * self.slowness
         if self.doomed:
-            # Often the disk hesitates first, and what should wait for it has time to show.
+            # Often the disk hesitates first, and what should wait for it has time to show. A disk
+            # that is slow already hesitates no longer than that: the power would never go.
             self.doomed = False
-            delay *= random.choice((1.0, 20.0, 200.0))
+            delay = max(delay, flush * random.choice((1.0, 20.0, 200.0)))
             self.world.after(delay * random.random(), lambda: self._power_cut(life))
         self.world.after(delay, lambda: self._written(life, number))
 
