@@ -13,13 +13,19 @@ from tools.compile import is_fresh
 import bench
 from bench import brokers, processor_time, transfer
 from bench.brokers import PEERS, Options
-from bench.report import show
+from bench.report import result_table, show, write_tables
 
 _NOT_BENCHMARKS = {"__main__", "report", "targets"}
 _WITH_PEERS = {
     "brokers": brokers.present,
     "processor-time": processor_time.present,
     "transfer": transfer.present,
+}
+# Titles of tables on the page.
+_ON_PAGE = {
+    "spark-decoder": "Rows from packets",
+    "spark-sink": "From a queue through Spark into another",
+    "spark-source": "From a queue into Spark",
 }
 
 
@@ -38,7 +44,7 @@ def main() -> None:
     )
     parser.add_argument("--pure", action="store_true", help="with brokers: no compiled modules")
     parser.add_argument(
-        "--write", action="store_true", help="with brokers: put the tables into docs/benchmarks.md"
+        "--write", action="store_true", help="put tables that docs/benchmarks.md has into it"
     )
     arguments = parser.parse_args()
     for name in set(arguments.name) - set(names):
@@ -56,7 +62,10 @@ def main() -> None:
             _WITH_PEERS[name](options)
         else:
             module = import_module(f"bench.{name.replace('-', '_')}")
-            show(name, module.run(), as_json=arguments.json)
+            results = module.run()
+            show(name, results, as_json=arguments.json)
+            if arguments.write and name in _ON_PAGE:
+                write_tables(name, [result_table(_ON_PAGE[name], results)])
 
 
 if __name__ == "__main__":

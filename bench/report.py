@@ -23,12 +23,17 @@ class Result:
     limit: float | None = None
 
 
-def show(title: str, results: list[Result], *, as_json: bool) -> None:
+def show(name: str, results: Sequence[Result], *, as_json: bool) -> None:
     """Print one JSON object per line, or a table."""
     if as_json:
         for result in results:
-            print(json.dumps({"benchmark": title, **asdict(result)}))
-        return
+            print(json.dumps({"benchmark": name, **asdict(result)}))
+    else:
+        Console().print(result_table(name, results))
+
+
+def result_table(title: str, results: Sequence[Result]) -> Table:
+    """Red is what takes longer than it may."""
     table = Table("measured", "per second", "times the floor", "at most", title=title)
     for result in results:
         colour = "red" if result.ratio and result.limit and result.ratio > result.limit else "green"
@@ -38,7 +43,7 @@ def show(title: str, results: list[Result], *, as_json: bool) -> None:
             "" if result.ratio is None else f"[{colour}]{result.ratio:.2f}",
             "" if result.limit is None else f"{result.limit:.2f}",
         )
-    Console().print(table)
+    return table
 
 
 def markdown(table: Table) -> str:
