@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -104,6 +104,61 @@ def wait_until(board: Board, slot: Slot, *workers: Worker) -> None:
         time.sleep(0.002)
 
 
+class Usage:
+    """What brokers and clients use from now on."""
+
+    def __init__(self, brokers: Sequence[Broker], producer: Worker, consumer: Worker) -> None:
+        self._brokers = brokers
+        self._clients = producer, consumer
+        self._start = self._sample()
+
+    def _sample(self) -> list[float]:
+        return [
+            sum(broker.cpu_seconds() for broker in self._brokers),
+            *[client.cpu_seconds() for client in self._clients],
+            # The last one is where messages arrive.
+            flush_count(self._brokers[-1].folder),
+            busy_seconds(),
+            cpu_seconds([os.getpid()]),
+        ]
+
+    def flow(self, count: float, seconds: float) -> Flow:
+        """What it was until now, when so many messages went through in so many seconds."""
+        *times, flushes, busy, own = [
+            later - earlier for earlier, later in zip(self._start, self._sample(), strict=True)
+        ]
+        if not count:
+            raise RuntimeError(f"{self._brokers[-1].name}: nothing was received")
+        in_brokers, in_producer, in_consumer = [each / count * 1e6 for each in times]
+        return Flow(
+            per_second=count / seconds,
+            broker=in_brokers,
+            producer=in_producer,
+            consumer=in_consumer,
+            per_flush=count / flushes if flushes else None,
+            lost=0,
+            others=max(0.0, (busy - sum(times) - own) / seconds),
+        )
+
+
+def let_flow(seconds: float, *workers: Worker) -> None:
+    end = now() + seconds
+    while now() < end:
+        time.sleep(0.1)
+        for worker in workers:
+            worker.check()
+
+
+def run_out(board: Board, *workers: Worker) -> int:
+    """End the producer and let what it sent arrive; returns how many never did."""
+    board[Slot.STOP] = 1
+    wait_until(board, Slot.FINISHED, *workers)
+    end = now() + DRAIN_SECONDS
+    while board[Slot.RECEIVED] < board[Slot.SENT] and now() < end:
+        time.sleep(0.002)
+    return int(board[Slot.SENT] - board[Slot.RECEIVED])
+
+
 def measure_flow(broker: Broker, task: Task) -> Flow:
     """Send and receive for some seconds in a steady state."""
     with contextlib.ExitStack() as stack:
@@ -115,47 +170,11 @@ def measure_flow(broker: Broker, task: Task) -> Flow:
         board[Slot.GO] = 1
         wait_until(board, Slot.RECEIVED, consumer, producer)
         time.sleep(WARM_UP_SECONDS)
-
-        def sample() -> list[float]:
-            return [
-                now(),
-                board[Slot.RECEIVED],
-                broker.cpu_seconds(),
-                producer.cpu_seconds(),
-                consumer.cpu_seconds(),
-                flush_count(broker.folder),
-                busy_seconds(),
-                cpu_seconds([os.getpid()]),
-            ]
-
-        before = sample()
-        end = now() + task.seconds
-        while now() < end:
-            time.sleep(0.1)
-            producer.check()
-            consumer.check()
-        after = sample()
-        board[Slot.STOP] = 1
-        wait_until(board, Slot.FINISHED, consumer, producer)
-        end = now() + DRAIN_SECONDS
-        while board[Slot.RECEIVED] < board[Slot.SENT] and now() < end:
-            time.sleep(0.01)
-        lost = int(board[Slot.SENT] - board[Slot.RECEIVED])
-    seconds, count, *times, flushes, busy, own = [
-        later - earlier for earlier, later in zip(before, after, strict=True)
-    ]
-    if not count:
-        raise RuntimeError(f"{broker.name} {task.mode}: nothing was received")
-    in_broker, in_producer, in_consumer = [each / count * 1e6 for each in times]
-    return Flow(
-        per_second=count / seconds,
-        broker=in_broker,
-        producer=in_producer,
-        consumer=in_consumer,
-        per_flush=count / flushes if flushes else None,
-        lost=lost,
-        others=max(0.0, (busy - sum(times) - own) / seconds),
-    )
+        usage = Usage([broker], producer, consumer)
+        start, received = now(), board[Slot.RECEIVED]
+        let_flow(task.seconds, consumer, producer)
+        flow = usage.flow(board[Slot.RECEIVED] - received, now() - start)
+        return replace(flow, lost=run_out(board, consumer, producer))
 
 
 def measure_transfer(sender: Broker, receiver: Broker, task: Task, destination: str) -> Flow:
@@ -170,47 +189,13 @@ def measure_transfer(sender: Broker, receiver: Broker, task: Task, destination: 
         sending = replace(task, address=sender.address, queue=destination)
         producer = stack.enter_context(Worker(sender, "produce", path, sending))
         wait_until(board, Slot.PRODUCER_READY, consumer, producer)
-
-        def sample() -> list[float]:
-            return [
-                sender.cpu_seconds() + receiver.cpu_seconds(),
-                producer.cpu_seconds(),
-                consumer.cpu_seconds(),
-                flush_count(receiver.folder),
-                busy_seconds(),
-                cpu_seconds([os.getpid()]),
-            ]
-
-        before = sample()
+        usage = Usage([sender, receiver], producer, consumer)
         board[Slot.GO] = 1
         wait_until(board, Slot.STARTED, consumer, producer)
-        end = now() + task.seconds
-        while now() < end:
-            time.sleep(0.1)
-            producer.check()
-            consumer.check()
-        board[Slot.STOP] = 1
-        wait_until(board, Slot.FINISHED, consumer, producer)
-        end = now() + DRAIN_SECONDS
-        while board[Slot.RECEIVED] < board[Slot.SENT] and now() < end:
-            time.sleep(0.002)
-        seconds = now() - board[Slot.STARTED]
-        after = sample()
-        count = board[Slot.RECEIVED]
-        lost = int(board[Slot.SENT] - count)
-    *times, flushes, busy, own = [
-        later - earlier for earlier, later in zip(before, after, strict=True)
-    ]
-    in_brokers, in_producer, in_consumer = [each / max(count, 1) * 1e6 for each in times]
-    return Flow(
-        per_second=count / seconds,
-        broker=in_brokers,
-        producer=in_producer,
-        consumer=in_consumer,
-        per_flush=count / flushes if flushes else None,
-        lost=lost,
-        others=max(0.0, (busy - sum(times) - own) / seconds),
-    )
+        let_flow(task.seconds, consumer, producer)
+        lost = run_out(board, consumer, producer)
+        flow = usage.flow(board[Slot.RECEIVED], now() - board[Slot.STARTED])
+        return replace(flow, lost=lost)
 
 
 def run_worker(broker: Broker, function: str, task: Task) -> Any:
