@@ -12,6 +12,7 @@ import typer
 
 from .failure import reporting
 from .output import print_json
+from .streams import is_terminal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -94,6 +95,12 @@ def _has_session() -> bool:
     # Nobody can have one without having loaded it.
     sql = sys.modules.get("pyspark.sql")
     return sql is not None and sql.SparkSession.getActiveSession() is not None
+
+
+def say(text: str) -> None:
+    """Tell people who wait at a terminal what goes on."""
+    if is_terminal(sys.stderr):
+        typer.echo(text, err=True)
 
 
 def show(summary: "Summary", *, as_json: bool) -> None:

@@ -9,7 +9,8 @@ import typer
 from .connection import SocketOption
 from .failure import FAILED
 from .output import JsonOption
-from .pipeline import MasterOption, show, spark_session
+from .pipeline import MasterOption, say, show, spark_session
+from .reading import FollowOption
 
 
 class Kind(StrEnum):
@@ -59,7 +60,7 @@ def archive(
     table: Annotated[
         TableFormat | None, typer.Option(help="Table format; parquet for a new archive.")
     ] = None,
-    follow: Annotated[bool, typer.Option("--follow", help="Go on until interrupted.")] = False,
+    follow: FollowOption = False,
     compact: Annotated[
         bool, typer.Option("--compact", help="Put small files together at the end.")
     ] = False,
@@ -82,6 +83,8 @@ def archive(
         from openmsmq.spark.pipelines.archive import look_after
 
         if reads:
+            if follow:
+                say("Archiving as messages come; Ctrl-C ends it.")
             result = run(
                 spark,
                 directory,
@@ -99,5 +102,6 @@ def archive(
         else:
             result = look_after(spark, directory, compact=compact, verify=verify)
     show(result.summary(), as_json=as_json)
-    if result.verification is not None and not result.verification.complete:
+    incomplete = result.verification is not None and not result.verification.complete
+    if result.interrupted or incomplete:
         raise typer.Exit(FAILED)

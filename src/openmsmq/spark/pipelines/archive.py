@@ -1,5 +1,6 @@
 """Archive queues: messages into Parquet, Delta or Iceberg, once each, provably without gaps."""
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from .compaction import Compaction, compact_archive
 from .durable import only_writer
 from .errors import PipelineError
 from .failures import explained
+from .following import Gate, interruptions, wait_for_end
 from .manifest import Step
 from .offset_log import planned_ranges, query_id
 from .output import REPORT
@@ -48,6 +50,7 @@ class ArchiveResult:
         batches, messages, files, bytes: what this run has added.
         queues: what the whole archive has of each queue.
         verification: what was found afterwards, if asked for.
+        interrupted: whether it was ended before everything was there.
     """
 
     path: Path
@@ -60,12 +63,15 @@ class ArchiveResult:
     queues: tuple[Coverage, ...]
     compaction: Compaction | None = None
     verification: Verification | None = None
+    interrupted: bool = False
 
     def summary(self) -> Summary:
         """The outcome for people."""
-        warnings: tuple[str, ...] = ()
+        warnings: list[str] = []
         if self.verification is not None and not self.verification.complete:
-            warnings = ("The archive is not complete; the problems are listed below.",)
+            warnings.append("The archive is not complete; the problems are listed below.")
+        if self.interrupted:
+            warnings.append("Interrupted: run it again to archive the rest.")
         tables: tuple[Table, ...] = (coverage_table(self.queues),)
         if self.verification is not None:
             tables = self.verification.summary().tables
@@ -89,7 +95,7 @@ class ArchiveResult:
                     tuple(float(each.messages) for each in self.queues),
                 ),
             ),
-            warnings=warnings,
+            warnings=tuple(warnings),
             outputs=(("Archive", str(self.path)), ("Report", str(self.path / REPORT))),
         )
 
@@ -121,6 +127,7 @@ def archive(
     include: Sequence[str] = INCLUDES,
     max_messages: int = MESSAGES_PER_BATCH,
     follow: bool = False,
+    stop: threading.Event | None = None,
     compact: bool = False,
     verify: bool = False,
     options: Mapping[str, str] | None = None,
@@ -140,7 +147,8 @@ def archive(
         table: "parquet", "delta" or "iceberg"; an archive that is there keeps its own.
         include: which parts of the messages; without "packet" they cannot be sent again exactly.
         max_messages: how many messages a batch has at most.
-        follow: go on for ever, until interrupted.
+        follow: go on until Ctrl-C, SIGTERM or `stop`, which let the batch that runs end.
+        stop: ends it when it is set, also from another thread.
         compact: put small files together at the end.
         verify: check the whole archive at the end.
         options: more options of the data source, such as `endpoint`.
@@ -164,10 +172,14 @@ def archive(
         opened = Archive.open_or_create(directory, table)
         opened.recover()
         run = _Run(opened, update)
-        with explained():
-            query = run.start(spark, source, follow=follow)
-        run.wait(query)
-    return _result(spark, opened, run.steps, started, compact=compact, verify=verify)
+        with interruptions(stop) as interrupted:
+            with explained():
+                query = run.start(spark, source, follow=follow)
+            stopped = run.wait(query, interrupted)
+    incomplete = stopped and not follow
+    return _result(
+        spark, opened, run.steps, started, compact=compact, verify=verify, interrupted=incomplete
+    )
 
 
 def look_after(
@@ -192,6 +204,7 @@ def _result(
     *,
     compact: bool,
     verify: bool,
+    interrupted: bool = False,
 ) -> ArchiveResult:
     result = ArchiveResult(
         opened.path,
@@ -204,6 +217,7 @@ def _result(
         coverage(opened.manifest),
         compact_archive(spark, opened.path) if compact else None,
         verify_archive(spark, opened.path) if verify else None,
+        interrupted,
     )
     result = replace(result, seconds=time.monotonic() - started)
     write_report(opened.path / REPORT, result.summary())
@@ -216,6 +230,7 @@ class _Run:
     def __init__(self, opened: Archive, update: Update) -> None:
         self._archive = opened
         self._update = update
+        self._gate = Gate()
         self._fault: PipelineError | None = None
         self.steps: list[Step] = []
 
@@ -238,7 +253,8 @@ class _Run:
     def _batch_function(self) -> "Callable[[DataFrame, int], None]":
         def add(frame: "DataFrame", batch: int) -> None:
             try:
-                self._add(frame, batch)
+                with self._gate.batch():
+                    self._add(frame, batch)
             except PipelineError as exc:
                 # Spark makes a text of it; whoever called gets the error itself.
                 self._fault = exc
@@ -254,13 +270,10 @@ class _Run:
             self.steps.append(step)
             self._update(sum(each.count for done in self.steps for each in done.ranges))
 
-    def wait(self, query: "StreamingQuery") -> None:
-        """Return when the query has ended; Ctrl-C ends it."""
+    def wait(self, query: "StreamingQuery", stop: threading.Event) -> bool:
+        """Return when the query has ended; say whether `stop` has ended it."""
         try:
-            with explained():
-                query.awaitTermination()
-        except KeyboardInterrupt:
-            query.stop()
+            return wait_for_end(query, self._gate, stop)
         except QueueError:
             if self._fault is not None:
                 raise self._fault from None

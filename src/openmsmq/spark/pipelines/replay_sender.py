@@ -50,16 +50,18 @@ class Sender:
             runs.append(self._memory.plan(numbered(rows), chunk))
         left = [(run, number) for run in runs for number in run.open_chunks(remove=self._remove)]
         sent = removed = 0
-        started = time.monotonic()
+        # No catching up after a delay: that would be more than the rate.
+        due = time.monotonic()
         with progress("replaying", sum(run.messages for run in runs) or None) as update:
             for run, number in left:
                 if not run.is_sent(number):
-                    sent += self._send(run, number)
+                    time.sleep(max(0.0, due - time.monotonic()))
+                    count = self._send(run, number)
+                    sent += count
+                    due = time.monotonic() + (count / self._rate if self._rate else 0.0)
                     update(sent)
                 if self._remove:
                     removed += self._remove_originals(run, number)
-                if self._rate is not None:
-                    time.sleep(max(0.0, started + sent / self._rate - time.monotonic()))
         return sent, removed
 
     def _send(self, run: Run, number: int) -> int:
