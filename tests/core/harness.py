@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 
 from openmsmq.core.events import Event
-from openmsmq.core.expand import DistributionLists
 from openmsmq.core.initialization import MachineIdentity, Provisioning
 from openmsmq.core.local_queue_manager import LocalQueueManager
 from openmsmq.core.message import Message
@@ -94,13 +93,11 @@ class Harness:
         reopen: Callable[[], Store] | None = None,
         settings: Settings | None = None,
         directory: Directory | None = None,
-        distribution_lists: DistributionLists | None = None,
     ) -> None:
         self.store: Store = store if store is not None else MemoryStore()
         self._reopen = reopen
         self.settings = settings or Settings()
         self.directory = directory
-        self.distribution_lists = distribution_lists
         self.now = 1000.0
         self.utc = START_UTC
         self._guids = count(1)
@@ -125,7 +122,6 @@ class Harness:
             packets=self.store,
             scratch=self.store.scratch,
             directory=self.directory,
-            distribution_lists=self.distribution_lists,
             settings=self.settings,
             now=self.now,
             utc=self.utc,

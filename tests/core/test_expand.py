@@ -21,12 +21,12 @@ class Lists:
     def __init__(self, **lists: Sequence[str]) -> None:
         self.lists = {UUID(GUIDS[int(name[1:])]): members for name, members in lists.items()}
 
-    def members(self, guid: UUID, domain: str) -> Sequence[str] | None:
-        return None if domain else self.lists.get(guid)
+    def members(self, guid: UUID) -> Sequence[str] | None:
+        return self.lists.get(guid)
 
 
 def expanded(name: str, lists: Lists | None = None) -> str:
-    return str(expand(parse_format_name(name), lists))
+    return str(expand(parse_format_name(name), (lists or Lists()).members))
 
 
 @SPEC("MQDMPR-3.1.7.3.8-01")
@@ -47,9 +47,11 @@ def test_lists_in_lists_and_among_other_names_are_resolved() -> None:
 def test_a_list_that_nobody_knows_fails() -> None:
     for name in (ONE, f"{A},{ONE}"):
         with refused("MQ_ERROR_ILLEGAL_FORMATNAME"):
-            expanded(name, Lists())
-        with refused("MQ_ERROR_ILLEGAL_FORMATNAME"):
-            expanded(name)
+            expanded(name, Lists(_6=[A]))
+
+
+def test_the_domain_of_a_list_is_only_a_place_to_look() -> None:
+    assert expanded(f"{ONE}@example.com", Lists(_5=[A])) == A
 
 
 @SPEC("MQDMPR-3.1.7.3.8-04")

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 import pytest
+from tests.core.directory_harness import shared_file
 from tests.core.harness import (
     ADMINISTRATOR,
     ORDERS,
@@ -22,6 +23,8 @@ from tests.core.harness import (
 from openmsmq.core.open_queue import QueueAccessType, RemoteReadState
 from openmsmq.core.queue import Queue, QueueType
 from openmsmq.core.state import Settings
+from openmsmq.directory.local_directory import LocalDirectory
+from openmsmq.directory.objects import DistributionList
 from openmsmq.wire.multi_queue_format_header import MQFFormatNameElement
 from openmsmq.wire.queue_enums import QueueState, ShareMode
 from openmsmq.wire.user_message import UserMessage
@@ -30,16 +33,6 @@ SPEC = pytest.mark.spec
 REMOTE = r"DIRECT=OS:elsewhere\private$\q"
 MULTICAST = "MULTICAST=234.1.1.1:8001"
 OTHER = r".\private$\other"
-
-
-class FixedLists:
-    """Distribution lists by GUID."""
-
-    def __init__(self, lists: dict[UUID, list[str]]) -> None:
-        self._lists = lists
-
-    def members(self, guid: UUID, domain: str) -> list[str] | None:
-        return None if domain else self._lists.get(guid)
 
 
 BOTH = r"DIRECT=OS:qm\private$\orders,DIRECT=OS:qm\private$\other"
@@ -223,13 +216,21 @@ def test_others_may_send_but_not_read(harness: Harness) -> None:
 
 
 def test_a_distribution_list_opens_its_members() -> None:
-    lists = {OTHER_GUID: [r"DIRECT=OS:qm\private$\orders", REMOTE]}
-    harness = Harness(distribution_lists=FixedLists(lists))
+    members = r"DIRECT=OS:qm\private$\orders", REMOTE
+    partners = DistributionList(OTHER_GUID, "partners", members)
+    harness = Harness(directory=LocalDirectory(shared_file(partners).open()))
     harness.create()
     descriptor = harness.open(SEND, f"DL={OTHER_GUID}")
     harness.qm.enqueue_many(descriptor, [packet(b"1")])
     assert harness.contents() == [b"1"]
     assert harness.qm.outgoing.find(REMOTE).count == 1
+    with refused("MQ_ERROR_ILLEGAL_FORMATNAME"):
+        harness.open(SEND, f"DL={UUID(int=1)}")
+
+
+def test_without_a_directory_there_are_no_distribution_lists(harness: Harness) -> None:
+    with refused("MQ_ERROR_ILLEGAL_FORMATNAME"):
+        harness.open(SEND, f"DL={OTHER_GUID}")
 
 
 def test_messages_for_a_foreign_site_wait_in_connector_queues(harness: Harness) -> None:

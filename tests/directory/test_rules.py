@@ -9,6 +9,7 @@ from openmsmq.directory.objects import (
     NULL_GUID,
     ConnectedNetwork,
     DirectoryObject,
+    DistributionList,
     Enterprise,
     QueueManagerObject,
     QueueObject,
@@ -30,6 +31,7 @@ GOOD: list[DirectoryObject] = [
     LINK,
     ConnectedNetwork(identifier=ONE, name="lan"),
     User(identifier=ONE, security_identifier=EVERYONE),
+    DistributionList(ONE, "partners", (r"DIRECT=OS:a\private$\q", f"DL={TWO}")),
 ]
 
 
@@ -61,6 +63,7 @@ def test_every_object_needs_an_identifier(item: DirectoryObject) -> None:
         (QueueObject(identifier=ONE), "pathname"),
         (Site(identifier=ONE), "name"),
         (ConnectedNetwork(identifier=ONE), "name"),
+        (DistributionList(identifier=ONE), "name"),
     ],
 )
 def test_what_objects_are_known_by_is_not_empty(item: DirectoryObject, name: str) -> None:
@@ -95,6 +98,11 @@ def test_a_routing_link_joins_two_different_sites() -> None:
     assert same == ("site2_identifier", "is the same site")
 
 
+def test_members_of_a_distribution_list_are_format_names() -> None:
+    fault = find_fault(DistributionList(ONE, "partners", (f"PUBLIC={TWO}", r"host\q")))
+    assert fault == ("members", r"'host\\q' is no format name")
+
+
 @pytest.mark.spec("MQDMPR-3.1.1.15-01")
 @pytest.mark.parametrize("digests", [(), (bytes(16),), (b"short",)])
 def test_digests_that_are_not_those_of_the_certificates_are_a_fault(
@@ -118,7 +126,7 @@ def test_digests_that_are_not_those_of_the_certificates_are_a_fault(
 def test_descriptors_name_only_the_rights_of_their_kind_of_object(
     item: DirectoryObject, allowed: int, foreign: int, *, audit: bool
 ) -> None:
-    assert not isinstance(item, (RoutingLink, User))
+    assert not isinstance(item, (RoutingLink, User, DistributionList))
     assert find_fault(replace(item, security=security(allowed, audit=audit))) == ("", "")
     fault = find_fault(replace(item, security=security(allowed | foreign, audit=audit)))
     assert fault == ("security", f"names unknown rights 0x{foreign:08X}")

@@ -12,6 +12,7 @@ from openmsmq.directory.interface import AttributeFilter, Directory, FilterOpera
 from openmsmq.directory.objects import (
     ConnectedNetwork,
     DirectoryObject,
+    DistributionList,
     ElementType,
     Enterprise,
     QueueManagerObject,
@@ -30,6 +31,8 @@ CREATE_IN_ENTERPRISE: Final[dict[type[DirectoryObject], EnterpriseRight]] = {
     ConnectedNetwork: EnterpriseRight.CREATE_CN,
     User: EnterpriseRight.CREATE_USER,
 }
+# They have no descriptor.
+_OPEN_TO_ALL: Final = (RoutingLink, User, DistributionList)
 
 
 def by_identifier(identifier: UUID) -> list[AttributeFilter]:
@@ -117,7 +120,7 @@ def _read(directory: Directory, kind: ElementType, identifier: UUID) -> Director
 
 def _grants(item: DirectoryObject | None, identity: Caller, right: int) -> bool:
     # What is not there refuses nothing: the operation itself says that it is missing.
-    if item is None or isinstance(item, (RoutingLink, User)) or not item.security:
+    if item is None or isinstance(item, _OPEN_TO_ALL) or not item.security:
         return True
     rights = ALLOWED_RIGHTS[type(item)]
     mapping = GenericMapping(rights, rights, rights)

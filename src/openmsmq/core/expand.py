@@ -1,9 +1,12 @@
 """Expand Format Name ([MS-MQDMPR] 3.1.7.3.8): distribution lists become the queues they name."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 from uuid import UUID
 
+from openmsmq.directory.objects import DistributionList, ElementType
 from openmsmq.wire.format_name import (
     DistributionListFormatName,
     FormatName,
@@ -14,16 +17,26 @@ from openmsmq.wire.format_name import (
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 
+from .site_collection import read_object
 
-class DistributionLists(Protocol):
-    """Where distribution lists are looked up."""
-
-    def members(self, guid: UUID, domain: str) -> Sequence[str] | None:
-        """The format names of a list, which may be lists again; None if there is no such list."""
+if TYPE_CHECKING:
+    from .state import State
 
 
-def expand(name: FormatName, lists: DistributionLists | None) -> FormatName:
+# The format names of a distribution list, some maybe lists again; None if there is no such list.
+Members: TypeAlias = Callable[[UUID], Sequence[str] | None]
+
+
+def read_members(state: State, identifier: UUID) -> Sequence[str] | None:
+    """The format names of a distribution list, None when the directory does not give it."""
+    found = read_object(state, ElementType.DISTRIBUTION_LIST, identifier)
+    return found.members if isinstance(found, DistributionList) else None
+
+
+def expand(name: FormatName, members_of: Members) -> FormatName:
     """The single names behind a name, sorted, each once.
+
+    The domain of a distribution list says where to look, and there is one directory only.
 
     Raises:
         QueueError: MQ_ERROR_ILLEGAL_FORMATNAME, a distribution list cannot be resolved.
@@ -31,7 +44,7 @@ def expand(name: FormatName, lists: DistributionLists | None) -> FormatName:
     if not isinstance(name, DistributionListFormatName | MultipleElementFormatName):
         return name
     found: dict[str, SingleFormatName] = {}
-    _collect(name, lists, found, set())
+    _collect(name, members_of, found, set())
     names = [found[key] for key in sorted(found)]
     if len(names) == 1:
         return names[0]
@@ -42,22 +55,22 @@ def expand(name: FormatName, lists: DistributionLists | None) -> FormatName:
 
 def _collect(
     name: FormatName,
-    lists: DistributionLists | None,
+    members_of: Members,
     found: dict[str, SingleFormatName],
     open_lists: set[str],
 ) -> None:
     if isinstance(name, MultipleElementFormatName):
         for element in name.elements:
-            _collect(element, lists, found, open_lists)
+            _collect(element, members_of, found, open_lists)
     elif isinstance(name, DistributionListFormatName):
         # A list that contains itself adds nothing the second time.
         if name.key in open_lists:
             return
         open_lists.add(name.key)
-        members = lists.members(name.guid, name.domain) if lists is not None else None
+        members = members_of(name.guid)
         if members is None:
             raise QueueError(Hresult.MQ_ERROR_ILLEGAL_FORMATNAME, f"{name} is not known")
         for member in members:
-            _collect(parse_format_name(member), lists, found, open_lists)
+            _collect(parse_format_name(member), members_of, found, open_lists)
     else:
         found.setdefault(name.key, name)

@@ -1,5 +1,6 @@
 """Opening and closing queues ([MS-MQDMPR] 3.1.7.1.5-6) and cursors on them (3.1.7.1.1-2)."""
 
+from functools import partial
 from typing import Final
 
 from openmsmq.directory.objects import QueueObject
@@ -20,7 +21,7 @@ from openmsmq.wire.queue_name import QueueName, Suffix
 from .access import check_open
 from .creation import drop_if_unused, list_queue, make_subqueue
 from .cursor import Cursor
-from .expand import expand
+from .expand import expand, read_members
 from .names import find_queue, is_local_name, is_read_only, is_send_only, is_web
 from .open_queue import OpenQueueDescriptor, QueueAccessType, check_sharing
 from .outgoing_queue import OutgoingQueue
@@ -47,7 +48,7 @@ def open_queue(
     Raises:
         QueueError: no such queue, a kind of name that does not allow this, no right, shut out.
     """
-    name = expand(name, state.distribution_lists)
+    name = expand(name, partial(read_members, state))
     if isinstance(name, MultipleElementFormatName):
         return _open_multiple(state, name, access, share, caller)
     _check_kind(name, access)

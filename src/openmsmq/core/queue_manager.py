@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from openmsmq.directory.interface import Directory
 
     from .cursor import Cursor
-    from .expand import DistributionLists
     from .local_queue_manager import LocalQueueManager
 
 # Messages that one call of `handle_timer` expires; the rest follows in the next.
@@ -83,7 +82,6 @@ class QueueManager:
         packets: reads back stored packets; the store does.
         scratch: takes packets of express messages when memory is short; the store has one.
         directory: for public queues; None in workgroup mode.
-        distribution_lists: what DL= format names mean; None when there are none.
         now: monotonic time in seconds.
         utc: time of day in seconds since 1970.
     """
@@ -101,7 +99,6 @@ class QueueManager:
         utc: float,
         scratch: Scratch | None = None,
         directory: Directory | None = None,
-        distribution_lists: DistributionLists | None = None,
         settings: Settings | None = None,
     ) -> None:
         rows = read_rows(recovery)
@@ -113,7 +110,6 @@ class QueueManager:
             scratch=scratch,
             directory=directory,
         )
-        self.state.distribution_lists = distribution_lists
         self.state.dispatch = DispatchCollection()
         self.incoming = Incoming(self.state)
         self.outgoing = Outgoing(self.state)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from .dispatch import DispatchCollection
     from .events import Event
-    from .expand import DistributionLists
     from .leases import LeaseRow
     from .local_queue_manager import LocalQueueManager
     from .message import Message
@@ -89,7 +88,6 @@ class State:
         "directory",
         "directory_timers",
         "dispatch",
-        "distribution_lists",
         "durable_number",
         "events",
         "expiry",
@@ -148,7 +146,6 @@ class State:
         self.packets = packets
         self.scratch = scratch
         self.directory = directory
-        self.distribution_lists: DistributionLists | None = None
         self.now = 0.0
         self.utc = 0.0
         # When the directory is read again, by timer.

@@ -9,6 +9,7 @@ from .interface import ChangeResult, DirectoryOperationResult
 from .objects import (
     ConnectedNetwork,
     DirectoryObject,
+    DistributionList,
     ElementType,
     Enterprise,
     QueueManagerObject,
@@ -74,7 +75,7 @@ def _check(document: Document, item: DirectoryObject) -> ChangeResult:
 
 def _name(document: Document, item: DirectoryObject) -> None:
     """Set the distinguished name, as a directory server does."""
-    if isinstance(item, (Enterprise, ConnectedNetwork, User)):
+    if isinstance(item, (Enterprise, ConnectedNetwork, User, DistributionList)):
         return
     enterprises = document.objects[ElementType.ENTERPRISE].values()
     names = [each.name for each in enterprises if isinstance(each, Enterprise)]

@@ -32,6 +32,7 @@ SECTIONS: Final = {
     ElementType.QUEUE_MANAGER: "queue_managers",
     ElementType.QUEUE: "queues",
     ElementType.USER: "users",
+    ElementType.DISTRIBUTION_LIST: "distribution_lists",
 }
 
 
@@ -136,6 +137,7 @@ DECODERS: Final[dict[object, Callable[[object], Any]]] = {
     SID: _sid,
     tuple[UUID, ...]: _listing(_guid),
     tuple[bytes, ...]: _listing(_octets),
+    tuple[str, ...]: _listing(_text),
     str | None: _optional(_text),
     bool | None: _optional(_boolean),
     OperatingSystemType: _choice(OperatingSystemType),

@@ -30,6 +30,8 @@ class ElementType(StrEnum):
     ROUTING_LINK = "RoutingLink"
     CONNECTED_NETWORK = "ConnectedNetwork"
     USER = "User"
+    # Groups of the directory of Windows, which [MS-MQDMPR] 3.1.7.3.8 resolves but does not model.
+    DISTRIBUTION_LIST = "DistributionList"
 
 
 class OperatingSystemType(StrEnum):
@@ -171,6 +173,15 @@ class User:
     certificates: tuple[bytes, ...] = ()
 
 
+@dataclass(slots=True)
+class DistributionList:
+    """Format names that a message for `DL=identifier` goes to; some may be lists again."""
+
+    identifier: UUID = NULL_GUID
+    name: str = ""
+    members: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class InternalCertificate:
     """InternalCertificate ([MS-MQDMPR] 3.1.1.19): made by the queue manager for a user."""
@@ -180,7 +191,14 @@ class InternalCertificate:
 
 
 DirectoryObject: TypeAlias = (
-    QueueManagerObject | QueueObject | Enterprise | Site | RoutingLink | ConnectedNetwork | User
+    QueueManagerObject
+    | QueueObject
+    | Enterprise
+    | Site
+    | RoutingLink
+    | ConnectedNetwork
+    | User
+    | DistributionList
 )
 
 OBJECT_CLASSES: Final[dict[ElementType, type[DirectoryObject]]] = {
@@ -191,6 +209,7 @@ OBJECT_CLASSES: Final[dict[ElementType, type[DirectoryObject]]] = {
     ElementType.ROUTING_LINK: RoutingLink,
     ElementType.CONNECTED_NETWORK: ConnectedNetwork,
     ElementType.USER: User,
+    ElementType.DISTRIBUTION_LIST: DistributionList,
 }
 OBJECT_TYPES: Final = {cls: kind for kind, cls in OBJECT_CLASSES.items()}
 

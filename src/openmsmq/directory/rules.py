@@ -11,6 +11,8 @@ from openmsmq.wire.access_rights import (
     SiteRight,
 )
 from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.format_name import parse_format_name
+from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.security_descriptor import Ace, SecurityDescriptor
 
 from .certificates import certificate_digest
@@ -20,6 +22,7 @@ from .objects import (
     NULL_GUID,
     ConnectedNetwork,
     DirectoryObject,
+    DistributionList,
     Enterprise,
     QueueManagerObject,
     QueueObject,
@@ -76,6 +79,8 @@ def find_fault(item: DirectoryObject) -> tuple[str, str]:
         return _routing_link_fault(item)
     if isinstance(item, User):
         return _user_fault(item)
+    if isinstance(item, DistributionList):
+        return _member_fault(item)
     return _security_fault(item)
 
 
@@ -95,6 +100,15 @@ def _user_fault(item: User) -> tuple[str, str]:
     digests = tuple(certificate_digest(certificate) for certificate in item.certificates)
     if item.certificate_digest_list != digests:
         return "certificate_digest_list", "is not the list of MD5 digests of the certificates"
+    return "", ""
+
+
+def _member_fault(item: DistributionList) -> tuple[str, str]:
+    for member in item.members:
+        try:
+            parse_format_name(member)
+        except QueueError:
+            return "members", f"{member!r} is no format name"
     return "", ""
 
 
