@@ -109,7 +109,8 @@ def test_a_stream_is_stored_with_its_message(harness: Harness) -> None:
     queue = harness.create(PAY, transactional=True)
     harness.flush()
     stream = IncomingTransactionalTransferInfo(queue.number, r"OS:QM\private$\pay", OTHER_GUID)
-    stream.accept(HEADER.tx_sequence_id.value, 1, harness.utc)
+    stream.accept(HEADER.tx_sequence_id.value, 1, 2_000_000_000, harness.utc)
+    assert harness.qm.incoming.add_stream(queue, stream) is None
     harness.qm.incoming.deliver(queue, runs_of(message(transaction_header=HEADER)), [stream])
     taken = harness.qm.take_batch()
     assert taken is not None
@@ -134,7 +135,7 @@ def test_a_stream_counts_rejections_until_a_message_is_accepted() -> None:
     stream.reject(10.0)
     stream.reject(20.0)
     assert (stream.reject_count, stream.last_access_time) == (2, 20.0)
-    stream.accept(7, 3, 30.0)
+    stream.accept(7, 3, 100, 30.0)
     assert (stream.reject_count, stream.last_access_time) == (0, 30.0)
     again = IncomingTransactionalTransferInfo.parse(stream.key, stream.serialize())
     assert again == stream

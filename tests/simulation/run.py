@@ -19,6 +19,7 @@ from functools import partial
 from typing import Final
 
 from openmsmq.core.tables import Table
+from openmsmq.protocol.binary.manager import STREAM_TIMER
 
 from .faults import FAULTS, inject
 from .ledger import Ledger, Violation
@@ -177,7 +178,9 @@ def check_leaks(node: Node) -> None:
         "unstored changes": len(state.batch),
         "connections": len(binary._connections),
         "waiting for disk": len(binary._waiting),
-        "links with timers": len(binary._agenda._deadlines),
+        "timers": len(binary._agenda._deadlines.keys() - {STREAM_TIMER}),
+        "counted streams": state.stream_count.total
+        - sum(len(queue.incoming) for queue in state.queues.values()),
         "history": len(state.message_history),
         "awaiting final acks": len(sender._awaiting),
         "positions": sum(len(each.plain) + len(each.ordered) for each in sender.transfers.values()),

@@ -10,6 +10,7 @@ import pytest
 from openmsmq.core.message_history import MessageIDHistory
 from openmsmq.core.outgoing import Outgoing
 from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.streams import forget_stream
 from openmsmq.protocol.binary import receiving
 from openmsmq.protocol.binary.events import MessagesAcknowledged
 from openmsmq.protocol.binary.order_acks import OrderAckTimer
@@ -51,8 +52,10 @@ def acknowledge_before_flush(patch: Patch) -> None:
 
 def forget_incoming_sequences(patch: Patch) -> None:
     def forget(node: Node) -> None:
-        for queue in node.qm.queues:
-            queue.incoming.clear()
+        state = node.qm.state
+        for queue in state.queues.values():
+            for stream in list(queue.incoming.values()):
+                forget_stream(state, queue, stream)
 
     _after_boot(patch, forget)
 

@@ -30,6 +30,7 @@ from .queue import Queue, QueueRole
 from .quota import EnqueueStatus, check_room, dead_letters_have_room
 from .reports import destination_of, send_report
 from .settling import settle
+from .streams import add_stream, forget_old_streams, forget_stream, store_stream
 from .tables import Table
 from .transactions import OperationType, Transaction
 
@@ -99,15 +100,32 @@ class Incoming:
         if sorting.expiring:
             expire_now(state, inserted)
         for stream in streams:
-            self.store_stream(queue, stream)
+            store_stream(state, stream)
         settle(state)
         depends = state.batch_number if state.batch else state.sequence.depends()
         return Delivered(sorting.classes, depends)
 
-    def store_stream(self, queue: Queue, stream: IncomingTransactionalTransferInfo) -> None:
+    def add_stream(self, queue: Queue, stream: IncomingTransactionalTransferInfo) -> str | None:
+        """A new transactional stream begins; if there is no room for it, return why."""
+        return add_stream(self._state, queue, stream)
+
+    def store_stream(self, stream: IncomingTransactionalTransferInfo) -> None:
         """Write down how far a transactional stream got."""
-        queue.incoming[stream.key] = stream
-        self._state.batch.set_row(Table.STREAMS, stream.key, stream.serialize())
+        store_stream(self._state, stream)
+
+    def forget_stream(self, queue: Queue, stream: IncomingTransactionalTransferInfo) -> None:
+        """The first message of a transactional stream found no room after all."""
+        forget_stream(self._state, queue, stream)
+
+    def forget_old_streams(self) -> None:
+        """Forget the transactional streams that nothing needs any more."""
+        forget_old_streams(self._state)
+
+    def hold_back(self, queue: Queue, message: UserMessage, reason: str) -> None:
+        """A message is not taken for now; its sender keeps it and sends it again."""
+        note_drop(
+            self._state, "message that stays with its sender", queue.path, message.packet, reason
+        )
 
     def learn_address(self, queue_manager: UUID, address: str) -> None:
         """Remember where a queue manager is, for acknowledgments to it."""

@@ -20,7 +20,7 @@ from .public_queues import unregister
 from .queue import Queue, QueueRole, QueueType
 from .queue_rows import forget_queue
 from .state import State
-from .tables import Table
+from .streams import forget_stream
 from .waits import end_reads
 
 PURGE_STEP: Final = 10_000
@@ -103,6 +103,6 @@ def remove_queue(state: State, queue: Queue) -> None:
     if queue.number in state.queues:
         unlist_queue(state, queue)
         forget_queue(state, queue)
-    for key in queue.incoming:
-        state.batch.delete_row(Table.STREAMS, key)
+    for stream in list(queue.incoming.values()):
+        forget_stream(state, queue, stream)
     state.events.append(QueueDeleted(queue=queue, depends=state.batch_number))

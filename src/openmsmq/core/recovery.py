@@ -97,6 +97,7 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
     for key, value in rows[Table.STREAMS].items():
         stream = IncomingTransactionalTransferInfo.parse(key, value)
         state.queues[stream.queue].incoming[key] = stream
+        state.stream_count.add(stream.address)
     for key, value in rows[Table.LEASES].items():
         lease = parse_lease(key, value)
         state.leases[lease.queue, lease.consumer] = lease

@@ -14,6 +14,7 @@ from openmsmq.wire.batch import Batch
 from .directory_timers import DirectoryPeriods, DirectoryTimer
 from .message_history import MessageIDHistory
 from .ordinals import Reservation
+from .streams import StreamCount
 from .timers import ExpiryTimers, WaitTimers
 
 if TYPE_CHECKING:
@@ -66,6 +67,11 @@ class Settings:
     send_insecure_nacks: bool = False
     # Acknowledgments and reports make no more outgoing queues when there are this many.
     max_outgoing_queues: int = 5_000
+    # Transactional streams of other queue managers, in all and from one address, and how long one
+    # is known that nobody uses.
+    max_streams: int = 50_000
+    max_streams_per_address: int = 5_000
+    stream_seconds: float = 90 * 86400.0
     # How often the directory is read again.
     directory_periods: DirectoryPeriods = field(default_factory=DirectoryPeriods)
     # In whose name the queue manager itself works with the directory.
@@ -117,6 +123,7 @@ class State:
         "scratch_handles",
         "sequence",
         "settings",
+        "stream_count",
         "to_acknowledge",
         "to_finalize",
         "total_bytes",
@@ -179,6 +186,7 @@ class State:
         self.producers: dict[str, tuple[int, float]] = {}
         # What other queue managers sent, where they are, and what was sent to them in order.
         self.message_history = MessageIDHistory()
+        self.stream_count = StreamCount()
         self.addresses: dict[UUID, str] = {}
         self.last_tx_sequence = 0
 

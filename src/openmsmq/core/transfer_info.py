@@ -7,13 +7,16 @@ from uuid import UUID
 
 _KEY: Final = Struct("<I16s")
 _VALUE: Final = Struct("<QIdIH")
+_LATE_AFTER: Final = Struct("<I")
+NEVER_LATE: Final = 0xFFFFFFFF
 
 
 @dataclass(slots=True)
 class IncomingTransactionalTransferInfo:
     """The last message of one sender to one queue; what makes exactly-once possible.
 
-    Kept as a state row in the same batch as the message that it speaks of.
+    Kept as a state row in the same batch as the message that it speaks of. `address` is where it
+    first came from; after `late_after`, in seconds since 1970, each of its messages is too late.
     """
 
     queue: int
@@ -23,6 +26,8 @@ class IncomingTransactionalTransferInfo:
     sequence_number: int = 0
     last_access_time: float = 0.0
     reject_count: int = 0
+    address: str = ""
+    late_after: int = 0
 
     @property
     def key(self) -> bytes:
@@ -41,17 +46,36 @@ class IncomingTransactionalTransferInfo:
                 len(name),
             )
             + name
+            + _LATE_AFTER.pack(self.late_after)
+            + self.address.encode()
         )
 
     @classmethod
     def parse(cls, key: bytes, value: bytes) -> Self:
         queue, sender = _KEY.unpack_from(key)
         sequence, number, time, rejects, size = _VALUE.unpack_from(value)
-        name = value[_VALUE.size : _VALUE.size + size].decode()
-        return cls(queue, name, UUID(bytes_le=sender), sequence, number, time, rejects)
+        end = _VALUE.size + size
+        stream = cls(
+            queue,
+            value[_VALUE.size : end].decode(),
+            UUID(bytes_le=sender),
+            sequence,
+            number,
+            time,
+            rejects,
+            late_after=NEVER_LATE,
+        )
+        # Rows of the first versions end with the name.
+        if len(value) > end:
+            (stream.late_after,) = _LATE_AFTER.unpack_from(value, end)
+            stream.address = value[end + _LATE_AFTER.size :].decode()
+        return stream
 
-    def accept(self, sequence_identifier: int, sequence_number: int, utc: float) -> None:
+    def accept(
+        self, sequence_identifier: int, sequence_number: int, late_after: int, utc: float
+    ) -> None:
         """The last message of the stream was accepted."""
+        self.late_after = max(self.late_after, min(late_after, NEVER_LATE))
         self.sequence_identifier = sequence_identifier
         self.sequence_number = sequence_number
         self.last_access_time = utc

@@ -66,6 +66,8 @@ class Config(BaseModel):
     resend_timeouts_medium: float = Field(default=300.0, ge=1.0, le=86400.0)
     resend_timeouts_long: float = Field(default=1800.0, ge=1.0, le=86400.0)
     resend_timeouts_final: float = Field(default=21600.0, ge=1.0, le=86400.0)
+    max_streams: int = Field(default=50_000, ge=1, le=10_000_000)
+    max_streams_per_address: int = Field(default=5_000, ge=1, le=10_000_000)
     binary_certificate: Path | None = None
     binary_key: Path | None = None
     binary_ca: Path | None = None

@@ -347,6 +347,8 @@ def make_manager(
             names=frozenset(name.lower() for name in names),
             memory_budget=config.memory_budget_bytes,
             send_insecure_nacks=config.send_insecure_nacks,
+            max_streams=config.max_streams,
+            max_streams_per_address=config.max_streams_per_address,
             own=caller_of(os.geteuid(), os.getegid()),
         ),
         now=time.monotonic(),

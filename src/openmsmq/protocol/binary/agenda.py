@@ -2,10 +2,17 @@
 
 from collections.abc import Hashable
 from heapq import heappop, heappush
+from typing import Final
+
+# A heap of this size costs nothing.
+_SMALL: Final = 64
 
 
 class Agenda:
-    """One deadline per owner. Moving it to a later time, the usual case, costs nothing."""
+    """One deadline per owner. Moving it to a later time, the usual case, costs nothing.
+
+    Owners that are off the agenda may be in the heap for a while, but never more than others.
+    """
 
     __slots__ = ("_count", "_deadlines", "_heap", "_queued")
 
@@ -19,7 +26,8 @@ class Agenda:
     def set(self, owner: Hashable, deadline: float | None) -> None:
         """Wake the owner at this time and at no other; None means never."""
         if deadline is None:
-            self._deadlines.pop(owner, None)
+            if self._deadlines.pop(owner, None) is not None:
+                self._shrink()
             return
         self._deadlines[owner] = deadline
         queued = self._queued.get(owner)
@@ -30,6 +38,14 @@ class Agenda:
         self._queued[owner] = deadline
         self._count += 1
         heappush(self._heap, (deadline, self._count, owner))
+
+    def _shrink(self) -> None:
+        """Let go of those that nobody is to wake, once they are the most."""
+        if len(self._heap) > _SMALL and len(self._heap) > 2 * len(self._deadlines):
+            self._heap.clear()
+            self._queued.clear()
+            for owner, deadline in self._deadlines.items():
+                self._push(owner, deadline)
 
     def next(self) -> float | None:
         """When the next owner is to be woken."""

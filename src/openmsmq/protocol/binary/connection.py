@@ -36,13 +36,14 @@ class Connection:
         address: str,
         link: Link | None,
         settings: BinarySettings,
+        now: float,
     ) -> None:
         self.number = number
         self.session = session
         # RemoteQMAddress.
         self.address = address
         self.link = link
-        self.order_acks = OrderAckSchedule(settings)
+        self.order_acks = OrderAckSchedule(settings, now)
         # The outgoing queues that send through this session, in the order they came.
         self.transfers: dict[Transfer, None] = {}
         # (batch, bytes) of messages that are not on disk yet.

@@ -22,6 +22,7 @@ class CloseReason(StrEnum):
     REFUSING = "refused here"
     NOT_ESTABLISHED = "not established in time"
     NOT_ACKNOWLEDGED = "no acknowledgment in time"
+    NOT_READING = "the other side sends but does not read"
     IDLE = "idle"
     DISCONNECTED = "connection lost"
     NO_ROOM = "no room for messages"

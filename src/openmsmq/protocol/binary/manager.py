@@ -58,7 +58,10 @@ if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
 
 _HISTORY_TIMER: Final = "MessageIDHistory Cleanup Timer"
+STREAM_TIMER: Final = "streams"
 _WINDOW_TIMER: Final = "window"
+# How many connections of a peer over its limit are held until they ask, to be told so.
+_TOLD_REFUSALS: Final = 16
 
 
 class BinaryProtocol:
@@ -85,6 +88,7 @@ class BinaryProtocol:
         self._waiting: set[Connection] = set()
         self._window = self.settings.window_size
         self._history_timer = False
+        self._stream_timer = False
         manager.state.message_history.size = self.settings.history_size
 
     # Start and stop
@@ -92,6 +96,7 @@ class BinaryProtocol:
     def start(self, *, now: float) -> None:
         """Begin: every outgoing queue with stored messages gets a session ([MS-MQQB] 3.1.4.1)."""
         self._start_history_timer(now)
+        self._start_stream_timer(now)
         for queue in self._manager.outgoing.queues:
             self._available(queue, now)
 
@@ -109,7 +114,13 @@ class BinaryProtocol:
 
     def accept(self, address: str, *, now: float) -> int | None:
         """A peer connects from this address; None means to close the connection at once."""
-        if self._ways.offline or len(self._connections) >= self.settings.max_connections:
+        limit = self.settings.max_connections_per_peer
+        held = self._held_by(address)
+        if (
+            self._ways.offline
+            or len(self._connections) >= self.settings.max_connections
+            or held >= limit + _TOLD_REFUSALS
+        ):
             self._count("connection over the limit")
             return None
         session = BinarySession(
@@ -117,21 +128,21 @@ class BinaryProtocol:
             self._manager.state.local.identifier,
             initiator=False,
             now=now,
-            refuse=self._is_full_for(address),
+            refuse=held >= limit,
             window_size=self._window,
         )
         number = self._ways.new_number()
-        connection = Connection(number, session, address, None, self.settings)
+        connection = Connection(number, session, address, None, self.settings, now)
         self._connections[number] = connection
         self._update(connection)
         return number
 
-    def _is_full_for(self, address: str) -> bool:
-        held = sum(
+    def _held_by(self, address: str) -> int:
+        """How many connections a peer has made from an address."""
+        return sum(
             connection.address == address and connection.link is None
             for connection in self._connections.values()
         )
-        return held >= self.settings.max_connections_per_peer
 
     def connected(self, number: int, address: str, *, now: float) -> None:
         """A connection that `Connect` asked for is made, to this address."""
@@ -149,7 +160,7 @@ class BinaryProtocol:
             pinged=link.pinged,
             window_size=self._window,
         )
-        connection = Connection(number, session, address, link, self.settings)
+        connection = Connection(number, session, address, link, self.settings, now)
         self._connections[number] = connection
         self._update(connection)
 
@@ -347,6 +358,7 @@ class BinaryProtocol:
     ) -> None:
         depends = self._receiver.receive(connection, event.runs, now=now)
         self._start_history_timer(now)
+        self._start_stream_timer(now)
         if depends is None:
             connection.session.close(CloseReason.NO_ROOM)
             return
@@ -435,6 +447,8 @@ class BinaryProtocol:
                 self._transfer_timer(owner, now)
             elif owner is _WINDOW_TIMER:
                 self._widen(now)
+            elif owner is STREAM_TIMER:
+                self._forget_streams(now)
             else:
                 self._clean_history(now)
 
@@ -442,7 +456,8 @@ class BinaryProtocol:
         connection.session.handle_timer(now=now)
         if self._may_order_ack(connection):
             durable = self._manager.state.durable_number
-            for ack, destination in connection.order_acks.take_due(durable, now=now):
+            room = connection.session.room
+            for ack, destination in connection.order_acks.take_due(durable, room, now=now):
                 self._receiver.send_order_ack(connection, ack, destination, now=now)
         self._process(connection, now)
 
@@ -465,6 +480,16 @@ class BinaryProtocol:
         state.message_history.clean(state, self.settings.history_seconds)
         self._history_timer = False
         self._start_history_timer(now)
+
+    def _start_stream_timer(self, now: float) -> None:
+        if not self._stream_timer and self._manager.state.stream_count.total:
+            self._stream_timer = True
+            self._agenda.set(STREAM_TIMER, now + self.settings.stream_cleanup_seconds)
+
+    def _forget_streams(self, now: float) -> None:
+        self._manager.incoming.forget_old_streams()
+        self._stream_timer = False
+        self._start_stream_timer(now)
 
     def _count(self, what: str) -> None:
         self.counters[what] = self.counters.get(what, 0) + 1

@@ -1,6 +1,6 @@
 """When an OrderAck is sent: soon, for several messages at once ([MS-MQQB] 3.1.1.6.2)."""
 
-from collections import deque
+from collections import OrderedDict, deque
 
 from openmsmq.core.transfer_info import IncomingTransactionalTransferInfo
 from openmsmq.wire.order_ack import OrderAck
@@ -11,16 +11,16 @@ from .settings import BinarySettings
 
 
 class OrderAckTimer:
-    """The Order Ack Send Timer of one stream of transactional messages in one session."""
+    """The running Order Ack Send Timer of one stream of transactional messages in one session."""
 
     __slots__ = ("_pending", "deadline", "destination", "last_sent")
 
-    def __init__(self, destination: QueueAddress, now: float) -> None:
+    def __init__(self, destination: QueueAddress, last_sent: float) -> None:
         # The order queue of the sender.
         self.destination = destination
-        self.deadline: float | None = None
+        self.deadline = 0.0
         # LastOrderAckSendTime.
-        self.last_sent = now
+        self.last_sent = last_sent
         # (batch, sequence, number) that wait for the disk or for the timer.
         self._pending: deque[tuple[int, int, int]] = deque()
 
@@ -46,13 +46,18 @@ class OrderAckTimer:
 
 
 class OrderAckSchedule:
-    """The timers of all streams that come in through one session."""
+    """The timers of all streams that come in through one session, which began at `now`."""
 
-    __slots__ = ("_settings", "_timers")
+    __slots__ = ("_began", "_running", "_sent", "_settings")
 
-    def __init__(self, settings: BinarySettings) -> None:
+    def __init__(self, settings: BinarySettings, now: float) -> None:
         self._settings = settings
-        self._timers: dict[bytes, OrderAckTimer] = {}
+        self._began = now
+        # Every timer runs equally long, so that the one that was started first ends first.
+        self._running: OrderedDict[bytes, OrderAckTimer] = OrderedDict()
+        # LastOrderAckSendTime of streams without a timer, the latest at the end. Those are left
+        # out for which it is so long ago that it makes no difference.
+        self._sent: OrderedDict[bytes, float] = OrderedDict()
 
     def received(
         self,
@@ -64,32 +69,49 @@ class OrderAckSchedule:
     ) -> None:
         """Messages of a stream came, accepted or not; acknowledge them in a while."""
         key = stream.key
-        timer = self._timers.get(key)
+        timer = self._running.get(key)
         if timer is None:
-            timer = self._timers[key] = OrderAckTimer(destination, now)
+            timer = OrderAckTimer(destination, self._sent.pop(key, self._began))
+            self._start(key, timer, now)
+        elif now - timer.last_sent < self._settings.maximum_order_ack_delay:
+            self._start(key, timer, now)
         timer.got(depends, stream)
-        running = timer.deadline is not None
-        if not running or now - timer.last_sent < self._settings.maximum_order_ack_delay:
-            timer.deadline = now + self._settings.order_ack_seconds
+
+    def _start(self, key: bytes, timer: OrderAckTimer, now: float) -> None:
+        timer.deadline = now + self._settings.order_ack_seconds
+        self._running[key] = timer
+        self._running.move_to_end(key)
 
     def next_timer(self) -> float | None:
-        return min(
-            (timer.deadline for timer in self._timers.values() if timer.deadline is not None),
-            default=None,
-        )
+        for timer in self._running.values():
+            return timer.deadline
+        return None
 
-    def take_due(self, durable: int, *, now: float) -> list[tuple[OrderAck, QueueAddress]]:
-        """The acknowledgments to send now, and where to.
+    def take_due(
+        self, durable: int, limit: int, *, now: float
+    ) -> list[tuple[OrderAck, QueueAddress]]:
+        """The acknowledgments to send now, up to a limit, and where to.
 
         One whose messages are not on disk yet is looked at again after the same time.
         """
-        due = []
-        for timer in self._timers.values():
-            if timer.deadline is None or timer.deadline > now:
-                continue
+        due: list[tuple[OrderAck, QueueAddress]] = []
+        while len(due) < limit:
+            deadline = self.next_timer()
+            if deadline is None or deadline > now:
+                break
+            key, timer = self._running.popitem(last=False)
             ack = timer.take(durable)
-            timer.deadline = now + self._settings.order_ack_seconds if timer.waits else None
             if ack is not None:
                 timer.last_sent = now
                 due.append((ack, timer.destination))
+            if timer.waits:
+                self._start(key, timer, now)
+            else:
+                self._sent[key] = timer.last_sent
+        self._forget(now - self._settings.maximum_order_ack_delay)
         return due
+
+    def _forget(self, limit: float) -> None:
+        """Drop what is known of streams that were acknowledged before."""
+        while self._sent and next(iter(self._sent.values())) <= limit:
+            self._sent.popitem(last=False)

@@ -273,17 +273,26 @@ class _Read:
             return True
         stream = self._stream(message, queue)
         sequence = message.tx_sequence_id
-        number = message.tx_sequence_number
         utc = self._manager.state.utc
+        incoming = self._manager.incoming
         if sequence is None or not _is_next(stream, sequence.value, message):
             self._receiver.count("transactional message out of order")
-            stream.reject(utc)
-            if stream.key in queue.incoming:
-                self._manager.incoming.store_stream(queue, stream)
-            self._schedule(message, stream)
+            if stream.sequence_identifier:
+                stream.reject(utc)
+                incoming.store_stream(stream)
+                self._schedule(message, stream)
             return True
+        if not stream.sequence_identifier:
+            reason = incoming.add_stream(queue, stream)
+            if reason is not None:
+                # Choice: the session goes on, so that only this stream waits. Without an OrderAck
+                # the sender keeps its messages and sends them again.
+                self._receiver.count(reason)
+                incoming.hold_back(queue, message, reason)
+                return True
         arriving = _Arriving(UserMessageRun(message), [], stream)
-        stream.accept(sequence.value, number, utc)
+        late_after = message.sent_time + message.time_to_reach_queue
+        stream.accept(sequence.value, message.tx_sequence_number, late_after, utc)
         return self._append(queue, arriving)
 
     def _stream(self, message: UserMessage, queue: Queue) -> IncomingTransactionalTransferInfo:
@@ -294,7 +303,10 @@ class _Read:
             destination = message.destination_queue
             name = destination.direct if destination is not None else None
             stream = IncomingTransactionalTransferInfo(
-                queue.number, name or queue.path, message.source_queue_manager
+                queue.number,
+                name or queue.path,
+                message.source_queue_manager,
+                address=self._connection.address,
             )
             key = stream.key
             # The same name may be written in several ways.
@@ -303,7 +315,7 @@ class _Read:
         return stream
 
     def _schedule(self, message: UserMessage, stream: IncomingTransactionalTransferInfo) -> None:
-        """Every transactional message for this queue manager asks for an OrderAck."""
+        """Every message of a transactional stream asks for an OrderAck."""
         state = self._manager.state
         self._learn_address(message)
         self._connection.order_acks.received(
@@ -338,12 +350,24 @@ class _Read:
         left = [] if len(classes) == at else self._left(run, len(classes))
         for each in reversed(left):
             if each.stream is not None:
-                each.stream.sequence_identifier, each.stream.sequence_number = each.before
-                incoming.store_stream(queue, each.stream)
+                self._take_back(queue, each.stream, each.before)
         for each in {id(each.stream): each for each in run[: len(run) - len(left)]}.values():
             if each.stream is not None:
                 self._schedule(each.run.head, each.stream)
         return not left
+
+    def _take_back(
+        self,
+        queue: Queue,
+        stream: IncomingTransactionalTransferInfo,
+        before: tuple[int, int],
+    ) -> None:
+        """A message of a stream found no room: it is to come again."""
+        stream.sequence_identifier, stream.sequence_number = before
+        if stream.sequence_identifier:
+            self._manager.incoming.store_stream(stream)
+        else:
+            self._manager.incoming.forget_stream(queue, stream)
 
     def _left(self, run: list[_Arriving], count: int) -> list[_Arriving]:
         """What is not complete after so many messages, which are fewer than there are."""

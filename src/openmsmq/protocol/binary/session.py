@@ -136,6 +136,10 @@ class BinarySession:
         """Take bytes from the connection."""
         if self.closed:
             return
+        if self.output_bytes > self._settings.max_peer_bytes:
+            # What is sent of our own accord stops long before; these are acknowledgments.
+            self.close(CloseReason.NOT_READING)
+            return
         messages = RunBuilder()
         try:
             frames = self._framer.feed(data)

@@ -41,6 +41,8 @@ class BinarySettings:
     # Notes 25, 47.
     history_size: int = DEFAULT_HISTORY_SIZE
     history_seconds: float = DEFAULT_HISTORY_SECONDS
+    # How often streams that nothing needs any more are looked for.
+    stream_cleanup_seconds: float = 3600.0
     # Notes 3, 10: newer Windows does neither. Choice: a ping is answered.
     send_ping: bool = False
     answer_ping: bool = True
@@ -48,7 +50,8 @@ class BinarySettings:
     # Note 12, MaxInSessions; and how many of them one address may have.
     max_connections: int = 1000
     max_connections_per_peer: int = 16
-    # Bytes of one peer that are received but not yet durable, before we stop reading from it.
+    # Bytes of a connection that are received but not yet durable, before we stop reading from it;
+    # and bytes that wait to be written to a peer that sends but does not read, before it is closed.
     max_peer_bytes: int = 16 * 1024 * 1024
     # Bytes that wait to be written to a connection, before no more are added.
     max_output_bytes: int = 1024 * 1024

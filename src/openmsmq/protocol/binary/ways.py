@@ -110,19 +110,25 @@ class Ways:
             link = self._links.get(destination)
             if link is None:
                 link = self._links[destination] = Link(destination)
-            transfer.link = link
-            link.transfers[transfer] = None
+            if transfer.link is not link:
+                self.forget(transfer)
+                transfer.link = link
+                link.transfers[transfer] = None
             if link.state is LinkState.IDLE:
                 self._begin(link, ping=self._settings.send_ping, now=now)
         return connection
 
     def forget(self, transfer: Transfer) -> None:
-        """An outgoing queue is gone; so is its link if no other queue goes that way."""
+        """An outgoing queue is gone or goes another way."""
         link = transfer.link
         if link is not None:
-            link.transfers.pop(transfer, None)
-            if not link.transfers and link.state is LinkState.IDLE:
-                del self._links[link.destination]
+            del link.transfers[transfer]
+            self._drop_if_unused(link)
+
+    def _drop_if_unused(self, link: Link) -> None:
+        """No queue goes this way any more, and no connection is made or used."""
+        if not link.transfers and link.state is LinkState.IDLE:
+            del self._links[link.destination]
 
     def _open_connection(self, destination: Destination) -> Connection | None:
         if destination.direct:
@@ -209,8 +215,7 @@ class Ways:
             link.state = LinkState.WAITING
             link.retry_at = now + self._retry_seconds
         else:
-            link.state = LinkState.IDLE
-            link.retry_at = None
+            self._rest(link)
         self._agenda.set(link, link.retry_at)
 
     def timer(self, link: Link, *, now: float) -> None:
@@ -222,8 +227,13 @@ class Ways:
             # [MS-MQQB] 3.1.5.2.2: no ping before a retry.
             self._begin(link, ping=False, now=now)
         else:
-            link.state = LinkState.IDLE
-            link.retry_at = None
+            self._rest(link)
+
+    def _rest(self, link: Link) -> None:
+        """No connection is needed for now."""
+        link.state = LinkState.IDLE
+        link.retry_at = None
+        self._drop_if_unused(link)
 
     # What people see
 
