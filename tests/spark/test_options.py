@@ -10,6 +10,8 @@ from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.message_class import MessageClass
 
 QUEUE = {"queue": r".\private$\orders"}
+EXCLUSIVE = {"consume": "exclusive"}
+LEASE = {**QUEUE, "consume": "lease", "consumerName": "x"}
 
 
 def test_defaults_are_those_of_the_documentation() -> None:
@@ -134,8 +136,18 @@ def test_a_wrong_option_is_refused_by_name(given: dict[str, str], message: str) 
         ),
         ({**QUEUE, "kind": "outgoing", "consume": "exclusive"}, "outgoing queues can only be"),
         ({**QUEUE, "pin": "true"}, "option pin: needs consume=exclusive or lease"),
-        ({**QUEUE, "where.label": "x", "consume": "exclusive"}, "where.*: not with consume="),
-        ({**QUEUE, "unmatched": "leave"}, "option unmatched: removing only what matches is not"),
+        ({**QUEUE, "where.label": "x", "consume": "exclusive"}, "where.*: .* unmatched=leave"),
+        (
+            {**LEASE, "where.label": "x", "unmatched": "leave"},
+            "where.*: not with consume=lease, which moves",
+        ),
+        ({**QUEUE, "unmatched": "leave"}, "option unmatched: for where.* with consume=exclusive"),
+        ({**QUEUE, "where.label": "x", "unmatched": "leave"}, "option unmatched: for where"),
+        (
+            {**QUEUE, **EXCLUSIVE, "where.label": "x", "unmatched": "leave", "pin": "true"},
+            "option pin: not with where",
+        ),
+        ({**QUEUE, **EXCLUSIVE, "where.label": "x", "unmatched": "drop"}, "none of leave"),
         ({**QUEUE, "auth.token": "a", "auth.tokenFile": "b"}, "not together with auth.tokenFile"),
     ],
 )

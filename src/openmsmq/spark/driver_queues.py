@@ -1,6 +1,7 @@
 """Queues as the driver of a stream holds them, one class for each way to consume."""
 
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,9 +12,10 @@ from openmsmq.client.logic.ranges import Leased, RangeInfo, RangePlan
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 
+from .matching import matching_ranges
 from .offsets import QueueOffset
-from .options import EXCLUSIVE, LEASE, ReadOptions
 from .queue_selection import SourceQueue
+from .read_options import EXCLUSIVE, LEASE, ReadOptions
 
 # How many messages one lease moves at most: nobody else is served meanwhile.
 LEASE_ROWS: Final = 10_000
@@ -116,8 +118,19 @@ class ExclusiveQueue(DriverQueue):
     def acknowledge(self, entry: QueueOffset) -> None:
         """Receive for good what Spark has committed; what was skipped at the start stays."""
         if entry.seq > max(entry.base, self._acknowledged):
-            self.ranges.acknowledge(entry.base, entry.seq)
+            if self.options.where:
+                self._receive_matching(max(entry.base, self._acknowledged), entry.seq)
+            else:
+                self.ranges.acknowledge(entry.base, entry.seq)
             self._acknowledged = entry.seq
+
+    def _receive_matching(self, after: int, upto: int) -> None:
+        # Nothing that was not there when it was read comes to be there (see `isolation`), and
+        # nobody else receives: the messages between two that do not match all do.
+        with closing(self.ranges.peek(after, upto)) as blocks:
+            ranges = list(matching_ranges(blocks, self.options.where, after))
+        for start, end in ranges:
+            self.ranges.acknowledge(start, end)
 
     def pin(self, entry: QueueOffset) -> None:
         """Keep a planned range from expiring until it is acknowledged."""

@@ -13,7 +13,7 @@ from openmsmq.wire.path_name import PathName
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.queue_reference import parse_queue_reference
 
-from .options import OUTGOING, QUEUE, ReadOptions
+from .read_options import OUTGOING, QUEUE, ReadOptions
 
 _SUFFIXES: Final = {"journal": "journal", "deadletter": "deadletter", "xact_deadletter": "deadxact"}
 

@@ -7,7 +7,6 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.protocol.local.messages import Block
@@ -19,8 +18,9 @@ from .block_decoder import BlockDecoder
 from .columns import COLUMNS
 from .connection import open_connection
 from .errors import DataLoss
+from .matching import conditions, matches
 from .offsets import digest_of, digest_text
-from .options import ReadOptions, Where
+from .options import ReadOptions
 from .partitions import RangePartition
 
 BATCH_ROWS: Final = 2000
@@ -48,7 +48,7 @@ def read_partition(
     if options.order == "queue":
         batches = _in_queue_order(batches)
     for batch in batches:
-        found = _matching(batch, options.where)
+        found = batch.filter(matches(batch, options.where)) if options.where else batch
         if options.mode == "failfast":
             _refuse_undecoded(found, queue.name)
         if found.num_rows:
@@ -127,28 +127,8 @@ def _decoded(options: ReadOptions, schema: pa.Schema) -> pa.Schema:
         needed.append("lookup_id")
     if options.mode == "failfast":
         needed.append("decode_error")
-    for column, wanted in _conditions(options.where).items():
-        if wanted is not None:
-            needed.append(column)
+    needed += conditions(options.where)
     return pa.schema([(name, COLUMNS[name].type) for name in dict.fromkeys(needed)])
-
-
-def _conditions(where: Where) -> dict[str, object]:
-    return {
-        "label": where.label,
-        "class": where.message_class,
-        "correlation_id": where.correlation_id,
-        "priority": where.priority_min,
-    }
-
-
-def _matching(batch: pa.RecordBatch, where: Where) -> pa.RecordBatch:
-    for column, wanted in _conditions(where).items():
-        if wanted is not None:
-            compare = pc.greater_equal if column == "priority" else pc.equal
-            value = pa.scalar(wanted, COLUMNS[column].type)
-            batch = batch.filter(compare(batch.column(column), value))
-    return batch
 
 
 def _in_queue_order(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -28,7 +28,18 @@ _NEEDS_NONE: Final = "false needs transaction=none"
 _LOG: Final = logging.getLogger(__name__)
 
 
-class BatchWriter(DataSourceArrowWriter):
+class _Writer:
+    """How both writers begin: with options that are right and columns that can be sent."""
+
+    def __init__(self, options: WriteOptions | Mapping[str, str], schema: StructType) -> None:
+        self._options = (
+            options if isinstance(options, WriteOptions) else WriteOptions.parse(options)
+        )
+        self._columns = write_columns(schema, self._options)
+        _check(self._options)
+
+
+class BatchWriter(_Writer, DataSourceArrowWriter):
     """Writes a DataFrame; the key of a save makes a repeated one do nothing."""
 
     def __init__(
@@ -37,9 +48,8 @@ class BatchWriter(DataSourceArrowWriter):
         schema: StructType,
         overwrite: bool,  # noqa: FBT001 - as Spark has it
     ) -> None:
-        self._options = options = _parsed(options)
-        self._columns = write_columns(schema, options)
-        _check(options)
+        super().__init__(options, schema)
+        options = self._options
         self._replaces = overwrite
         if overwrite:
             _check_overwrite(options, self._columns)
@@ -75,7 +85,7 @@ class BatchWriter(DataSourceArrowWriter):
                 manager.producer(self._producer).abort(0)
 
 
-class StreamWriter(DataSourceStreamArrowWriter):
+class StreamWriter(_Writer, DataSourceStreamArrowWriter):
     """Writes the batches of a streaming query, each of them once."""
 
     def __init__(
@@ -84,14 +94,12 @@ class StreamWriter(DataSourceStreamArrowWriter):
         schema: StructType,
         overwrite: bool,  # noqa: FBT001 - as Spark has it
     ) -> None:
-        self._options = options = _parsed(options)
-        self._columns = write_columns(schema, options)
-        _check(options)
+        super().__init__(options, schema)
         if overwrite:
             raise ConfigError("outputMode complete: a queue cannot be replaced; allowed is append")
-        if options.purge:
+        if self._options.purge:
             raise ConfigError("option purge: for saves in mode overwrite only")
-        if options.idempotency_key is not None:
+        if self._options.idempotency_key is not None:
             raise ConfigError("option idempotencyKey: for saves only; a stream has its query id")
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
@@ -113,10 +121,6 @@ class StreamWriter(DataSourceStreamArrowWriter):
         if producer is not None and mode_of(self._options) == BATCH:
             with open_connection(self._options.connection) as manager:
                 manager.producer(producer).abort(batchId)
-
-
-def _parsed(options: WriteOptions | Mapping[str, str]) -> WriteOptions:
-    return options if isinstance(options, WriteOptions) else WriteOptions.parse(options)
 
 
 def _check(options: WriteOptions) -> None:

@@ -1,0 +1,56 @@
+"""How the data source reaches the queue manager: the part of the options that all roles share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+
+from openmsmq.wire.errors import ConfigError
+
+from . import option_values as values
+
+CONNECT_SECONDS: Final = 10.0
+CONNECTION: Final[dict[str, values.Reader[Any]]] = {
+    "endpoint": values.text,
+    "auth.token": values.text,
+    "auth.tokenFile": values.text,
+    "auth.caFile": values.text,
+    "connectTimeout": values.duration,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionOptions:
+    """How to reach the queue manager.
+
+    Attributes:
+        endpoint: a socket path or `host:port`; None for the local default.
+        token: says who the user is over TCP; never shown.
+        token_file: where each machine finds the token instead.
+        ca_file: certificates to trust over TCP instead of the system's.
+        timeout: seconds to wait for a queue manager that does not answer.
+    """
+
+    endpoint: str | None = None
+    token: str | None = field(default=None, repr=False)
+    token_file: str | None = None
+    ca_file: str | None = None
+    timeout: float = CONNECT_SECONDS
+
+    @classmethod
+    def from_values(cls, found: Mapping[str, Any]) -> Self:
+        """The part of the options that is about the connection."""
+        endpoint = found.get("endpoint")
+        if endpoint is not None and ("://" in endpoint or "=" in endpoint):
+            raise ConfigError(
+                f"option endpoint: {endpoint!r} is not a queue manager of openmsmq; it is the path "
+                "of a socket or host:port. Reading other MSMQ servers remotely is not there yet"
+            )
+        if "auth.token" in found and "auth.tokenFile" in found:
+            raise ConfigError("option auth.token: not together with auth.tokenFile")
+        return cls(
+            endpoint,
+            found.get("auth.token"),
+            found.get("auth.tokenFile"),
+            found.get("auth.caFile"),
+            found.get("connectTimeout", CONNECT_SECONDS),
+        )
