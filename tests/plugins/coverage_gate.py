@@ -2,12 +2,14 @@
 
 Loaded with `-p` from the command line, so that measuring starts before any module of ours is
 imported; importing this module starts it. Under xdist each worker measures itself and the
-controller adds up. Programs that a test starts are not measured.
+controller adds up. Programs that a test starts are not measured, nor are simulations: they would
+take longer, and what random runs happen to touch is not tested.
 """
 
 import io
 import os
 import shutil
+from collections.abc import Generator
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +20,9 @@ from tests.plugins.verdict import fail_session, is_worker
 ROOT: Final = Path(__file__).resolve().parents[2]
 # The environment, because options are not known yet when measuring starts.
 DATA: Final = Path(os.environ.get("OPENMSMQ_COVERAGE_DATA", ROOT / "build" / "coverage"))
-COVERED_WHOLE: Final = os.environ.get("OPENMSMQ_COVERED_WHOLE", "openmsmq.wire").split(",")
+PACKAGES: Final = "openmsmq.wire,openmsmq.protocol"
+COVERED_WHOLE: Final = os.environ.get("OPENMSMQ_COVERED_WHOLE", PACKAGES).split(",")
+NOT_MEASURED: Final = "simulation"
 
 
 def new_measurement(*, own_file: bool) -> coverage.Coverage:
@@ -75,6 +79,16 @@ class CoverageGate:
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         self.session = session
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        if NOT_MEASURED not in item.path.parts:
+            return (yield)
+        MEASUREMENT.stop()
+        try:
+            return (yield)
+        finally:
+            MEASUREMENT.start()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:

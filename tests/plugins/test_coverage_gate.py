@@ -56,3 +56,15 @@ def test_a_part_of_the_tests_is_not_judged(suite: pytest.Pytester) -> None:
     outcome = suite.runpytest_subprocess("-k", "above")
     outcome.stdout.fnmatch_lines(["Not judged: only a part of the tests ran."])
     assert outcome.ret == pytest.ExitCode.OK
+
+
+def test_what_only_a_simulation_touches_is_not_covered(suite: pytest.Pytester) -> None:
+    suite.makepyfile(BOTH)
+    suite.path.joinpath("simulation").mkdir()
+    suite.path.joinpath("simulation", "test_runs.py").write_text("import small\n\n" + ONE)
+    outcome = suite.runpytest_subprocess()
+    outcome.stdout.fnmatch_lines(["small: 80.00 %, not 100 %"])
+    # What comes after it is measured again.
+    suite.path.joinpath("test_last.py").write_text("import small\n\n" + ONE)
+    outcome = suite.runpytest_subprocess()
+    outcome.stdout.fnmatch_lines(["small: 100 %"])

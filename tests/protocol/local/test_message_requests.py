@@ -372,6 +372,16 @@ def test_aborted_messages_come_with_their_counters() -> None:
     assert reply.counters == [(0, 1, 0, 0.0)]
 
 
+def test_a_message_with_another_history_has_no_counters(client: Client) -> None:
+    client.send(b"late", negative_journaling=True, time_to_be_received=1)
+    client.world.advance(2)
+    administrator = client.world.client(ADMINISTRATOR)
+    handle = administrator.open(name=r"DIRECT=OS:qm\system$;DEADLETTER")
+    reply = administrator.call(local.Receive, handle)
+    assert bodies(reply) == [b"late"]
+    assert reply.counters == []
+
+
 def test_count_and_bytes_bound_a_read(client: Client) -> None:
     client.send(*[bytes(1000)] * 5)
     handle = client.open()

@@ -118,6 +118,18 @@ def test_a_range_is_streamed_in_blocks(client: Client) -> None:
     ]
 
 
+def test_a_block_has_a_column_for_each_field(client: Client) -> None:
+    client.send(b"one", b"two")
+    handle = client.open("peek")
+    shown = client.call(local.Receive, handle, action="peek", count=2)
+    request = client.make(local.PeekRange, handle, 0, EVERYTHING)
+    client.post(request)
+    block = client.replies(request)[0]
+    assert isinstance(block, local.Block)
+    assert block.lookup_ids.tolist() == shown.lookup_ids
+    assert block.arrived_times.tolist() == shown.arrived_times
+
+
 def test_blocks_are_bounded_by_bytes(client: Client) -> None:
     client.send(*[bytes(1000)] * 4)
     handle = client.open("peek")

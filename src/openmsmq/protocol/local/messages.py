@@ -4,13 +4,13 @@ Requests carry an id and may be sent one after the other without waiting; each i
 reply with the same id (a range that is streamed by several). Replies may come in another order.
 """
 
-import sys
-from array import array
 from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
+
+from .columns import pack_column, unpack_column
 
 VERSION: Final = 1
 # How many messages one request or reply speaks of: more are sent in several.
@@ -320,17 +320,17 @@ class Block(Reply, frozen=True, tag=3):
     @property
     def ends(self) -> "memoryview[int]":
         """Where each packet ends in the blob."""
-        return _unpacked(self.packed_ends, "I")
+        return unpack_column(self.packed_ends, "I")
 
     @property
     def lookup_ids(self) -> "memoryview[int]":
         """The lookup id of each message."""
-        return _unpacked(self.packed_lookup_ids, "Q")
+        return unpack_column(self.packed_lookup_ids, "Q")
 
     @property
     def arrived_times(self) -> "memoryview[float]":
         """When each message arrived, in seconds since 1970."""
-        return _unpacked(self.packed_arrived_times, "d")
+        return unpack_column(self.packed_arrived_times, "d")
 
 
 def pack_block(
@@ -346,9 +346,9 @@ def pack_block(
         request,
         False,
         blob,
-        _packed("I", ends),
-        _packed("Q", lookup_ids),
-        _packed("d", arrived_times),
+        pack_column("I", ends),
+        pack_column("Q", lookup_ids),
+        pack_column("d", arrived_times),
         counters,
     )
 
@@ -356,21 +356,6 @@ def pack_block(
 def last_block(request: int) -> Block:
     """The end of a range."""
     return Block(request, True, b"", b"", b"", b"", [])
-
-
-def _packed(code: str, numbers: Iterable[Any]) -> bytes:
-    packed = array(code, numbers)
-    if sys.byteorder == "big":
-        packed.byteswap()
-    return packed.tobytes()
-
-
-def _unpacked(packed: bytes, code: Any) -> "memoryview[Any]":
-    if sys.byteorder == "big":
-        swapped = array(code, packed)
-        swapped.byteswap()
-        return memoryview(swapped)
-    return memoryview(packed).cast(code)
 
 
 AnyRequest = (

@@ -157,7 +157,7 @@ def pin(session: LocalSession, request: local.Pin) -> None:
 def stage(session: LocalSession, request: local.Stage) -> None:
     if not request.producer:
         raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, "a stage needs a producer name")
-    count = session.manager.stages.stage(
+    staged = session.manager.stages.stage(
         request.producer,
         request.batch,
         request.partition,
@@ -166,7 +166,7 @@ def stage(session: LocalSession, request: local.Stage) -> None:
         request.packets,
         caller=session.identity(),
     )
-    session.done(request.id, count)
+    session.done(request.id, staged.count, staged.depends)
 
 
 def commit_batch(session: LocalSession, request: local.CommitBatch) -> None:
