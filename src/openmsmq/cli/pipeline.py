@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +12,7 @@ import typer
 
 from .failure import reporting
 from .output import print_json
+from .pipeline_noise import filtered_stderr
 from .streams import is_terminal
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def spark_session(master: str | None) -> "Iterator[SparkSession]":
     from openmsmq.spark import session
 
     new = not _has_session()
-    spark = session(master, app_name="openmsmq pipeline")
+    with filtered_stderr() if new else nullcontext():
+        spark = session(master, app_name="openmsmq pipeline")
     from openmsmq.spark.pipelines.failures import explained
 
     try:

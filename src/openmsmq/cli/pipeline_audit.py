@@ -1,5 +1,6 @@
 """`openmsmq pipeline audit`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,6 +8,8 @@ import typer
 from .connection import SocketOption
 from .output import JsonOption
 from .pipeline import SOURCE_HELP, MasterOption, OutputOption, show, spark_session
+from .pipeline_live import live_summaries
+from .reading import FollowOption
 
 
 def audit(
@@ -24,6 +27,7 @@ def audit(
             help="Administration and dead-letter queues, target queues and their journals.",
         ),
     ],
+    follow: FollowOption = False,
     output: OutputOption = None,
     as_json: JsonOption = False,
     master: MasterOption = None,
@@ -35,9 +39,17 @@ def audit(
     twice or out of order, or there is no evidence. It is called lost only if it asked for
     acknowledgments that did not come in its time.
 
+    With --follow it goes on as messages come, and shows how the numbers change; Ctrl-C ends it and
+    writes the report. The next run with the same --output goes on where this one was.
+
     Example: openmsmq pipeline audit --sends ';journal' --evidence '.\private$\admin'
     --evidence ';deadxact' --output audit
     """
+    if follow:
+        if output is None:
+            raise typer.BadParameter("--follow needs --output DIR, where it keeps how far it is")
+        _follow(sends, evidence, output, socket, master, as_json=as_json)
+        return
     with spark_session(master) as spark:
         from openmsmq.spark.pipelines.audit import STEPS
         from openmsmq.spark.pipelines.audit import audit as run
@@ -50,4 +62,22 @@ def audit(
             sent = united(read_sources(spark, sends, endpoint=endpoint))
             known = read_sources(spark, evidence, endpoint=endpoint)
             result = run(sent, known, output=output, step=step)
+    show(result.summary, as_json=as_json)
+
+
+def _follow(
+    sends: list[str],
+    evidence: list[str],
+    output: Path,
+    socket: Path | None,
+    master: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    with spark_session(master) as spark:
+        from openmsmq.spark.pipelines.audit_follow import follow_audit
+
+        endpoint = str(socket) if socket else None
+        with live_summaries(as_json=as_json) as tell:
+            result = follow_audit(spark, sends, evidence, output, endpoint=endpoint, tell=tell)
     show(result.summary, as_json=as_json)

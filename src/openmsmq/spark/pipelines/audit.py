@@ -81,7 +81,7 @@ def audit(
     try:
         step("counting")
         rows = send_events(sends).count()
-        summary, counts, lost = _summarize(verdicts, rows)
+        summary, counts, lost = summarize(verdicts, rows)
         step("writing")
         summary = write_outputs(summary, {"messages": verdicts}, output)
     finally:
@@ -195,7 +195,15 @@ def _joined(sends: "DataFrame", known: "DataFrame") -> "DataFrame":
     )
 
 
-def _summarize(verdicts: "DataFrame", rows: int) -> tuple[Summary, dict[State, int], int]:
+def summarize(
+    verdicts: "DataFrame", rows: int | None = None
+) -> tuple[Summary, dict[State, int], int]:
+    """Count verdicts: a summary, how many messages are in each state, and how many are lost.
+
+    Args:
+        verdicts: one row per sent message.
+        rows: how many rows of sends they were made from, if some may be repeated.
+    """
     from pyspark.sql import functions as f
 
     groups = (
@@ -207,6 +215,7 @@ def _summarize(verdicts: "DataFrame", rows: int) -> tuple[Summary, dict[State, i
     for group in groups:
         counts[State(group["state"])] += group["messages"]
     total = sum(counts.values())
+    rows = total if rows is None else rows
     lost = sum(group["messages"] for group in groups if group["lost"])
     return (
         Summary(

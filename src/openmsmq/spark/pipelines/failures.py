@@ -28,6 +28,13 @@ _UNKNOWN: Final = (
     "The queue manager has refused it, or Spark cannot read or write here.",
     "Correct what the text names, and run the pipeline again; it goes on where it was.",
 )
+# What Spark says of itself, and what it means.
+_OF_SPARK: Final = {
+    "Python worker failed to connect back": (
+        "The machine is so busy that a Python process of Spark took more than ten seconds to start.",
+        "Run the pipeline again when there is less to do; it goes on where it was.",
+    ),
+}
 _TEXT_LENGTH: Final = 500
 
 
@@ -48,7 +55,8 @@ def explain(text: str) -> QueueError:
     ours = _OURS.findall(text)
     if not ours:
         first = text.strip().partition("\n")[0]
-        return PipelineError(first[:_TEXT_LENGTH], cause=_UNKNOWN[0], remedy=_UNKNOWN[1])
+        told = next((why for part, why in _OF_SPARK.items() if part in text), _UNKNOWN)
+        return PipelineError(first[:_TEXT_LENGTH], cause=told[0], remedy=told[1])
     kind, detail = ours[-1]
     refused = _REFUSED.match(detail)
     if refused is not None and refused[1] in Hresult.__members__:

@@ -2,13 +2,14 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from .failures import explained
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
 LOOK_SECONDS: Final = 0.3
@@ -45,6 +46,22 @@ class Gate:
             pass
 
 
+def gated(
+    work: "Callable[[DataFrame, int], None]", gate: Gate
+) -> "Callable[[DataFrame, int], None]":
+    """The work of a batch through a gate; over Spark Connect it is done elsewhere, and without."""
+    from pyspark.sql.utils import is_remote
+
+    if is_remote():
+        return work
+
+    def pass_gate(frame: "DataFrame", batch: int) -> None:
+        with gate.batch():
+            work(frame, batch)
+
+    return pass_gate
+
+
 @contextmanager
 def interruptions(stop: threading.Event | None = None) -> Iterator[threading.Event]:
     """An event that Ctrl-C and SIGTERM set, instead of what they do otherwise.
@@ -77,8 +94,16 @@ def interruptions(stop: threading.Event | None = None) -> Iterator[threading.Eve
         restore()
 
 
-def wait_for_end(query: "StreamingQuery", gate: Gate, stop: threading.Event) -> bool:
+def wait_for_end(
+    query: "StreamingQuery",
+    gate: Gate,
+    stop: threading.Event,
+    look: Callable[[], None] = lambda: None,
+) -> bool:
     """Return when a query has ended, or was stopped between two batches because of `stop`.
+
+    Args:
+        look: called again and again meanwhile.
 
     Returns:
         Whether it was stopped.
@@ -96,4 +121,5 @@ def wait_for_end(query: "StreamingQuery", gate: Gate, stop: threading.Event) -> 
                 if failed is not None and Interrupted.__name__ not in str(failed):
                     raise failed
                 return True
+            look()
     return False

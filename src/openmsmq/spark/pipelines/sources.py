@@ -80,6 +80,28 @@ def read_sources(
     return [read_source(spark, text, endpoint=endpoint) for text in texts]
 
 
+def stream_sources(
+    spark: "SparkSession", texts: Iterable[str], *, endpoint: str | None = None
+) -> "list[DataFrame]":
+    """The messages of several queues as streams, from what is there now on.
+
+    Raises:
+        PipelineError: one is a folder, which does not grow.
+    """
+    return [_stream_source(spark, text, endpoint) for text in texts]
+
+
+def _stream_source(spark: "SparkSession", text: str, endpoint: str | None) -> "DataFrame":
+    if Path(text).is_dir():
+        raise PipelineError(
+            f"{text} is a folder, and only queues can be followed",
+            cause="An archive does not tell when more is added to it.",
+            remedy="Name the queue or journal itself, or run it without --follow.",
+        )
+    options = parse_queue(text, endpoint).options()
+    return spark.readStream.format("msmq").options(**options).load()
+
+
 def _read_folder(spark: "SparkSession", folder: Path) -> "DataFrame":
     if (folder / DESCRIPTION).exists():
         return read_archive(spark, folder)

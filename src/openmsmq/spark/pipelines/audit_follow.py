@@ -1,0 +1,172 @@
+"""The audit that goes on: verdicts as they change, their sums now and then, a report at the end."""
+
+import importlib.util
+import json
+import shutil
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pyarrow.parquet as pq
+
+from .audit import AuditResult, summarize
+from .audit_stream import KEEP, audit_stream, latest_verdicts
+from .durable import only_writer, write_durably
+from .errors import PipelineError
+from .failures import explained
+from .following import Gate, gated, interruptions, wait_for_end
+from .output import write_outputs
+from .sources import stream_sources, united
+from .summary import Summary
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+VERDICTS: Final = "verdicts"
+CHECKPOINT: Final = "_checkpoint"
+SOURCES: Final = "_sources.json"
+TRIGGER: Final = "2 seconds"
+# Counting reads all verdicts: it must not take more than a part of the time.
+COUNT_SECONDS: Final = 2.0
+COUNT_SHARE: Final = 0.2
+
+Tell = Callable[[Summary], None]
+
+
+def follow_audit(
+    spark: "SparkSession",
+    sends: Sequence[str],
+    evidence: Sequence[str],
+    output: str | Path,
+    *,
+    endpoint: str | None = None,
+    keep: timedelta = KEEP,
+    stop: threading.Event | None = None,
+    tell: Tell | None = None,
+) -> AuditResult:
+    """Find out what becomes of each sent message, until Ctrl-C, SIGTERM or `stop`.
+
+    Run it again with the same folder to go on where it was.
+
+    Args:
+        spark: a session whose workers see `output` and reach the queue managers.
+        sends: queues with what was sent, as texts; archives do not grow, and are refused.
+        evidence: queues that tell what became of it, as for `audit`.
+        output: folder for the tables `verdicts` and `messages`, the report, and how far it is.
+        endpoint: the usual queue manager.
+        keep: how long a message is remembered after the last event about it.
+        stop: ends it when it is set, also from another thread.
+        tell: told the sums whenever they have changed, but not too often.
+
+    Raises:
+        QueueError: it cannot go on; run it again to go on where it was.
+    """
+    _check_protobuf()
+    folder = Path(output).absolute()
+    with only_writer(folder), explained():
+        _remember_sources(folder, sends, evidence)
+        sent = united(stream_sources(spark, sends, endpoint=endpoint))
+        known = stream_sources(spark, evidence, endpoint=endpoint)
+        run = _Run(folder, audit_stream(sent, known, keep=keep))
+        with interruptions(stop) as interrupted:
+            run.follow(interrupted, tell)
+        result = run.result()
+        tables = {"messages": result.verdicts}
+        outputs = (("Table verdicts", str(folder / VERDICTS)),)
+        summary = write_outputs(result.summary, tables, folder)
+    return replace(result, summary=replace(summary, outputs=(*outputs, *summary.outputs)))
+
+
+@dataclass(frozen=True)
+class VerdictWriter:
+    """Writes the verdicts of a batch; writes the same again when the batch is repeated."""
+
+    folder: Path
+
+    def __call__(self, frame: "DataFrame", batch: int) -> None:
+        target = self.folder / f"batch={batch}"
+        frame.repartition(1).write.mode("overwrite").parquet(str(target))
+        # A batch without news has files, too, and there is one every few seconds.
+        if not any(pq.read_metadata(path).num_rows for path in target.glob("*.parquet")):
+            shutil.rmtree(target)
+
+
+class _Run:
+    """One run of the streaming query."""
+
+    def __init__(self, folder: Path, stream: "DataFrame") -> None:
+        self._folder = folder
+        self._stream = stream
+        self._gate = Gate()
+        self._counted: set[str] = set()
+        self._count_at = 0.0
+
+    def follow(self, stop: threading.Event, tell: Tell | None) -> None:
+        """Return when somebody has ended it."""
+        (self._folder / VERDICTS).mkdir(exist_ok=True)
+        query = self._start()
+        wait_for_end(query, self._gate, stop, lambda: self._tell_news(tell))
+
+    def _start(self) -> "StreamingQuery":
+        return (
+            self._stream.writeStream.queryName(f"audit {self._folder.name}")
+            .option("checkpointLocation", str(self._folder / CHECKPOINT))
+            .foreachBatch(gated(VerdictWriter(self._folder / VERDICTS), self._gate))
+            .trigger(processingTime=TRIGGER)
+            .start()
+        )
+
+    def _tell_news(self, tell: Tell | None) -> None:
+        if tell is None or time.monotonic() < self._count_at:
+            return
+        written = {path.parent.name for path in (self._folder / VERDICTS).glob("*/_SUCCESS")}
+        if written != self._counted:
+            started = time.monotonic()
+            tell(self.result().summary)
+            self._counted = written
+            took = time.monotonic() - started
+            self._count_at = time.monotonic() + max(COUNT_SECONDS, took / COUNT_SHARE)
+
+    def result(self) -> AuditResult:
+        """What is known of every message until now."""
+        schema = self._stream.schema
+        reader = self._stream.sparkSession.read.schema(schema)
+        told = reader.parquet(str(self._folder / VERDICTS)).select(*schema.names)
+        verdicts = latest_verdicts(told).cache()
+        try:
+            summary, counts, lost = summarize(verdicts)
+        finally:
+            verdicts.unpersist()
+        return AuditResult(verdicts, counts, sum(counts.values()), lost, 0, summary)
+
+
+def _check_protobuf() -> None:
+    if importlib.util.find_spec("google.protobuf") is None:
+        raise PipelineError(
+            "an audit that follows cannot start",
+            cause="Spark keeps the state of streams with protobuf, which is not installed.",
+            remedy="Install it: pip install 'openmsmq[connect]'.",
+        )
+
+
+def _remember_sources(folder: Path, sends: Sequence[str], evidence: Sequence[str]) -> None:
+    """Spark knows the sources of a checkpoint by their number only."""
+    told = {"sends": list(sends), "evidence": list(evidence)}
+    path = folder / SOURCES
+    if not path.exists():
+        write_durably(path, json.dumps(told, indent=1).encode() + b"\n")
+    elif (before := json.loads(path.read_bytes())) != told:
+        raise PipelineError(
+            f"{folder} has the audit of other sources: {_names(before)}",
+            cause="An audit goes on with the sources that it began with, in their order.",
+            remedy="Name the same sources again, or another folder.",
+        )
+
+
+def _names(told: dict[str, list[str]]) -> str:
+    return "; ".join(f"{name} {', '.join(texts)}" for name, texts in told.items())

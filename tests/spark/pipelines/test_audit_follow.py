@@ -1,0 +1,142 @@
+"""The audit that goes on, with a real queue manager."""
+
+import json
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.cli.runner import run
+
+import openmsmq
+from openmsmq.spark.pipelines import audit_follow
+from openmsmq.spark.pipelines.audit import AuditResult
+from openmsmq.spark.pipelines.audit_follow import follow_audit
+from openmsmq.spark.pipelines.errors import PipelineError
+from openmsmq.spark.pipelines.summary import Column, Kind, Summary, Table
+from openmsmq.spark.pipelines.verdict import State
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ORDERS, ADMIN = r".\private$\orders", r".\private$\admin"
+SOURCES = ("--sends", ";journal", "--evidence", ADMIN)
+
+
+# Streams with state: slow where many tests run side by side.
+@pytest.mark.timeout(400)
+def test_verdicts_change_as_messages_are_read_until_it_is_stopped(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit_follow, "COUNT_SECONDS", 0.1)
+    monkeypatch.setattr(audit_follow, "COUNT_SHARE", 1.0)
+    output = tmp_path / "audit"
+    stop = threading.Event()
+    seen: list[tuple[Any, ...]] = []
+    with openmsmq.embedded(tmp_path / "qm") as manager:
+        orders = manager.create_queue(ORDERS)
+        manager.create_queue(ADMIN)
+        asks: dict[str, Any] = {"journal": True, "acknowledge": "full", "admin_queue": ADMIN}
+        orders.send_many(openmsmq.Message(f"{number}", "order", **asks) for number in range(3))
+
+        def tell(summary: Summary) -> None:
+            """What the application does meanwhile, when it hears of the state before."""
+            facts = {column.name: value for column, value in summary.facts}
+            seen.append((facts["sends"], facts["read"], facts["arrived_unread"]))
+            if seen[-1] == (3, 0, 3):
+                orders.receive(timeout=5)
+            elif seen[-1][:2] == (3, 1):
+                stop.set()
+
+        result = follow_audit(
+            spark, [";journal"], [ADMIN], output, endpoint=manager.address, stop=stop, tell=tell
+        )
+    assert seen[-1] == (3, 1, 2)
+    assert (result.sends, result.lost) == (3, 0)
+    assert result.counts[State.READ] == 1
+    assert result.counts[State.ARRIVED_UNREAD] == 2
+    # One row per message in one table, every verdict in the other.
+    states = [row["state"] for row in spark.read.parquet(str(output / "messages")).collect()]
+    assert sorted(states) == ["arrived unread", "arrived unread", "read"]
+    verdicts = spark.read.parquet(str(output / "verdicts"))
+    assert verdicts.count() > 3
+    # Batches without news leave nothing behind.
+    assert len(list((output / "verdicts").glob("batch=*"))) < 4
+    assert "1 of 3 sent messages were read" in (output / "report.html").read_text()
+    assert dict(result.summary.outputs).keys() == {
+        "Table verdicts",
+        "Table messages",
+        "Report",
+    }
+    with pytest.raises(PipelineError, match=r"audit of other sources: sends ;journal; evidence"):
+        follow_audit(spark, [";journal"], [ORDERS], output, stop=stop)
+
+
+def test_folders_cannot_be_followed(spark: "SparkSession", tmp_path: Path) -> None:
+    (tmp_path / "archive").mkdir()
+    with pytest.raises(PipelineError, match="is a folder, and only queues can be followed"):
+        follow_audit(spark, [str(tmp_path / "archive")], [ADMIN], tmp_path / "out")
+
+
+def test_what_streams_with_state_need_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    nothing: Any = None
+    with pytest.raises(PipelineError, match=r"protobuf, .* pip install 'openmsmq\[connect\]'"):
+        follow_audit(nothing, [], [], tmp_path)
+
+
+def summary_of(count: int) -> Summary:
+    columns = (Column("state", "State"), Column("messages", "Messages", Kind.COUNT))
+    table = Table("states", "What became of the messages", columns, (("read", count),))
+    facts = ((Column("sends", "Sent", Kind.COUNT), count),)
+    return Summary("audit", f"{count} of {count} sent messages were read", facts, (table,))
+
+
+@pytest.fixture
+def followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An audit that hears of one message, then of two, and is ended."""
+
+    def follow(*_: object, tell: Callable[[Summary], None], **_options: object) -> AuditResult:
+        tell(summary_of(1))
+        tell(summary_of(2))
+        nothing: Any = None
+        return AuditResult(nothing, {}, 2, 0, 0, summary_of(2))
+
+    monkeypatch.setattr(audit_follow, "follow_audit", follow)
+    monkeypatch.setattr("openmsmq.cli.pipeline_audit.spark_session", nullcontext)
+
+
+@pytest.mark.usefixtures("followed")
+def test_the_command_tells_each_change_and_the_end(tmp_path: Path) -> None:
+    outcome = run("pipeline", "audit", *SOURCES, "--follow", "--output", str(tmp_path))
+    assert outcome.code == 0
+    first, second, *rest = outcome.out.splitlines()
+    assert first.endswith(" UTC  1 of 1 sent messages were read")
+    assert second.endswith(" UTC  2 of 2 sent messages were read")
+    assert [line.split() for line in rest][-2] == ["read", "2"]
+
+
+@pytest.mark.usefixtures("followed")
+def test_with_json_each_change_is_an_object(tmp_path: Path) -> None:
+    outcome = run("pipeline", "audit", *SOURCES, "--follow", "--output", str(tmp_path), "--json")
+    assert outcome.code == 0
+    first, second, *last = map(json.loads, outcome.out.splitlines())
+    assert [(each["pipeline"], each["sends"]) for each in (first, second)] == [
+        ("audit", 1),
+        ("audit", 2),
+    ]
+    assert "time" in first
+    assert last == [
+        {key: value for key, value in second.items() if key != "time"},
+        {"table": "states", "state": "read", "messages": 2},
+    ]
+
+
+def test_following_without_a_folder_is_wrong_usage() -> None:
+    outcome = run("pipeline", "audit", *SOURCES, "--follow")
+    assert outcome.code == 2
+    assert "--follow needs --output DIR" in outcome.err
