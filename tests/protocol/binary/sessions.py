@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from openmsmq.protocol.binary.events import Closed, CloseReason, SessionEvent
+from openmsmq.protocol.binary.events import Closed, CloseReason, MessagesAcknowledged, SessionEvent
 from openmsmq.protocol.binary.session import BinarySession
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.wire.connection_parameters import ConnectionParameters
@@ -79,6 +79,13 @@ def reason(session: BinarySession) -> CloseReason | None:
         if isinstance(event, Closed):
             return event.reason
     return None
+
+
+def acknowledged(session: BinarySession) -> MessagesAcknowledged:
+    """The only event, which is an acknowledgment."""
+    (event,) = events(session)
+    assert isinstance(event, MessagesAcknowledged)
+    return event
 
 
 def message(number: int = 1, *, recoverable: bool = False, **options: Any) -> bytes:

@@ -17,7 +17,20 @@ from openmsmq.wire.hresult import Hresult, hresult_name
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.user_message import UserMessage
 
-__all__ = ["ADMINISTRATOR", "ORDERS", "STRANGER", "USER", "Client", "World", "bodies", "packet"]
+__all__ = [
+    "ADMINISTRATOR",
+    "ORDERS",
+    "OTHER",
+    "STRANGER",
+    "USER",
+    "Client",
+    "World",
+    "bodies",
+    "packet",
+    "transactional",
+]
+
+OTHER = r".\private$\other"
 
 TOKEN = "a long secret"
 
@@ -157,6 +170,13 @@ class Client:
 
     def end(self, transaction: int, *, commit: bool) -> None:
         self.value(local.EndTransaction, transaction, commit)
+
+
+def transactional() -> Client:
+    """A client with a transactional queue of its own."""
+    client = World().client()
+    client.create(transactional=True)
+    return client
 
 
 def bodies(reply: object) -> list[bytes]:

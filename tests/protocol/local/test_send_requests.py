@@ -1,0 +1,178 @@
+"""Requests that send, and transactions."""
+
+import pytest
+from tests.protocol.local.harness import (
+    ORDERS,
+    STRANGER,
+    USER,
+    Client,
+    bodies,
+    packet,
+    transactional,
+)
+
+from openmsmq.protocol.local import messages as local
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.message_enums import SenderIdType
+from openmsmq.wire.security_header import SecurityHeader
+from openmsmq.wire.user_message import UserMessage
+
+# Send
+
+
+def test_a_recoverable_message_is_acknowledged_when_it_is_on_disk(client: Client) -> None:
+    handle = client.open("send")
+    client.world.core.flush()
+    request = client.make(local.Send, handle, [packet(b"kept")])
+    client.post(request)
+    assert client.replies(request, flush=False) == []
+    (reply,) = client.replies(request)
+    assert isinstance(reply, local.Done)
+
+
+def test_an_express_message_waits_for_no_disk(client: Client) -> None:
+    handle = client.open("send")
+    client.world.core.flush()
+    request = client.make(local.Send, handle, [packet(b"quick", delivery_mode=0)])
+    client.post(request)
+    assert len(client.replies(request, flush=False)) == 1
+
+
+def test_the_answer_tells_the_first_ordinal(client: Client) -> None:
+    first = client.send(b"one", b"two")
+    second = client.send(b"three")
+    assert second == first + 2
+    reply = client.call(local.Receive, client.open(), count=3)
+    ordinals = [UserMessage(each).identifier.ordinal for each in reply.packets]
+    assert ordinals == [first, first + 1, second]
+
+
+def test_no_message_at_all_is_fine(client: Client) -> None:
+    client.value(local.Send, client.open("send"), [])
+    assert client.value(local.ShowQueue, ORDERS)["messages"] == 0
+
+
+@pytest.mark.parametrize(
+    ("packets", "code"),
+    [
+        ([b""], "MQ_ERROR_INVALID_PARAMETER"),
+        ([b"junk" * 100], "MQ_ERROR_INVALID_PARAMETER"),
+        ([packet()[:-4]], "MQ_ERROR_INVALID_PARAMETER"),
+        ([packet(b"good"), b"bad"], "MQ_ERROR_INVALID_PARAMETER"),
+        ([bytes(5 << 20)], "MQ_ERROR_INSUFFICIENT_RESOURCES"),
+        (
+            [
+                packet(
+                    security_header=SecurityHeader(
+                        SenderIdType.SID, security_id=STRANGER.sid.serialize()
+                    )
+                )
+            ],
+            "MQ_ERROR_ACCESS_DENIED",
+        ),
+    ],
+)
+def test_a_send_is_refused_whole(client: Client, packets: list[bytes], code: str) -> None:
+    assert client.refusal(local.Send, client.open("send"), packets) == code
+    assert client.value(local.ShowQueue, ORDERS)["messages"] == 0
+
+
+def test_a_message_may_name_its_own_sender(client: Client) -> None:
+    header = SecurityHeader(SenderIdType.SID, security_id=USER.sid.serialize())
+    client.send(b"mine", security_header=header)
+    assert bodies(client.call(local.Receive, client.open())) == [b"mine"]
+
+
+def test_a_send_through_a_reader_is_refused(client: Client) -> None:
+    assert client.refusal(local.Send, client.open("peek"), [packet()]) == "MQ_ERROR_ACCESS_DENIED"
+
+
+def test_a_full_queue_refuses(client: Client) -> None:
+    client.value(local.SetQueue, ORDERS, {"quota": 1})
+    code = client.refusal(local.Send, client.open("send"), [packet(bytes(2000))])
+    assert code == "MQ_ERROR_INSUFFICIENT_RESOURCES"
+
+
+def test_a_transactional_queue_needs_a_transaction() -> None:
+    client = transactional()
+    handle = client.open("send")
+    assert client.refusal(local.Send, handle, [packet()]) == "MQ_ERROR_TRANSACTION_USAGE"
+    client.value(local.Send, handle, [packet(b"one")], -1)
+    assert bodies(client.call(local.Receive, client.open())) == [b"one"]
+
+
+def test_a_transaction_for_one_request_is_gone_when_it_is_refused() -> None:
+    client = transactional()
+    handle = client.open("send")
+    assert client.refusal(local.Send, handle, [b"junk"], -1) == "MQ_ERROR_INVALID_PARAMETER"
+    assert not client.world.core.qm.state.transactions
+
+
+@pytest.mark.parametrize("number", [-2, 77, 1 << 62])
+def test_an_unknown_transaction_is_refused(client: Client, number: int) -> None:
+    handle = client.open("send")
+    code = client.refusal(local.Send, handle, [packet()], number)
+    assert code == "MQ_ERROR_TRANSACTION_SEQUENCE"
+
+
+# Transactions
+
+
+def test_a_transaction_takes_effect_whole() -> None:
+    client = transactional()
+    transaction = client.begin()
+    client.send(b"one", transaction=transaction)
+    client.send(b"two", transaction=transaction)
+    assert client.value(local.ShowQueue, ORDERS)["messages"] == 0
+    request = client.make(local.EndTransaction, transaction, True)
+    client.post(request)
+    assert client.replies(request, flush=False) == []
+    assert len(client.replies(request)) == 1
+    assert bodies(client.call(local.Receive, client.open(), count=9)) == [b"one", b"two"]
+
+
+def test_an_aborted_transaction_leaves_nothing() -> None:
+    client = transactional()
+    client.send(b"old", transaction=-1)
+    transaction = client.begin()
+    client.send(b"new", transaction=transaction)
+    handle = client.open()
+    assert bodies(client.call(local.Receive, handle, transaction=transaction)) == [b"old"]
+    client.end(transaction, commit=False)
+    assert bodies(client.call(local.Receive, handle, count=9)) == [b"old"]
+
+
+def test_a_refused_send_aborts_its_transaction() -> None:
+    client = transactional()
+    transaction = client.begin()
+    client.send(b"one", transaction=transaction)
+    client.refusal(local.Send, client.open("send"), [b"junk"], transaction)
+    code = client.refusal(local.EndTransaction, transaction, True)
+    assert code == "MQ_ERROR_TRANSACTION_SEQUENCE"
+    assert client.value(local.ShowQueue, ORDERS)["messages"] == 0
+
+
+@pytest.mark.parametrize("number", [0, 5, -1])
+def test_only_an_open_transaction_can_end(client: Client, number: int) -> None:
+    code = client.refusal(local.EndTransaction, number, True)
+    assert code == "MQ_ERROR_TRANSACTION_SEQUENCE"
+
+
+def test_the_number_of_a_transaction_is_used_once(client: Client) -> None:
+    request = local.BeginTransaction(500)
+    client.post(request)
+    client.post(request)
+    assert [type(reply) for reply in client.replies(request)] == [local.Done, local.Failed]
+    bad = local.BeginTransaction(0)
+    client.post(bad)
+    (reply,) = client.replies(bad)
+    assert isinstance(reply, local.Failed)
+    assert reply.code == Hresult.MQ_ERROR_TRANSACTION_SEQUENCE
+
+
+def test_a_transaction_of_another_client_is_none() -> None:
+    client = transactional()
+    transaction = client.begin()
+    other = client.world.client()
+    code = other.refusal(local.EndTransaction, transaction, True)
+    assert code == "MQ_ERROR_TRANSACTION_SEQUENCE"
