@@ -3,11 +3,13 @@
 import pytest
 from tests.core.harness import ORDERS, STRANGER, USER, Harness, packet, refused
 
+from openmsmq.core.packets import packet_of
 from openmsmq.core.state import Settings
 from openmsmq.wire.message_enums import SenderIdType
 from openmsmq.wire.scalars import TxSequenceID
 from openmsmq.wire.security_header import SecurityHeader
-from openmsmq.wire.transaction_header import TransactionHeader
+from openmsmq.wire.transaction_header import TRANSACTION_ID_SHIFT, TransactionHeader
+from openmsmq.wire.user_message import UserMessage
 
 PAY = r".\private$\pay"
 REMOTE = r"DIRECT=OS:elsewhere\private$\q"
@@ -22,7 +24,8 @@ def stage(
     attempt: int = 0,
 ) -> int:
     packets = [packet(body) for body in contents]
-    return harness.qm.stages.stage("query", batch, partition, attempt, name, packets, caller=USER)
+    stages = harness.qm.stages
+    return stages.stage("query", batch, partition, attempt, name, packets, caller=USER).count
 
 
 def commit(harness: Harness, batch: int, *stages: tuple[int, int]) -> tuple[int, bool]:
@@ -61,18 +64,126 @@ def test_a_batch_is_published_once_also_after_a_restart(harness: Harness) -> Non
 
 def test_messages_and_ledger_are_one_batch(harness: Harness) -> None:
     harness.create(PAY, transactional=True)
-    harness.flush()
     stage(harness, 0, 0, b"a")
-    stage(harness, 0, 1, b"b", name=PAY)
+    stage(harness, 0, 1, b"b", b"c", b"d", name=PAY)
+    harness.flush()
     done = harness.qm.stages.commit_batch("query", 0, [(0, 0), (1, 0)], caller=USER)
     taken = harness.qm.take_batch()
     assert taken is not None
-    assert (taken[0], len(taken[1].put_keys)) == (done.depends, 2)
+    assert taken[0] == done.depends
+    # The first and the last one of a transaction say so in their packets.
+    assert (len(taken[1].put_keys), len(taken[1].updates)) == (2, 4)
     assert harness.qm.take_batch() is None
     harness.crash()
     assert harness.contents() == harness.contents(PAY) == []
     stage(harness, 0, 0, b"a")
     assert commit(harness, 0, (0, 0)) == (1, False)
+
+
+def test_what_is_staged_is_stored_at_once_and_gone_after_a_restart(harness: Harness) -> None:
+    staged = harness.qm.stages.stage("query", 0, 0, 0, ORDERS, [packet(b"a")], caller=USER)
+    assert (staged.count, staged.depends) == (1, harness.flush())
+    assert len(list(harness.store.recover(None).messages)) == 1
+    harness.restart()
+    with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
+        commit(harness, 0, (0, 0))
+    harness.flush()
+    assert list(harness.store.recover(None).messages) == []
+
+
+@pytest.mark.parametrize("end", ["abort", "commit of another attempt", "expiry"])
+def test_nothing_is_left_of_stages_that_are_not_published(harness: Harness, end: str) -> None:
+    before = harness.qm.state.memory
+    stage(harness, 0, 0, b"a", b"b")
+    express = packet(b"express", delivery_mode=0)
+    harness.qm.stages.stage("query", 0, 0, 0, ORDERS, [express], caller=USER)
+    harness.flush()
+    if end == "abort":
+        harness.qm.stages.abort_batch("query", 0, caller=USER)
+    elif end == "expiry":
+        harness.advance(harness.settings.stage_seconds)
+    else:
+        commit(harness, 0)
+    harness.flush()
+    assert list(harness.store.recover(None).messages) == []
+    assert harness.qm.state.memory == before
+
+
+def test_a_batch_is_one_transaction_with_a_first_and_a_last_message(harness: Harness) -> None:
+    harness.create(PAY, transactional=True)
+    stage(harness, 0, 1, b"3", b"4", name=PAY)
+    stage(harness, 0, 0, b"1", b"2", name=PAY)
+    harness.flush()
+    commit(harness, 0, (0, 0), (1, 0))
+    harness.restart()
+    found = [
+        UserMessage(packet_of(harness.qm.state, each)) for each in harness.qm.find_queue(PAY).lanes
+    ]
+    assert [each.body for each in found] == [b"1", b"2", b"3", b"4"]
+    assert [each.first_in_transaction for each in found] == [True, False, False, False]
+    assert [each.last_in_transaction for each in found] == [False, False, False, True]
+    assert len({each.transaction_flags >> TRANSACTION_ID_SHIFT for each in found}) == 1
+    assert len({each.message_id for each in found}) == 4
+
+
+def test_staged_messages_arrive_when_they_are_published(harness: Harness) -> None:
+    packets = [packet(b"late", priority=1), packet(b"early", priority=7)]
+    harness.qm.stages.stage("query", 0, 0, 0, ORDERS, packets, caller=USER)
+    harness.advance(60)
+    harness.send(b"between")
+    commit(harness, 0, (0, 0))
+    queue = harness.qm.find_queue(ORDERS)
+    assert harness.contents() == [b"early", b"between", b"late"]
+    arrived = sorted(queue.lanes, key=lambda message: message.sequence)
+    assert [harness.body(message) for message in arrived] == [b"between", b"late", b"early"]
+    assert {message.arrived for message in arrived} == {harness.utc}
+
+
+def test_staged_messages_expire_like_others(harness: Harness) -> None:
+    packets = [packet(b"1", time_to_be_received=10), packet(b"2", time_to_be_received=100)]
+    harness.qm.stages.stage("query", 0, 0, 0, ORDERS, packets, caller=USER)
+    harness.advance(50)
+    commit(harness, 0, (0, 0))
+    assert harness.contents() == [b"2"]
+    harness.advance(51)
+    assert harness.contents() == []
+    harness.flush()
+    assert list(harness.store.recover(None).messages) == []
+
+
+def test_a_queue_that_changed_since_takes_no_staged_messages(harness: Harness) -> None:
+    stage(harness, 0, 0, b"a")
+    queue = harness.qm.find_queue(ORDERS)
+    harness.qm.set_queue(queue, caller=USER, authentication=True)
+    with refused("MQ_ERROR_QUEUE_NOT_AVAILABLE"):
+        commit(harness, 0, (0, 0))
+    harness.qm.set_queue(queue, caller=USER, authentication=False)
+    assert commit(harness, 0, (0, 0)) == (1, False)
+
+
+def test_a_queue_that_was_created_again_takes_staged_messages(harness: Harness) -> None:
+    stage(harness, 0, 0, b"a")
+    harness.qm.delete_queue(harness.qm.find_queue(ORDERS), caller=USER)
+    with refused("MQ_ERROR_QUEUE_NOT_FOUND"):
+        commit(harness, 0, (0, 0))
+    harness.create()
+    assert commit(harness, 0, (0, 0)) == (1, False)
+    harness.restart()
+    assert harness.contents() == [b"a"]
+
+
+def test_staged_messages_for_another_machine_are_numbered_when_they_are_published() -> None:
+    harness = Harness(settings=Settings(memory_budget=0))
+    header = TransactionHeader(0, TxSequenceID(0, 0), 0, 0)
+    for partition in (1, 0):
+        packets = [packet(b"%d" % partition, transaction_header=header)]
+        harness.qm.stages.stage("query", 0, partition, 0, REMOTE, packets, caller=USER)
+    harness.flush()
+    commit(harness, 0, (0, 0), (1, 0))
+    harness.restart()
+    found = list(harness.qm.outgoing.find(REMOTE).lanes)
+    assert [harness.body(message) for message in found] == [b"0", b"1"]
+    assert [message.make_history().tx_sequence_number for message in found] == [1, 2]
 
 
 def test_a_repeated_commit_waits_for_the_first_one_to_be_durable(harness: Harness) -> None:

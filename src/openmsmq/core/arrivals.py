@@ -15,6 +15,8 @@ from .message import (
     NEVER,
     RECOVERABLE,
     SEQUENCE_BITS,
+    SEQUENCE_MASK,
+    STAGED,
     TRANSACTIONAL,
     Message,
     PositionState,
@@ -112,6 +114,33 @@ def insert_pending(
     return messages
 
 
+def insert_staged(state: State, queue: Queue, arrivals: list[Arrival]) -> list[Message]:
+    """Store messages that are in no queue yet."""
+    messages, _ = _make(state, queue, arrivals, STAGED)
+    put(state, messages)
+    return messages
+
+
+def publish_staged(state: State, queue: Queue, messages: list[Message]) -> None:
+    """Staged messages arrive in a queue, in this order; their packets stay where they are."""
+    sequence = state.sequence.take(len(messages), state.batch, state.batch_number)
+    ids = []
+    for message in messages:
+        sequence += 1
+        message.queue = queue
+        message.lookup_id = message.lookup_id & ~SEQUENCE_MASK | sequence
+        message.state = _AVAILABLE
+        message.arrived = state.utc
+        if message.traits & RECOVERABLE:
+            message.stored = state.batch_number
+        if message.expires != NEVER:
+            state.expiry.start(message, message.expires)
+        ids.append(message.lookup_id)
+    stored = [message for message in messages if message.traits & RECOVERABLE]
+    state.batch.update_many([message.key for message in stored], map(record_of, stored))
+    publish(state, queue, messages, ids)
+
+
 def _name_deadletter_queue(messages: list[Message], deadletter_queue: str) -> None:
     for message in messages:
         message.make_history().deadletter_queue = deadletter_queue
@@ -143,7 +172,7 @@ def _make(
             position_state,
             stored if traits & RECOVERABLE else 0,
         )
-        if expires != NEVER:
+        if expires != NEVER and position_state != STAGED:
             timers.start(message, expires)
         memory += size
         ids.append(lookup_id)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SEQUENCE_BITS: Final = 56
 SEQUENCE_MASK: Final = (1 << SEQUENCE_BITS) - 1
 HIGHEST_PRIORITY: Final = 7
+# The state of a message that is stored, but belongs to no queue until its batch is published; in
+# records, and in memory only for those.
+STAGED: Final = 0xFF
 # A time in a record that never comes.
 NEVER: Final = 0xFFFFFFFF
 

@@ -16,6 +16,7 @@ from .message import (
     AWAITING_FINAL_ACK,
     NEVER,
     RECORD_SIZE,
+    STAGED,
     Message,
     PositionState,
     is_awaiting_final_ack,
@@ -140,7 +141,11 @@ def _recover_messages(
     queues = state.queues
     found: dict[int, list[Message]] = {number: [] for number in queues}
     for key, record, size in recovery.messages:
-        number, lookup_id, _, traits, arrived, expires = unpack_record(record)
+        number, lookup_id, position_state, traits, arrived, expires = unpack_record(record)
+        if position_state == STAGED:
+            # Nobody can publish it any more.
+            state.batch.delete(key)
+            continue
         queue = queues.get(number)
         if queue is None:
             raise StoreError(f"message {key} is in queue {number}, which does not exist")

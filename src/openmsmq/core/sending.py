@@ -135,11 +135,8 @@ def send_checked(
             Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES,
             f"{size} bytes more are over the quota of {_OVER[status]}",
         )
-    count = sum([len(run.packets) for run in runs])
-    ordinal = state.ordinals.take(count, state.batch, state.batch_number) + 1
-    arrivals: list[Arrival] = []
-    for run in runs:
-        _stamp_run(state, queue, run, ordinal + len(arrivals), transaction, arrivals)
+    tag = None if transaction is None else transaction.number
+    ordinal, arrivals = stamp_runs(state, queue, runs, tag)
     if transaction is not None:
         messages = insert_pending(state, queue, arrivals, transaction, deadletter_queue)
         transaction.add(OperationType.ENQUEUE, messages)
@@ -174,22 +171,37 @@ def check_destination(queue: Queue, runs: Sequence[UserMessageRun], *, transacti
         check_acceptance(queue, run.head, transactional=transactional)
 
 
+def stamp_runs(
+    state: State, queue: Queue, runs: Sequence[UserMessageRun], tag: int | None
+) -> tuple[int, list[Arrival]]:
+    """Write into packets what only the queue manager knows; also the first ordinal.
+
+    `tag` is that of the transaction in which they are sent; None without one.
+
+    Raises:
+        QueueError: a transactional message is outside of one.
+    """
+    count = sum([len(run.packets) for run in runs])
+    ordinal = state.ordinals.take(count, state.batch, state.batch_number) + 1
+    arrivals: list[Arrival] = []
+    for run in runs:
+        _stamp_run(state, queue, run, ordinal + len(arrivals), tag, arrivals)
+    return ordinal, arrivals
+
+
 def _stamp_run(
     state: State,
     queue: Queue,
     run: UserMessageRun,
     ordinal: int,
-    transaction: Transaction | None,
+    tag: int | None,
     arrivals: list[Arrival],
 ) -> None:
-    """Write into the packets of a run what only the queue manager knows."""
     head = run.head
     traits = traits_of(head)
     priority, time_to_reach_queue, time_to_be_received = read_life(head.packet)
     priority &= PRIORITY_MASK
-    tag = None
-    if transaction is not None:
-        tag = transaction.number
+    if tag is not None:
         traits |= RECOVERABLE | TRANSACTIONAL
         priority = 0
     elif traits & TRANSACTIONAL:

@@ -43,14 +43,22 @@ def number_messages(state: State, queue: Queue, messages: Iterable[Message]) -> 
 
     The caller stores the messages.
     """
+    if queue.outgoing is not None:
+        # [MS-MQQB] 3.1.7.1.3: what is only forwarded keeps the numbers of its source.
+        number_own(
+            state,
+            queue,
+            [each for each in messages if each.traits & TRANSACTIONAL and _is_own(state, each)],
+        )
+
+
+def number_own(state: State, queue: Queue, messages: Iterable[Message]) -> None:
+    """Give transactional messages that this queue manager has stamped the next numbers."""
     outgoing = queue.outgoing
     if outgoing is None:
         return
     sequence = outgoing.sequence
     for message in messages:
-        # [MS-MQQB] 3.1.7.1.3: what is only forwarded keeps the numbers of its source.
-        if not message.traits & TRANSACTIONAL or not _is_own(state, message):
-            continue
         if sequence is None:
             sequence = outgoing.sequence = _new_sequence(state)
         sequence.last += 1

@@ -14,40 +14,74 @@ from openmsmq.wire.queue_enums import ShareMode
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.user_message_run import UserMessageRun
 
+from .arrivals import insert_staged, publish_staged
+from .expiry import expire_now
+from .message import RECOVERABLE, STAGED, Message, PositionState
 from .names import parse_name
 from .open_queue import MAY_SEND, OpenQueueDescriptor, QueueAccessType
 from .opening import close_queue, open_queue
+from .packets import forget_packet
+from .positions import changes
 from .queue import Queue
 from .quota import EnqueueStatus, check_room, exceeds
-from .sending import check_destination, check_packets, check_senders, send_checked
+from .sending import check_destination, check_packets, check_senders, stamp_runs
+from .sequences import number_own
 from .settling import settle
 from .state import State
 from .tables import Table
-from .transactions import commit, create_transaction
+from .transactions import mark_staged
 
 MAX_BATCH: Final = (1 << 63) - 1
 MAX_PRODUCER: Final = 256
 _PRODUCER: Final = Struct("<qd")
 _NONE: Final = (-1, 0.0)
 _FORGOTTEN_AT_A_TIME: Final = 100
+_DELETED: Final = int(PositionState.DELETED)
 _Key = tuple[str, int]
 
 
 class Stage:
-    """Packets of one attempt of one partition, for one destination.
+    """Messages of one attempt of one partition, for one destination.
 
-    Each is in memory, or a handle says where it is in the scratch file.
+    They are stored like all others, but belong to no queue.
     """
 
-    __slots__ = ("deadline", "destination", "packets", "size")
+    __slots__ = ("deadline", "demands", "destination", "messages", "size", "transactional")
 
     def __init__(
-        self, destination: str, packets: list[bytes | int], size: int, deadline: float
+        self,
+        destination: str,
+        queue: Queue,
+        messages: list[Message],
+        deadline: float,
+        *,
+        transactional: bool,
     ) -> None:
         self.destination = destination
-        self.packets = packets
-        self.size = size
+        self.demands = _demands(queue)
+        self.messages = messages
+        self.size = sum([message.size for message in messages])
         self.deadline = deadline
+        self.transactional = transactional
+
+
+class StagedBatch:
+    """What is staged of one batch, by partition and attempt."""
+
+    __slots__ = ("stages", "tag")
+
+    def __init__(self, tag: int) -> None:
+        # Names the transaction of the batch in its messages.
+        self.tag = tag
+        self.stages: dict[tuple[int, int], list[Stage]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """How many messages of an attempt are staged, and the batch that stores them."""
+
+    count: int
+    depends: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +94,13 @@ class Committed:
 
 
 class Stages:
-    """The stages that wait for their commit. They live in memory: a restart forgets them."""
+    """The stages that wait for their commit; a restart forgets them."""
 
-    __slots__ = ("_stages", "_state", "size")
+    __slots__ = ("_batches", "_state", "size")
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._stages: dict[_Key, dict[tuple[int, int], list[Stage]]] = {}
+        self._batches: dict[_Key, StagedBatch] = {}
         # Bytes of all packets that wait.
         self.size = 0
 
@@ -80,8 +114,8 @@ class Stages:
         packets: Sequence[bytes],
         *,
         caller: Caller,
-    ) -> int:
-        """Keep packets for a batch; return how many there are of this attempt now.
+    ) -> Staged:
+        """Keep packets for a batch.
 
         Raises:
             QueueError: what would refuse to send them is said here, not at the commit.
@@ -93,48 +127,48 @@ class Stages:
         descriptor = self._open(destination, caller)
         try:
             queue = descriptor.require(MAY_SEND)
-            check_destination(queue, runs, transactional=_transactional(queue, runs))
-            size = sum(map(len, packets))
-            if check_room(state, queue, size + self.size) is not EnqueueStatus.OK:
+            transactional = _transactional(queue, runs)
+            check_destination(queue, runs, transactional=transactional)
+            if check_room(state, queue, sum(map(len, packets)) + self.size) is not EnqueueStatus.OK:
                 raise QueueError(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, "no room for the batch")
+            name = _name(caller, producer)
+            if batch <= state.producers.get(name, _NONE)[0]:
+                # Its commit is going to be dropped; nobody may ever ask for it again.
+                return Staged(count=len(packets), depends=0)
+            found = self._batches.get((name, batch))
+            if found is None:
+                number = state.sequence.take(1, state.batch, state.batch_number) + 1
+                found = self._batches[name, batch] = StagedBatch(number)
+            tag = found.tag if transactional else None
+            _, arrivals = stamp_runs(state, queue, runs, tag)
+            messages = insert_staged(state, queue, arrivals)
         finally:
             close_queue(state, descriptor)
-        name = _name(caller, producer)
-        if batch <= state.producers.get(name, _NONE)[0]:
-            # Its commit is going to be dropped; nobody may ever ask for it again.
-            return len(packets)
-        stages = self._stages.setdefault((name, batch), {})
         deadline = state.now + state.settings.stage_seconds
-        kept = stages.setdefault((partition, attempt), [])
-        kept.append(Stage(destination, [self._keep(each) for each in packets], size, deadline))
-        self.size += size
-        return sum(len(each.packets) for each in kept)
-
-    def _keep(self, packet: bytes) -> bytes | int:
-        """The packet itself, or where it is when memory is short."""
-        state = self._state
-        if state.scratch is None or state.memory + self.size <= state.settings.memory_budget:
-            return packet
-        return state.scratch.put(packet)
-
-    def _load(self, stage: Stage) -> list[bytes]:
-        handles = [each for each in stage.packets if isinstance(each, int)]
-        if not handles or self._state.scratch is None:
-            return [each for each in stage.packets if isinstance(each, bytes)]
-        read = iter(self._state.scratch.get_many(handles))
-        return [next(read) if isinstance(each, int) else each for each in stage.packets]
+        made = Stage(destination, queue, messages, deadline, transactional=transactional)
+        kept = found.stages.setdefault((partition, attempt), [])
+        kept.append(made)
+        self.size += made.size
+        count = sum([len(each.messages) for each in kept])
+        return Staged(count=count, depends=changes(state, messages))
 
     def _forget(self, key: _Key) -> None:
         """Forget all stages of a batch."""
-        for group in self._stages.pop(key, {}).values():
-            self._free(group)
+        found = self._batches.pop(key, None)
+        if found is not None:
+            for group in found.stages.values():
+                self._free(group)
 
     def _free(self, group: list[Stage]) -> None:
+        """Forget messages, but for those that were published."""
+        state = self._state
         for stage in group:
             self.size -= stage.size
-            for each in stage.packets:
-                if isinstance(each, int) and self._state.scratch is not None:
-                    self._state.scratch.free(each)
+            gone = [message for message in stage.messages if message.state == STAGED]
+            for message in gone:
+                message.state = _DELETED
+                forget_packet(state, message)
+            state.batch.delete_many([each.key for each in gone if each.traits & RECOVERABLE])
 
     def commit_batch(
         self, producer: str, batch: int, stages: Iterable[tuple[int, int]], *, caller: Caller
@@ -153,7 +187,8 @@ class Stages:
             self._forget((name, batch))
             depends = state.batch_number if state.batch else state.batch_number - 1
             return Committed(count=0, repeated=True, depends=state.depends_on(depends))
-        kept = self._stages.get((name, batch), {})
+        found = self._batches.get((name, batch))
+        kept = {} if found is None else found.stages
         wanted = []
         for each in stages:
             if each not in kept:
@@ -192,32 +227,32 @@ class Stages:
     ) -> None:
         """Forget the named stages of a batch, or all; harmless when it was published."""
         key = (_name(caller, producer), batch)
-        if stages is None:
+        found = self._batches.get(key)
+        if stages is None or found is None:
             self._forget(key)
             return
-        kept = self._stages.get(key, {})
         for each in stages:
-            self._free(kept.pop(each, []))
-        if not kept:
-            self._stages.pop(key, None)
+            self._free(found.stages.pop(each, []))
+        if not found.stages:
+            del self._batches[key]
 
     def expire(self) -> None:
         """Forget stages whose commit never came."""
         now = self._state.now
-        for key, stages in list(self._stages.items()):
-            for each, group in list(stages.items()):
-                if all(stage.deadline <= now for stage in group):
-                    self._free(stages.pop(each))
-            if not stages:
-                del self._stages[key]
+        for key, found in list(self._batches.items()):
+            for each, group in list(found.stages.items()):
+                if group[-1].deadline <= now:
+                    self._free(found.stages.pop(each))
+            if not found.stages:
+                del self._batches[key]
 
     def next_timer(self) -> float | None:
         """When the next stage is forgotten."""
         return min(
             (
-                max(stage.deadline for stage in group)
-                for stages in self._stages.values()
-                for group in stages.values()
+                group[-1].deadline
+                for found in self._batches.values()
+                for group in found.stages.values()
             ),
             default=None,
         )
@@ -240,25 +275,31 @@ class Stages:
             name: self._open(name, caller) for name in {stage.destination for stage in stages}
         }
         try:
-            checked = [check_packets(self._load(stage)) for stage in stages]
             queues = [descriptors[stage.destination].require(MAY_SEND) for stage in stages]
-            self._check_all(stages, checked, queues)
-            transaction = create_transaction(state, state.guids())
-            for queue, runs in zip(queues, checked, strict=True):
-                in_transaction = _transactional(queue, runs)
-                send_checked(state, queue, runs, transaction if in_transaction else None, "")
-            commit(state, transaction)
-            return sum(len(stage.packets) for stage in stages)
+            self._check_all(stages, queues)
+            groups: dict[tuple[Queue, bool], list[Message]] = {}
+            for queue, stage in zip(queues, stages, strict=True):
+                if stage.messages:
+                    groups.setdefault((queue, stage.transactional), []).extend(stage.messages)
+            for (queue, transactional), messages in groups.items():
+                if transactional:
+                    mark_staged(state, messages)
+                    number_own(state, queue, messages)
+                publish_staged(state, queue, messages)
+                expire_now(state, messages)
+            return sum([len(stage.messages) for stage in stages])
         finally:
             for descriptor in descriptors.values():
                 close_queue(state, descriptor)
 
-    def _check_all(
-        self, stages: list[Stage], checked: list[list[UserMessageRun]], queues: list[Queue]
-    ) -> None:
+    def _check_all(self, stages: list[Stage], queues: list[Queue]) -> None:
         sizes: dict[Queue, int] = {}
-        for stage, runs, queue in zip(stages, checked, queues, strict=True):
-            check_destination(queue, runs, transactional=_transactional(queue, runs))
+        for stage, queue in zip(stages, queues, strict=True):
+            if stage.demands != _demands(queue):
+                raise QueueError(
+                    Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE,
+                    f"{stage.destination} is not as it was when the batch was staged",
+                )
             sizes[queue] = sizes.get(queue, 0) + stage.size
         state = self._state
         total = sum(sizes.values())
@@ -283,6 +324,14 @@ def _transactional(queue: Queue, runs: Sequence[UserMessageRun]) -> bool:
     if queue.outgoing is None:
         return queue.properties.transactional
     return any(run.head.transactional for run in runs)
+
+
+def _demands(queue: Queue) -> tuple[object, ...]:
+    """What a queue asks of messages; an outgoing queue takes all."""
+    properties = queue.properties
+    if queue.outgoing is not None:
+        return ()
+    return properties.transactional, properties.authentication, properties.privacy_level
 
 
 def _name(caller: Caller, producer: str) -> str:

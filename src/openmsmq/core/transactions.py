@@ -17,7 +17,7 @@ from .arrivals import announce, put
 from .creation import drop_if_unused
 from .delete_reasons import delete_messages
 from .message import NEVER, RECOVERABLE, Message, PositionState
-from .packets import forget_packet
+from .packets import forget_packet, packet_of
 from .positions import count_bytes, give_back, next_lookup_id, reslot, store_record
 from .sequences import number_messages
 from .transaction_rows import forget_transaction, store_transaction
@@ -175,6 +175,26 @@ def _mark(message: Message, *, first: bool | None, last: bool | None) -> None:
         message.packet = patch_transaction(
             UserMessage(message.packet), first_in_transaction=first, last_in_transaction=last
         )
+
+
+def mark_staged(state: State, messages: list[Message]) -> None:
+    """Mark the first and the last of the messages of a batch for one queue.
+
+    A packet in the store never changes: these two are stored anew.
+    """
+    first, last = messages[0], messages[-1]
+    for message in dict.fromkeys((first, last)):
+        packet = patch_transaction(
+            UserMessage(packet_of(state, message)),
+            first_in_transaction=message is first or None,
+            last_in_transaction=message is last or None,
+        )
+        forget_packet(state, message)
+        state.batch.delete(message.key)
+        message.key = state.sequence.take(1, state.batch, state.batch_number) + 1
+        message.packet = packet
+        state.memory += message.size
+        put(state, [message])
 
 
 def commit(state: State, transaction: Transaction) -> int:

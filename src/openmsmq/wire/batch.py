@@ -49,6 +49,10 @@ class Batch:
         """A live message gets another record."""
         self.updates[key] = record
 
+    def update_many(self, keys: Iterable[int], records: Iterable[bytes]) -> None:
+        """Live messages get other records."""
+        self.updates.update(zip(keys, records, strict=True))
+
     def delete(self, key: int) -> None:
         """A live message goes."""
         self.deletes.append(key)
