@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 from tests.core.directory_harness import QM2, Machine, reader, shared_file
-from tests.core.harness import STRANGER, USER
+from tests.core.harness import STRANGER, USER, packet, runs_of
 from tests.directory.memory_file import MemoryFile
 
 from openmsmq.core.open_queue import QueueAccessType
@@ -12,11 +12,18 @@ from openmsmq.core.permissions import PermissionChange, change_queue_permissions
 from openmsmq.core.queue import QueueRole
 from openmsmq.directory.interface import DirectoryOperationResult
 from openmsmq.directory.objects import ElementType, QueueObject, attribute_names
+from openmsmq.security.access_check import QUEUE_MAPPING
 from openmsmq.security.caller import unix_caller
+from openmsmq.security.default_descriptor import allow
 from openmsmq.wire.access_rights import QueueRight
 from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.message_class import MessageClass
+from openmsmq.wire.message_enums import SenderIdType
 from openmsmq.wire.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.security_descriptor import Acl, SecurityDescriptor
+from openmsmq.wire.security_header import SecurityHeader
+from openmsmq.wire.user_message import UserMessage
 
 ORDERS = r".\orders"
 SEND = QueueAccessType.SEND
@@ -224,3 +231,30 @@ def test_two_queue_managers_have_queues_of_one_name() -> None:
     while isinstance(found := directory.read_next(handle).directory_object, QueueObject):
         paths.append(found.pathname)
     assert sorted(paths) == [r"QM1\orders", r"QM2\orders"]
+
+
+@pytest.mark.spec("MQQB-3.1.5.8.3-22")
+def test_the_directory_says_who_may_send_to_a_public_queue() -> None:
+    file = shared_file()
+    machine = Machine(file).provision()
+    queue = machine.qm.create_queue(ORDERS, caller=USER)
+
+    def delivered() -> MessageClass:
+        sender = SecurityHeader(int(SenderIdType.SID), STRANGER.sid.serialize())
+        message = UserMessage(packet(source_queue_manager=QM2, security_header=sender))
+        return machine.qm.incoming.deliver(queue, runs_of(message)).classes[0]
+
+    assert delivered() is MessageClass.ACK_REACH_QUEUE
+    # Somebody else takes the right away, where the queue manager does not see it.
+    there = published(file)
+    only_user = Acl((allow(USER.sid, QUEUE_MAPPING.all_rights),))
+    there.security = SecurityDescriptor(owner=USER.sid, dacl=only_user).serialize()
+    reader(file).write(there, ("security",), utc=machine.utc)
+    assert queue.properties.security != there.security
+    assert delivered() is MessageClass.NACK_ACCESS_DENIED
+    # Without a descriptor there, or without an answer, that of the queue counts.
+    there.security = b""
+    reader(file).write(there, ("security",), utc=machine.utc)
+    assert delivered() is MessageClass.ACK_REACH_QUEUE
+    reader(file).delete(there)
+    assert delivered() is MessageClass.ACK_REACH_QUEUE

@@ -68,13 +68,19 @@ def check_machine_right(state: State, caller: Caller, right: MachineRight) -> No
         raise AccessDenied(f"{caller.sid} lacks {MachineRight(missing)!r} on the queue manager")
 
 
-def check_queue_right(queue: Queue, caller: Caller, right: QueueRight) -> None:
+def check_queue_right(
+    queue: Queue, caller: Caller, right: QueueRight, *, security: bytes | None = None
+) -> None:
     """Refuse who may not do this with the queue; subqueues and journals go by their queue.
+
+    Args:
+        security: a descriptor in place of that of the queue.
 
     Raises:
         AccessDenied: the security descriptor of the queue does not grant it.
     """
-    security = queue.family.properties.security
+    if security is None:
+        security = queue.family.properties.security
     if caller.is_system or not security:
         return
     missing = missing_rights(parse_descriptor(security), caller, right, QUEUE_MAPPING)

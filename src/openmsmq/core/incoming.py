@@ -10,6 +10,7 @@ from openmsmq.security.caller import sender_caller
 from openmsmq.wire.access_rights import QueueRight
 from openmsmq.wire.base_header import INFINITE
 from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.format_name import PublicFormatName
 from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.message_enums import SenderIdType
 from openmsmq.wire.queue_error import AccessDenied
@@ -26,7 +27,8 @@ from .expiry import expire_now
 from .final_acks import send_final_ack
 from .message import NEVER, Traits
 from .positions import store_record
-from .queue import Queue, QueueRole
+from .public_queues import read_public
+from .queue import Queue, QueueRole, QueueType
 from .quota import EnqueueStatus, check_room, dead_letters_have_room
 from .reports import destination_of, send_report
 from .settling import settle
@@ -265,7 +267,7 @@ class _Sorting:
             sender = message.security_id
             may_write = self._allowed.get(sender)
             if may_write is None:
-                may_write = self._allowed[sender] = _may_write(queue, message)
+                may_write = self._allowed[sender] = _may_write(self._state, queue, message)
             if not may_write:
                 found = MessageClass.NACK_ACCESS_DENIED
         if found is None and _is_late(self._state, message):
@@ -273,13 +275,22 @@ class _Sorting:
         return found
 
 
-def _may_write(queue: Queue, message: UserMessage) -> bool:
+def _may_write(state: State, queue: Queue, message: UserMessage) -> bool:
     try:
         caller = sender_caller(sender_sid(message))
-        check_queue_right(queue, caller, QueueRight.WRITE_MESSAGE)
+        security = _published_security(state, queue)
+        check_queue_right(queue, caller, QueueRight.WRITE_MESSAGE, security=security)
     except (AccessDenied, MalformedPacket):
         return False
     return True
+
+
+def _published_security(state: State, queue: Queue) -> bytes | None:
+    """The descriptor of a public queue in the directory, which counts if it can be read."""
+    if queue.queue_type is not QueueType.PUBLIC:
+        return None
+    found = read_public(state, PublicFormatName(queue.properties.identifier))
+    return (found.security or None) if found is not None else None
 
 
 def _is_late(state: State, message: UserMessage) -> bool:

@@ -106,6 +106,14 @@ def test_a_response_echoes_the_request_and_names_the_acceptor(server: UUID) -> N
     assert not answer.connection_refused
 
 
+@pytest.mark.spec("MQQB-2.2.3.1-04")
+@pytest.mark.parametrize("server", [GUID_NULL, OURS])
+def test_a_response_names_the_acceptor_also_when_the_request_did_not(server: UUID) -> None:
+    session = acceptor()
+    session.receive_data(request(server), now=NOW)
+    assert establish(session).server_guid == OURS
+
+
 @pytest.mark.spec("MQQB-3.1.5.3.1-01")
 def test_the_acceptor_knows_the_peer_by_its_client_guid() -> None:
     session = acceptor()
