@@ -114,3 +114,13 @@ def test_deletes_of_other_messages_change_nothing() -> None:
     batch.put(1, b"r", b"p")
     batch.delete(2)
     assert merge([batch]) is batch
+
+
+def test_many_updates_are_like_single_ones() -> None:
+    one, many = Batch(), Batch()
+    for key, record in ((1, b"a"), (2, b"b"), (1, b"c")):
+        one.update(key, record)
+    many.update_many([1, 2, 1], [b"a", b"b", b"c"])
+    assert many.updates == one.updates == {1: b"c", 2: b"b"}
+    with pytest.raises(ValueError, match="shorter"):
+        many.update_many([1, 2], [b"a"])
