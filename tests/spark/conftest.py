@@ -1,9 +1,11 @@
 """One SparkSession for all tests of this folder, in one process of a distributed run."""
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.service.raw_client import ROOT
 
 import openmsmq.spark
 
@@ -21,10 +23,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.timeout(600))
 
 
+def python_path() -> str:
+    """So that workers find the modules of tests, too."""
+    return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
-    session = openmsmq.spark.session(
-        "local[2]", app_name="openmsmq tests", **{"spark.sql.shuffle.partitions": 2}
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", python_path())
+        # A task that fails is tried once more: workers get killed.
+        session = openmsmq.spark.session(
+            "local[2,2]", app_name="openmsmq tests", **{"spark.sql.shuffle.partitions": 2}
+        )
     yield session
     session.stop()

@@ -1,16 +1,19 @@
-"""A data source `msmq` that kills somebody once, at a named point.
+"""The data source `msmq-killing`: it is `msmq`, but kills somebody once, at a named point.
 
-It is registered by the driver program of the kill tests. Python workers of Spark import this module
-to unpickle its readers and writers, and what `OPENMSMQ_KILL` says is installed then.
+Its option `kill` says whom and where; `Killer` has the keys.
 """
 
 import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql.datasource import InputPartition, WriterCommitMessage
 
 from openmsmq.client.blocking.ranges import Producer, Ranges
 from openmsmq.client.logic.ranges import Leased
@@ -20,52 +23,43 @@ from openmsmq.spark.source import MsmqDataSource
 from openmsmq.spark.stream_reader import StreamReader
 from openmsmq.spark.writer import StreamWriter
 
-VARIABLE = "OPENMSMQ_KILL"
+FORMAT = "msmq-killing"
+# The process group of the driver, for those who are to kill it.
 DRIVER = "OPENMSMQ_KILL_DRIVER"
-
-
-class KillingReader(StreamReader):
-    """Pickled by its name, so that whoever reads imports this module."""
-
-
-class KillingWriter(StreamWriter):
-    """The same for those who write."""
-
-
-class KillingSource(MsmqDataSource):
-    """`msmq` with the reader and the writer of this module."""
-
-    def streamReader(self, schema: Any) -> StreamReader:  # noqa: N802 - Spark's name
-        made = super().streamReader(schema)
-        made.__class__ = KillingReader
-        return made
-
-    def streamWriter(self, schema: Any, overwrite: bool) -> Any:  # noqa: N802, FBT001 - Spark's
-        made = super().streamWriter(schema, overwrite)
-        made.__class__ = KillingWriter
-        return made
+BLOCK_ROWS = 20
 
 
 class Killer:
-    """Kills once in all processes that share the marker file."""
+    """Kills once in all processes that share the marker files.
+
+    Args:
+        plan: the `point`, the `victim`, how often the point is passed before it counts (`after`),
+            the start of the names of files that count (`marker`), and the file with the process
+            id of the queue manager (`queue_manager`).
+    """
 
     def __init__(self, plan: Mapping[str, Any]) -> None:
         self.point: str = plan["point"]
         self._victim: str = plan["victim"]
-        self._marker = Path(plan["marker"])
+        self._markers = [Path(f"{plan['marker']}{number}") for number in range(plan["after"] + 1)]
         self._queue_manager = Path(plan["queue_manager"])
-        self._after: int = plan["after"]
-        self._seen = 0
+
+    @property
+    def has_killed(self) -> bool:
+        return self._markers[-1].exists()
 
     def here(self) -> None:
         """The named point is reached in this process."""
-        self._seen += 1
-        if self._seen <= self._after:
+        for marker in self._markers:
+            try:
+                marker.touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            if marker == self._markers[-1]:
+                self._kill()
             return
-        try:
-            self._marker.touch(exist_ok=False)
-        except FileExistsError:
-            return
+
+    def _kill(self) -> None:
         if self._victim == "queue manager":
             os.kill(int(self._queue_manager.read_text()), signal.SIGKILL)
             return
@@ -84,85 +78,115 @@ def java_above(pid: int) -> int:
     return pid
 
 
-def install(killer: Killer) -> None:
-    """Patch our classes in this process."""
-    HOOKS[killer.point](killer)
+class KillingReader(StreamReader):
+    """Each call is made with the hook in place."""
+
+    killer: Killer
+
+    def latestOffset(self, *args: Any) -> dict[str, Any]:  # noqa: N802 - Spark's name
+        with armed(self.killer):
+            return super().latestOffset(*args)
+
+    def partitions(self, *args: Any) -> list[InputPartition]:
+        with armed(self.killer):
+            return super().partitions(*args)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        with armed(self.killer):
+            yield from super().read(partition)
+
+    def commit(self, end: dict[str, Any]) -> None:
+        with armed(self.killer):
+            super().commit(end)
 
 
-def replace(owner: type, name: str, new: Callable[..., Any]) -> None:
-    setattr(owner, name, new)
+class KillingWriter(StreamWriter):
+    """The same for those who write."""
+
+    killer: Killer
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
+        with armed(self.killer):
+            return super().write(iterator)
+
+    def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name
+        with armed(self.killer):
+            super().commit(messages, batchId)
 
 
-def after_lease(killer: Killer) -> None:
-    lease = Ranges.lease
+class KillingSource(MsmqDataSource):
+    """`msmq` with the reader and the writer of this module."""
 
-    def patched(self: Ranges, *args: Any, **kwargs: Any) -> Leased:
-        leased = lease(self, *args, **kwargs)
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._plan = json.loads(options["kill"])
+        super().__init__({name: value for name, value in options.items() if name != "kill"})
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def streamReader(self, schema: Any) -> Any:  # noqa: N802 - Spark's name
+        return self._armed(super().streamReader(schema), KillingReader)
+
+    def streamWriter(self, schema: Any, overwrite: bool) -> Any:  # noqa: N802, FBT001 - Spark's
+        return self._armed(super().streamWriter(schema, overwrite), KillingWriter)
+
+    def _armed(self, made: Any, kind: type) -> Any:
+        made.__class__ = kind
+        made.killer = Killer(self._plan)
+        return made
+
+
+# The points
+
+
+def after_lease(killer: Killer, lease: Callable[..., Leased]) -> Callable[..., Leased]:
+    def patched(*args: Any, **kwargs: Any) -> Leased:
+        leased = lease(*args, **kwargs)
         if leased.count:
             killer.here()
         return leased
 
-    replace(Ranges, "lease", patched)
+    return patched
 
 
-def after_offset_log(killer: Killer) -> None:
-    partitions = StreamReader.partitions
-
-    def patched(self: StreamReader, *args: Any) -> Any:
+def before(killer: Killer, original: Callable[..., Any]) -> Callable[..., Any]:
+    def patched(*args: Any) -> Any:
         killer.here()
-        return partitions(self, *args)
+        return original(*args)
 
-    replace(StreamReader, "partitions", patched)
+    return patched
 
 
-def mid_read(killer: Killer) -> None:
-    peek = Ranges.peek
+def after(killer: Killer, original: Callable[..., Any]) -> Callable[..., Any]:
+    def patched(*args: Any) -> Any:
+        result = original(*args)
+        killer.here()
+        return result
 
-    def patched(self: Ranges, after: int, upto: int, **_kwargs: Any) -> Iterator[Block]:
-        for block in peek(self, after, upto, block_rows=100):
+    return patched
+
+
+def mid_read(killer: Killer, peek: Callable[..., Iterator[Block]]) -> Callable[..., Any]:
+    def patched(*args: Any, **kwargs: Any) -> Iterator[Block]:
+        for block in peek(*args, **(kwargs | {"block_rows": BLOCK_ROWS})):
             yield block
             killer.here()
 
-    replace(Ranges, "peek", patched)
+    return patched
 
 
-def after_stage(killer: Killer) -> None:
-    finish = Staging.finish
-
-    def patched(self: Staging) -> tuple[int, int] | None:
-        stage = finish(self)
-        killer.here()
-        return stage
-
-    replace(Staging, "finish", patched)
-
-
-def after_commit_batch(killer: Killer) -> None:
-    commit = Producer.commit
-
-    def patched(self: Producer, *args: Any) -> bool:
-        is_new = commit(self, *args)
-        killer.here()
-        return is_new
-
-    replace(Producer, "commit", patched)
-
-
-def after_commit_log(killer: Killer) -> None:
-    latest = StreamReader.latestOffset
-
-    def patched(self: StreamReader, start: dict[str, Any], limit: Any) -> dict[str, Any]:
+def after_commit_log(killer: Killer, latest: Callable[..., Any]) -> Callable[..., Any]:
+    def patched(self: StreamReader, start: dict[str, Any], limit: Any) -> Any:
         # Spark asks with this start when everything up to it is in its commit log.
         if any(entry["seq"] > entry["base"] for entry in start["queues"].values()):
             killer.here()
         return latest(self, start, limit)
 
-    replace(StreamReader, "latestOffset", patched)
+    return patched
 
 
-def mid_ack(killer: Killer) -> None:
-    acknowledge = Ranges.acknowledge
-
+def mid_ack(killer: Killer, acknowledge: Callable[..., int]) -> Callable[..., int]:
     def patched(self: Ranges, base: int, upto: int, *args: Any) -> int:
         first = self.info().first
         if base < first < upto:
@@ -170,18 +194,36 @@ def mid_ack(killer: Killer) -> None:
             killer.here()
         return acknowledge(self, base, upto, *args)
 
-    replace(Ranges, "acknowledge", patched)
+    return patched
+
+
+class Hook(NamedTuple):
+    """A method, and what is put around it."""
+
+    owner: type
+    name: str
+    around: Callable[[Killer, Callable[..., Any]], Callable[..., Any]]
 
 
 HOOKS = {
-    "after lease": after_lease,
-    "after offset log": after_offset_log,
-    "mid-read": mid_read,
-    "after stage": after_stage,
-    "after commit_batch": after_commit_batch,
-    "after commit log": after_commit_log,
-    "mid-ack": mid_ack,
+    "after lease": Hook(Ranges, "lease", after_lease),
+    # Spark asks for partitions when the end of the batch is in its offset log.
+    "after offset log": Hook(StreamReader, "partitions", before),
+    "mid-read": Hook(Ranges, "peek", mid_read),
+    "after stage": Hook(Staging, "finish", after),
+    "after commit_batch": Hook(Producer, "commit", after),
+    "after commit log": Hook(StreamReader, "latestOffset", after_commit_log),
+    "mid-ack": Hook(Ranges, "acknowledge", mid_ack),
 }
 
-if VARIABLE in os.environ:
-    install(Killer(json.loads(os.environ[VARIABLE])))
+
+@contextmanager
+def armed(killer: Killer) -> Iterator[None]:
+    """Have the hook in place in this process, which may serve others later."""
+    hook = HOOKS[killer.point]
+    original = getattr(hook.owner, hook.name)
+    setattr(hook.owner, hook.name, hook.around(killer, original))
+    try:
+        yield
+    finally:
+        setattr(hook.owner, hook.name, original)

@@ -12,32 +12,34 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 from tests.service.raw_client import ROOT, Serve
-from tests.spark.killing import HOOKS, VARIABLE
+from tests.spark.conftest import python_path
+from tests.spark.kill_driver import start
+from tests.spark.killing import HOOKS, Killer
 
 import openmsmq
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # Machines are busy at times, and Spark is slow to start then.
 pytestmark = pytest.mark.timeout(1800)
 
 SOURCE = r".\private$\source"
 TARGET = r".\private$\target"
-COUNT = 1500
-PER_TRIGGER = "600"
-LIFE_SECONDS = 600.0
+PER_TRIGGER = 150
+LIFE_SECONDS = 600
 MOST_LIVES = 6
 QUEUE_POINTS = tuple(HOOKS)
 PARQUET_POINTS = tuple(
     point for point in HOOKS if point not in ("after stage", "after commit_batch")
 )
-
-
-def python_path() -> str:
-    """So that workers find the modules of tests, too."""
-    return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+# Only these take the session with them, so they need one of their own.
+DRIVERS = ("driver", "jvm")
 
 
 def priority(number: int) -> int:
@@ -45,17 +47,24 @@ def priority(number: int) -> int:
 
 
 class Case:
-    """A queue manager, a queue to drain, and drivers that drain it."""
+    """A queue manager, a queue to drain, and drivers that drain it.
 
-    def __init__(self, folder: Path, sink: str, consume: str) -> None:
+    Args:
+        spark: drains whenever a driver of its own is not wanted.
+        batches: how many there are to drain.
+    """
+
+    def __init__(
+        self, spark: "SparkSession", folder: Path, sink: str, consume: str, batches: int
+    ) -> None:
+        self.spark = spark
         self.folder = folder
+        self.count = batches * PER_TRIGGER
         self.serve = Serve(folder)
         self.pid_file = folder / "pid"
-        self.marker = folder / "killed"
         self.started = folder / "started"
-        self.result = folder / "result.json"
         self.sink = sink
-        read = {"queue": SOURCE, "consume": consume, "maxMessagesPerTrigger": PER_TRIGGER}
+        read = {"queue": SOURCE, "consume": consume, "maxMessagesPerTrigger": str(PER_TRIGGER)}
         # One partition keeps the order; files have none, so they show what several do.
         read["minPartitions"] = "1" if sink == "queue" else "3"
         if consume == "lease":
@@ -67,7 +76,7 @@ class Case:
             "target": TARGET if sink == "queue" else str(folder / "parquet"),
             "checkpoint": str(folder / "checkpoint"),
             "started": str(self.started),
-            "result": str(self.result),
+            "kill": None,
         }
 
     def start_queue_manager(self) -> None:
@@ -80,33 +89,49 @@ class Case:
             queue = qm.create_queue(SOURCE)
             queue.send_many(
                 openmsmq.Message(b"%d" % number, delivery="recoverable", priority=priority(number))
-                for number in range(COUNT)
+                for number in range(self.count)
             )
 
-    def spawn(self, kill: dict[str, Any] | None) -> subprocess.Popen[bytes]:
-        """Start a driver in a process group of its own."""
+    def kill_plan(self, point: str, victim: str, after: int) -> dict[str, Any]:
+        return {
+            "point": point,
+            "victim": victim,
+            "after": after,
+            "marker": str(self.folder / "passed"),
+            "queue_manager": str(self.pid_file),
+        }
+
+    def live_alone(self, kill: dict[str, Any] | None = None, delay: float | None = None) -> bool:
+        """One life of a driver in a process group of its own; says whether it came to its end."""
+        self.started.unlink(missing_ok=True)
+        plan = json.dumps(self.plan | {"kill": kill})
+        command = [sys.executable, "-m", "tests.spark.kill_driver", plan]
         environ = {**os.environ, "PYTHONPATH": python_path()}
-        if kill is not None:
-            environ[VARIABLE] = json.dumps(
-                {"marker": str(self.marker), "queue_manager": str(self.pid_file), **kill}
-            )
-        command = [sys.executable, "-m", "tests.spark.kill_driver", json.dumps(self.plan)]
         with (self.folder / "driver.log").open("ab") as log:
-            return subprocess.Popen(
+            driver = subprocess.Popen(
                 command, cwd=ROOT, env=environ, stdout=log, stderr=log, start_new_session=True
             )
-
-    def live(self, kill: dict[str, Any] | None = None, delay: float | None = None) -> int:
-        """One life of a driver; returns its exit code."""
-        self.started.unlink(missing_ok=True)
-        driver = self.spawn(kill)
         with self.revived(), ended(driver):
             if delay is not None:
                 self.wait_for(self.started, driver)
                 time.sleep(delay)
             else:
                 driver.wait(LIFE_SECONDS)
-        return driver.returncode
+        return driver.returncode == 0
+
+    def live(self, kill: dict[str, Any] | None = None) -> bool:
+        """One life of the query in the session of the tests; says whether it came to its end."""
+        with self.revived():
+            query = start(self.spark, self.plan | {"kill": kill})
+            try:
+                assert query.awaitTermination(LIFE_SECONDS)
+            except StreamingQueryException as exc:
+                with (self.folder / "driver.log").open("a") as log:
+                    print(exc, file=log)
+                return False
+            finally:
+                query.stop()
+        return True
 
     @contextmanager
     def revived(self) -> Iterator[None]:
@@ -133,19 +158,20 @@ class Case:
             time.sleep(0.05)
 
     def drain(self) -> None:
-        """Let drivers live until one has nothing left to do."""
+        """Let the query live until it has nothing left to do."""
         for _ in range(MOST_LIVES):
-            if self.live() == 0:
+            if self.live():
                 return
-        raise AssertionError(f"no driver comes to an end: {self.log}")
+        raise AssertionError(f"no query comes to its end: {self.log}")
 
     @property
     def log(self) -> str:
-        return (self.folder / "driver.log").read_text()[-4000:]
+        log = self.folder / "driver.log"
+        return log.read_text()[-4000:] if log.exists() else ""
 
     def sent_in_order(self) -> list[int]:
         """By arrival; a lease moves messages in the order of their queue, by priority first."""
-        numbers = list(range(COUNT))
+        numbers = list(range(self.count))
         if self.plan["read"]["consume"] == "lease":
             numbers.sort(key=lambda number: -priority(number))
         return numbers
@@ -162,8 +188,9 @@ class Case:
                 ]
                 assert arrived == sent
             else:
-                assert sorted(json.loads(self.result.read_text())) == sorted(sent)
-            assert status["messages"] == (COUNT if self.sink == "queue" else 0)
+                rows = self.spark.read.parquet(self.plan["target"]).select("body").collect()
+                assert sorted(bytes(row.body).decode() for row in rows) == sorted(sent)
+            assert status["messages"] == (self.count if self.sink == "queue" else 0)
             assert (status["staged_bytes"], status["transactions"]) == (0, 0)
 
 
@@ -179,8 +206,10 @@ def ended(driver: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 @contextmanager
-def case(folder: Path, sink: str, consume: str) -> Iterator[Case]:
-    made = Case(folder, sink, consume)
+def case(
+    spark: "SparkSession", folder: Path, sink: str, consume: str, batches: int
+) -> Iterator[Case]:
+    made = Case(spark, folder, sink, consume, batches)
     made.start_queue_manager()
     try:
         made.fill()
@@ -190,30 +219,46 @@ def case(folder: Path, sink: str, consume: str) -> Iterator[Case]:
             made.serve.kill()
 
 
-def kill_once(folder: Path, sink: str, consume: str, point: str, victim: str, after: int) -> None:
-    with case(folder, sink, consume) as made:
-        # On a busy machine Spark itself gives up at times, before the point is reached.
-        for _ in range(MOST_LIVES):
-            code = made.live({"point": point, "victim": victim, "after": after})
-            if made.marker.exists() or not code:
-                break
-        assert made.marker.exists(), f"{point} was never reached: {made.log}"
-        assert code != 0 or victim not in ("driver", "jvm"), made.log
-        if code:
-            made.drain()
-        made.check()
+def kill_once(made: Case, point: str, victim: str, after: int = 0) -> None:
+    kill = made.kill_plan(point, victim, after)
+    # On a busy machine Spark itself gives up at times, before the point is reached.
+    for _ in range(MOST_LIVES):
+        is_over = made.live_alone(kill) if victim in DRIVERS else made.live(kill)
+        if Killer(kill).has_killed or is_over:
+            break
+    assert Killer(kill).has_killed, f"{point} was never reached: {made.log}"
+    assert not (is_over and victim in DRIVERS), made.log
+    if not is_over:
+        made.drain()
+    made.check()
 
 
-def test_a_driver_killed_after_commit_batch_publishes_no_batch_twice(tmp_path: Path) -> None:
-    kill_once(tmp_path, "queue", "lease", "after commit_batch", "driver", 0)
+def test_a_driver_killed_after_commit_batch_publishes_no_batch_twice(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    with case(spark, tmp_path, "queue", "lease", 2) as made:
+        kill_once(made, "after commit_batch", "driver")
 
 
-def test_a_driver_killed_after_its_commit_log_forgets_no_message(tmp_path: Path) -> None:
-    kill_once(tmp_path, "parquet", "exclusive", "after commit log", "driver", 0)
+def test_a_driver_killed_after_its_commit_log_forgets_no_message(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    with case(spark, tmp_path, "parquet", "exclusive", 2) as made:
+        kill_once(made, "after commit log", "driver")
 
 
-def test_a_queue_manager_killed_after_a_stage_is_found_out(tmp_path: Path) -> None:
-    kill_once(tmp_path, "queue", "exclusive", "after stage", "queue manager", 0)
+def test_a_queue_manager_killed_after_a_stage_is_found_out(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    with case(spark, tmp_path, "queue", "exclusive", 2) as made:
+        kill_once(made, "after stage", "queue manager")
+
+
+def test_a_worker_killed_while_it_reads_leaves_no_row_out_or_twice(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    with case(spark, tmp_path, "parquet", "lease", 2) as made:
+        kill_once(made, "mid-read", "worker", 1)
 
 
 def soak_cases() -> Iterator[tuple[str, str, str, str]]:
@@ -229,17 +274,20 @@ def soak_cases() -> Iterator[tuple[str, str, str, str]]:
 @pytest.mark.soak
 @pytest.mark.parametrize(("sink", "consume", "point", "victim"), list(soak_cases()))
 def test_a_kill_at_a_named_point_loses_and_repeats_nothing(
-    tmp_path: Path, sink: str, consume: str, point: str, victim: str
+    spark: "SparkSession", tmp_path: Path, sink: str, consume: str, point: str, victim: str
 ) -> None:
-    after = 1 if point in ("after stage", "after commit_batch", "mid-read") else 0
-    kill_once(tmp_path, sink, consume, point, victim, after)
+    with case(spark, tmp_path, sink, consume, 3) as made:
+        after = 1 if point in ("after stage", "after commit_batch", "mid-read") else 0
+        kill_once(made, point, victim, after)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("sink", ["queue", "parquet"])
-def test_kills_at_random_lose_and_repeat_nothing(tmp_path: Path, sink: str) -> None:
+def test_kills_at_random_lose_and_repeat_nothing(
+    spark: "SparkSession", tmp_path: Path, sink: str
+) -> None:
     dice = random.Random(sink)
-    with case(tmp_path, sink, "lease") as made:
+    with case(spark, tmp_path, sink, "lease", 12) as made:
         for number in range(8):
             delay = dice.uniform(0, 5)
             if number % 3 == 2:
@@ -248,6 +296,6 @@ def test_kills_at_random_lose_and_repeat_nothing(tmp_path: Path, sink: str) -> N
                 made.live()
                 killer.join()
             else:
-                made.live(delay=delay)
+                made.live_alone(delay=delay)
         made.drain()
         made.check()
