@@ -19,7 +19,7 @@ from functools import partial
 from typing import Final
 
 from openmsmq.core.tables import Table
-from openmsmq.protocol.binary.manager import STREAM_TIMER
+from openmsmq.protocol.binary.cleanup import STREAM_TIMER
 
 from .faults import FAULTS, inject
 from .ledger import Ledger, Violation

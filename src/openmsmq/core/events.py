@@ -108,6 +108,13 @@ class ConnectionActiveChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FlowControlChanged(Event):
+    """Begin and End Flow Control ([MS-MQDMPR] 3.1.7.2.5-6): whether messages are refused."""
+
+    throttled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DispatchReady(Event):
     """The dispatcher chose the next message to send ([MS-MQDMPR] 3.1.7.3.9)."""
 

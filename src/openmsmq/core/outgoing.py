@@ -15,7 +15,7 @@ from openmsmq.wire.queue_error import QueueError
 
 from .access import check_machine_right
 from .delete_reasons import delete_messages
-from .events import ConnectionActiveChanged, QueuePaused, QueueResumed
+from .events import ConnectionActiveChanged, FlowControlChanged, QueuePaused, QueueResumed
 from .expiry import expire_now
 from .message import AWAITING_FINAL_ACK, NEVER, PositionState, is_awaiting_final_ack
 from .moving import move_message
@@ -107,6 +107,7 @@ class Outgoing:
     def set_throttled(self, *, throttled: bool) -> None:
         """Begin and End Flow Control: whether new messages are refused for want of room."""
         self._state.local.throttled = throttled
+        self._state.events.append(FlowControlChanged(throttled=throttled))
 
     def peek(self, queue: Queue, *, max_count: int, max_bytes: int) -> Read | None:
         """The next messages to transfer, in queue order.

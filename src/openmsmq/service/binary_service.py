@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from openmsmq.core.events import (
     ConnectionActiveChanged,
+    FlowControlChanged,
     OutgoingAvailable,
     QueueDeleted,
     QueuePaused,
@@ -25,7 +26,7 @@ from .logs import SESSION_CLOSED, SESSION_FAULT, log_event
 
 EVENTS: Final = (
     *(OutgoingAvailable, QueuePaused, QueueResumed, QueueDeleted),
-    *(ConnectionActiveChanged, Stopped),
+    *(ConnectionActiveChanged, FlowControlChanged, Stopped),
 )
 # What a peer does in the ordinary course of things; everything else is worth a warning.
 ORDINARY: Final = frozenset(
@@ -92,10 +93,9 @@ class BinaryService:
 
     def transfer_status(self, destination: str) -> dict[str, Any]:
         """State, next hop and the reason why messages wait; empty for other protocols' queues."""
-        for status in self.protocol.outgoing(now=time.monotonic()):
-            if status.destination == destination:
-                return asdict(status)
-        return {}
+        queue = self._host.manager.outgoing.find(destination)
+        status = self.protocol.outgoing_status(queue, now=time.monotonic())
+        return asdict(status) if status is not None else {}
 
     async def close(self) -> None:
         """Hang up; what was not acknowledged is sent again after the next start."""

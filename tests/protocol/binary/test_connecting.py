@@ -4,14 +4,11 @@ import pytest
 from tests.protocol.binary.outgoing_state import history, state
 from tests.protocol.binary.pair import ADMINISTRATOR, ORDERS, TO_B, pair
 
-from openmsmq.protocol.binary.destinations import Destination
 from openmsmq.protocol.binary.events import CloseReason, Connect, Disconnect
-from openmsmq.protocol.binary.handshake import SessionState
-from openmsmq.protocol.binary.links import Link, LinkState
+from openmsmq.protocol.binary.links import LinkState
 from openmsmq.protocol.binary.settings import BINARY_PORT, BinarySettings
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
-from openmsmq.wire.scalars import GUID_NULL
 
 
 @pytest.mark.spec("MQQB-1.9-01", "MQQB-2.1.1-05", "MQQB-3.1.5.2.1-05")
@@ -113,18 +110,13 @@ def test_an_initiator_with_messages_connects_again() -> None:
     (status,) = a.binary.outgoing(now=network.now)
     assert status.retry_in_seconds == 5
     assert status.reason == status.last_error == "the connection broke"
+    (link,) = a.binary._ways._links.values()
+    assert link.state is LinkState.WAITING
     network.advance(4.9)
     assert not network.wires
     network.advance(0.1)
     assert network.wires
     assert state(a) is QueueState.CONNECTED
-
-
-def test_a_link_between_two_sessions_waits_to_reconnect() -> None:
-    link = Link(Destination("host", GUID_NULL))
-    assert link.session_state is None
-    link.state = LinkState.WAITING
-    assert link.session_state is SessionState.WAITING_RECONNECT
 
 
 @pytest.mark.spec("MQQB-6-21", "MQQB-3.1.2.3-01")

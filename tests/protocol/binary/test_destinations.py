@@ -126,7 +126,6 @@ def test_which_outgoing_queues_this_protocol_serves(*, name: str, served: bool) 
     assert is_binary(queue.outgoing) is served
     assert len(a.binary.outgoing(now=network.now)) == served
     assert bool(network.wires) is served
-    a.binary.refresh_transfer_info(queue)
 
 
 @pytest.mark.spec("MQQB-3.1.7.12-01")

@@ -1,6 +1,5 @@
 """FinalAck: what became of a transactional message."""
 
-
 import pytest
 from tests.protocol.binary.ordered_traffic import numbers, ordered, traffic, tx_pair
 from tests.protocol.binary.pair import (

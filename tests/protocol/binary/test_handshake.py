@@ -22,6 +22,7 @@ from tests.protocol.binary.sessions import (
 
 from openmsmq.protocol.binary.events import CloseReason, Established, Opened
 from openmsmq.protocol.binary.handshake import Handshake, SessionState
+from openmsmq.protocol.binary.links import LinkState
 from openmsmq.protocol.binary.session import BinarySession
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.wire.connection_parameters import ConnectionParameters
@@ -50,7 +51,11 @@ def test_an_acceptor_goes_through_the_states() -> None:
         SessionState.OPEN,
         SessionState.CLOSED,
     ]
-    assert SessionState.WAITING_RECONNECT in SessionState
+    names = {*(each.name for each in SessionState), f"{LinkState.WAITING.name}_RECONNECT"}
+    assert names == {
+        *("OPEN", "CLOSED", "WAITING_EC_MSG", "WAITING_ECR_MSG"),
+        *("WAITING_CP_MSG", "WAITING_CPR_MSG", "WAITING_RECONNECT"),
+    }
 
 
 @pytest.mark.spec("MQQB-3.1.5.2.3-03", "MQQB-3.1.5.3.2-04", "MQQB-3.1.5.4.2-03")

@@ -257,6 +257,24 @@ def test_a_peer_that_sends_but_does_not_read_is_closed() -> None:
     assert count == 102
 
 
+def test_small_messages_that_wait_for_one_batch_take_one_entry() -> None:
+    network, b, _ = hostile()
+    b.create(r"private$\plain")
+    plain = direct_address(r"TCP:10.0.0.2\private$\plain")
+    b.flushing = False
+    peer = RawPeer(network, b)
+    peer.connect()
+    for number in range(1, 101):
+        peer.send(message(number, recoverable=number % 2 == 1, destination_queue=plain))
+    connection = b.binary._connections[peer.connection]
+    assert len(connection.undurable) == len(connection.session.received._pending) == 1
+    assert connection.undurable_bytes == 50 * len(message(1, destination_queue=plain))
+    b.flushing = True
+    network.advance(1)
+    assert connection.undurable_bytes == 0
+    assert peer.session_acks()[-1].ack_sequence_number == 100
+
+
 # Ways to made-up hosts
 
 

@@ -12,6 +12,7 @@ from tests.protocol.binary.sessions import message
 from openmsmq.core.state import Settings
 from openmsmq.protocol.binary.events import CloseReason, Disconnect
 from openmsmq.protocol.binary.settings import BinarySettings
+from openmsmq.wire.connection_parameters import ConnectionParameters
 from openmsmq.wire.establish_connection import EstablishConnection
 from openmsmq.wire.queue_enums import ConnectionStatus
 
@@ -95,11 +96,16 @@ def test_a_peer_whose_messages_are_not_on_disk_yet_is_not_read_on() -> None:
 # Flow control
 
 
-def test_under_memory_pressure_the_window_is_one_and_then_doubles() -> None:
+def test_without_room_the_window_is_one_and_then_doubles() -> None:
     network, _, b = pair(settings=BinarySettings(window_size=8, cleanup_seconds=1e9))
     peer = RawPeer(network, b)
     peer.connect()
     number = 0
+
+    def announced() -> int:
+        late = RawPeer(network, b)
+        late.connect()
+        return ConnectionParameters.parse(late.internal[1])[0].window_size
 
     def window() -> int:
         nonlocal number
@@ -108,21 +114,26 @@ def test_under_memory_pressure_the_window_is_one_and_then_doubles() -> None:
             peer.send(message(number))
         return peer.session_acks()[-1].window_size
 
-    assert window() == 8
-    b.binary.set_memory_pressure(pressed=True, now=network.now)
-    assert window() == 1
+    assert (window(), announced()) == (8, 8)
+    b.qm.outgoing.set_throttled(throttled=True)
     network.advance(100)
+    assert announced() == 1
+    b.qm.outgoing.set_throttled(throttled=False)
+    network.run()
     assert window() == 1
-    b.binary.set_memory_pressure(pressed=False, now=network.now)
+    # When it is short again, the window stays small.
+    network.advance(20)
+    b.qm.outgoing.set_throttled(throttled=True)
+    network.advance(100)
+    b.qm.outgoing.set_throttled(throttled=False)
+    network.run()
     seen = []
     for _ in range(4):
         network.advance(30)
         seen.append(window())
     assert seen == [2, 4, 8, 8]
-    b.binary.set_memory_pressure(pressed=False, now=network.now)
-    late = RawPeer(network, b)
-    late.connect()
-    assert late.internal[1][-2:] == b"\x08\0"
+    assert announced() == 8
+    assert b.binary.next_timer() != network.now + 30
 
 
 # Choice: UnAckedMessageCount counts what was sent; [MS-MQQB] 3.1.3.2 counts the whole table, with

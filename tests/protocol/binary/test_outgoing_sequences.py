@@ -246,7 +246,7 @@ def test_an_order_ack_lengthens_the_resend_interval_until_nothing_is_left() -> N
     peer.session_ack()
     outgoing = a.outgoing(TO_B).outgoing
     assert outgoing is not None
-    a.binary.refresh_transfer_info(a.outgoing(TO_B))
+    a.binary.outgoing(now=network.now)
     info = outgoing.transfer_info
     assert (info.eod_resend_count, info.eod_resend_interval) == (0, 30)
     seen = []
@@ -265,7 +265,7 @@ def test_what_was_sent_is_unacknowledged_in_the_transfer_info() -> None:
     network, a, b = tx_pair()
     ordered(network, a, b, b"1", b"2")
     queue = a.outgoing(TO_B)
-    a.binary.refresh_transfer_info(queue)
+    a.binary.outgoing(now=network.now)
     assert queue.outgoing is not None
     info = queue.outgoing.transfer_info
     assert info.eod_no_ack_count == 2

@@ -200,5 +200,3 @@ def test_output_is_given_in_order_and_once() -> None:
     session.send(message(2), 2, now=NOW)
     assert output(session) == [message(1), message(2)]
     assert session.data_to_send() == []
-    session.receive_data(message(1)[:10], now=NOW)
-    assert session.pending_bytes == 10

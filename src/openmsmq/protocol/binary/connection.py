@@ -46,8 +46,8 @@ class Connection:
         self.order_acks = OrderAckSchedule(settings, now)
         # The outgoing queues that send through this session, in the order they came.
         self.transfers: dict[Transfer, None] = {}
-        # (batch, bytes) of messages that are not on disk yet.
-        self.undurable: list[tuple[int, int]] = []
+        # Bytes of messages that are not on disk yet, by batch.
+        self.undurable: dict[int, int] = {}
         self.undurable_bytes = 0
 
     @property
@@ -57,10 +57,10 @@ class Connection:
 
     def received(self, depends: int, size: int) -> None:
         """Messages of this size wait for a batch."""
-        self.undurable.append((depends, size))
+        self.undurable[depends] = self.undurable.get(depends, 0) + size
         self.undurable_bytes += size
 
     def durable(self, number: int) -> None:
         """All batches up to this number are on disk."""
-        while self.undurable and self.undurable[0][0] <= number:
-            self.undurable_bytes -= self.undurable.pop(0)[1]
+        for batch in [each for each in self.undurable if each <= number]:
+            self.undurable_bytes -= self.undurable.pop(batch)

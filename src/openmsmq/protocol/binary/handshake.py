@@ -27,7 +27,7 @@ _ROUND_TRIPS: Final = 8
 
 
 class SessionState(StrEnum):
-    """SessionState ([MS-MQQB] 3.1.1.3.1); WAITING_RECONNECT is between two sessions."""
+    """SessionState ([MS-MQQB] 3.1.1.3.1); between two sessions there is `LinkState`."""
 
     OPEN = "OPEN"
     CLOSED = "CLOSED"
@@ -35,7 +35,6 @@ class SessionState(StrEnum):
     WAITING_CPR_MSG = "WAITING_CPR_MSG"
     WAITING_EC_MSG = "WAITING_EC_MSG"
     WAITING_ECR_MSG = "WAITING_ECR_MSG"
-    WAITING_RECONNECT = "WAITING_RECONNECT"
 
 
 class Step(NamedTuple):

@@ -5,15 +5,13 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from .handshake import SessionState
-
 if TYPE_CHECKING:
     from .destinations import Destination
     from .transfer import Transfer
 
 
 class LinkState(Enum):
-    """How far the way to a host is."""
+    """How far the way to a host is; WAITING is the SessionState WAITING_RECONNECT."""
 
     IDLE = "idle"
     PINGING = "pinging"
@@ -36,11 +34,6 @@ class Link:
         self.retry_at: float | None = None
         # The outgoing queues that go this way.
         self.transfers: dict[Transfer, None] = {}
-
-    @property
-    def session_state(self) -> SessionState | None:
-        """SessionState between two sessions."""
-        return SessionState.WAITING_RECONNECT if self.state is LinkState.WAITING else None
 
     @property
     def has_work(self) -> bool:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.events import (
     ConnectionActiveChanged,
+    FlowControlChanged,
     OutgoingAvailable,
     QueueDeleted,
     QueuePaused,
@@ -33,6 +34,7 @@ from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
 
 from .agenda import Agenda
+from .cleanup import Cleanup
 from .connection import Connection
 from .events import (
     Closed,
@@ -57,8 +59,6 @@ if TYPE_CHECKING:
     from openmsmq.core.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
 
-_HISTORY_TIMER: Final = "MessageIDHistory Cleanup Timer"
-STREAM_TIMER: Final = "streams"
 _WINDOW_TIMER: Final = "window"
 # How many connections of a peer over its limit are held until they ask, to be told so.
 _TOLD_REFUSALS: Final = 16
@@ -87,16 +87,14 @@ class BinaryProtocol:
         # Connections of which something waits for the disk.
         self._waiting: set[Connection] = set()
         self._window = self.settings.window_size
-        self._history_timer = False
-        self._stream_timer = False
+        self._cleanup = Cleanup(manager, self.settings, self._agenda)
         manager.state.message_history.size = self.settings.history_size
 
     # Start and stop
 
     def start(self, *, now: float) -> None:
         """Begin: every outgoing queue with stored messages gets a session ([MS-MQQB] 3.1.4.1)."""
-        self._start_history_timer(now)
-        self._start_stream_timer(now)
+        self._cleanup.start(now)
         for queue in self._manager.outgoing.queues:
             self._available(queue, now)
 
@@ -235,6 +233,8 @@ class BinaryProtocol:
             self._forget(event.queue)
         elif isinstance(event, ConnectionActiveChanged):
             self._active_changed(event, now)
+        elif isinstance(event, FlowControlChanged):
+            self._throttle(now, throttled=event.throttled)
         elif isinstance(event, Stopped):
             self.stop(now=now)
 
@@ -248,12 +248,12 @@ class BinaryProtocol:
             if connection.undurable:
                 self._waiting.add(connection)
 
-    def set_memory_pressure(self, *, pressed: bool, now: float) -> None:
-        """Memory is short, or no longer: peers send one message at a time, then ever more."""
-        if pressed:
+    def _throttle(self, now: float, *, throttled: bool) -> None:
+        """There is no room, or there is again: one message at a time, then ever more."""
+        if throttled:
             self._set_window(1)
             self._agenda.set(_WINDOW_TIMER, None)
-        elif self._window < self.settings.window_size:
+        else:
             self._agenda.set(_WINDOW_TIMER, now + self.settings.window_doubling_seconds)
 
     def _set_window(self, window: int) -> None:
@@ -263,20 +263,23 @@ class BinaryProtocol:
 
     def _widen(self, now: float) -> None:
         self._set_window(min(self._window * 2, self.settings.window_size))
-        self.set_memory_pressure(pressed=False, now=now)
+        if self._window < self.settings.window_size:
+            self._agenda.set(_WINDOW_TIMER, now + self.settings.window_doubling_seconds)
 
     # Outgoing queues
 
     def outgoing(self, *, now: float) -> list[OutgoingStatus]:
         """Every outgoing queue that this protocol serves, as people see it."""
-        found = [self._sender.find_transfer(queue) for queue in self._manager.outgoing.queues]
-        return [describe(transfer, now=now) for transfer in found if transfer is not None]
+        found = [self.outgoing_status(queue, now=now) for queue in self._manager.outgoing.queues]
+        return [status for status in found if status is not None]
 
-    def refresh_transfer_info(self, queue: Queue) -> None:
-        """Bring OutgoingTransferInfo of an outgoing queue up to date."""
+    def outgoing_status(self, queue: Queue, *, now: float) -> OutgoingStatus | None:
+        """One outgoing queue, and its OutgoingTransferInfo brought up to date."""
         transfer = self._sender.find_transfer(queue)
-        if transfer is not None:
-            self._sender.refresh_info(transfer)
+        if transfer is None:
+            return None
+        self._sender.refresh_info(transfer)
+        return describe(transfer, now=now)
 
     def _available(self, queue: Queue, now: float) -> None:
         """Message Position Available ([MS-MQQB] 3.1.7.12)."""
@@ -357,8 +360,7 @@ class BinaryProtocol:
         self, connection: Connection, event: MessagesReceived, now: float
     ) -> None:
         depends = self._receiver.receive(connection, event.runs, now=now)
-        self._start_history_timer(now)
-        self._start_stream_timer(now)
+        self._cleanup.start(now)
         if depends is None:
             connection.session.close(CloseReason.NO_ROOM)
             return
@@ -447,10 +449,8 @@ class BinaryProtocol:
                 self._transfer_timer(owner, now)
             elif owner is _WINDOW_TIMER:
                 self._widen(now)
-            elif owner is STREAM_TIMER:
-                self._forget_streams(now)
             else:
-                self._clean_history(now)
+                self._cleanup.timer(owner, now)
 
     def _connection_timer(self, connection: Connection, now: float) -> None:
         connection.session.handle_timer(now=now)
@@ -468,28 +468,6 @@ class BinaryProtocol:
             transfer.validate_at = None
         self._update_transfer(transfer)
         self._available(transfer.queue, now)
-
-    def _start_history_timer(self, now: float) -> None:
-        """MessageIDHistory Cleanup Timer ([MS-MQQB] 3.1.2.8)."""
-        if not self._history_timer and len(self._manager.state.message_history):
-            self._history_timer = True
-            self._agenda.set(_HISTORY_TIMER, now + self.settings.history_seconds)
-
-    def _clean_history(self, now: float) -> None:
-        state = self._manager.state
-        state.message_history.clean(state, self.settings.history_seconds)
-        self._history_timer = False
-        self._start_history_timer(now)
-
-    def _start_stream_timer(self, now: float) -> None:
-        if not self._stream_timer and self._manager.state.stream_count.total:
-            self._stream_timer = True
-            self._agenda.set(STREAM_TIMER, now + self.settings.stream_cleanup_seconds)
-
-    def _forget_streams(self, now: float) -> None:
-        self._manager.incoming.forget_old_streams()
-        self._stream_timer = False
-        self._start_stream_timer(now)
 
     def _count(self, what: str) -> None:
         self.counters[what] = self.counters.get(what, 0) + 1

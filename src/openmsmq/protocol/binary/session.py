@@ -219,11 +219,6 @@ class BinarySession:
         window = min(self._settings.window_size, self._peer_window)
         return max(max(window, 1) - self.sent.unacked, 0)
 
-    @property
-    def pending_bytes(self) -> int:
-        """Bytes that are no whole packet yet."""
-        return self._framer.pending_bytes
-
     def send(self, packet: bytes, token: object, *, now: float) -> None:
         """Send a message; its token comes back when the peer acknowledges it."""
         self.sent.add(token, recoverable=packet[_USER_FLAGS] & _DM != 0)

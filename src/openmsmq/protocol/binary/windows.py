@@ -52,6 +52,9 @@ class ReceivedMessages:
 
     def settled(self, depends: int) -> None:
         """Everything that arrived so far may be acknowledged once this batch is durable."""
+        if self._pending and self._pending[-1][0] >= depends:
+            # Nothing is acknowledged before what came before it.
+            depends = self._pending.pop()[0]
         self._pending.append((depends, self.count, self.recoverable))
 
     def durable(self, number: int) -> None:

@@ -1,0 +1,51 @@
+"""Timers that keep tables small: what was received long ago, and streams that nobody uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from openmsmq.core.queue_manager import QueueManager
+
+    from .agenda import Agenda
+    from .settings import BinarySettings
+
+HISTORY_TIMER: Final = "MessageIDHistory Cleanup Timer"
+STREAM_TIMER: Final = "stream cleanup timer"
+
+
+class Cleanup:
+    """Each timer runs as long as its table has something to clean."""
+
+    __slots__ = ("_agenda", "_manager", "_running", "_settings")
+
+    def __init__(self, manager: QueueManager, settings: BinarySettings, agenda: Agenda) -> None:
+        self._manager = manager
+        self._settings = settings
+        self._agenda = agenda
+        self._running: set[str] = set()
+
+    def start(self, now: float) -> None:
+        """Start what does not run, after something was received or recovered."""
+        state = self._manager.state
+        # [MS-MQQB] 3.1.2.8.
+        if len(state.message_history):
+            self._start(HISTORY_TIMER, now + self._settings.history_seconds)
+        if state.stream_count.total:
+            self._start(STREAM_TIMER, now + self._settings.stream_cleanup_seconds)
+
+    def _start(self, timer: str, deadline: float) -> None:
+        if timer not in self._running:
+            self._running.add(timer)
+            self._agenda.set(timer, deadline)
+
+    def timer(self, timer: object, now: float) -> None:
+        """A timer is over: clean, and go on if something is left."""
+        state = self._manager.state
+        if timer == HISTORY_TIMER:
+            state.message_history.clean(state, self._settings.history_seconds)
+            self._running.discard(HISTORY_TIMER)
+        else:
+            self._manager.incoming.forget_old_streams()
+            self._running.discard(STREAM_TIMER)
+        self.start(now)
