@@ -45,6 +45,7 @@ def user_message(
     recoverable: bool = False,
     label: str = "",
     transaction: bytes = b"",
+    source: uuid.UUID = GUID,
 ) -> bytes:
     """A message with neither SessionHeader nor security."""
     flags = 7 << 10 | 0x00200000 | (1 << 5 if recoverable else 0)
@@ -52,7 +53,7 @@ def user_message(
         flags |= 0x00100000
     address = direct(destination, 48)
     user = (
-        GUID.bytes_le + bytes(16) + struct.pack("<IIII", 0xFFFFFFFF, 1_700_000_000, number, flags)
+        source.bytes_le + bytes(16) + struct.pack("<IIII", 0xFFFFFFFF, 1_700_000_000, number, flags)
     )
     text = label.encode("utf-16-le") + b"\0\0" if label else b""
     properties = (

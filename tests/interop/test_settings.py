@@ -3,10 +3,12 @@
 import socket
 import struct
 import threading
+import uuid
 from pathlib import Path
 
 import pytest
 from tests.interop.loopback import new_address
+from tests.interop.naive_peer import NaivePeer, counts, transaction, user_message
 
 import openmsmq
 from openmsmq import Message
@@ -60,6 +62,36 @@ def test_resend_timeouts_are_those_of_the_configuration_at_every_start(
         with openmsmq.embedded(tmp_path / "data", **configured):
             pass
     assert tables == [(2.0,) * 3 + (3.0,) * 3 + (4.0,) * 3 + (5.0,)] * 2
+
+
+def test_made_up_senders_stay_within_the_configured_limits_also_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    beta = new_address()
+    limits = {"max_streams_per_address": 3, "max_streams": 100}
+    name = rf"TCP:{beta}\private$\orders"
+    for start in (0, 20):
+        with openmsmq.embedded(
+            tmp_path, name="beta", bind=beta, binary_port=1801, **limits
+        ) as manager:
+            if not start:
+                manager.create_queue(r".\private$\orders", transactional=True)
+            with NaivePeer(beta) as peer:
+                peer.handshake()
+                for count in range(1, 21):
+                    packet = user_message(
+                        name,
+                        b"x",
+                        count,
+                        recoverable=True,
+                        transaction=transaction(77 << 32 | 1, 1, 0),
+                        source=uuid.UUID(int=start + count),
+                    )
+                    peer.send(packet + counts(count, count))
+                while peer.session_ack()[0] < 20:
+                    pass
+            orders = manager.open_queue(r".\private$\orders", access="peek")
+            assert len(list(orders.cursor())) == 3
 
 
 @pytest.mark.spec("MQQB-2.1.2-02")
