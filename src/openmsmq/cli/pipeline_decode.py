@@ -1,5 +1,6 @@
 """`openmsmq pipeline decode`."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -7,6 +8,16 @@ import typer
 from .connection import SocketOption
 from .output import JsonOption
 from .pipeline import MasterOption, OutputOption, show, spark_session
+
+
+class BodyFormat(StrEnum):
+    """What bodies are decoded as."""
+
+    BINARY = "binary"
+    TEXT = "text"
+    AUTO = "auto"
+    XML = "xml"
+    JSON = "json"
 
 
 def decode(
@@ -27,8 +38,8 @@ def decode(
         typer.Option(min=1, max=65535, help="TCP port of queue managers in captures; repeatable."),
     ] = None,
     body_format: Annotated[
-        str, typer.Option(metavar="FORMAT", help="binary, text, auto, xml or json.")
-    ] = "binary",
+        BodyFormat, typer.Option(help="What is in the column body_text.")
+    ] = BodyFormat.BINARY,
     output: OutputOption = None,
     as_json: JsonOption = False,
     master: MasterOption = None,

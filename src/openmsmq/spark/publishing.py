@@ -99,7 +99,7 @@ class Targets:
             queue = self._manager.open_queue(name, "send")
         except QueueError as exc:
             if exc.code in _WRONG_NAMES:
-                return WrongQueue(exc.code, str(exc))
+                return WrongQueue(exc.code, exc.detail)
             raise
         takes = queue.is_transactional()
         transactional = self._elsewhere if takes is None else takes

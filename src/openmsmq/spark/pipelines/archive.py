@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.cli.progress import Update, progress
+from openmsmq.cli.quantities import count_text
 from openmsmq.spark.columns import INCLUDES
 from openmsmq.wire.queue_error import QueueError
 
@@ -79,10 +80,10 @@ class ArchiveResult:
             "archive",
             self._headline(),
             facts=(
-                (Column("messages", "Messages", Kind.COUNT), self.messages),
+                (Column("messages", "New messages", Kind.COUNT), self.messages),
                 (Column("batches", "Batches", Kind.COUNT), self.batches),
-                (Column("files", "Files", Kind.COUNT), self.files),
-                (Column("bytes", "Bytes on disk", Kind.BYTES), self.bytes),
+                (Column("files", "New files", Kind.COUNT), self.files),
+                (Column("bytes", "New on disk", Kind.BYTES), self.bytes),
                 (Column("seconds", "Time", Kind.SECONDS), self.seconds),
                 (Column("table", "Table format"), self.table),
                 *self._more_facts(),
@@ -100,9 +101,14 @@ class ArchiveResult:
         )
 
     def _headline(self) -> str:
-        if self.verification is not None and not self.verification.complete:
+        if self.verification is not None and not (self.messages and self.verification.complete):
             return self.verification.summary().headline
-        return f"Archived {self.messages:,} messages in {self.batches:,} batches"
+        if not self.messages:
+            total = sum(each.messages for each in self.queues)
+            return f"Nothing new; the archive has {count_text(total, 'message')}"
+        batches = "1 batch" if self.batches == 1 else f"{self.batches:,} batches"
+        proof = "; the archive is complete" if self.verification is not None else ""
+        return f"Archived {count_text(self.messages, 'message')} in {batches}{proof}"
 
     def _more_facts(self) -> tuple[tuple[Column, str | int | bool], ...]:
         facts: list[tuple[Column, str | int | bool]] = []

@@ -236,7 +236,8 @@ def _headline(counts: dict[State, int], total: int, lost: int) -> str:
         return "No sent messages were found."
     bad = sum(counts[state] for state in FAILED) + lost
     settled = f"{counts[State.READ]:,} of {total:,} sent messages were read"
-    return f"{settled}; {bad:,} need attention." if bad else f"{settled}; none failed."
+    verb = "needs" if bad == 1 else "need"
+    return f"{settled}; {bad:,} {verb} attention." if bad else f"{settled}; none failed."
 
 
 def _facts(

@@ -76,10 +76,9 @@ def follow_audit(
         with interruptions(stop) as interrupted:
             run.follow(interrupted, tell)
         result = run.result()
-        tables = {"messages": result.verdicts}
-        outputs = (("Table verdicts", str(folder / VERDICTS)),)
-        summary = write_outputs(result.summary, tables, folder)
-    return replace(result, summary=replace(summary, outputs=(*outputs, *summary.outputs)))
+        told = replace(result.summary, outputs=(("Table verdicts", str(folder / VERDICTS)),))
+        summary = write_outputs(told, {"messages": result.verdicts}, folder)
+    return replace(result, summary=summary)
 
 
 @dataclass(frozen=True)

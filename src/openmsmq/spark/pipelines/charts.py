@@ -2,6 +2,7 @@
 
 import io
 import re
+from datetime import timedelta
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +25,7 @@ INK: Final = "#1f2933"
 FAINT: Final = "#e4e8ee"
 WIDTH_INCHES: Final = 8.6
 LABEL_LENGTH: Final = 52
+LEAST_SPAN: Final = timedelta(seconds=15)
 # The stubs want each key as a literal of its own.
 STYLE: Final[Any] = {
     "svg.fonttype": "none",
@@ -87,7 +89,7 @@ def _bars(figure: "Figure", chart: Bars) -> None:
 
 
 def _lines(figure: "Figure", chart: Lines) -> None:
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     figure.set_size_inches(WIDTH_INCHES, 3.2)
@@ -110,7 +112,16 @@ def _lines(figure: "Figure", chart: Lines) -> None:
     axes.xaxis.set_major_formatter(formatter)
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=chart.kind is Kind.COUNT))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _number(value, chart.kind)))
-    axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+    # Room for the marks at the top; and one moment alone would stand among years.
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(0, low), high + 0.03 * (high - min(0, low)))
+    start, end = axes.get_xlim()
+    moments = [time for points in chart.series.values() for time, _ in points]
+    if moments and max(moments) - min(moments) < LEAST_SPAN:
+        middle = min(moments) + (max(moments) - min(moments)) / 2
+        span = [middle - LEAST_SPAN, middle + LEAST_SPAN]
+        start, end = date2num(span)  # type: ignore[no-untyped-call]  # as above
+    axes.set_xlim(start, end)
     axes.grid(axis="y", color=FAINT)
     axes.set_axisbelow(True)
     _no_frame(axes, "top", "right", "left")

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from glob import iglob
 from itertools import accumulate
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from openmsmq.cli.quantities import count_text
 from openmsmq.spark.block_decoder import BlockDecoder
 from openmsmq.spark.columns import INCLUDES, TIMESTAMP, Packets, message_schema
 from openmsmq.wire.capture import BINARY_PORT
@@ -108,7 +109,7 @@ def decode(
         rows = _observed(frame, seen).filter(f"packet_kind <> '{PacketKind.INTERNAL}'")
         if output is None:
             rows.write.format("noop").mode("overwrite").save()
-            problems: list[tuple[Any, ...]] = []
+            problems: list[tuple[Any, ...]] | None = None
         else:
             folder = Path(output).absolute() / MESSAGES
             rows.write.mode("overwrite").parquet(str(folder))
@@ -118,7 +119,8 @@ def decode(
     seconds = time.monotonic() - started
     summary = _summary(len(files), counts, problems, seconds)
     if output is not None:
-        summary = write_outputs(summary, {}, Path(output))
+        written = (f"Table {MESSAGES}", str(Path(output).absolute() / MESSAGES))
+        summary = write_outputs(replace(summary, outputs=(written,)), {}, output)
     return DecodeResult(
         len(files),
         counts[PacketKind.MESSAGE],
@@ -330,13 +332,27 @@ def _problems(rows: "DataFrame") -> list[tuple[Any, ...]]:
     return [tuple(row) for row in found]
 
 
+def _problem_table(problems: list[tuple[Any, ...]]) -> Table:
+    columns = (
+        Column("packet_kind", "Kind"),
+        Column("decode_error", "Problem"),
+        Column("source_file", "File"),
+        Column("source_offset", "Offset, frame or row", Kind.COUNT),
+    )
+    note = "Their rows are in the table, with the bytes in raw_packet."
+    return Table(PROBLEMS, "First problems", columns, tuple(problems), note=note)
+
+
 def _summary(
-    files: int, counts: dict[str, int], problems: list[tuple[Any, ...]], seconds: float
+    files: int, counts: dict[str, int], problems: list[tuple[Any, ...]] | None, seconds: float
 ) -> Summary:
+    """The outcome for people; problems are listed only where the packets are kept."""
     messages, malformed = counts[PacketKind.MESSAGE], counts[PacketKind.MALFORMED]
+    done = f"Decoded {count_text(messages, 'message')} of {count_text(files, 'file')}"
+    warning = "With --output the packets that are malformed are kept and listed."
     return Summary(
         "decode",
-        f"Decoded {messages:,} messages of {files:,} files; {malformed:,} packets are malformed",
+        f"{done}; {count_text(malformed, 'malformed packet')}",
         facts=(
             (Column("files", "Files", Kind.COUNT), files),
             (Column("messages", "Messages", Kind.COUNT), messages),
@@ -345,20 +361,8 @@ def _summary(
             (Column("gaps", "Gaps", Kind.COUNT), counts[PacketKind.GAP]),
             (Column("seconds", "Time", Kind.SECONDS), seconds),
         ),
-        tables=(
-            Table(
-                PROBLEMS,
-                "First problems",
-                (
-                    Column("packet_kind", "Kind"),
-                    Column("decode_error", "Problem"),
-                    Column("source_file", "File"),
-                    Column("source_offset", "Offset, frame or row", Kind.COUNT),
-                ),
-                tuple(problems),
-                note="Their rows are in the table, with the bytes in raw_packet.",
-            ),
-        ),
+        tables=() if problems is None else (_problem_table(problems),),
+        warnings=(warning,) if malformed and problems is None else (),
         charts=(
             Bars(
                 "Packets",

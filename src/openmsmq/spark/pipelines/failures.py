@@ -19,6 +19,10 @@ _REMEDIES: Final = {
         "Planned messages were received, purged or expired, or a queue was created again.",
         "See the log of the queue manager for who took them; nothing was skipped silently.",
     ),
+    "RowError": (
+        "A message cannot be sent as it is, or its destination is not there.",
+        "Name another destination, or leave such messages out.",
+    ),
     "ConnectionLost": (
         "The queue manager does not answer, or is not reachable from all Spark workers.",
         "Start it, or name its socket or address; then run the pipeline again.",
@@ -31,7 +35,7 @@ _UNKNOWN: Final = (
 # What Spark says of itself, and what it means.
 _OF_SPARK: Final = {
     "Python worker failed to connect back": (
-        "The machine is so busy that a Python process of Spark took more than ten seconds to start.",
+        "The machine is so busy that a Python process of Spark took over ten seconds to start.",
         "Run the pipeline again when there is less to do; it goes on where it was.",
     ),
 }

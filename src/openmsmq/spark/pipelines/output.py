@@ -19,7 +19,7 @@ def write_outputs(
 ) -> Summary:
     """Write each table as a folder of Parquet files and the report beside them.
 
-    A table that is there from before is replaced.
+    A table that is there from before is replaced. What the summary names as written stays named.
 
     Returns:
         The summary, with what was written.
@@ -31,6 +31,7 @@ def write_outputs(
     for name, table in tables.items():
         table.write.mode("overwrite").parquet(str(folder / name))
     written = [(f"Table {name}", str(folder / name)) for name in tables]
-    done = replace(summary, outputs=(*written, ("Report", str(folder / REPORT))))
+    outputs = (*summary.outputs, *written, ("Report", str(folder / REPORT)))
+    done = replace(summary, outputs=outputs)
     write_report(folder / REPORT, done)
     return done

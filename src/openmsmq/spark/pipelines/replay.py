@@ -9,6 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from openmsmq.cli.quantities import count_text
+from openmsmq.client.errors import ConnectionLost
+from openmsmq.spark.connection import open_connection
+from openmsmq.spark.connection_options import CONNECTION, ConnectionOptions
+from openmsmq.spark.option_names import read_values
+
 from .durable import only_writer
 from .errors import PipelineError
 from .failures import explained
@@ -55,9 +61,9 @@ class ReplayResult:
         """The outcome for people."""
         waiting = self.selected - self.already_sent
         headline = (
-            f"Would send {waiting:,} messages; nothing was sent (--send sends them)"
+            f"Would send {count_text(waiting, 'message')}; nothing was sent (--send does it)"
             if self.dry_run
-            else f"Sent {self.sent:,} messages"
+            else f"Sent {count_text(self.sent, 'message')}"
         )
         warnings = (
             (f"{self.not_sendable:,} rows are reports, encrypted or malformed, and stay out.",)
@@ -146,6 +152,7 @@ def replay(
     only = only or ReplayFilter()
     key = key or default_key(source, to, only, correlation)
     job = ReplayJob(spark, source, to, only, correlation, key, endpoint, dict(options or {}))
+    check_destination(job, send=send)
     folder = Path(state or default_state(key)).absolute()
     memory = ReplayState(folder)
     with explained():
@@ -235,6 +242,27 @@ def _check(
         raise _wrong(f"the key {key!r} is not 1 to {MAX_KEY} letters, digits, '-', '_' or '.'")
     if remove and Path(source).is_dir():
         raise _wrong("originals can be removed from a queue only, not from an archive")
+
+
+def check_destination(job: ReplayJob, *, send: bool) -> None:
+    """Refuse a destination that is not there, as far as somebody can be asked.
+
+    Raises:
+        QueueError: the queue manager does not take messages for it.
+        ConnectionLost: nobody answers, and messages are to be sent.
+    """
+    if job.to is None:
+        return
+    names = {name.lower() for name in CONNECTION}
+    given = {name: value for name, value in job.options.items() if name.lower() in names}
+    options = ConnectionOptions.from_values(read_values(given, CONNECTION))
+    try:
+        # A dry run of an archive does without a queue manager, and does not wait for one.
+        with open_connection(options if send else replace(options, timeout=0.0)) as manager:
+            manager.open_queue(job.to, "send").close()
+    except ConnectionLost:
+        if send:
+            raise
 
 
 def _wrong(detail: str) -> PipelineError:

@@ -1,5 +1,6 @@
 """The report of a pipeline: one HTML file with everything inside, which opens without a network."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from html import escape
@@ -14,6 +15,7 @@ from .summary import Column, Kind, Summary, Table, Value, value_text
 
 # The page may show what is in it, and load nothing.
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+_WORD_END: Final = re.compile(r"([_\\;]|-(?=\w))(?=\w)")
 # A page of more rows is no longer read; the tables on disk have them all.
 SHOWN_ROWS: Final = 500
 CSS: Final = """
@@ -132,10 +134,15 @@ def _table(table: Table) -> Iterator[str]:
 def _row(columns: tuple[Column, ...], row: tuple[Value, ...], blank: str = "-") -> str:
     cells = (
         f'<td class="{_class(column)}">'
-        f"{escape(blank if value is None else value_text(value, column.kind))}</td>"
+        f"{_breakable(blank if value is None else value_text(value, column.kind))}</td>"
         for column, value in zip(columns, row, strict=True)
     )
     return f"<tr>{''.join(cells)}</tr>"
+
+
+def _breakable(text: str) -> str:
+    """A text whose long names end their lines between words."""
+    return _WORD_END.sub(r"\1<wbr/>", escape(text))
 
 
 def _class(column: Column) -> str:

@@ -234,6 +234,9 @@ def _show_table(console: "Console", table: Table) -> None:
     from rich import box
     from rich.table import Table as RichTable
 
+    if not table.rows:
+        console.print(f"\n[bold]{_safe(table.title)}[/bold]\n[dim]None.[/dim]")
+        return
     drawn = RichTable(
         title=_safe(table.title),
         title_justify="left",
@@ -242,7 +245,7 @@ def _show_table(console: "Console", table: Table) -> None:
         show_footer=table.adds_up,
         pad_edge=False,
     )
-    sums = table.sums() if table.adds_up and table.rows else ()
+    sums = table.sums() if table.adds_up else ()
     for index, column in enumerate(table.columns):
         text = column.kind is Kind.TEXT
         has_sum = bool(sums) and sums[index] is not None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from openmsmq.cli.quantities import count_text
 from openmsmq.spark.offsets import digest_text
 
 from .archive_store import CHECKPOINT, Archive
@@ -76,10 +77,11 @@ class Verification:
             *((text, "messages") for text in self.mismatches),
             *((text, "gap") for text in self.gaps),
         )
-        state = "is complete" if self.complete else f"has {len(problems)} problems"
+        state = "is complete" if self.complete else f"has {count_text(len(problems), 'problem')}"
         return Summary(
             "archive",
-            f"The archive {state}: {self.messages:,} messages in {self.files:,} files",
+            f"The archive {state}: {count_text(self.messages, 'message')} in "
+            f"{count_text(self.files, 'file')}",
             facts=(
                 (Column("complete", "Complete"), self.complete),
                 (Column("messages", "Messages", Kind.COUNT), self.messages),
@@ -117,7 +119,7 @@ class Coverage:
 def coverage_table(queues: Iterable[Coverage]) -> Table:
     """What there is of each queue, as a table."""
     rows: tuple[tuple[Value, ...], ...] = tuple(
-        (each.queue, each.incarnation, str(each.after), str(each.upto), each.ranges, each.messages)
+        (each.queue, each.incarnation, each.after, each.upto, each.ranges, each.messages)
         for each in queues
     )
     return Table(
@@ -126,8 +128,8 @@ def coverage_table(queues: Iterable[Coverage]) -> Table:
         (
             Column("queue", "Queue"),
             Column("incarnation", "Incarnation"),
-            Column("after", "Behind"),
-            Column("upto", "Up to"),
+            Column("after", "Behind", Kind.NUMBER),
+            Column("upto", "Up to", Kind.NUMBER),
             Column("ranges", "Ranges", Kind.COUNT),
             Column("messages", "Messages", Kind.COUNT),
         ),
