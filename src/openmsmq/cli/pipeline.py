@@ -12,7 +12,7 @@ import typer
 
 from .failure import reporting
 from .output import print_json
-from .pipeline_noise import filtered_stderr
+from .pipeline_noise import filtered_stderr, quiet_python
 from .streams import is_terminal
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def spark_session(master: str | None) -> "Iterator[SparkSession]":
     from openmsmq.spark.pipelines.failures import explained
 
     try:
-        with explained():
+        with explained(), quiet_python():
             yield spark
     finally:
         if new:

@@ -78,6 +78,10 @@ def archive(
     reads = bool(queue or pattern or kind is not Kind.QUEUE)
     if not reads and not (compact or verify):
         raise typer.BadParameter("say what to archive: --queue NAME, --pattern TEXT or --kind KIND")
+    if (consume is Consume.LEASE) != (consumer_name is not None):
+        raise typer.BadParameter("--consume lease and --consumer-name NAME go together")
+    if queue and pattern:
+        raise typer.BadParameter("--queue and --pattern exclude each other")
     with spark_session(master) as spark:
         from openmsmq.spark.pipelines.archive import archive as run
         from openmsmq.spark.pipelines.archive import look_after

@@ -31,6 +31,21 @@ def filtered_stderr() -> Iterator[None]:
         os.dup2(original, STDERR)
 
 
+@contextmanager
+def quiet_python() -> Iterator[None]:
+    """PySpark does not log the errors that it raises; whoever calls this has loaded it."""
+    from pyspark.logger import PySparkLogger
+
+    # Made by PySpark's own function: any other logger would lack what PySpark asks of it.
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
 def _pass_on(reader: int, target: int) -> None:
     """Lines that are no noise, until nobody writes any more."""
     after_noise = False

@@ -13,19 +13,22 @@ class PipelineError(QueueError):
         detail: what happened.
         cause: the likely cause, as a sentence.
         remedy: what to do, as a sentence.
+        code: the result code, where one fits better than the general one.
     """
 
-    def __init__(self, detail: str, *, cause: str, remedy: str) -> None:
-        super().__init__(Hresult.MQ_ERROR, detail)
+    def __init__(
+        self, detail: str, *, cause: str, remedy: str, code: int = Hresult.MQ_ERROR
+    ) -> None:
+        super().__init__(code, detail)
         self._cause = cause
         self._remedy = remedy
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self)._rebuild, (self.detail, self._cause, self._remedy)
+        return type(self)._rebuild, (self.detail, self._cause, self._remedy, self.code)
 
     @classmethod
-    def _rebuild(cls, detail: str, cause: str, remedy: str) -> Self:
-        return cls(detail, cause=cause, remedy=remedy)
+    def _rebuild(cls, detail: str, cause: str, remedy: str, code: int) -> Self:
+        return cls(detail, cause=cause, remedy=remedy, code=code)
 
     @property
     def cause(self) -> str:

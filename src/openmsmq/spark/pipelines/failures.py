@@ -28,12 +28,24 @@ _REMEDIES: Final = {
         "Start it, or name its socket or address; then run the pipeline again.",
     ),
 }
+_CODES: Final = {
+    "ConnectionLost": Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE,
+    "ConfigError": Hresult.MQ_ERROR_INVALID_PARAMETER,
+}
 _UNKNOWN: Final = (
     "The queue manager has refused it, or Spark cannot read or write here.",
     "Correct what the text names, and run the pipeline again; it goes on where it was.",
 )
 # What Spark says of itself, and what it means.
 _OF_SPARK: Final = {
+    "[UNRESOLVED_COLUMN": (
+        "A condition names a column that messages do not have.",
+        "Use the columns of the data source; other texts stand in single quotes.",
+    ),
+    "[PARSE_SYNTAX_ERROR": (
+        "A condition is no expression of SQL.",
+        "Write it as behind WHERE, and put it in quotes for the shell.",
+    ),
     "Python worker failed to connect back": (
         "The machine is so busy that a Python process of Spark took over ten seconds to start.",
         "Run the pipeline again when there is less to do; it goes on where it was.",
@@ -66,4 +78,5 @@ def explain(text: str) -> QueueError:
     if refused is not None and refused[1] in Hresult.__members__:
         return QueueError(Hresult[refused[1]], refused[2].strip())
     cause, remedy = _REMEDIES.get(kind, _UNKNOWN)
-    return PipelineError(detail.strip()[:_TEXT_LENGTH], cause=cause, remedy=remedy)
+    code = _CODES.get(kind, Hresult.MQ_ERROR)
+    return PipelineError(detail.strip()[:_TEXT_LENGTH], cause=cause, remedy=remedy, code=code)

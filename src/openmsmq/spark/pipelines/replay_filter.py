@@ -3,6 +3,10 @@
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from openmsmq.spark.option_values import NotAllowed, timestamp
+
+from .errors import PipelineError
+
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
@@ -43,9 +47,9 @@ class ReplayFilter:
         if self.reason is not None:
             found &= _like("class_name", class_text(self.reason)) & f.col("queue_kind").isin(*_DEAD)
         if self.since is not None:
-            found &= f.col("arrived_time") >= f.lit(self.since).cast("timestamp")
+            found &= f.col("arrived_time") >= f.timestamp_micros(f.lit(_micros(self.since)))
         if self.until is not None:
-            found &= f.col("arrived_time") < f.lit(self.until).cast("timestamp")
+            found &= f.col("arrived_time") < f.timestamp_micros(f.lit(_micros(self.until)))
         if self.correlation_id is not None:
             found &= f.upper("correlation_id") == self.correlation_id.upper()
         if self.where is not None:
@@ -67,6 +71,18 @@ def sendable() -> "Column":
 
     normal = (f.col("class") == 0) | f.coalesce(f.col("queue_kind").isin(*_DEAD), f.lit(False))
     return f.col("id").isNotNull() & ~f.col("encrypted") & normal
+
+
+def _micros(text: str) -> int:
+    """A moment as Spark counts, whatever zone its session has."""
+    try:
+        return round(timestamp(text) * 1_000_000)
+    except NotAllowed as exc:
+        raise PipelineError(
+            f"the time {exc}",
+            cause="Times are in ISO 8601, and in UTC unless they say otherwise.",
+            remedy="Write it like 2026-01-31T12:00:00Z or 2026-01-31.",
+        ) from None
 
 
 def _like(column: str, text: str) -> "Column":

@@ -142,7 +142,7 @@ def _row(columns: tuple[Column, ...], row: tuple[Value, ...], blank: str = "-") 
 
 def _breakable(text: str) -> str:
     """A text whose long names end their lines between words."""
-    return _WORD_END.sub(r"\1<wbr/>", escape(text))
+    return "<wbr/>".join(map(escape, _WORD_END.sub("\\1\0", text).split("\0")))
 
 
 def _class(column: Column) -> str:
