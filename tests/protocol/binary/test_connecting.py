@@ -110,7 +110,7 @@ def test_an_initiator_with_messages_connects_again() -> None:
     (status,) = a.binary.outgoing(now=network.now)
     assert status.retry_in_seconds == 5
     assert status.reason == status.last_error == "the connection broke"
-    (link,) = a.binary._ways._links.values()
+    (link,) = a.binary._ways._direct.values()
     assert link.state is LinkState.WAITING
     network.advance(4.9)
     assert not network.wires

@@ -7,6 +7,7 @@ from tests.directory.memory_file import directory_of
 from tests.protocol.binary.outgoing_state import history, state
 from tests.protocol.binary.pair import ORDERS, TO_B, pair
 
+from openmsmq.core.creation import drop_unused_outgoing
 from openmsmq.directory.objects import Enterprise, QueueManagerObject, QueueObject
 from openmsmq.protocol.binary.destinations import Destination, find_destination, is_binary
 from openmsmq.wire.format_name import parse_format_name
@@ -94,6 +95,43 @@ def test_a_queue_manager_that_connects_gets_what_waits_for_it() -> None:
     b.send(rf"DIRECT=TCP:10.0.0.1\{ORDERS}", b"2")
     network.run()
     assert b.bodies() == [b"1"]
+
+
+def test_of_several_queues_that_wait_for_a_queue_manager_one_may_be_forgotten() -> None:
+    network, a, b = pair()
+    a.create()
+    number = b.qm.find_queue(rf".\{ORDERS}").properties.private_queue_number
+    destination = direct_address(TO_B.removeprefix("DIRECT="))
+    a.send(rf"PRIVATE={b.guid}\0000ffff", b"lost", time_to_reach_queue=2)
+    a.send(rf"PRIVATE={b.guid}\{number:08x}", b"1", destination_queue=destination)
+    a.send(r"DIRECT=SPX:00000001:00000000000A\q", b"nowhere", destination_queue=destination)
+    network.advance(3)
+    a.qm.handle_timer(now=network.now, utc=network.utc)
+    assert drop_unused_outgoing(a.qm.state)
+    network.run()
+    assert len(a.binary._ways._unknown[b.guid]) == 1
+    b.send(rf"DIRECT=TCP:10.0.0.1\{ORDERS}", b"2")
+    network.run()
+    assert b.bodies() == [b"1"]
+    assert a.binary._ways._unknown == {}
+
+
+def test_queues_of_one_queue_manager_share_a_way_that_goes_with_the_last() -> None:
+    network, a, b = pair()
+    a.qm.incoming.learn_address(b.guid, "10.0.0.2")
+    number = b.qm.find_queue(rf".\{ORDERS}").properties.private_queue_number
+    for each in (number, number + 1000):
+        a.send(rf"PRIVATE={b.guid}\{each:08x}", b"%d" % each, delivery_mode=0)
+    network.advance(1)
+    assert len(a.binary._ways._named) == len(network.wires) // 2 == 1
+    network.advance(1000)
+    assert network.wires == {}
+    assert drop_unused_outgoing(a.qm.state)
+    network.run()
+    assert len(a.binary._ways._named) == 1
+    assert drop_unused_outgoing(a.qm.state)
+    network.run()
+    assert a.binary._ways._named == {}
 
 
 def test_another_queue_manager_at_the_address_gets_nothing() -> None:

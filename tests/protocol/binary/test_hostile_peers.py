@@ -282,7 +282,7 @@ def test_the_way_to_a_forgotten_destination_is_forgotten() -> None:
     network, a, _ = pair()
     a.send(rf"DIRECT=TCP:10.66.0.1\{ORDERS}", b"1", time_to_reach_queue=3)
     network.run()
-    assert len(a.binary._ways._links) == 1
+    assert len(a.binary._ways._direct) == 1
     a.qm.handle_timer(now=network.now, utc=network.utc)
     network.now += 4
     network.utc += 4
@@ -290,6 +290,6 @@ def test_the_way_to_a_forgotten_destination_is_forgotten() -> None:
     assert drop_unused_outgoing(a.qm.state)
     network.run()
     # The retry timer of the link still runs.
-    assert len(a.binary._ways._links) == 1
+    assert len(a.binary._ways._direct) == 1
     network.advance(10)
-    assert a.binary._ways._links == {}
+    assert a.binary._ways._direct == {}

@@ -352,7 +352,7 @@ class BinaryProtocol:
                 self._attach(transfer, connection)
         self._pump(connection, now)
         # Others may have waited for this queue manager, too.
-        for transfer in list(self._sender.transfers.values()):
+        for transfer in self._ways.leading_to(connection):
             if transfer.connection is None:
                 self._available(transfer.queue, now)
 

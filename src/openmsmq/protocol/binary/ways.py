@@ -9,6 +9,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from openmsmq.core.outgoing_queue import ConnectionHistoryEntry
+from openmsmq.wire.format_name import PrivateFormatName
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
 
@@ -37,12 +38,14 @@ class Ways:
         "_by_guid",
         "_by_host",
         "_connecting",
+        "_direct",
         "_events",
         "_last_number",
-        "_links",
         "_manager",
+        "_named",
         "_pings",
         "_settings",
+        "_unknown",
         "offline",
     )
 
@@ -63,12 +66,16 @@ class Ways:
             manager.state.local.identifier, server_class=settings.server_class
         )
         self._last_number = 0
-        self._links: dict[Destination, Link] = {}
+        # Links by the host of direct names, and those to a certain queue manager.
+        self._direct: dict[str, Link] = {}
+        self._named: dict[Destination, Link] = {}
         # Links by the number of the connection that they are making.
         self._connecting: dict[int, Link] = {}
         # Open sessions by queue manager and by address.
         self._by_guid: dict[UUID, Connection] = {}
         self._by_host: dict[str, Connection] = {}
+        # Outgoing queues to a queue manager of which nobody knows where it is.
+        self._unknown: dict[UUID, dict[Transfer, None]] = {}
 
     def new_number(self) -> int:
         """A number for a connection, never used before."""
@@ -95,11 +102,21 @@ class Ways:
             if other.session.open and other.session.remote_guid == guid:
                 self.opened(other)
 
+    def leading_to(self, connection: Connection) -> list[Transfer]:
+        """The outgoing queues that lead to the peer of a session, as far as that is known."""
+        guid = connection.session.remote_guid
+        hosts = [host for host, each in self._by_host.items() if each is connection]
+        links = [self._direct[host] for host in hosts if host in self._direct]
+        links += [link for link in self._named.values() if link.destination.guid == guid]
+        found = [transfer for link in links for transfer in link.transfers]
+        return found + list(self._unknown.get(guid, ()))
+
     # Outgoing queues
 
     def find(self, transfer: Transfer, *, now: float) -> Connection | None:
         """The session that an outgoing queue uses; None while one is being made."""
         destination = find_destination(self._manager.state, transfer.name)
+        self._know(transfer)
         connection = self._open_connection(destination) if destination is not None else None
         if connection is not None:
             transfer.validate_at = None
@@ -107,9 +124,7 @@ class Ways:
             self._validate_later(transfer, now)
         else:
             transfer.validate_at = None
-            link = self._links.get(destination)
-            if link is None:
-                link = self._links[destination] = Link(destination)
+            link = self._link_to(destination)
             if transfer.link is not link:
                 self.forget(transfer)
                 transfer.link = link
@@ -120,6 +135,7 @@ class Ways:
 
     def forget(self, transfer: Transfer) -> None:
         """An outgoing queue is gone or goes another way."""
+        self._know(transfer)
         link = transfer.link
         if link is not None:
             del link.transfers[transfer]
@@ -127,8 +143,24 @@ class Ways:
 
     def _drop_if_unused(self, link: Link) -> None:
         """No queue goes this way any more, and no connection is made or used."""
-        if not link.transfers and link.state is LinkState.IDLE:
-            del self._links[link.destination]
+        if link.transfers or link.state is not LinkState.IDLE:
+            return
+        if link.destination.direct:
+            del self._direct[link.destination.host.lower()]
+        else:
+            del self._named[link.destination]
+
+    def _link_to(self, destination: Destination) -> Link:
+        if destination.direct:
+            host = destination.host.lower()
+            link = self._direct.get(host)
+            if link is None:
+                link = self._direct[host] = Link(destination)
+            return link
+        link = self._named.get(destination)
+        if link is None:
+            link = self._named[destination] = Link(destination)
+        return link
 
     def _open_connection(self, destination: Destination) -> Connection | None:
         if destination.direct:
@@ -137,10 +169,20 @@ class Ways:
 
     def _validate_later(self, transfer: Transfer, now: float) -> None:
         """[MS-MQQB] 3.1.5.2.1: nobody knows the destination; look again later."""
+        if isinstance(transfer.name, PrivateFormatName):
+            self._unknown.setdefault(transfer.name.guid, {})[transfer] = None
         if transfer.validate_at is None:
             self.note(transfer, ConnectionStatus.ROUTING_FAILURE, "", Hresult.MQ_ERROR)
             transfer.validate_at = now + self._retry_seconds
             self._manager.outgoing.set_state(transfer.queue, QueueState.NEED_VALIDATION)
+
+    def _know(self, transfer: Transfer) -> None:
+        """Where an outgoing queue leads is looked up, or does not matter any more."""
+        if isinstance(transfer.name, PrivateFormatName) and transfer.name.guid in self._unknown:
+            waiting = self._unknown[transfer.name.guid]
+            waiting.pop(transfer, None)
+            if not waiting:
+                del self._unknown[transfer.name.guid]
 
     # Links
 
