@@ -267,12 +267,35 @@ def test_small_messages_that_wait_for_one_batch_take_one_entry() -> None:
     for number in range(1, 101):
         peer.send(message(number, recoverable=number % 2 == 1, destination_queue=plain))
     connection = b.binary._connections[peer.connection]
-    assert len(connection.undurable) == len(connection.session.received._pending) == 1
-    assert connection.undurable_bytes == 50 * len(message(1, destination_queue=plain))
+    backlog = b.binary._backlog
+    assert len(backlog._batches) == len(connection.session.received._pending) == 1
+    assert backlog.total == 50 * len(message(1, destination_queue=plain))
     b.flushing = True
     network.advance(1)
-    assert connection.undurable_bytes == 0
+    assert backlog.total == backlog.of(peer.address) == len(backlog._batches) == 0
     assert peer.session_acks()[-1].ack_sequence_number == 100
+
+
+def test_who_connects_again_has_not_got_rid_of_what_waits_for_the_disk() -> None:
+    network, b, peer = hostile(BinarySettings(max_peer_bytes=1000, max_backlog_bytes=2500))
+    b.flushing = False
+    peer.send(*(made_up(number) for number in range(1, 9)))
+    assert not b.binary.may_read(peer.connection)
+    b.binary.connection_lost(peer.connection, now=network.now)
+    assert b.binary.accept(peer.address, now=network.now) is None
+    assert b.binary.counters["connection over the limit"] == 1
+    # Others are read on, up to what there is for all.
+    other = RawPeer(network, b, address="10.0.0.8", number=8)
+    other.connect()
+    assert b.binary.may_read(other.connection)
+    other.send(*(made_up(number) for number in range(21, 26)))
+    third = RawPeer(network, b, address="10.0.0.9", number=9)
+    third.connect()
+    assert not b.binary.may_read(third.connection)
+    b.flushing = True
+    network.run()
+    assert all(b.binary.may_read(each.connection) for each in (other, third))
+    assert b.binary.accept(peer.address, now=network.now) is not None
 
 
 # Ways to made-up hosts

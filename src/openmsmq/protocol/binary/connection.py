@@ -25,8 +25,6 @@ class Connection:
         "order_acks",
         "session",
         "transfers",
-        "undurable",
-        "undurable_bytes",
     )
 
     def __init__(
@@ -46,21 +44,8 @@ class Connection:
         self.order_acks = OrderAckSchedule(settings, now)
         # The outgoing queues that send through this session, in the order they came.
         self.transfers: dict[Transfer, None] = {}
-        # Bytes of messages that are not on disk yet, by batch.
-        self.undurable: dict[int, int] = {}
-        self.undurable_bytes = 0
 
     @property
     def waiting(self) -> Iterable[Transfer]:
         """The outgoing queues that wait for the session that we open."""
         return self.link.transfers if self.link is not None else ()
-
-    def received(self, depends: int, size: int) -> None:
-        """Messages of this size wait for a batch."""
-        self.undurable[depends] = self.undurable.get(depends, 0) + size
-        self.undurable_bytes += size
-
-    def durable(self, number: int) -> None:
-        """All batches up to this number are on disk."""
-        for batch in [each for each in self.undurable if each <= number]:
-            self.undurable_bytes -= self.undurable.pop(batch)

@@ -34,6 +34,7 @@ from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
 
 from .agenda import Agenda
+from .backlog import Backlog
 from .cleanup import Cleanup
 from .connection import Connection
 from .events import (
@@ -84,6 +85,7 @@ class BinaryProtocol:
         self._connections: dict[int, Connection] = {}
         self._ways = Ways(manager, self.settings, self._agenda, self._events)
         self._ready: set[int] = set()
+        self._backlog = Backlog()
         # Connections of which something waits for the disk.
         self._waiting: set[Connection] = set()
         self._window = self.settings.window_size
@@ -118,6 +120,7 @@ class BinaryProtocol:
             self._ways.offline
             or len(self._connections) >= self.settings.max_connections
             or held >= limit + _TOLD_REFUSALS
+            or self._backlog.of(address) > self.settings.max_peer_bytes
         ):
             self._count("connection over the limit")
             return None
@@ -195,7 +198,10 @@ class BinaryProtocol:
     def may_read(self, number: int) -> bool:
         """Whether to read on from a connection; ask again after `durable`."""
         connection = self._connections.get(number)
-        return connection is None or connection.undurable_bytes <= self.settings.max_peer_bytes
+        return connection is None or (
+            self._backlog.of(connection.address) <= self.settings.max_peer_bytes
+            and self._backlog.total <= self.settings.max_backlog_bytes
+        )
 
     def take_ready(self) -> list[int]:
         """The connections that have got something to send since the last call."""
@@ -240,12 +246,12 @@ class BinaryProtocol:
 
     def durable(self, number: int, *, now: float) -> None:
         """All batches up to this number are on disk; `manager.durable` was called before."""
+        self._backlog.durable(number)
         waiting, self._waiting = self._waiting, set()
         for connection in sorted(waiting, key=_number):
-            connection.durable(number)
             connection.session.durable(number, now=now)
             self._pump(connection, now)
-            if connection.undurable:
+            if connection.session.received.waits:
                 self._waiting.add(connection)
 
     def _throttle(self, now: float, *, throttled: bool) -> None:
@@ -366,7 +372,7 @@ class BinaryProtocol:
             return
         durable = self._manager.state.durable_number
         if depends > durable:
-            connection.received(depends, sum(map(len, event.packets)))
+            self._backlog.add(depends, connection.address, sum(map(len, event.packets)))
             self._waiting.add(connection)
         connection.session.settled(depends, durable, now=now)
 

@@ -50,9 +50,11 @@ class BinarySettings:
     # Note 12, MaxInSessions; and how many of them one address may have.
     max_connections: int = 1000
     max_connections_per_peer: int = 16
-    # Bytes of a connection that are received but not yet durable, before we stop reading from it;
+    # Bytes from one address that are received but not yet durable, before we stop reading from it;
     # and bytes that wait to be written to a peer that sends but does not read, before it is closed.
     max_peer_bytes: int = 16 * 1024 * 1024
+    # Bytes from all peers that are received but not yet durable.
+    max_backlog_bytes: int = 128 * 1024 * 1024
     # Bytes that wait to be written to a connection, before no more are added.
     max_output_bytes: int = 1024 * 1024
     max_packet_size: int = MAX_PACKET_SIZE

@@ -50,6 +50,11 @@ class ReceivedMessages:
     def unacked_recoverable(self) -> int:
         return self.ready_recoverable - self.acked_recoverable
 
+    @property
+    def waits(self) -> bool:
+        """Whether something is not durable yet."""
+        return bool(self._pending)
+
     def settled(self, depends: int) -> None:
         """Everything that arrived so far may be acknowledged once this batch is durable."""
         if self._pending and self._pending[-1][0] >= depends:
