@@ -86,6 +86,7 @@ def test_a_session_runs_a_job(spark: "SparkSession") -> None:
     assert openmsmq.spark.session() is spark
 
 
+@pytest.mark.xdist_group("spark")  # not beside the session of the other tests
 def test_a_session_runs_on_the_java_of_the_wheel(tmp_path: Path) -> None:
     too_old = tmp_path / "java"
     too_old.write_text("#!/bin/sh\nexit 1\n")

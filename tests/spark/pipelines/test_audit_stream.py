@@ -1,7 +1,7 @@
 """The audit of streams agrees with that of tables."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,9 +38,18 @@ class Feed:
         return reader.parquet(str(self._folder))
 
 
+@pytest.fixture
+def one_part(spark: "SparkSession") -> Iterator[None]:
+    """One part of the state: each has files and a process of its own in every batch."""
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", 1)
+    yield
+    spark.conf.set("spark.sql.shuffle.partitions", before)
+
+
 @pytest.mark.timeout(400)  # many small batches, on machines that may be busy
 def test_a_stream_agrees_with_the_tables_and_tells_when_time_is_up(
-    spark: "SparkSession", tmp_path: Path
+    spark: "SparkSession", tmp_path: Path, one_part: None
 ) -> None:
     sends, evidence = Feed(spark, tmp_path / "sends"), Feed(spark, tmp_path / "evidence")
     # In the order of the queues, as the data source reads them; some evidence is there first.
@@ -53,6 +62,7 @@ def test_a_stream_agrees_with_the_tables_and_tells_when_time_is_up(
         audit_stream(sends.stream(), [evidence.stream()])
         .writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
         .foreachBatch(lambda batch, _number: told.extend(batch.collect()))
+        .trigger(processingTime="1 second")
         .start()
     )
     try:
