@@ -44,7 +44,7 @@ def one_part(spark: "SparkSession") -> Iterator[None]:
     before = spark.conf.get("spark.sql.shuffle.partitions")
     spark.conf.set("spark.sql.shuffle.partitions", 1)
     yield
-    spark.conf.set("spark.sql.shuffle.partitions", before)
+    spark.conf.set("spark.sql.shuffle.partitions", str(before))
 
 
 @pytest.mark.timeout(400)  # many small batches, on machines that may be busy
