@@ -3,9 +3,10 @@
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from openmsmq.cli.progress import Update, progress
 from openmsmq.cli.quantities import count_text
@@ -17,7 +18,7 @@ from .compaction import Compaction, compact_archive
 from .durable import only_writer
 from .errors import PipelineError
 from .failures import explained
-from .following import Gate, interruptions, wait_for_end
+from .following import Gate, gated, interruptions, wait_for_end
 from .manifest import Step
 from .offset_log import planned_ranges, query_id
 from .output import REPORT
@@ -162,7 +163,8 @@ def archive(
     Raises:
         QueueError: it cannot go on; what was archived before stays as it is.
     """
-    _check_session()
+    from pyspark.sql.utils import is_remote
+
     directory = Path(path).absolute()
     started = time.monotonic()
     source = {
@@ -174,17 +176,12 @@ def archive(
         **({"consumerName": consumer_name} if consumer_name else {}),
         **(options or {}),
     }
-    with only_writer(directory), progress("archiving", None) as update:
-        opened = Archive.open_or_create(directory, table)
-        opened.recover()
-        run = _Run(opened, update)
-        with interruptions(stop) as interrupted:
-            with explained():
-                query = run.start(spark, source, follow=follow)
-            stopped = run.wait(query, interrupted)
+    with interruptions(stop) as interrupted:
+        run = _remote_run if is_remote() else _run
+        opened, steps, stopped = run(spark, directory, table, source, interrupted, follow=follow)
     incomplete = stopped and not follow
     return _result(
-        spark, opened, run.steps, started, compact=compact, verify=verify, interrupted=incomplete
+        spark, opened, steps, started, compact=compact, verify=verify, interrupted=incomplete
     )
 
 
@@ -230,71 +227,117 @@ def _result(
     return result
 
 
-class _Run:
-    """One run of the streaming query that archives."""
+def _run(
+    spark: "SparkSession",
+    directory: Path,
+    table: str | None,
+    source: Mapping[str, str],
+    stop: threading.Event,
+    *,
+    follow: bool,
+) -> tuple[Archive, list[Step], bool]:
+    """Archive from this process; return what was added and whether it was stopped."""
+    with only_writer(directory), progress("archiving", None) as update:
+        opened = Archive.open_or_create(directory, table)
+        opened.recover()
+        adding = _Adding(opened, update)
+        gate = Gate()
+        with explained():
+            query = start(spark, opened, source, gated(adding, gate), follow=follow)
+        try:
+            stopped = wait_for_end(query, gate, stop)
+        except QueueError:
+            if adding.fault is not None:
+                raise adding.fault from None
+            raise
+    return opened, adding.steps, stopped
+
+
+def _remote_run(
+    spark: "SparkSession",
+    directory: Path,
+    table: str | None,
+    source: Mapping[str, str],
+    stop: threading.Event,
+    *,
+    follow: bool,
+) -> tuple[Archive, list[Step], bool]:
+    """Archive from a process of the Spark Connect server, which sees the same folder."""
+    with only_writer(directory):
+        opened = Archive.open_or_create(directory, table)
+        opened.recover()
+    before = len(opened.manifest.steps)
+    with explained():
+        query = start(spark, opened, source, RemoteAdding(directory), follow=follow)
+    stopped = wait_for_end(query, Gate(), stop)
+    opened = Archive.open(directory)
+    return opened, opened.manifest.steps[before:], stopped
+
+
+def start(
+    spark: "SparkSession",
+    opened: Archive,
+    source: Mapping[str, str],
+    add: "Callable[[DataFrame, int], None]",
+    *,
+    follow: bool,
+) -> "StreamingQuery":
+    """Start the query; `add` gets its batches."""
+    frame = spark.readStream.format("msmq").options(**source).load()
+    writer = (
+        frame.writeStream.queryName(f"archive {opened.identifier}")
+        .option("checkpointLocation", str(opened.path / CHECKPOINT))
+        .foreachBatch(add)
+    )
+    if follow:
+        return writer.trigger(processingTime=FOLLOW_TRIGGER).start()
+    return writer.trigger(availableNow=True).start()
+
+
+class _Adding:
+    """Adds batches, and keeps what Spark would make a text of."""
 
     def __init__(self, opened: Archive, update: Update) -> None:
         self._archive = opened
         self._update = update
-        self._gate = Gate()
-        self._fault: PipelineError | None = None
+        self.fault: PipelineError | None = None
         self.steps: list[Step] = []
 
-    def start(
-        self, spark: "SparkSession", source: Mapping[str, str], *, follow: bool
-    ) -> "StreamingQuery":
-        frame = spark.readStream.format("msmq").options(**source).load()
-        writer = (
-            frame.writeStream.queryName(f"archive {self._archive.identifier}")
-            .option("checkpointLocation", str(self._archive.path / CHECKPOINT))
-            .foreachBatch(self._batch_function())
-        )
-        trigger = (
-            writer.trigger(processingTime=FOLLOW_TRIGGER)
-            if follow
-            else writer.trigger(availableNow=True)
-        )
-        return trigger.start()
-
-    def _batch_function(self) -> "Callable[[DataFrame, int], None]":
-        def add(frame: "DataFrame", batch: int) -> None:
-            try:
-                with self._gate.batch():
-                    self._add(frame, batch)
-            except PipelineError as exc:
-                # Spark makes a text of it; whoever called gets the error itself.
-                self._fault = exc
-                raise
-
-        return add
-
-    def _add(self, frame: "DataFrame", batch: int) -> None:
-        checkpoint = self._archive.path / CHECKPOINT
-        query = query_id(checkpoint) or ""
-        step = self._archive.append(frame, query, batch, planned_ranges(checkpoint, batch))
+    def __call__(self, frame: "DataFrame", batch: int) -> None:
+        try:
+            step = add_batch(self._archive, frame, batch)
+        except PipelineError as exc:
+            self.fault = exc
+            raise
         if step is not None:
             self.steps.append(step)
             self._update(sum(each.count for done in self.steps for each in done.ranges))
 
-    def wait(self, query: "StreamingQuery", stop: threading.Event) -> bool:
-        """Return when the query has ended; say whether `stop` has ended it."""
-        try:
-            return wait_for_end(query, self._gate, stop)
-        except QueueError:
-            if self._fault is not None:
-                raise self._fault from None
-            raise
+
+class RemoteAdding:
+    """Adds batches in another process; nobody else writes to the archive as long as it lives."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._held = ExitStack()
+        self._archive: Archive | None = None
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Path]]:
+        return type(self), (self._directory,)
+
+    def __call__(self, frame: "DataFrame", batch: int) -> None:
+        if self._archive is None:
+            self._held.enter_context(only_writer(self._directory))
+            self._archive = Archive.open(self._directory)
+            self._archive.recover()
+        add_batch(self._archive, frame, batch)
 
 
-def _check_session() -> None:
-    from pyspark.sql.utils import is_remote
-
-    if is_remote():
-        raise PipelineError(
-            "an archive cannot be written over Spark Connect",
-            cause="The driver keeps the manifest, and over Spark Connect it is another process.",
-            remedy="Run it where the driver is, with a Spark master.",
-        )
+def add_batch(archive: Archive, frame: "DataFrame", batch: int) -> Step | None:
+    """Add a batch of the streaming query; None when it is there already."""
+    checkpoint = archive.path / CHECKPOINT
+    query = query_id(checkpoint) or ""
+    return archive.append(frame, query, batch, planned_ranges(checkpoint, batch))
 
 
 def _queue_options(
