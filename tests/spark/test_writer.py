@@ -173,6 +173,18 @@ def test_captured_packets_are_sent_again(spark: SparkSession, qm: "QueueManager"
     assert (message.body, message.label, message.app_specific) == ("text", "label", 3)
 
 
+def test_bodies_of_four_megabytes_are_written_and_read(
+    spark: SparkSession, qm: "QueueManager"
+) -> None:
+    size = 4_100_000
+    frame = spark.range(3).selectExpr(f"cast(repeat(cast(id as string), {size}) as binary) body")
+    save(frame.coalesce(1), qm)
+    assert bodies(qm) == [b"%d" % number * size for number in range(3)]
+    rows = spark.read.format("msmq").options(endpoint=qm.address, queue=ORDERS).load()
+    found = rows.orderBy("seq").selectExpr("cast(substr(body, 1, 1) as string)", "length(body)")
+    assert [tuple(row) for row in found.collect()] == [(str(each), size) for each in range(3)]
+
+
 def test_a_queue_that_is_not_there_is_an_error_also_for_no_rows(
     spark: SparkSession, qm: "QueueManager"
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.spark.pipelines.audit_case import CASES, EVIDENCE, EXPECTED, LOST, NOW, SENDS
 from tests.spark.pipelines.rows import ADMIN, SENDER, acknowledgment, frame, message
 
-from openmsmq.spark.pipelines.audit import AuditResult, audit
+from openmsmq.spark.pipelines.audit import AuditResult, audit, audit_messages
 from openmsmq.spark.pipelines.errors import PipelineError
 from openmsmq.spark.pipelines.verdict import State
 from openmsmq.wire.message_class import MessageClass
@@ -76,13 +76,14 @@ def test_the_report_is_beside_the_table(result: AuditResult) -> None:
 
 
 def test_before_its_time_is_up_a_message_is_in_doubt_and_not_lost(spark: "SparkSession") -> None:
-    sent = message(1, acknowledge=1, time_to_reach_queue=60)
-    early = sent["sent_time"] + timedelta(seconds=59)
-    empty = [frame(spark, [])]
-    before = audit(frame(spark, [sent]), empty, now=early)
-    after = audit(frame(spark, [sent]), empty, now=early + timedelta(seconds=1))
-    assert (before.counts[State.IN_DOUBT], before.lost) == (1, 0)
-    assert (after.counts[State.NO_EVIDENCE], after.lost) == (1, 1)
+    asked = {"acknowledge": 1, "time_to_reach_queue": 60}
+    late = message(1, **asked)
+    # Its time is up a second later.
+    early = message(2, **asked) | {"sent_time": late["sent_time"] + timedelta(seconds=1)}
+    now = late["sent_time"] + timedelta(seconds=60)
+    verdicts = audit_messages(frame(spark, [late, early]), [frame(spark, [])], now)
+    found = {row["message_id"]: (row["state"], row["lost"]) for row in verdicts.collect()}
+    assert found == {late["id"]: (State.NO_EVIDENCE, True), early["id"]: (State.IN_DOUBT, False)}
 
 
 def test_nothing_sent_is_no_error(spark: "SparkSession") -> None:
