@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from openmsmq.spark.pipelines.charts import draw
 from openmsmq.spark.pipelines.report import report_html
-from openmsmq.spark.pipelines.summary import Column, Lines, Summary, Table
+from openmsmq.spark.pipelines.summary import Bars, Column, Lines, Summary, Table
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -34,3 +34,12 @@ def test_long_names_in_tables_break_between_their_words() -> None:
     assert "(MQMSG_<wbr/>CLASS_<wbr/>NACK_<wbr/>Q)" in page
     assert ">&lt;b&gt;<" in page
     assert ">a - b<" in page
+
+
+def test_what_is_empty_is_not_drawn_and_has_no_notes() -> None:
+    table = Table("t", "T", (Column("a", "A"),), (), note="Their rows are elsewhere.")
+    charts = (Bars("Bars", (), ()), Lines("Lines", {}), Lines("Quiet", {"orders": []}))
+    page = report_html(Summary("audit", "All well", tables=(table,), charts=charts), NOON)
+    assert "<svg" not in page
+    assert "None." in page
+    assert "elsewhere" not in page

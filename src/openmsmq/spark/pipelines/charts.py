@@ -41,6 +41,11 @@ STYLE: Final[Any] = {
 _REFERENCE: Final = re.compile(r'(\bid="|url\(#|href="#)')
 
 
+def is_empty(chart: Chart) -> bool:
+    """Whether there is nothing to draw."""
+    return not (chart.labels if isinstance(chart, Bars) else any(chart.series.values()))
+
+
 def draw(chart: Chart, number: int) -> str:
     """The SVG element of a chart; `number` keeps its ids apart from those of other charts."""
     # Loaded only here: it takes a second, and few commands draw.

@@ -10,7 +10,7 @@ from typing import Final
 from openmsmq.cli.quantities import time_text
 from openmsmq.version import __version__
 
-from .charts import draw
+from .charts import draw, is_empty
 from .summary import Column, Kind, Summary, Table, Value, value_text
 
 # The page may show what is in it, and load nothing.
@@ -95,7 +95,7 @@ def _page(summary: Summary, made: datetime) -> Iterator[str]:
         yield '<dl class="facts">'
         yield from (_fact(column, value) for column, value in summary.facts)
         yield "</dl>"
-    for number, chart in enumerate(summary.charts):
+    for number, chart in enumerate(chart for chart in summary.charts if not is_empty(chart)):
         yield f"<section><h2>{escape(chart.title)}</h2>\n{draw(chart, number)}</section>"
     for table in summary.tables:
         yield from _table(table)
@@ -126,7 +126,7 @@ def _table(table: Table) -> Iterator[str]:
         yield f'<p class="note">{len(table.rows) - SHOWN_ROWS:,} more rows are in the tables.</p>'
     if not table.rows:
         yield '<p class="note">None.</p>'
-    if table.note:
+    elif table.note:
         yield f'<p class="note">{escape(table.note)}</p>'
     yield "</section>"
 
