@@ -33,3 +33,15 @@ def test_noise_of_programs_is_dropped_and_the_rest_passed_on() -> None:
         "",
         "another",
     ]
+
+
+def test_a_stderr_that_is_closed_is_no_obstacle() -> None:
+    script = (
+        "import os, subprocess, sys; os.close(2)\n"
+        "from openmsmq.cli.pipeline_noise import filtered_stderr\n"
+        "with filtered_stderr(): print('done')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "done\n"

@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,8 +17,12 @@ _NOISE: Final = re.compile(
 @contextmanager
 def filtered_stderr() -> Iterator[None]:
     """Programs that are started meanwhile write to stderr without noise, as long as they live."""
-    sys.stderr.flush()
-    original = os.dup(STDERR)
+    try:
+        original = os.dup(STDERR)
+    except OSError:
+        # It is closed: nobody hears anything anyway.
+        yield
+        return
     reader, writer = os.pipe()
     os.dup2(writer, STDERR)
     os.close(writer)
@@ -27,7 +30,6 @@ def filtered_stderr() -> Iterator[None]:
     try:
         yield
     finally:
-        sys.stderr.flush()
         os.dup2(original, STDERR)
 
 

@@ -76,7 +76,8 @@ def interruptions(stop: threading.Event | None = None) -> Iterator[threading.Eve
         # Only the main thread gets signals.
         yield event
         return
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    # None stands for a handler that is not Python's, and cannot be put back.
+    before = {number: signal.getsignal(number) or signal.SIG_DFL for number in _SIGNALS}
 
     def restore() -> None:
         for number, handler in before.items():
