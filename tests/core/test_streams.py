@@ -7,7 +7,6 @@ from tests.core.harness import USER, Harness
 
 from openmsmq.core.queue import Queue
 from openmsmq.core.streams import TOO_MANY, TOO_MANY_OF_ADDRESS
-from openmsmq.core.tables import Table
 from openmsmq.core.transfer_info import NEVER_LATE, IncomingTransactionalTransferInfo
 
 PAY = r".\private$\pay"
@@ -115,14 +114,3 @@ def test_a_stream_is_late_after_the_last_of_its_messages() -> None:
     assert stream.late_after == NEVER_LATE
     again = IncomingTransactionalTransferInfo.parse(stream.key, stream.serialize())
     assert again == stream
-
-
-def test_a_row_without_an_address_is_never_late(harness: Harness, pay: Queue) -> None:
-    stream = stream_of(pay, 1)
-    stream.accept(1, 1, 0, harness.utc)
-    old = stream.serialize()[: -len("10.0.0.1") - 4]
-    harness.qm.state.batch.set_row(Table.STREAMS, stream.key, old)
-    harness.restart()
-    (found,) = harness.qm.find_queue(PAY).incoming.values()
-    assert (found.sequence_number, found.format_name) == (1, NAME)
-    assert (found.address, found.late_after) == ("", NEVER_LATE)

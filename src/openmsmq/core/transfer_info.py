@@ -6,8 +6,7 @@ from typing import Final, Self
 from uuid import UUID
 
 _KEY: Final = Struct("<I16s")
-_VALUE: Final = Struct("<QIdIH")
-_LATE_AFTER: Final = Struct("<I")
+_VALUE: Final = Struct("<QIdIHI")
 NEVER_LATE: Final = 0xFFFFFFFF
 
 
@@ -44,18 +43,18 @@ class IncomingTransactionalTransferInfo:
                 self.last_access_time,
                 self.reject_count,
                 len(name),
+                self.late_after,
             )
             + name
-            + _LATE_AFTER.pack(self.late_after)
             + self.address.encode()
         )
 
     @classmethod
     def parse(cls, key: bytes, value: bytes) -> Self:
         queue, sender = _KEY.unpack_from(key)
-        sequence, number, time, rejects, size = _VALUE.unpack_from(value)
+        sequence, number, time, rejects, size, late_after = _VALUE.unpack_from(value)
         end = _VALUE.size + size
-        stream = cls(
+        return cls(
             queue,
             value[_VALUE.size : end].decode(),
             UUID(bytes_le=sender),
@@ -63,13 +62,9 @@ class IncomingTransactionalTransferInfo:
             number,
             time,
             rejects,
-            late_after=NEVER_LATE,
+            value[end:].decode(),
+            late_after,
         )
-        # Rows of the first versions end with the name.
-        if len(value) > end:
-            (stream.late_after,) = _LATE_AFTER.unpack_from(value, end)
-            stream.address = value[end + _LATE_AFTER.size :].decode()
-        return stream
 
     def accept(
         self, sequence_identifier: int, sequence_number: int, late_after: int, utc: float
