@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ORDERS = r".\private$\orders"
-SECONDS = 200
+ADMIN = r".\private$\admin"
+SECONDS = 400
 CLIENT = r"""
 import sys
+import threading
 import openmsmq.spark
 from openmsmq.spark.pipelines.archive import archive
+from openmsmq.spark.pipelines.audit_follow import follow_audit
 
 remote, socket, folder = sys.argv[1:]
 spark = openmsmq.spark.session(remote)
@@ -31,6 +34,17 @@ result = archive(
     spark, folder, queues=r".\private$\orders", consume="exclusive", max_messages=3, options=where
 )
 print(result.messages, result.batches)
+stop = threading.Event()
+result = follow_audit(
+    spark,
+    [";journal"],
+    [r".\private$\admin"],
+    folder + ".audit",
+    endpoint=socket,
+    stop=stop,
+    tell=lambda summary: stop.set() if summary.headline.startswith("5 of 5") else None,
+)
+print(result.sends, result.counts["read"])
 spark.stop()
 """
 
@@ -54,14 +68,16 @@ def remote(spark: "SparkSession") -> Iterator[str]:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(300)  # a process that loads Spark, where many tests run side by side
-def test_an_archive_is_written_by_the_server(
+@pytest.mark.timeout(SECONDS + 100)  # a process that loads Spark, on a machine that may be busy
+def test_the_server_writes_an_archive_and_follows_an_audit(
     spark: "SparkSession", remote: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "archive"
     with openmsmq.embedded() as manager:
         orders = manager.create_queue(ORDERS)
-        orders.send_many(openmsmq.Message(str(number), label="order") for number in range(5))
+        manager.create_queue(ADMIN)
+        asks: dict[str, Any] = {"journal": True, "acknowledge": "full", "admin_queue": ADMIN}
+        orders.send_many(openmsmq.Message(str(number), **asks) for number in range(5))
         environ = {name: value for name, value in os.environ.items() if "SPARK" not in name}
         done = subprocess.run(
             [sys.executable, "-c", CLIENT, remote, manager.address, str(folder)],
@@ -72,7 +88,8 @@ def test_an_archive_is_written_by_the_server(
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        assert done.stdout == "5 2\n"
+        # What the archive takes from the queue is read, as the audit finds.
+        assert done.stdout == "5 2\n5 5\n"
         assert orders.info()["messages"] == 0
     assert read_archive(spark, folder).count() == 5
 
