@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 VERDICTS: Final = "verdicts"
 CHECKPOINT: Final = "_checkpoint"
 SOURCES: Final = "_sources.json"
-TRIGGER: Final = "2 seconds"
+# Timers make a batch of every trigger, also where nothing has come.
+TRIGGER: Final = "5 seconds"
 # Counting reads all verdicts: it must not take more than a part of the time.
 COUNT_SECONDS: Final = 2.0
 COUNT_SHARE: Final = 0.2
