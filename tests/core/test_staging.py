@@ -239,6 +239,16 @@ def test_stages_for_another_machine_go_as_their_packets_say(
     assert message.transactional is transactional
 
 
+def test_a_refused_stage_leaves_nothing(harness: Harness) -> None:
+    header = TransactionHeader(0, TxSequenceID(0, 0), 0, 0)
+    stages = harness.qm.stages
+    with refused("MQ_ERROR_TRANSACTION_USAGE"):
+        stages.stage("q", 0, 0, 0, ORDERS, [packet(transaction_header=header)], caller=USER)
+    assert (stages.size, len(stages)) == (0, 0)
+    stage(harness, 0, 0, b"1")
+    assert len(stages) == 1
+
+
 def test_what_cannot_be_sent_is_refused_when_it_is_staged(harness: Harness) -> None:
     sender = SecurityHeader(int(SenderIdType.SID), STRANGER.sid.serialize())
     stages = harness.qm.stages

@@ -104,6 +104,10 @@ class Stages:
         # Bytes of all packets that wait.
         self.size = 0
 
+    def __len__(self) -> int:
+        """How many batches wait."""
+        return len(self._batches)
+
     def stage(
         self,
         producer: str,
@@ -138,7 +142,7 @@ class Stages:
             found = self._batches.get((name, batch))
             if found is None:
                 number = state.sequence.take(1, state.batch, state.batch_number) + 1
-                found = self._batches[name, batch] = StagedBatch(number)
+                found = StagedBatch(number)
             tag = found.tag if transactional else None
             _, arrivals = stamp_runs(state, queue, runs, tag)
             messages = insert_staged(state, queue, arrivals)
@@ -146,6 +150,7 @@ class Stages:
             close_queue(state, descriptor)
         deadline = state.now + state.settings.stage_seconds
         made = Stage(destination, queue, messages, deadline, transactional=transactional)
+        self._batches[name, batch] = found
         kept = found.stages.setdefault((partition, attempt), [])
         kept.append(made)
         self.size += made.size
