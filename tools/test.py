@@ -18,6 +18,8 @@ COMMAND = [
 
 def main() -> None:
     os.chdir(ROOT)
+    # The tests start hundreds of processes, each of which would compile everything anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.stdout.flush()
     os.execv(sys.executable, [*COMMAND, *sys.argv[1:]])  # noqa: S606 - our own interpreter
 

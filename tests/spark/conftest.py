@@ -8,6 +8,7 @@ import pytest
 from tests.service.raw_client import ROOT
 
 import openmsmq.spark
+from openmsmq.cli.pipeline import CONF
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,7 +43,7 @@ def spark() -> Iterator["SparkSession"]:
         patch.setenv("PYTHONPATH", python_path())
         # A task that fails is tried once more: workers get killed.
         session = openmsmq.spark.session(
-            "local[2,2]", app_name="openmsmq tests", **{"spark.sql.shuffle.partitions": 2}
+            "local[2,2]", app_name="openmsmq tests", **CONF, **{"spark.sql.shuffle.partitions": 2}
         )
     yield session
     session.stop()

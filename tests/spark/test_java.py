@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from openmsmq.spark import SparkUnavailable, java
+from openmsmq.spark import SparkUnavailable
 from openmsmq.spark.java import Java, find_java, java_home, parse_settings, probe, write_wrapper
 
 SETTINGS = (
@@ -112,13 +112,6 @@ def test_a_small_java_gets_a_home_of_ours(tmp_path: Path, monkeypatch: pytest.Mo
     assert java_home(environ) == home
     # What Spark's launcher does: it asks for the module, and now that is no obstacle.
     assert probe(home / "bin" / "java") == Java(tmp_path / "small", 21, has_vector_module=True)
-
-
-def test_our_home_is_inside_a_virtual_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert java.own_folder({}) == tmp_path / "share" / "openmsmq"
 
 
 def test_the_wrapper_passes_on_all_other_arguments_unchanged(tmp_path: Path) -> None:

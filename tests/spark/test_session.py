@@ -10,7 +10,7 @@ import pytest
 
 import openmsmq.spark
 from openmsmq.spark import SparkUnavailable
-from openmsmq.spark.session import place, spark_settings, without_variables
+from openmsmq.spark.session import changed_variables, place, spark_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -68,11 +68,14 @@ def test_settings_of_the_caller_win() -> None:
     assert settings["spark.executor.cores"] == "2"
 
 
-def test_variables_are_hidden_and_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_are_changed_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MASTER", "local")
-    with without_variables("MASTER", "SPARK_REMOTE"):
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    with changed_variables({"MASTER": None, "SPARK_REMOTE": None, "SPARK_HOME": "/spark"}):
         assert "MASTER" not in os.environ
+        assert os.environ["SPARK_HOME"] == "/spark"
     assert os.environ["MASTER"] == "local"
+    assert "SPARK_HOME" not in os.environ
 
 
 def test_without_pyspark_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,6 +89,7 @@ def test_a_session_runs_a_job(spark: "SparkSession") -> None:
     assert openmsmq.spark.session() is spark
 
 
+@pytest.mark.soak
 @pytest.mark.xdist_group("spark")  # not beside the session of the other tests
 def test_a_session_runs_on_the_java_of_the_wheel(tmp_path: Path) -> None:
     too_old = tmp_path / "java"

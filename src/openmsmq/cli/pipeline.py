@@ -25,6 +25,9 @@ P = ParamSpec("P")
 _HELP: Final = "Archive, audit, triage, replay and measure messages with Spark."
 # Their modules have a function of the same name, and load Spark only when it is called.
 COMMANDS: Final = ("archive", "audit", "triage", "replay", "decode", "latency")
+# Without it each operation on a column asks the JVM and the stack where it was called: half of the
+# time that it takes to put an audit together, and of use only to those who write such code.
+CONF: Final = {"spark.python.sql.dataFrameDebugging.enabled": False}
 SOURCE_HELP: Final = (
     r"a queue ('.\private$\orders', ';deadletter', 'PATH;journal', 'outgoing:DEST', each after "
     "'ENDPOINT::' if another queue manager has it), an archive, or a folder of Parquet files"
@@ -82,7 +85,7 @@ def spark_session(master: str | None) -> "Iterator[SparkSession]":
 
     new = not _has_session()
     with filtered_stderr() if new else nullcontext():
-        spark = session(master, app_name="openmsmq pipeline")
+        spark = session(master, app_name="openmsmq pipeline", **CONF)
     from openmsmq.spark.pipelines.failures import explained
 
     try:

@@ -5,14 +5,12 @@ among them, leave out. For those we make a JAVA_HOME of our own, with a `java` t
 request; Spark does without the module.
 """
 
-import hashlib
 import importlib.util
 import os
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from .errors import SparkUnavailable
+from .own_folder import folder_for
 
 OLDEST_JAVA: Final = 17
 VECTOR_MODULE: Final = "--add-modules=jdk.incubator.vector"
@@ -103,15 +102,7 @@ def java_home(environ: Mapping[str, str] = os.environ) -> Path:
     java = find_java(environ)
     if java.has_vector_module:
         return java.home
-    digest = hashlib.sha256(os.fsencode(java.home)).hexdigest()[:12]
-    return write_wrapper(java, own_folder(environ) / f"java-{digest}")
-
-
-def own_folder(environ: Mapping[str, str]) -> Path:
-    """Our folder in the virtual environment, or in the user's cache when there is none."""
-    if sys.prefix != sys.base_prefix and os.access(sys.prefix, os.W_OK):
-        return Path(sys.prefix, "share", "openmsmq")
-    return Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "openmsmq")
+    return write_wrapper(java, folder_for(environ, "java", java.home))
 
 
 def write_wrapper(java: Java, home: Path) -> Path:

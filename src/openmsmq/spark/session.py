@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from .errors import SparkUnavailable
 from .java import java_home
+from .spark_home import spark_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,7 +67,10 @@ def session(
     # Imported here, because it takes a second and is there with the extra `spark` only.
     from pyspark.sql import SparkSession
 
-    with without_variables("SPARK_REMOTE", "MASTER"):
+    # PySpark refuses a master and a remote address together.
+    home = spark_home(settings, os.environ)
+    hidden: dict[str, str | None] = {"SPARK_REMOTE": None, "MASTER": None}
+    with changed_variables(hidden | ({"SPARK_HOME": str(home)} if home else {})):
         builder = SparkSession.builder.appName(app_name)
         for key, value in settings.items():
             builder.config(key, value)
@@ -104,10 +108,19 @@ def spark_text(value: str | int | bool) -> str:  # noqa: FBT001 - a setting's va
 
 
 @contextlib.contextmanager
-def without_variables(*names: str) -> Iterator[None]:
-    """Hide variables from PySpark, which refuses a master and a remote address together."""
-    hidden = {name: os.environ.pop(name) for name in names if name in os.environ}
+def changed_variables(changes: Mapping[str, str | None]) -> Iterator[None]:
+    """Set variables of the environment for a while, or hide those whose value is None."""
+    before = {name: os.environ.get(name) for name in changes}
+    set_variables(changes)
     try:
         yield
     finally:
-        os.environ.update(hidden)
+        set_variables(before)
+
+
+def set_variables(values: Mapping[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value

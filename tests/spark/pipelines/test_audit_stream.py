@@ -62,7 +62,7 @@ def test_a_stream_agrees_with_the_tables_and_tells_when_time_is_up(
         audit_stream(sends.stream(), [evidence.stream()])
         .writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
         .foreachBatch(lambda batch, _number: told.extend(batch.collect()))
-        .trigger(processingTime="1 second")
+        .trigger(processingTime="0 seconds")
         .start()
     )
     try:
@@ -70,7 +70,7 @@ def test_a_stream_agrees_with_the_tables_and_tells_when_time_is_up(
         wait_until(lambda: states(told) == EXPECTED, query)
         assert told_of(spark, told) == expected_of(spark)
 
-        awaited = message(99, acknowledge=1, sent_time=datetime.now(UTC), time_to_reach_queue=10)
+        awaited = message(99, acknowledge=1, sent_time=datetime.now(UTC), time_to_reach_queue=3)
         sends.add([awaited])
         wait_until(lambda: awaited["id"] in lost(told), query)
         first = next(row for row in told if row["message_id"] == awaited["id"])
