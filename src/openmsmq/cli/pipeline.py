@@ -1,5 +1,6 @@
 """`openmsmq pipeline`: the ready-made Spark pipelines, each in a module of its own."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -82,10 +83,13 @@ def spark_session(master: str | None) -> "Iterator[SparkSession]":
         QueueError: a failure inside Spark, as what it was.
     """
     from openmsmq.spark import session
+    from openmsmq.spark.session import place
 
     new = not _has_session()
+    # A server of Spark Connect has settings of its own.
+    conf = {} if "spark.remote" in place(master, os.environ) else CONF
     with filtered_stderr() if new else nullcontext():
-        spark = session(master, app_name="openmsmq pipeline", **CONF)
+        spark = session(master, app_name="openmsmq pipeline", **conf)
     from openmsmq.spark.pipelines.failures import explained
 
     try:
