@@ -44,10 +44,12 @@ def produce(task: Task, producer: Producer) -> None:
     producer.start()
     while (room := producer.room(TOGETHER)) >= 0:
         if durable:
-            room = min(room, IN_FLIGHT - (producer.sent - acknowledged))
-            if room <= 0:
+            unconfirmed = producer.sent - acknowledged
+            # Only then: with nothing unconfirmed there would be nothing to wait for.
+            if unconfirmed >= IN_FLIGHT:
                 acknowledged += client.confirmed()
                 continue
+            room = min(room, IN_FLIGHT - unconfirmed)
         # A real program has another body each time, so a frame is made for each.
         client.send(b"".join([frame(operation, BODY) for _ in range(room)]))
         producer.sent += room

@@ -69,6 +69,14 @@ def test_messages_flow_and_none_is_lost(
     assert not any(process_tree(process) for process in processes)
 
 
+@pytest.mark.timeout(60)
+def test_a_producer_that_waits_for_its_consumer_goes_on(tmp_path: Path) -> None:
+    """Even if everything it sent is confirmed by then."""
+    with Floor(tmp_path) as broker:
+        task = Task(broker.address, "durable", "flow", seconds=0.3, window=10)
+        assert measure_flow(broker, task).lost == 0
+
+
 def test_everything_else_is_measured_on_our_own_queue_manager(tmp_path: Path) -> None:
     with ours(tmp_path) as broker:
         latency = measure_latency(broker, Task(broker.address, "durable", "latency", seconds=0.3))
