@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.net.certificate import self_signed
 from tests.service.raw_client import ROOT, RawClient, bodies, packet
 from tests.service.threaded import Threaded, threaded
 
@@ -456,19 +457,7 @@ def test_a_fault_of_ours_costs_one_client_and_is_logged_with_its_trace(
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A self-signed certificate for 127.0.0.1, and its key."""
-    folder = tmp_path_factory.mktemp("certificate")
-    files = folder / "certificate.pem", folder / "key.pem"
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
-            *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"),
-            *("-out", str(files[0]), "-keyout", str(files[1])),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    return files
+    return self_signed(tmp_path_factory.mktemp("certificate"))
 
 
 def over_tcp(tmp_path: Path, certificate: tuple[Path, Path]) -> dict[str, Any]:
@@ -518,8 +507,13 @@ def test_an_unknown_token_is_refused_over_tcp(
             assert client.hung_up()
 
 
-def test_the_tcp_port_speaks_tls_only(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
-    with threaded(tmp_path, **over_tcp(tmp_path, certificate)) as running:
+def test_the_tcp_port_speaks_tls_only(
+    tmp_path: Path, certificate: tuple[Path, Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        caplog.at_level(logging.WARNING, "openmsmq"),
+        threaded(tmp_path, **over_tcp(tmp_path, certificate)) as running,
+    ):
         host, port = running.process.endpoints["local-tcp"].split(":")
         with socket.create_connection((host, int(port)), 20) as plain:
             plain.sendall(frame(local.encode(local.Hello(1, local.VERSION, "ours"))))
@@ -531,6 +525,16 @@ def test_the_tcp_port_speaks_tls_only(tmp_path: Path, certificate: tuple[Path, P
             pytest.raises(ssl.SSLError),
         ):
             stranger.wrap_socket(plain, server_hostname=host)
+        deadline = time.monotonic() + 10
+        while len(reasons := refusals(caplog)) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert all(reason.startswith("TLS was not agreed on: ") for reason in reasons)
+
+
+def refusals(caplog: pytest.LogCaptureFixture) -> list[str]:
+    records = [each for each in caplog.records if getattr(each, "event", "") == "M0023"]
+    return [str(getattr(each, "fields")["reason"]) for each in records]  # noqa: B009 - no such type
 
 
 @pytest.mark.parametrize("missing", ["local_certificate", "local_key", "local_tokens"])

@@ -10,7 +10,7 @@ from typing import Any, Final
 from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.net.local.connection import LocalConnection, Session
 from openmsmq.net.local.credentials import peer_credentials
-from openmsmq.net.local.listeners import UnixListener, listen_tls, listen_unix
+from openmsmq.net.local.listeners import TlsListener, UnixListener, listen_tls, listen_unix
 from openmsmq.protocol.local import dispatch
 from openmsmq.protocol.local.session import LocalSession, ReadTag, Service
 from openmsmq.security.caller import Caller
@@ -78,7 +78,7 @@ class LocalServer:
         self._host = host
         self._service = service
         self._tokens = tokens
-        self._listeners: list[asyncio.Server | UnixListener] = []
+        self._listeners: list[TlsListener | UnixListener] = []
         self._connections: set[LocalConnection] = set()
         self.counters: Counter[str] = Counter()
         """Clients that came, were refused, broke the protocol, or met a fault of ours."""
@@ -131,8 +131,11 @@ class LocalServer:
             self.counters["faulty"] += 1
             log_event(CLIENT_FAULT, reason=error)
         else:
-            self.counters["refused"] += 1
-            log_event(CLIENT_REFUSED, reason=error)
+            self._refused(str(error))
+
+    def _refused(self, reason: str) -> None:
+        self.counters["refused"] += 1
+        log_event(CLIENT_REFUSED, reason=reason)
 
     def closed(self, connection: LocalConnection) -> None:
         if connection in self._connections:
@@ -177,9 +180,10 @@ class LocalServer:
                 config.local_port,
                 certificate=config.local_certificate,
                 key=config.local_key,
+                refused=self._refused,
             )
             self._listeners.append(server)
-            host, port = server.sockets[0].getsockname()[:2]
+            host, port = server.address
             endpoints["local-tcp"] = f"{host}:{port}"
         return endpoints
 

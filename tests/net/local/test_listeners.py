@@ -15,7 +15,7 @@ from openmsmq.wire.errors import ConfigError
 
 
 async def listen(path: Path) -> None:
-    listener = await listen_unix(asyncio.Protocol, path)
+    listener = await listen_unix(asyncio.BufferedProtocol, path)
     assert path.stat().st_mode & 0o777 == SOCKET_MODE
     _, writer = await asyncio.open_unix_connection(str(path))
     writer.close()
@@ -62,7 +62,7 @@ def test_the_socket_of_a_successor_is_not_removed(tmp_path: Path) -> None:
     path = tmp_path / "sock"
 
     async def main() -> None:
-        listener = await listen_unix(asyncio.Protocol, path)
+        listener = await listen_unix(asyncio.BufferedProtocol, path)
         path.unlink()
         path.write_text("of somebody else")
         listener.close()
@@ -79,7 +79,14 @@ def test_a_certificate_that_cannot_be_used_is_named(tmp_path: Path, files: str) 
         key.write_text("no key")
 
     async def main() -> None:
-        await listen_tls(asyncio.Protocol, "127.0.0.1", 0, certificate=certificate, key=key)
+        await listen_tls(
+            asyncio.BufferedProtocol,
+            "127.0.0.1",
+            0,
+            certificate=certificate,
+            key=key,
+            refused=pytest.fail,
+        )
 
     with pytest.raises(ConfigError, match=r"local_certificate: .*certificate\.pem"):
         uvloop.run(main())

@@ -4,18 +4,32 @@ import asyncio
 import socket
 import ssl
 import stat
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from openmsmq.wire.errors import ConfigError
 
+from .handshakes import Factory, Handshakes, Refused
+
 BACKLOG: Final = 512
-HANDSHAKE_SECONDS: Final = 10.0
 # Everybody may connect: the kernel says who it is, and each queue says what they may do.
 SOCKET_MODE: Final = 0o666
 
-Factory = Callable[[], asyncio.BaseProtocol]
+
+class TlsListener:
+    """A server on a TCP port that speaks TLS only."""
+
+    def __init__(self, listening: socket.socket, handshakes: Handshakes) -> None:
+        self._listening = listening
+        self._handshakes = handshakes
+
+    @property
+    def address(self) -> tuple[str, int]:
+        host, port = self._listening.getsockname()[:2]
+        return host, port
+
+    def close(self) -> None:
+        self._handshakes.close()
 
 
 class UnixListener:
@@ -81,9 +95,17 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 async def listen_tls(
-    factory: Factory, host: str, port: int, *, certificate: Path, key: Path
-) -> asyncio.Server:
+    factory: Factory, host: str, port: int, *, certificate: Path, key: Path, refused: Refused
+) -> TlsListener:
     """Listen on a TCP port that speaks TLS only.
+
+    Args:
+        factory: makes what talks to a client.
+        host: the address to listen at.
+        port: the port, or 0 for any.
+        certificate: the certificate to show, in PEM form.
+        key: its private key.
+        refused: told why somebody was not let in.
 
     Raises:
         ConfigError: the certificate cannot be used, or the port is taken.
@@ -93,15 +115,9 @@ async def listen_tls(
         context.load_cert_chain(certificate, key)
     except OSError as exc:
         raise ConfigError(f"local_certificate: {certificate}: {exc}") from exc
-    loop = asyncio.get_running_loop()
     try:
-        return await loop.create_server(
-            factory,
-            host,
-            port,
-            ssl=context,
-            ssl_handshake_timeout=HANDSHAKE_SECONDS,
-            backlog=BACKLOG,
-        )
+        listening = socket.create_server((host, port), backlog=BACKLOG)
     except OSError as exc:
         raise ConfigError(f"local_port: {host}:{port}: {exc.strerror or exc}") from exc
+    listening.setblocking(False)
+    return TlsListener(listening, Handshakes(listening, factory, context, refused))
