@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.net.certificate import self_signed
+from tests.net.certificate import Authority
 from tests.service.raw_client import ROOT, RawClient, bodies, packet
 from tests.service.threaded import Threaded, threaded
 
@@ -456,11 +456,12 @@ def test_a_fault_of_ours_costs_one_client_and_is_logged_with_its_trace(
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return self_signed(tmp_path_factory.mktemp("certificate"))
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("certificate"))
 
 
-def over_tcp(tmp_path: Path, certificate: tuple[Path, Path]) -> dict[str, Any]:
+def over_tcp(tmp_path: Path, authority: Authority) -> dict[str, Any]:
+    certificate, key = authority.issue("127.0.0.1")
     tokens = tmp_path / "tokens.toml"
     entries = {"ours": f"uid:{os.geteuid()}", "theirs": "S-1-5-21-1-2-3-1000"}
     tokens.write_text(
@@ -471,24 +472,22 @@ def over_tcp(tmp_path: Path, certificate: tuple[Path, Path]) -> dict[str, Any]:
     )
     return {
         "local_port": 0,
-        "local_certificate": certificate[0],
-        "local_key": certificate[1],
+        "local_certificate": certificate,
+        "local_key": key,
         "local_tokens": tokens,
     }
 
 
-def test_a_client_over_tcp_is_known_by_its_token(
-    tmp_path: Path, certificate: tuple[Path, Path]
-) -> None:
-    with threaded(tmp_path, **over_tcp(tmp_path, certificate)) as running:
+def test_a_client_over_tcp_is_known_by_its_token(tmp_path: Path, authority: Authority) -> None:
+    with threaded(tmp_path, **over_tcp(tmp_path, authority)) as running:
         address = running.process.endpoints["local-tcp"]
-        with RawClient.connect_tls(address, certificate[0]) as ours:
+        with RawClient.connect_tls(address, authority.file) as ours:
             told = ours.hello("ours")
             assert told["sid"] == unix_user_sid(os.geteuid()).serialize()
             ours.create(ORDERS)
             fill(ours, b"x" * 3_000_000)
             assert bodies(ours.receive(ours.open(ORDERS))) == [b"x" * 3_000_000]
-        with RawClient.connect_tls(address, certificate[0]) as theirs:
+        with RawClient.connect_tls(address, authority.file) as theirs:
             theirs.hello("theirs")
             with pytest.raises(QueueError, match="MQ_ERROR_ACCESS_DENIED"):
                 theirs.open(ORDERS)
@@ -497,22 +496,22 @@ def test_a_client_over_tcp_is_known_by_its_token(
 
 @pytest.mark.parametrize("token", ["", "guess"])
 def test_an_unknown_token_is_refused_over_tcp(
-    tmp_path: Path, certificate: tuple[Path, Path], token: str
+    tmp_path: Path, authority: Authority, token: str
 ) -> None:
-    with threaded(tmp_path, **over_tcp(tmp_path, certificate)) as running:
+    with threaded(tmp_path, **over_tcp(tmp_path, authority)) as running:
         address = running.process.endpoints["local-tcp"]
-        with RawClient.connect_tls(address, certificate[0]) as client:
+        with RawClient.connect_tls(address, authority.file) as client:
             with pytest.raises(QueueError, match=r"MQ_ERROR_ACCESS_DENIED.*token"):
                 client.hello(token)
             assert client.hung_up()
 
 
 def test_the_tcp_port_speaks_tls_only(
-    tmp_path: Path, certificate: tuple[Path, Path], caplog: pytest.LogCaptureFixture
+    tmp_path: Path, authority: Authority, caplog: pytest.LogCaptureFixture
 ) -> None:
     with (
         caplog.at_level(logging.WARNING, "openmsmq"),
-        threaded(tmp_path, **over_tcp(tmp_path, certificate)) as running,
+        threaded(tmp_path, **over_tcp(tmp_path, authority)) as running,
     ):
         host, port = running.process.endpoints["local-tcp"].split(":")
         with socket.create_connection((host, int(port)), 20) as plain:
@@ -539,18 +538,18 @@ def refusals(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 @pytest.mark.parametrize("missing", ["local_certificate", "local_key", "local_tokens"])
 def test_a_tcp_port_needs_certificate_key_and_tokens(
-    tmp_path: Path, certificate: tuple[Path, Path], missing: str
+    tmp_path: Path, authority: Authority, missing: str
 ) -> None:
-    settings = over_tcp(tmp_path, certificate)
+    settings = over_tcp(tmp_path, authority)
     del settings[missing]
     with pytest.raises(ConfigError, match="local_port: needs"), threaded(tmp_path, **settings):
         pass
 
 
 def test_a_port_that_is_taken_is_an_error_that_names_the_key(
-    tmp_path: Path, certificate: tuple[Path, Path]
+    tmp_path: Path, authority: Authority
 ) -> None:
-    settings = over_tcp(tmp_path, certificate)
+    settings = over_tcp(tmp_path, authority)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         settings["local_port"] = taken.getsockname()[1]
         with pytest.raises(ConfigError, match="local_port: 127"), threaded(tmp_path, **settings):

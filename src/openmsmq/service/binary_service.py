@@ -65,6 +65,7 @@ class BinaryService:
             server_tls=server_tls,
             client_tls=client_tls,
             disconnected=log_disconnect,
+            refused=log_refused,
         )
         for kind in EVENTS:
             host.listen(kind, self._core_event)
@@ -128,6 +129,11 @@ def tls_contexts(config: Config) -> tuple[ssl.SSLContext | None, ssl.SSLContext 
         context.verify_mode = ssl.CERT_REQUIRED
         contexts.append(context)
     return contexts[0], contexts[1]
+
+
+def log_refused(address: str, reason: str) -> None:
+    """Say why no session came about."""
+    log_event(SESSION_FAULT, peer=address, reason="tls", detail=reason)
 
 
 def log_disconnect(event: Disconnect, address: str) -> None:

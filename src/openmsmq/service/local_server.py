@@ -10,7 +10,8 @@ from typing import Any, Final
 from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.net.local.connection import LocalConnection, Session
 from openmsmq.net.local.credentials import peer_credentials
-from openmsmq.net.local.listeners import TlsListener, UnixListener, listen_tls, listen_unix
+from openmsmq.net.local.listeners import UnixListener, listen_tls, listen_unix
+from openmsmq.net.tls_listener import TlsListener
 from openmsmq.protocol.local import dispatch
 from openmsmq.protocol.local.session import LocalSession, ReadTag, Service
 from openmsmq.security.caller import Caller
@@ -131,11 +132,12 @@ class LocalServer:
             self.counters["faulty"] += 1
             log_event(CLIENT_FAULT, reason=error)
         else:
-            self._refused(str(error))
+            self.counters["refused"] += 1
+            log_event(CLIENT_REFUSED, reason=error)
 
-    def _refused(self, reason: str) -> None:
+    def _not_let_in(self, address: str, reason: str) -> None:
         self.counters["refused"] += 1
-        log_event(CLIENT_REFUSED, reason=reason)
+        log_event(CLIENT_REFUSED, peer=address, reason=reason)
 
     def closed(self, connection: LocalConnection) -> None:
         if connection in self._connections:
@@ -174,16 +176,16 @@ class LocalServer:
                     "local_port: needs local_certificate, local_key and local_tokens, because "
                     "over the network only TLS and a token say who a client is"
                 )
-            server = await listen_tls(
+            server = listen_tls(
                 self._connection,
                 config.bind,
                 config.local_port,
                 certificate=config.local_certificate,
                 key=config.local_key,
-                refused=self._refused,
+                refused=self._not_let_in,
             )
             self._listeners.append(server)
-            host, port = server.address
+            host, port = server.socket.getsockname()[:2]
             endpoints["local-tcp"] = f"{host}:{port}"
         return endpoints
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Final, Protocol
 
+from openmsmq.net.tls_listener import BACKLOG, Refused, TlsListener
 from openmsmq.protocol.binary.events import Connect, Disconnect, SendPing
 from openmsmq.protocol.binary.manager import BinaryProtocol
 from openmsmq.wire.errors import ConfigError
@@ -16,7 +17,6 @@ from openmsmq.wire.queue_enums import ConnectionStatus
 from .link import Link
 from .ping import PingAnswerer, PingSender
 
-BACKLOG: Final = 512
 CONNECT_SECONDS: Final = 30.0
 # How long a peer may take to read the last bytes before its connection is cut.
 LINGER_SECONDS: Final = 2.0
@@ -47,6 +47,7 @@ class BinaryShell:
         bind: the address to listen on and to connect out from.
         server_tls, client_tls: contexts of TLS between queue managers that agreed on it.
         disconnected: told why each session ended, with the address of the peer.
+        refused: told the address of a peer that TLS was not agreed on with, and why.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class BinaryShell:
         server_tls: ssl.SSLContext | None = None,
         client_tls: ssl.SSLContext | None = None,
         disconnected: Told | None = None,
+        refused: Refused | None = None,
     ) -> None:
         self._protocol = protocol
         self._host = host
@@ -65,6 +67,7 @@ class BinaryShell:
         self._server_tls = server_tls
         self._client_tls = client_tls
         self._disconnected = disconnected
+        self._refused = refused or (lambda _address, _reason: None)
         self._loop = asyncio.get_running_loop()
         self._links: dict[int, Link] = {}
         self._addresses: dict[int, str] = {}
@@ -72,7 +75,7 @@ class BinaryShell:
         # Links that are hung up but not gone yet.
         self._ending: set[Link] = set()
         self._gone = asyncio.Event()
-        self._server: asyncio.Server | None = None
+        self._server: asyncio.Server | TlsListener | None = None
         self._pings: list[asyncio.DatagramTransport] = []
         self._ping_sender: PingSender | None = None
         self._connecting: set[asyncio.Task[None]] = set()
@@ -88,12 +91,17 @@ class BinaryShell:
             ConfigError: the port cannot be had.
         """
         try:
-            self._server = await self._loop.create_server(
-                lambda: Link(self), self._bind, port, ssl=self._server_tls, backlog=BACKLOG
+            if self._server_tls is not None:
+                self._server = secure = TlsListener(
+                    lambda: Link(self), self._bind, port, self._server_tls, self._refused
+                )
+                return _where(secure.socket)
+            self._server = plain = await self._loop.create_server(
+                lambda: Link(self), self._bind, port, backlog=BACKLOG
             )
         except OSError as exc:
             raise ConfigError(f"binary_port: {self._bind}:{port}: {exc.strerror or exc}") from exc
-        return _where(self._server.sockets[0])
+        return _where(plain.sockets[0])
 
     async def listen_for_pings(self, port: int) -> str:
         """Answer pings; returns where.

@@ -7,29 +7,11 @@ import stat
 from pathlib import Path
 from typing import Final
 
+from openmsmq.net.tls_listener import BACKLOG, Factory, Refused, TlsListener
 from openmsmq.wire.errors import ConfigError
 
-from .handshakes import Factory, Handshakes, Refused
-
-BACKLOG: Final = 512
 # Everybody may connect: the kernel says who it is, and each queue says what they may do.
 SOCKET_MODE: Final = 0o666
-
-
-class TlsListener:
-    """A server on a TCP port that speaks TLS only."""
-
-    def __init__(self, listening: socket.socket, handshakes: Handshakes) -> None:
-        self._listening = listening
-        self._handshakes = handshakes
-
-    @property
-    def address(self) -> tuple[str, int]:
-        host, port = self._listening.getsockname()[:2]
-        return host, port
-
-    def close(self) -> None:
-        self._handshakes.close()
 
 
 class UnixListener:
@@ -94,7 +76,7 @@ def identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-async def listen_tls(
+def listen_tls(
     factory: Factory, host: str, port: int, *, certificate: Path, key: Path, refused: Refused
 ) -> TlsListener:
     """Listen on a TCP port that speaks TLS only.
@@ -105,7 +87,7 @@ async def listen_tls(
         port: the port, or 0 for any.
         certificate: the certificate to show, in PEM form.
         key: its private key.
-        refused: told why somebody was not let in.
+        refused: told the address of a client that was not let in, and why.
 
     Raises:
         ConfigError: the certificate cannot be used, or the port is taken.
@@ -116,8 +98,6 @@ async def listen_tls(
     except OSError as exc:
         raise ConfigError(f"local_certificate: {certificate}: {exc}") from exc
     try:
-        listening = socket.create_server((host, port), backlog=BACKLOG)
+        return TlsListener(factory, host, port, context, refused)
     except OSError as exc:
         raise ConfigError(f"local_port: {host}:{port}: {exc.strerror or exc}") from exc
-    listening.setblocking(False)
-    return TlsListener(listening, Handshakes(listening, factory, context, refused))

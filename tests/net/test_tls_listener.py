@@ -2,17 +2,15 @@
 
 import asyncio
 import contextlib
-import socket
 import ssl
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
 import pytest
 import uvloop
-from tests.net.certificate import self_signed
+from tests.net.certificate import Authority
 
-from openmsmq.net.local.handshakes import Handshakes
+from openmsmq.net.tls_listener import TlsListener
 
 Run = Callable[[Coroutine[Any, Any, None]], None]
 SECONDS = 20
@@ -20,8 +18,8 @@ NUMBERS = [b"0", b"1", b"2", b"3", b"4"]
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return self_signed(tmp_path_factory.mktemp("certificate"))
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("certificate"))
 
 
 @pytest.fixture(params=[asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
@@ -58,31 +56,29 @@ class Client(asyncio.BufferedProtocol):
 
 
 class Door:
-    """A port with handshakes, who came in, and why others did not."""
+    """A port, who came in, and why others did not."""
 
-    def __init__(self, certificate: tuple[Path, Path], **limits: Any) -> None:
+    def __init__(self, authority: Authority, **limits: Any) -> None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(*certificate)
+        context.load_cert_chain(*authority.issue("127.0.0.1"))
         self.inside: list[Client] = []
         self.reasons: list[str] = []
         self.writers: list[asyncio.StreamWriter] = []
-        listening = socket.create_server(("127.0.0.1", 0))
-        listening.setblocking(False)
-        self.address = listening.getsockname()
-        self.handshakes = Handshakes(
-            listening,
-            lambda: Client(self.inside),
-            context,
-            self.reasons.append,
-            **limits,
+        self.listener = TlsListener(
+            lambda: Client(self.inside), "127.0.0.1", 0, context, self._refused, **limits
         )
-        self.trust = ssl.create_default_context(cafile=certificate[0])
+        self.address = self.listener.socket.getsockname()
+        self.trust = ssl.create_default_context(cafile=authority.file)
+
+    def _refused(self, address: str, reason: str) -> None:
+        assert address == "127.0.0.1"
+        self.reasons.append(reason)
 
     async def __aenter__(self) -> "Door":
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.handshakes.close()
+        self.listener.close()
         for writer in self.writers:
             writer.transport.abort()
         for client in self.inside:
@@ -112,12 +108,12 @@ async def hung_up(reader: asyncio.StreamReader) -> bool:
 
 
 def test_what_comes_with_the_end_of_the_handshake_is_not_lost(
-    run: Run, certificate: tuple[Path, Path]
+    run: Run, authority: Authority
 ) -> None:
     """A client of TLS 1.3 may send its first request and the end of its handshake at once."""
 
     async def main() -> None:
-        async with Door(certificate) as door:
+        async with Door(authority) as door:
             reader, writer = await door.connect()
             incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
             tls = door.trust.wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
@@ -139,16 +135,14 @@ def test_what_comes_with_the_end_of_the_handshake_is_not_lost(
             writer.close()
             await until(lambda: client.events[-1] == "lost")
             assert door.reasons == []
-            assert len(door.handshakes) == 0
+            assert door.listener.waiting == 0
 
     run(main())
 
 
-def test_a_client_that_is_gone_at_once_is_told_of_in_order(
-    run: Run, certificate: tuple[Path, Path]
-) -> None:
+def test_a_client_that_is_gone_at_once_is_told_of_in_order(run: Run, authority: Authority) -> None:
     async def main() -> None:
-        async with Door(certificate) as door:
+        async with Door(authority) as door:
             for _ in range(20):
                 _, writer = await door.connect(ssl=door.trust)
                 writer.write(b"x")
@@ -161,33 +155,31 @@ def test_a_client_that_is_gone_at_once_is_told_of_in_order(
     run(main())
 
 
-def test_the_one_who_waited_longest_makes_room(run: Run, certificate: tuple[Path, Path]) -> None:
+def test_the_one_who_waited_longest_makes_room(run: Run, authority: Authority) -> None:
     async def main() -> None:
-        async with Door(certificate, most=2) as door:
+        async with Door(authority, most=2) as door:
             idle = []
             for count in (1, 2, 2):
                 idle.append(await door.connect())
-                await until(lambda: len(door.handshakes) == count)  # noqa: B023 - awaited here
+                await until(lambda: door.listener.waiting == count)  # noqa: B023 - awaited here
             assert await hung_up(idle[0][0])
             assert door.reasons == ["TLS was not agreed on while 2 others came"]
             # Those who speak TLS are let in all the same.
             for number in range(5):
                 _, writer = await door.connect(ssl=door.trust)
                 writer.write(b"%d" % number)
-                await until(lambda: len(door.handshakes) == 1)
+                await until(lambda: door.listener.waiting == 1)
             await until(lambda: [client.received for client in door.inside] == NUMBERS)
             # One more idle client had to go, the newest one stays.
             assert len(door.reasons) == 2
-            assert len(door.handshakes) == 1
+            assert door.listener.waiting == 1
 
     run(main())
 
 
-def test_those_who_say_nothing_or_nonsense_are_hung_up_on(
-    run: Run, certificate: tuple[Path, Path]
-) -> None:
+def test_those_who_say_nothing_or_nonsense_are_hung_up_on(run: Run, authority: Authority) -> None:
     async def main() -> None:
-        async with Door(certificate, seconds=0.2) as door:
+        async with Door(authority, seconds=0.2) as door:
             silent, _ = await door.connect()
             assert await hung_up(silent)
             wrong, writer = await door.connect()
@@ -197,18 +189,16 @@ def test_those_who_say_nothing_or_nonsense_are_hung_up_on(
             await until(lambda: len(door.reasons) == 2)
             assert all(reason.startswith("TLS was not agreed on: ") for reason in door.reasons)
             assert door.inside == []
-            assert len(door.handshakes) == 0
+            assert door.listener.waiting == 0
 
     run(main())
 
 
-def test_a_port_that_closes_hangs_up_on_those_who_wait(
-    run: Run, certificate: tuple[Path, Path]
-) -> None:
+def test_a_port_that_closes_hangs_up_on_those_who_wait(run: Run, authority: Authority) -> None:
     async def main() -> None:
-        async with Door(certificate) as door:
+        async with Door(authority) as door:
             reader, _ = await door.connect()
-            await until(lambda: len(door.handshakes) == 1)
+            await until(lambda: door.listener.waiting == 1)
         assert await hung_up(reader)
         assert door.reasons == []
 
