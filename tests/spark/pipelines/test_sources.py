@@ -30,6 +30,22 @@ ORDERS = r".\private$\orders"
             r"DIRECT=TCP:fe80::1\private$\a",
             QueueSource(r"DIRECT=TCP:fe80::1\private$\a", "queue", "usual"),
         ),
+        (rf"[::1]:4000::{ORDERS}", QueueSource(ORDERS, "queue", "[::1]:4000")),
+        (rf"[fe80::1]::{ORDERS}", QueueSource(ORDERS, "queue", "[fe80::1]")),
+        (rf"/run/a=b/c.sock::{ORDERS}", QueueSource(ORDERS, "queue", "/run/a=b/c.sock")),
+        (
+            r"[::1]:4000::DIRECT=TCP:fe80::1\private$\a",
+            QueueSource(r"DIRECT=TCP:fe80::1\private$\a", "queue", "[::1]:4000"),
+        ),
+        (
+            r"outgoing:direct=tcp:fe80::1\private$\a",
+            QueueSource(r"direct=tcp:fe80::1\private$\a", "outgoing", "usual"),
+        ),
+        (
+            r"/run/b.sock::outgoing:DIRECT=TCP:fe80::1\private$\a",
+            QueueSource(r"DIRECT=TCP:fe80::1\private$\a", "outgoing", "/run/b.sock"),
+        ),
+        (r".\private$\a::b", QueueSource(r".\private$\a::b", "queue", "usual")),
         ("outgoing:DIRECT=OS:b\\c", QueueSource("DIRECT=OS:b\\c", "outgoing", "usual")),
     ],
 )
@@ -51,8 +67,11 @@ def test_a_queue_a_folder_of_parquet_and_their_union_are_read(
         orders.send(openmsmq.Message("12 apples", label="order 1"))
         manager.flush()
         queue = read_source(spark, ORDERS, endpoint=str(manager.address))
-        frame(spark, [message(1)]).write.parquet(str(tmp_path / "rows"))
-        rows = read_source(spark, str(tmp_path / "rows"))
+        # A name that Spark would take for a pattern, and a file that is no Parquet.
+        folder = tmp_path / "rows[1]{x}"
+        frame(spark, [message(1)]).write.parquet(str(folder))
+        (folder / "notes.txt").write_text("of March")
+        rows = read_source(spark, str(folder))
         both = united([queue, rows]).select("label", "id").collect()
     assert {row["label"] for row in both} == {"order 1"}
     assert rf"{SENDER}\1" in {row["id"] for row in both}

@@ -32,11 +32,12 @@ BLOCK_ROWS: Final = 2000
 BLOCK_BYTES: Final = 4 << 20
 PACKET_COLUMN: Final = "raw_packet"
 MESSAGES: Final = "messages"
+KIND: Final = "packet_kind"
 PROBLEMS: Final = "problems"
 SHOWN_PROBLEMS: Final = 20
 _ORIGIN: Final = pa.schema(
     [
-        ("packet_kind", pa.string()),
+        (KIND, pa.string()),
         ("source_file", pa.string()),
         ("source_offset", pa.int64()),
         ("capture_time", TIMESTAMP),
@@ -106,7 +107,7 @@ def decode(
             spark, files, packet_column=packet_column, ports=ports, body_format=body_format
         )
         seen = Observation()
-        rows = _observed(frame, seen).filter(f"packet_kind <> '{PacketKind.INTERNAL}'")
+        rows = _observed(frame, seen).filter(f"{KIND} <> '{PacketKind.INTERNAL}'")
         if output is None:
             rows.write.format("noop").mode("overwrite").save()
             problems: list[tuple[Any, ...]] | None = None
@@ -316,7 +317,7 @@ def _observed(frame: "DataFrame", seen: Any) -> "DataFrame":
     from pyspark.sql import functions as f
 
     counts = [
-        f.sum(f.when(f.col("packet_kind") == str(kind), 1).otherwise(0)).alias(str(kind))
+        f.sum(f.when(f.col(KIND) == str(kind), 1).otherwise(0)).alias(str(kind))
         for kind in PacketKind
     ]
     return frame.observe(seen, *counts)

@@ -11,13 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from .archive_store import DESCRIPTION, read_archive
+from .decode import KIND, MESSAGES
 from .errors import PipelineError
+from .packet_files import PacketKind
+from .spark_paths import literal_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# A format name has a `=` before any `::` that its address may contain.
-_ELSEWHERE: Final = re.compile(r"([^=]+?)::(.+)")
+# The address of a format name may contain `::`, and so may the name of a queue behind its `\`.
+_FORMAT_NAME: Final = re.compile(
+    r"(outgoing:)?(DIRECT|PUBLIC|PRIVATE|MACHINE|CONNECTOR|DL|MULTICAST)=", re.IGNORECASE
+)
+# An address of IPv6 stands in brackets.
+_ELSEWHERE: Final = re.compile(r"(\[[^\]\\]*\][^\\]*?|[^\\\[][^\\]*?)::(.+)", re.DOTALL)
 _SUFFIXES: Final = {
     ";journal": "journal",
     ";deadletter": "deadletter",
@@ -42,9 +49,8 @@ class QueueSource(NamedTuple):
 
 def parse_queue(text: str, endpoint: str | None = None) -> QueueSource:
     """The queue that a text names; `endpoint` is the usual queue manager."""
-    elsewhere = _ELSEWHERE.fullmatch(text)
-    if elsewhere:
-        endpoint, text = elsewhere[1], elsewhere[2]
+    elsewhere, text = _split(text)
+    endpoint = elsewhere or endpoint
     if text.lower().startswith(OUTGOING):
         return QueueSource(text[len(OUTGOING) :], "outgoing", endpoint)
     for suffix, kind in _SUFFIXES.items():
@@ -53,6 +59,12 @@ def parse_queue(text: str, endpoint: str | None = None) -> QueueSource:
             # Those of the machine have no name of their own.
             return QueueSource("" if name.lower() in _MACHINE else name, kind, endpoint)
     return QueueSource(text, "queue", endpoint)
+
+
+def _split(text: str) -> tuple[str | None, str]:
+    """What stands before and behind `::`."""
+    found = None if _FORMAT_NAME.match(text) else _ELSEWHERE.fullmatch(text)
+    return (found[1], found[2]) if found else (None, text)
 
 
 def read_source(spark: "SparkSession", text: str, *, endpoint: str | None = None) -> "DataFrame":
@@ -64,7 +76,7 @@ def read_source(spark: "SparkSession", text: str, *, endpoint: str | None = None
     folder = Path(text)
     if folder.is_dir():
         return _read_folder(spark, folder)
-    if "/" in text and not _ELSEWHERE.fullmatch(text) and "=" not in text:
+    if "/" in text and _split(text)[0] is None and "=" not in text:
         raise PipelineError(
             f"there is no folder {text}",
             cause="The path is misspelt, or nothing was archived there yet.",
@@ -111,7 +123,12 @@ def _read_folder(spark: "SparkSession", folder: Path) -> "DataFrame":
             cause="It is neither an archive nor a folder of Parquet files.",
             remedy="Make one with `openmsmq pipeline archive` or `openmsmq pipeline decode`.",
         )
-    return spark.read.parquet(str(folder.absolute()))
+    reader = spark.read.option("pathGlobFilter", "*.parquet")
+    # What `decode` has written: its report lies beside the table, and not all rows are messages.
+    table = folder / MESSAGES
+    rows = reader.parquet(literal_path(table if table.is_dir() else folder))
+    is_decoded = KIND in rows.columns
+    return rows.filter(f"{KIND} = '{PacketKind.MESSAGE}'") if is_decoded else rows
 
 
 def united(frames: "Sequence[DataFrame]") -> "DataFrame":
