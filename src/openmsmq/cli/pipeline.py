@@ -83,21 +83,21 @@ def spark_session(master: str | None) -> "Iterator[SparkSession]":
         QueueError: a failure inside Spark, as what it was.
     """
     from openmsmq.spark import session
+    from openmsmq.spark.pipelines.failures import explained
     from openmsmq.spark.session import place
 
     new = not _has_session()
     # A server of Spark Connect has settings of its own.
     conf = {} if "spark.remote" in place(master, os.environ) else CONF
-    with filtered_stderr() if new else nullcontext():
-        spark = session(master, app_name="openmsmq pipeline", **conf)
-    from openmsmq.spark.pipelines.failures import explained
-
-    try:
-        with explained(), quiet_python():
-            yield spark
-    finally:
-        if new:
-            spark.stop()
+    with explained():
+        with filtered_stderr() if new else nullcontext():
+            spark = session(master, app_name="openmsmq pipeline", **conf)
+        try:
+            with quiet_python():
+                yield spark
+        finally:
+            if new:
+                spark.stop()
 
 
 def _has_session() -> bool:

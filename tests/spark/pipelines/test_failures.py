@@ -52,6 +52,45 @@ def test_other_errors_are_told_by_their_first_line() -> None:
     )
 
 
+def test_an_error_in_the_jvm_is_told_without_its_wrapping() -> None:
+    text = (
+        "An error occurred while calling o36.parquet.\n"
+        ": org.apache.spark.SparkException: [FAILED_READ_FILE] Not a file of Parquet.\n\tat java"
+    )
+    assert explain(text).detail == "[FAILED_READ_FILE] Not a file of Parquet."
+
+
+def test_an_error_in_a_python_process_of_spark_is_told_by_its_last_line() -> None:
+    text = (
+        "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
+        '  File "x.py", line 1, in y\nValueError: first\n\nDuring handling, another:\n\n'
+        "TypeError: a column of text\n"
+    )
+    assert explain(text).detail == "a column of text"
+
+
+def test_a_spark_that_does_not_start_is_explained() -> None:
+    text = "[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number."
+    assert "there is no such master" in explain(text).cause
+
+
+@pytest.mark.parametrize(
+    "error", [NotADirectoryError(20, "Not a directory", "/etc/passwd/x"), OSError("no room")]
+)
+def test_files_that_cannot_be_used_are_told(error: OSError) -> None:
+    with pytest.raises(PipelineError) as caught, explained():
+        raise error
+    assert caught.value.detail == str(error)
+    assert "file or folder" in caught.value.cause
+
+
+def test_an_error_of_py4j_is_explained() -> None:
+    from py4j.protocol import Py4JError
+
+    with pytest.raises(PipelineError, match="no answer"), explained():
+        raise Py4JError("no answer")
+
+
 def test_an_error_of_spark_is_explained() -> None:
     from pyspark.errors import PySparkException
 

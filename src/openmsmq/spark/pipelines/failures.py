@@ -46,31 +46,59 @@ _OF_SPARK: Final = {
         "A condition is no expression of SQL.",
         "Write it as behind WHERE, and put it in quotes for the shell.",
     ),
+    "[JAVA_GATEWAY_EXITED": (
+        "Spark does not start: there is no such master, or a setting of Spark or Java is wrong.",
+        "See what Spark says above. Masters are like local[2], spark://host:7077 and sc://host.",
+    ),
     "Python worker failed to connect back": (
         "The machine is so busy that a Python process of Spark took over ten seconds to start.",
         "Run the pipeline again when there is less to do; it goes on where it was.",
     ),
 }
+# What py4j puts before the text of an error in the JVM, and Java before its message.
+_JAVA: Final = re.compile(r"\AAn error occurred while calling \S+\n(?:: )?(?:[\w.$]+: )?")
+# The last line of what a Python process of Spark has sent.
+_RAISED: Final = re.compile(r"^(?:pyspark\.\S+: )?[\w.]+(?:Error|Exception): (.+)$", re.MULTILINE)
+_TRACEBACK: Final = "Traceback (most recent call last):"
 _TEXT_LENGTH: Final = 500
 
 
 @contextmanager
 def explained() -> Iterator[None]:
     """Turn an error of Spark into the one that it tells of, with cause and remedy."""
-    # Loaded only here: whoever comes here has loaded Spark.
-    from pyspark.errors import PySparkException
-
     try:
         yield
-    except PySparkException as exc:
-        raise explain(str(exc)) from exc
+    except Exception as exc:
+        if is_of_spark(exc):
+            raise explain(str(exc)) from exc
+        if not isinstance(exc, OSError):
+            raise
+        raise PipelineError(
+            str(exc),
+            cause="A file or folder that the pipeline needs cannot be read or written.",
+            remedy="Name another one, or see to its rights and to the room on the disk.",
+        ) from exc
+
+
+def is_of_spark(error: Exception) -> bool:
+    """Whether Spark or its bridge to the JVM raised it; neither need be installed."""
+    packages = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+    return not packages.isdisjoint(("pyspark", "py4j"))
+
+
+def headline(text: str) -> str:
+    """The line of a text of Spark that says most."""
+    raised = _RAISED.findall(text.partition(_TRACEBACK)[2])
+    if raised:
+        return str(raised[-1]).strip()
+    return _JAVA.sub("", text.strip()).partition("\n")[0]
 
 
 def explain(text: str) -> QueueError:
     """The failure that a text of Spark tells of."""
     ours = _OURS.findall(text)
     if not ours:
-        first = text.strip().partition("\n")[0]
+        first = headline(text)
         told = next((why for part, why in _OF_SPARK.items() if part in text), _UNKNOWN)
         return PipelineError(first[:_TEXT_LENGTH], cause=told[0], remedy=told[1])
     kind, detail = ours[-1]
