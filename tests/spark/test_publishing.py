@@ -9,7 +9,7 @@ import openmsmq
 from openmsmq import Message, QueueManager
 from openmsmq.spark import publishing
 from openmsmq.spark.publishing import AtOnce, OneTransaction, Staging, Targets
-from openmsmq.spark.row_encoder import WrongQueue
+from openmsmq.spark.row_encoder import Place, WrongQueue
 from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.user_message import UserMessage
 
@@ -70,6 +70,30 @@ def test_packets_are_transactional_where_the_queue_is(
 ) -> None:
     target = Targets(qm, transaction, transactional=transactional)(name)
     assert UserMessage(target.builder.build(Message("x"))).transactional == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "says", "expected", "place"),
+    [
+        (FAR, None, True, Place(FAR, transactional=True)),
+        (FAR, True, True, Place(FAR, transactional=True)),
+        (FAR, False, False, Place(FAR, transactional=False)),
+        (ORDERS, False, True, Place(ORDERS)),
+        (PAID, True, False, Place(PAID)),
+    ],
+)
+def test_a_row_says_what_its_message_is_only_for_another_machine(
+    qm: QueueManager,
+    name: str,
+    says: bool | None,  # noqa: FBT001 - a parameter of the test
+    expected: bool,  # noqa: FBT001 - a parameter of the test
+    place: Place,
+) -> None:
+    targets = Targets(qm, "batch", transactional=None)
+    target = targets(name, says)
+    assert UserMessage(target.builder.build(Message("x"))).transactional == expected
+    assert target.place == place
+    assert targets(*place).place == place
 
 
 @pytest.mark.parametrize(("transaction", "name"), [("none", ORDERS), ("partition", PAID)])

@@ -9,7 +9,7 @@ import pytest
 from openmsmq.client.logic.packets import PacketBuilder, Sender
 from openmsmq.client.message import Message
 from openmsmq.spark import row_encoder
-from openmsmq.spark.row_encoder import EncodedRows, RowEncoder, RowFault, WrongQueue
+from openmsmq.spark.row_encoder import EncodedRows, Place, RowEncoder, RowFault, WrongQueue
 from openmsmq.spark.write_columns import WriteColumns
 from openmsmq.wire.format_name import parse_format_name
 from openmsmq.wire.hresult import Hresult
@@ -22,18 +22,20 @@ ID = "{00112233-4455-6677-8899-AABBCCDDEEFF}\\7"
 
 
 class FakeTarget:
-    """A queue that nobody has opened."""
+    """A queue that nobody has opened; only one that is far away cares what a row says."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, *, transactional: bool | None = None) -> None:
+        self.place = Place(name, transactional if "far" in name else None)
         sender = Sender(computer_name="ALPHA", sid=b"")
-        self.builder = PacketBuilder(sender, address_of(NAME), transactional=False)
+        self.builder = PacketBuilder(
+            sender, address_of(NAME), transactional=bool(self.place.transactional)
+        )
 
 
-def open_fake(name: str) -> FakeTarget:
+def open_fake(name: str, transactional: bool | None) -> FakeTarget:  # noqa: FBT001 - of a row
     if "missing" in name:
         raise WrongQueue(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, "no such queue")
-    return FakeTarget(name)
+    return FakeTarget(name, transactional=transactional)
 
 
 def encode(
@@ -50,9 +52,11 @@ def encode(
     return RowEncoder(names, open_fake, queue=default_queue).encode(batch)
 
 
-def views(encoded: EncodedRows, queue: str = ORDERS) -> list[UserMessage]:
+def views(
+    encoded: EncodedRows, queue: str = ORDERS, *, transactional: bool | None = None
+) -> list[UserMessage]:
     assert encoded.faults == []
-    return [UserMessage(packet) for packet in encoded.packets[queue]]
+    return [UserMessage(packet) for packet in encoded.packets[Place(queue, transactional)]]
 
 
 def test_a_row_of_all_properties_becomes_the_message_of_a_client() -> None:
@@ -73,7 +77,7 @@ def test_a_row_of_all_properties_becomes_the_message_of_a_client() -> None:
         acknowledge=["full"],
         journal=[3],
         **class_column,
-    ).packets[ORDERS]
+    ).packets[Place(ORDERS)]
     message = Message(
         b"body",
         "label",
@@ -97,7 +101,7 @@ def test_a_row_of_all_properties_becomes_the_message_of_a_client() -> None:
 
 def test_missing_columns_and_nulls_are_the_defaults_and_recoverable() -> None:
     default = FakeTarget(ORDERS).builder.build(Message(b"", delivery="recoverable"))
-    assert encode(body=[b""]).packets == {ORDERS: [default]}
+    assert encode(body=[b""]).packets == {Place(ORDERS): [default]}
     nulls = encode(
         {"body": pa.binary(), "label": pa.string(), "priority": pa.int8(), "delivery": pa.string()},
         body=[None],
@@ -105,7 +109,7 @@ def test_missing_columns_and_nulls_are_the_defaults_and_recoverable() -> None:
         priority=[None],
         delivery=[None],
     )
-    assert nulls.packets == {ORDERS: [default]}
+    assert nulls.packets == {Place(ORDERS): [default]}
 
 
 def test_a_null_time_is_for_ever() -> None:
@@ -139,11 +143,34 @@ def test_rows_go_where_they_say_in_their_order() -> None:
     )
     columns = WriteColumns({"queue": "to", "body": "body"}, text_body=False)
     found = RowEncoder(columns, open_fake, queue=ORDERS).encode(batch)
-    assert {name: [view.body for view in views(found, name)] for name in found.packets} == {
-        "a": [b"1", b"4"],
-        ORDERS: [b"2"],
-        "b": [b"3"],
+    bodies = {
+        place.name: [view.body for view in views(found, place.name)] for place in found.packets
     }
+    assert bodies == {"a": [b"1", b"4"], ORDERS: [b"2"], "b": [b"3"]}
+
+
+def test_rows_say_what_their_messages_are_on_other_machines() -> None:
+    says = [True, False, None, True]
+    captured = FakeTarget("x").builder.build(Message(b"4"))
+    given: dict[str, Any] = {
+        "body": [b"1", b"2", b"3", b""],
+        "transactional": says,
+        "raw_packet": [None, None, None, captured],
+    }
+    far = encode(queue=["far"] * 4, **given)
+    found = {place: views(far, *place[:1], transactional=place[1]) for place in far.packets}
+    assert {place: [view.body for view in group] for place, group in found.items()} == {
+        ("far", True): [b"1", b"4"],
+        ("far", False): [b"2"],
+        ("far", None): [b"3"],
+    }
+    assert all(
+        view.transactional == bool(place.transactional)
+        for place, group in found.items()
+        for view in group
+    )
+    # A local queue knows better, and keeps the order.
+    assert [view.body for view in views(encode(**given))] == [b"1", b"2", b"3", b"4"]
 
 
 def test_flags_may_be_words_numbers_or_booleans() -> None:
@@ -197,7 +224,10 @@ def test_a_row_that_does_not_fit_names_its_column_and_spares_the_others(
     (fault,) = encoded.faults
     assert (fault.row, fault.column) == (1, column)
     assert re.search(reason, fault.reason)
-    assert [UserMessage(packet).body for packet in encoded.packets[ORDERS]] == [b"good", b"good"]
+    assert [UserMessage(packet).body for packet in encoded.packets[Place(ORDERS)]] == [
+        b"good",
+        b"good",
+    ]
 
 
 def test_the_reasons_say_what_is_allowed() -> None:

@@ -12,6 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 import openmsmq
+from openmsmq.spark.options import WriteOptions
+from openmsmq.spark.write_columns import write_columns
 from openmsmq.spark.writer import BatchWriter, StreamWriter
 from openmsmq.wire.errors import ConfigError
 
@@ -220,7 +222,22 @@ SCHEMA = "body binary"
             SCHEMA,
             "true is not for transaction=none",
         ),
-        ({"transactional": "false", "transaction": "partition"}, SCHEMA, "needs transaction=none"),
+        (
+            {"transactional": "false", "transaction": "partition"},
+            SCHEMA,
+            "false is not for transaction=partition",
+        ),
+        (
+            {"transactionalColumn": "plain", "transaction": "none"},
+            "body binary, plain boolean",
+            "option transactionalColumn: for transaction=batch only",
+        ),
+        (
+            {"transactionalColumn": "plain"},
+            "body binary, plain string",
+            "column plain: is string; allowed is boolean",
+        ),
+        ({"appSpecificColumn": "n"}, SCHEMA, "option appSpecificColumn: there is no column 'n'"),
         ({"labelColumn": "name"}, SCHEMA, "option labelColumn: there is no column 'name'"),
         ({}, "body binary, colour string", "column colour: no property of a message"),
         ({}, "body int", "column body: is int; allowed is binary, string"),
@@ -274,6 +291,21 @@ def test_overwriting_needs_one_queue_and_a_batch(options: dict[str, str], text: 
 def test_a_row_that_was_read_can_be_written() -> None:
     schema = "queue string, lookup_id long, id string, body binary, sent_time timestamp, ack string"
     BatchWriter({"queue": ORDERS}, _schema(schema), overwrite=False)
+
+
+def test_what_a_message_was_counts_only_when_an_option_says_so() -> None:
+    schema = _schema("body binary, transactional boolean")
+    assert "transactional" not in write_columns(schema, WriteOptions.parse({"queue": ORDERS})).names
+    given = {"queue": ORDERS, "transactionalColumn": "transactional"}
+    named = write_columns(schema, WriteOptions.parse(given))
+    assert named.names["transactional"] == "transactional"
+
+
+@pytest.mark.parametrize(
+    "options", [{"transactional": "false"}, {"transactional": "false", "transaction": "none"}]
+)
+def test_messages_for_other_machines_need_not_be_transactional(options: dict[str, str]) -> None:
+    BatchWriter({"queue": ORDERS} | options, _schema(SCHEMA), overwrite=False)
 
 
 def _schema(text: str) -> StructType:

@@ -96,8 +96,8 @@ class PartitionWrite:
                 f"row {self._row + fault.row} of partition {self._partition}, "
                 f"column {fault.column}: {fault.reason}"
             )
-        for name, group in packets.items():
-            publishing.send(targets(name), group)
+        for place, group in packets.items():
+            publishing.send(targets(*place), group)
             self._messages += len(group)
         if faults and options.dead_letter_queue is not None:
             target = targets(options.dead_letter_queue)

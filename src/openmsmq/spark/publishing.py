@@ -15,7 +15,7 @@ from openmsmq.wire.errors import ConfigError, MsmqError
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 
-from .row_encoder import WrongQueue
+from .row_encoder import Place, WrongQueue
 
 BATCH: Final = "batch"
 PARTITION: Final = "partition"
@@ -54,7 +54,7 @@ class Written(WriterCommitMessage):
 class OpenTarget:
     """A queue that is open to send."""
 
-    name: str
+    place: Place
     queue: Queue
     builder: PacketBuilder
 
@@ -64,7 +64,7 @@ class Targets:
 
     Args:
         transaction: "batch", "partition" or "none".
-        transactional: what messages for other machines are.
+        transactional: what messages for other machines are where their rows do not say.
     """
 
     def __init__(
@@ -73,25 +73,38 @@ class Targets:
         self._manager = manager
         self._transaction = transaction
         self._elsewhere = transaction != NONE if transactional is None else transactional
-        self._open: dict[str, OpenTarget | WrongQueue] = {}
+        self._open: dict[tuple[str, bool | None], OpenTarget | WrongQueue] = {}
 
-    def __call__(self, name: str) -> OpenTarget:
+    def __call__(
+        self,
+        name: str,
+        transactional: bool | None = None,  # noqa: FBT001 - as a `Place` has it
+    ) -> OpenTarget:
         """The queue of this name.
+
+        Args:
+            transactional: what the messages are if the queue is on another machine; None if
+                nobody has said so.
 
         Raises:
             WrongQueue: there is none.
             ConfigError: it does not take messages in or outside transactions.
         """
-        found = self._open.get(name)
+        key = (name, transactional)
+        found = self._open.get(key)
         if found is None:
             if len(self._open) >= MAX_TARGETS:
                 self._close()
-            found = self._open[name] = self._target(name)
+            found = self._open[key] = self._target(*key)
         if isinstance(found, WrongQueue):
             raise found.with_traceback(None)
         return found
 
-    def _target(self, name: str) -> OpenTarget | WrongQueue:
+    def _target(
+        self,
+        name: str,
+        wanted: bool | None,  # noqa: FBT001 - as above
+    ) -> OpenTarget | WrongQueue:
         if "," in name and self._transaction == BATCH:
             code = Hresult.MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION
             return WrongQueue(code, "transaction=batch needs one queue for each row")
@@ -102,7 +115,8 @@ class Targets:
                 return WrongQueue(exc.code, exc.detail)
             raise
         takes = queue.is_transactional()
-        transactional = self._elsewhere if takes is None else takes
+        elsewhere = self._elsewhere if wanted is None else wanted
+        transactional = elsewhere if takes is None else takes
         if transactional and self._transaction == NONE:
             raise ConfigError(
                 f"option transaction: none is not for the transactional queue {name}; "
@@ -113,7 +127,9 @@ class Targets:
                 f"option transaction: partition needs a transactional queue, which {name} is not; "
                 "allowed is batch or none"
             )
-        return OpenTarget(name, queue, queue.packet_builder(transactional=transactional))
+        # Rows for a local queue stay together, and in their order, whatever they say.
+        place = Place(name, elsewhere if takes is None else None)
+        return OpenTarget(place, queue, queue.packet_builder(transactional=transactional))
 
     def _close(self) -> None:
         for target in self._open.values():
@@ -149,7 +165,7 @@ class Staging:
     def send(self, target: OpenTarget, packets: Iterable[bytes]) -> None:
         """Stage packets in parts of bounded size."""
         self._used = True
-        self._producer.stage_packets(self._batch, *self._stage, target.name, packets)
+        self._producer.stage_packets(self._batch, *self._stage, target.place.name, packets)
 
     def finish(self) -> tuple[int, int] | None:
         """What is staged."""

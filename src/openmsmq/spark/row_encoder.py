@@ -22,7 +22,7 @@ MAX_FAMILIES: Final = 4096
 _WIDE: Final = frozenset((BodyType.VT_BSTR, BodyType.VT_LPWSTR))
 _NARROW: Final = frozenset((BodyType.VT_EMPTY, BodyType.VT_LPSTR))
 # One row of these columns makes one message; all others together choose the template.
-_OWN: Final = ("queue", "body", "label", "correlation_id", "raw_packet")
+_OWN: Final = ("queue", "transactional", "body", "label", "correlation_id", "raw_packet")
 _MAX_U32: Final = (1 << 32) - 1
 _MAX_U16: Final = (1 << 16) - 1
 _MAX_PRIORITY: Final = 7
@@ -34,12 +34,24 @@ class WrongQueue(QueueError):
     """A name that no message can be sent to."""
 
 
+class Place(NamedTuple):
+    """Where messages go, and as what.
+
+    Attributes:
+        transactional: what messages for another machine are; None for a local queue, which says
+            so itself, and where a row does not say.
+    """
+
+    name: str
+    transactional: bool | None = None
+
+
 class Target(Protocol):
     """A queue that messages are encoded for."""
 
     @property
-    def name(self) -> str:
-        """The name that the user gave."""
+    def place(self) -> Place:
+        """Its name as the user gave it; rows that differ in nothing else have the same one."""
 
     @property
     def builder(self) -> PacketBuilder:
@@ -55,9 +67,9 @@ class RowFault(NamedTuple):
 
 
 class EncodedRows(NamedTuple):
-    """The packets of one batch for each queue in the order of the rows, and the other rows."""
+    """The packets of one batch for each place in the order of the rows, and the other rows."""
 
-    packets: dict[str, list[bytes]]
+    packets: dict[Place, list[bytes]]
     faults: list[RowFault]
 
 
@@ -66,7 +78,8 @@ class RowEncoder:
 
     Args:
         columns: which column is what.
-        target: opens a queue by name, or raises a `WrongQueue`.
+        target: opens a queue by name and by what a row says that its message is, or raises a
+            `WrongQueue`.
         queue: where rows go that name no queue.
         body_encoding: of bodies that are strings.
     """
@@ -74,7 +87,7 @@ class RowEncoder:
     def __init__(
         self,
         columns: WriteColumns,
-        target: Callable[[str], Target],
+        target: Callable[[str, bool | None], Target],
         *,
         queue: str | None,
         body_encoding: str = "utf-16",
@@ -84,7 +97,7 @@ class RowEncoder:
         self._queue = queue
         self._text_type = BodyType.VT_BSTR if body_encoding == "utf-16" else BodyType.VT_EMPTY
         self._shared = [prop for prop in columns.names if prop not in _OWN]
-        self._families: dict[tuple[str, tuple[Any, ...]], Family] = {}
+        self._families: dict[tuple[str, bool | None, tuple[Any, ...]], tuple[Place, Family]] = {}
 
     def encode(self, batch: pa.RecordBatch) -> EncodedRows:
         """The packets of the rows of a batch."""
@@ -96,22 +109,23 @@ class RowEncoder:
         packets = encoded.packets
         families = self._families
         for row, own in enumerate(self._rows(lists, batch.num_rows)):
-            queue, shared, body, label, correlation_id, raw_packet = own
+            queue, transactional, shared, body, label, correlation_id, raw_packet = own
             name = queue or self._queue or ""
             try:
                 if raw_packet is not None:
-                    packet = self._again(name, raw_packet)
+                    place, packet = self._again(name, transactional, raw_packet)
                 else:
-                    family = families.get((name, shared)) or self._family(name, shared)
+                    key = (name, transactional, shared)
+                    place, family = families.get(key) or self._family(*key)
                     packet = family.build(body, label or "", correlation_id)
             except _Unfit as exc:
                 encoded.faults.append(RowFault(row, exc.column, exc.reason))
             except ValueError as exc:
                 encoded.faults.append(self._blame(row, label or "", correlation_id, exc))
             else:
-                group = packets.get(name)
+                group = packets.get(place)
                 if group is None:
-                    group = packets[name] = []
+                    group = packets[place] = []
                 group.append(packet)
         return encoded
 
@@ -129,6 +143,7 @@ class RowEncoder:
             bodies = [body or b"" for body in bodies]
         return zip(
             lists.get("queue", nothing),
+            lists.get("transactional", nothing),
             zip(*shared, strict=True) if shared else repeat((), count),
             bodies,
             lists.get("label", nothing),
@@ -141,24 +156,35 @@ class RowEncoder:
         wide = (self._text_type if body_type is None else body_type) in _WIDE
         return (text or "").encode("utf-16-le" if wide else "utf-8")
 
-    def _open(self, name: str) -> Target:
+    def _open(self, name: str, transactional: bool | None) -> Target:  # noqa: FBT001 - of a row
         column = self._columns.name("queue")
         if not name:
             raise _Unfit(column, "names no queue, and there is no option queue")
         try:
-            return self._target(name)
+            return self._target(name, transactional)
         except WrongQueue as exc:
             raise _Unfit(column, f"{name}: {exc}") from exc
 
-    def _again(self, name: str, packet: bytes) -> bytes:
-        builder = self._open(name).builder
+    def _again(
+        self,
+        name: str,
+        transactional: bool | None,  # noqa: FBT001 - of a row
+        packet: bytes,
+    ) -> tuple[Place, bytes]:
+        target = self._open(name, transactional)
         try:
-            return builder.again(packet)
+            return target.place, target.builder.again(packet)
         except (MalformedPacket, ValueError) as exc:
             raise _Unfit(self._columns.name("raw_packet"), str(exc)) from exc
 
-    def _family(self, name: str, shared: tuple[Any, ...]) -> Family:
-        builder = self._open(name).builder
+    def _family(
+        self,
+        name: str,
+        transactional: bool | None,  # noqa: FBT001 - of a row
+        shared: tuple[Any, ...],
+    ) -> tuple[Place, Family]:
+        target = self._open(name, transactional)
+        builder = target.builder
         values: dict[str, Any] = {"delivery": "recoverable"}
         if self._columns.text_body:
             values["body_type"] = int(self._text_type)
@@ -171,11 +197,11 @@ class RowEncoder:
                     builder.family(Message(**{prop: value}))
             except (ValueError, QueueError) as exc:
                 raise _Unfit(self._columns.name(prop), str(exc)) from exc
-        family = builder.family(Message(**values))
+        found = target.place, builder.family(Message(**values))
         if len(self._families) >= MAX_FAMILIES:
             self._families.clear()
-        self._families[name, shared] = family
-        return family
+        self._families[name, transactional, shared] = found
+        return found
 
     def _blame(self, row: int, label: str, correlation_id: Any, exc: ValueError) -> RowFault:
         """Find out which column does not fit."""

@@ -19,6 +19,7 @@ from pyspark.sql.types import (
 from openmsmq.wire.errors import ConfigError
 
 from .columns import COLUMNS
+from .option_names import camel
 from .options import WRITABLE, WriteOptions
 
 _TEXT: Final = (StringType,)
@@ -42,11 +43,14 @@ _TYPES: Final[dict[str, tuple[type[DataType], ...]]] = {
     "journal": (*_WHOLE, BooleanType),
     "class": _WHOLE,
     "raw_packet": _BYTES,
+    "transactional": (BooleanType,),
 }
 # The command line's word for it.
 _ALIASES: Final = {"acknowledge": "ack"}
+# Rows that were read tell so of the message that they were: only an option makes it count.
+_NAMED_ONLY: Final = frozenset({"transactional"})
 # The queue manager gives these to every message itself, so a row that was read can be written.
-_GIVEN_BY_THE_QUEUE_MANAGER: Final = COLUMNS.keys() - set(WRITABLE)
+_GIVEN_BY_THE_QUEUE_MANAGER: Final = COLUMNS.keys() - set(WRITABLE) | _NAMED_ONLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +94,18 @@ def _find(schema: StructType, options: WriteOptions) -> dict[str, str]:
         if renamed is not None:
             if renamed not in schema.names:
                 raise ConfigError(
-                    f"option {_option(prop)}: there is no column {renamed!r}; "
+                    f"option {camel(prop)}Column: there is no column {renamed!r}; "
                     f"the columns are {', '.join(schema.names)}"
                 )
             names[prop] = renamed
         elif prop == "queue" and options.queue is not None:
             # Rows that were read name the queue that they come from.
             continue
-        else:
+        elif prop not in _NAMED_ONLY:
             for name in (_ALIASES.get(prop, prop), prop):
                 if name in schema.names:
                     names[prop] = name
     return names
-
-
-def _option(prop: str) -> str:
-    first, *rest = prop.split("_")
-    return first + "".join(map(str.capitalize, rest)) + "Column"
 
 
 def _check_known(schema: StructType, names: Mapping[str, str]) -> None:

@@ -29,6 +29,7 @@ WRITABLE: Final = (
     "journal",
     "class",
     "raw_packet",
+    "transactional",
 )
 WRITE: Final[dict[str, values.Reader[Any]]] = {
     "queue": values.text,
@@ -51,7 +52,8 @@ class WriteOptions:
     Attributes:
         queue: where every row goes that names no queue itself.
         columns: property of a message -> column that holds it, where the names differ.
-        transactional: what messages for another machine are; a local queue says so itself.
+        transactional: what messages for another machine are where no column says so; a local
+            queue says so itself.
         body_encoding: of bodies that are strings: UTF-16 as VT_BSTR, or UTF-8 with body type 0.
     """
 

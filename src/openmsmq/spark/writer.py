@@ -19,12 +19,11 @@ from openmsmq.wire.errors import ConfigError
 from .connection import open_connection
 from .options import WriteOptions
 from .partition_write import PartitionWrite, mode_of
-from .publishing import BATCH, NONE, Written
+from .publishing import BATCH, NONE, PARTITION, Written
 from .streaming_batch import streaming_batch
 from .write_columns import WriteColumns, write_columns
 
 MAX_KEY: Final = 200
-_NEEDS_NONE: Final = "false needs transaction=none"
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -131,11 +130,12 @@ def _check(options: WriteOptions) -> None:
     """
     if options.dead_letter_queue is not None and options.on_error != "deadletter":
         raise ConfigError("option deadLetterQueue: for onError=deadletter only")
-    if options.transactional is not None and options.transactional == (options.transaction == NONE):
-        raise ConfigError(
-            "option transactional: "
-            + ("true is not for transaction=none" if options.transactional else _NEEDS_NONE)
-        )
+    if options.transactional is True and mode_of(options) == NONE:
+        raise ConfigError("option transactional: true is not for transaction=none")
+    if options.transactional is False and mode_of(options) == PARTITION:
+        raise ConfigError("option transactional: false is not for transaction=partition")
+    if "transactional" in options.columns and mode_of(options) != BATCH:
+        raise ConfigError("option transactionalColumn: for transaction=batch only")
     if options.idempotency_key is not None and mode_of(options) != BATCH:
         raise ConfigError("option idempotencyKey: for transaction=batch only")
 
