@@ -1,11 +1,16 @@
 """`openmsmq status`, and who answers."""
 
+import hashlib
+import json
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 from tests.cli.running import SECONDS, Manager, run
+from tests.net.certificate import Authority
 
+import openmsmq
 from openmsmq import __version__
 
 
@@ -92,6 +97,32 @@ CLOSED_STREAMS = (
     ("top --count 1 <&- >&- 2>&-", 0),
     (r"queue delete '.\private$\closed' <&- >&- 2>&-", 0),
 )
+
+
+def test_a_queue_manager_on_the_network_is_reached_with_a_token_from_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = Authority(tmp_path)
+    certificate, key = authority.issue("127.0.0.1")
+    tokens = tmp_path / "tokens.toml"
+    tokens.write_text(f'"{hashlib.sha256(b"secret").hexdigest()}" = "uid:{os.geteuid()}"\n')
+    running = openmsmq.embedded(
+        local_port=0, local_certificate=certificate, local_key=key, local_tokens=tokens
+    )
+    try:
+        there = ["status", "--json", "--socket", running.endpoints["local-tcp"]]
+        outcome = run(there)
+        assert outcome.code == 1
+        assert "OPENMSMQ_TOKEN_FILE can name a file with it" in outcome.err
+        token = tmp_path / "token"
+        token.write_text("secret\n")
+        monkeypatch.setenv("OPENMSMQ_TOKEN_FILE", str(token))
+        monkeypatch.setenv("OPENMSMQ_CA_FILE", str(authority.file))
+        outcome = run(there)
+        assert (outcome.code, outcome.err) == (0, "")
+        assert json.loads(outcome.raw)["endpoints"]["local-tcp"] == there[-1]
+    finally:
+        running.close()
 
 
 def test_streams_may_be_closed(manager: Manager) -> None:

@@ -57,6 +57,31 @@ def test_a_file_that_has_no_certificates_is_refused(tmp_path: Path) -> None:
             find_address("localhost:1", token="secret", ca_file=ca_file)
 
 
+def test_the_environment_can_name_files_with_token_and_certificates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("secret\n")
+    monkeypatch.setenv("OPENMSMQ_TOKEN_FILE", str(token))
+    found = find_address("localhost:1", token=None, ca_file=None)
+    assert isinstance(found, TcpAddress)
+    assert found.token == "secret"
+    given = find_address("localhost:1", token="given", ca_file=None)
+    assert isinstance(given, TcpAddress)
+    assert given.token == "given"
+    # Sockets need none, and an empty variable is none.
+    assert find_address("openmsmq.sock", token=None, ca_file=None) == UnixAddress(
+        Path("openmsmq.sock")
+    )
+    monkeypatch.setenv("OPENMSMQ_CA_FILE", str(tmp_path / "ca.pem"))
+    with pytest.raises(ConfigError, match=r"ca_file: .*ca\.pem"):
+        find_address("localhost:1", token=None, ca_file=None)
+    monkeypatch.setenv("OPENMSMQ_CA_FILE", "")
+    token.unlink()
+    with pytest.raises(ConfigError, match=r"\$OPENMSMQ_TOKEN_FILE: .*token"):
+        find_address("localhost:1", token=None, ca_file=None)
+
+
 def test_without_an_address_the_environment_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENMSMQ_SOCKET", "/run/openmsmq.sock")
     found = find_address(None, token=None, ca_file=None)

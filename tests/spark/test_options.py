@@ -156,6 +156,21 @@ def test_options_that_do_not_go_together_are_refused(given: dict[str, str], mess
         ReadOptions.parse(given)
 
 
+def test_what_is_not_given_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENMSMQ_SOCKET", "far:4000")
+    monkeypatch.setenv("OPENMSMQ_TOKEN_FILE", "/run/token")
+    monkeypatch.setenv("OPENMSMQ_CA_FILE", "/run/ca.pem")
+    found = ReadOptions.parse(QUEUE).connection
+    assert (found.endpoint, found.token_file) == ("far:4000", "/run/token")
+    assert found.ca_file == "/run/ca.pem"
+    given = {"auth.token": "s3cret", "auth.caFile": "/mine.pem"}
+    found = ReadOptions.parse({**QUEUE, **given}).connection
+    assert (found.token, found.token_file, found.ca_file) == ("s3cret", None, "/mine.pem")
+    # Sockets need none.
+    found = ReadOptions.parse({**QUEUE, "endpoint": "/run/a=b/openmsmq.sock"}).connection
+    assert (found.token_file, found.ca_file) == (None, None)
+
+
 @pytest.mark.parametrize("endpoint", ["msmq://host", "DIRECT=OS:host", "http://host:80"])
 def test_other_servers_are_refused_until_they_can_be_read(endpoint: str) -> None:
     with pytest.raises(ConfigError, match="remotely is not there yet"):

@@ -13,13 +13,16 @@ SocketOption = Annotated[
     typer.Option(
         "--socket",
         metavar="PATH",
-        help="Socket of the queue manager; else $OPENMSMQ_SOCKET, else the default data directory.",
+        help=(
+            "Socket of the queue manager, or HOST:PORT (token in $OPENMSMQ_TOKEN_FILE); else "
+            "$OPENMSMQ_SOCKET, else the default data directory."
+        ),
     ),
 ]
 
 
 def connect(socket: Path | None) -> "QueueManager":
-    """Connect to the queue manager at this socket, or where one is by default.
+    """Connect to the queue manager at this socket or host and port, or where one is by default.
 
     Raises:
         ConnectionLost: nobody answers there.
@@ -27,4 +30,4 @@ def connect(socket: Path | None) -> "QueueManager":
     # Loaded only here: help and wrong usage need no client.
     from openmsmq.client import connect as connect_client
 
-    return connect_client(socket)
+    return connect_client(None if socket is None else str(socket))

@@ -1,8 +1,9 @@
 """Where a queue manager is: the path of its Unix socket, or host and port with TLS."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from openmsmq.net.local.paths import SOCKET_VARIABLE, default_socket
 from openmsmq.wire.errors import ConfigError
@@ -11,6 +12,11 @@ from .errors import ConnectionLost
 
 if TYPE_CHECKING:
     from ssl import SSLContext
+
+
+# Files with what says over TCP who the user is, and whom to trust.
+TOKEN_FILE_VARIABLE: Final = "OPENMSMQ_TOKEN_FILE"  # noqa: S105 - the name of a variable
+CA_FILE_VARIABLE: Final = "OPENMSMQ_CA_FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +53,9 @@ def find_address(
     Args:
         address: path of a socket or `host:port`; without one, $OPENMSMQ_SOCKET, else the socket
             in the default data directory.
-        token: stands for the user over TCP.
-        ca_file: certificates to trust over TCP instead of the system's.
+        token: stands for the user over TCP; without one, what is in the file $OPENMSMQ_TOKEN_FILE.
+        ca_file: certificates to trust over TCP instead of the system's; without it,
+            $OPENMSMQ_CA_FILE.
 
     Raises:
         ConfigError: it cannot be used; the text names the argument.
@@ -62,9 +69,41 @@ def find_address(
                 f"address: {address} is a socket; token and ca_file are for host:port"
             )
         return UnixAddress(Path(address))
+    token = token or environment_token()
     if not token:
-        raise ConfigError(f"token: {address} needs one; over the network it says who you are")
-    return TcpAddress(*host_and_port, token, trusting(ca_file))
+        raise ConfigError(
+            f"token: {address} needs one; over the network it says who you are. "
+            f"{TOKEN_FILE_VARIABLE} can name a file with it"
+        )
+    return TcpAddress(
+        *host_and_port, token, trusting(ca_file or os.environ.get(CA_FILE_VARIABLE) or None)
+    )
+
+
+def environment_token() -> str | None:
+    """The token that the environment names a file of.
+
+    Raises:
+        ConfigError: the file cannot be read.
+    """
+    file = os.environ.get(TOKEN_FILE_VARIABLE)
+    return read_token(Path(file), f"${TOKEN_FILE_VARIABLE}") if file else None
+
+
+def read_token(file: Path, name: str) -> str:
+    """The token in a file.
+
+    Args:
+        file: has nothing but the token.
+        name: what named the file, for errors.
+
+    Raises:
+        ConfigError: the file cannot be read.
+    """
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"{name}: {file}: {exc}") from None
 
 
 def trusting(ca_file: str | Path | None) -> "SSLContext":

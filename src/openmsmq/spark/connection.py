@@ -4,9 +4,9 @@ import time
 from pathlib import Path
 from typing import Final
 
+from openmsmq.client.address import read_token
 from openmsmq.client.blocking.queue_manager import QueueManager, connect
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.wire.errors import ConfigError
 
 from .options import ConnectionOptions
 
@@ -37,7 +37,4 @@ def open_connection(options: ConnectionOptions) -> QueueManager:
 def _token(options: ConnectionOptions) -> str | None:
     if options.token_file is None:
         return options.token
-    try:
-        return Path(options.token_file).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as exc:
-        raise ConfigError(f"option auth.tokenFile: {options.token_file}: {exc}") from None
+    return read_token(Path(options.token_file), "option auth.tokenFile")

@@ -1,9 +1,12 @@
 """How the data source reaches the queue manager: the part of the options that all roles share."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
+from openmsmq.client.address import CA_FILE_VARIABLE, TOKEN_FILE_VARIABLE, split_host
+from openmsmq.net.local.paths import SOCKET_VARIABLE
 from openmsmq.wire.errors import ConfigError
 
 from . import option_values as values
@@ -38,19 +41,23 @@ class ConnectionOptions:
 
     @classmethod
     def from_values(cls, found: Mapping[str, Any]) -> Self:
-        """The part of the options that is about the connection."""
-        endpoint = found.get("endpoint")
-        if endpoint is not None and ("://" in endpoint or "=" in endpoint):
+        """The part of the options that is about the connection.
+
+        What is not given is taken from the environment here and now: other machines may not have
+        it.
+        """
+        endpoint = found.get("endpoint") or os.environ.get(SOCKET_VARIABLE)
+        if endpoint and ("://" in endpoint or ("=" in endpoint and "/" not in endpoint)):
             raise ConfigError(
                 f"option endpoint: {endpoint!r} is not a queue manager of openmsmq; it is the path "
                 "of a socket or host:port. Reading other MSMQ servers remotely is not there yet"
             )
         if "auth.token" in found and "auth.tokenFile" in found:
             raise ConfigError("option auth.token: not together with auth.tokenFile")
-        return cls(
-            endpoint,
-            found.get("auth.token"),
-            found.get("auth.tokenFile"),
-            found.get("auth.caFile"),
-            found.get("connectTimeout", CONNECT_SECONDS),
-        )
+        token, token_file = found.get("auth.token"), found.get("auth.tokenFile")
+        ca_file = found.get("auth.caFile")
+        if endpoint and split_host(endpoint):
+            token_file = token_file or (None if token else os.environ.get(TOKEN_FILE_VARIABLE))
+            ca_file = ca_file or os.environ.get(CA_FILE_VARIABLE)
+        timeout = found.get("connectTimeout", CONNECT_SECONDS)
+        return cls(endpoint, token, token_file or None, ca_file or None, timeout)

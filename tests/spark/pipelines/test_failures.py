@@ -85,7 +85,7 @@ def test_files_that_cannot_be_used_are_told(error: OSError) -> None:
 
 
 def test_an_error_of_py4j_is_explained() -> None:
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # has no types
 
     with pytest.raises(PipelineError, match="no answer"), explained():
         raise Py4JError("no answer")

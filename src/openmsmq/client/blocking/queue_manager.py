@@ -35,8 +35,9 @@ def connect(
     Args:
         address: path of its Unix socket, or `host:port` for TLS; without one, $OPENMSMQ_SOCKET,
             else the socket in the default data directory.
-        token: says who you are over TCP.
-        ca_file: certificates to trust over TCP instead of the system's.
+        token: says who you are over TCP; without one, what is in the file $OPENMSMQ_TOKEN_FILE.
+        ca_file: certificates to trust over TCP instead of the system's, or of those in
+            $OPENMSMQ_CA_FILE.
         timeout: seconds to wait for the connection.
         reconnect: when the queue manager is lost, calls that wait for messages wait for it to come
             back and go on, and other calls try to connect once. A call that was under way and does

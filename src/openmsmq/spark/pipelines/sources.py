@@ -6,7 +6,7 @@ usual one has it.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -67,8 +67,20 @@ def _split(text: str) -> tuple[str | None, str]:
     return (found[1], found[2]) if found else (None, text)
 
 
-def read_source(spark: "SparkSession", text: str, *, endpoint: str | None = None) -> "DataFrame":
+def read_source(
+    spark: "SparkSession",
+    text: str,
+    *,
+    endpoint: str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> "DataFrame":
     """The messages of a source as they are now.
+
+    Args:
+        spark: the session.
+        text: the source.
+        endpoint: the usual queue manager.
+        options: more options of the data source for queues, such as `auth.tokenFile`.
 
     Raises:
         PipelineError: a folder holds no messages.
@@ -82,36 +94,47 @@ def read_source(spark: "SparkSession", text: str, *, endpoint: str | None = None
             cause="The path is misspelt, or nothing was archived there yet.",
             remedy="Name the folder of an archive, a folder of Parquet files, or a queue.",
         )
-    return spark.read.format("msmq").options(**parse_queue(text, endpoint).options()).load()
+    given = {**(options or {}), **parse_queue(text, endpoint).options()}
+    return spark.read.format("msmq").options(**given).load()
 
 
 def read_sources(
-    spark: "SparkSession", texts: Iterable[str], *, endpoint: str | None = None
+    spark: "SparkSession",
+    texts: Iterable[str],
+    *,
+    endpoint: str | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> "list[DataFrame]":
     """The messages of several sources."""
-    return [read_source(spark, text, endpoint=endpoint) for text in texts]
+    return [read_source(spark, text, endpoint=endpoint, options=options) for text in texts]
 
 
 def stream_sources(
-    spark: "SparkSession", texts: Iterable[str], *, endpoint: str | None = None
+    spark: "SparkSession",
+    texts: Iterable[str],
+    *,
+    endpoint: str | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> "list[DataFrame]":
     """The messages of several queues as streams, from what is there now on.
 
     Raises:
         PipelineError: one is a folder, which does not grow.
     """
-    return [_stream_source(spark, text, endpoint) for text in texts]
+    return [_stream_source(spark, text, endpoint, options or {}) for text in texts]
 
 
-def _stream_source(spark: "SparkSession", text: str, endpoint: str | None) -> "DataFrame":
+def _stream_source(
+    spark: "SparkSession", text: str, endpoint: str | None, options: Mapping[str, str]
+) -> "DataFrame":
     if Path(text).is_dir():
         raise PipelineError(
             f"{text} is a folder, and only queues can be followed",
             cause="An archive does not tell when more is added to it.",
             remedy="Name the queue or journal itself, or run it without --follow.",
         )
-    options = parse_queue(text, endpoint).options()
-    return spark.readStream.format("msmq").options(**options).load()
+    given = {**options, **parse_queue(text, endpoint).options()}
+    return spark.readStream.format("msmq").options(**given).load()
 
 
 def _read_folder(spark: "SparkSession", folder: Path) -> "DataFrame":
