@@ -13,7 +13,8 @@ from openmsmq.wire.path_name import PathName
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.queue_reference import parse_queue_reference
 
-from .read_options import OUTGOING, QUEUE, ReadOptions
+from .queue_kinds import QUEUE, kind_of
+from .read_options import OUTGOING, ReadOptions
 
 _SUFFIXES: Final = {"journal": "journal", "deadletter": "deadletter", "xact_deadletter": "deadxact"}
 
@@ -46,9 +47,8 @@ def select_queues(manager: QueueManager, options: ReadOptions) -> list[SourceQue
     Raises:
         QueueError: a name is not well formed.
     """
-    kind = options.kind if options.subqueue is None else "subqueue"
     if options.kind == OUTGOING:
-        return [SourceQueue(name, name, kind, name) for name in _outgoing(manager, options)]
+        return [SourceQueue(name, name, OUTGOING, name) for name in _outgoing(manager, options)]
     names: Iterable[str]
     if options.queue_pattern is not None:
         names = _matching(manager, options.queue_pattern)
@@ -59,12 +59,12 @@ def select_queues(manager: QueueManager, options: ReadOptions) -> list[SourceQue
     suffix = f";{options.subqueue}" if options.subqueue else ""
     if options.kind != QUEUE:
         suffix = f";{_SUFFIXES[options.kind]}"
-    return [_source(manager, name + suffix, kind) for name in names]
+    return [_source(manager, name + suffix) for name in names]
 
 
 def key_of(manager: QueueManager, text: str) -> str:
     """The name that offsets have for a queue, whatever spelling the user chose."""
-    return _source(manager, text, QUEUE).key
+    return _source(manager, text).key
 
 
 def not_found(manager: QueueManager, queue: SourceQueue, error: QueueError) -> QueueError:
@@ -79,9 +79,10 @@ def not_found(manager: QueueManager, queue: SourceQueue, error: QueueError) -> Q
     )
 
 
-def _source(manager: QueueManager, text: str, kind: str) -> SourceQueue:
+def _source(manager: QueueManager, text: str) -> SourceQueue:
     here = manager.identity.name
     reference = parse_queue_reference(text)
+    kind = kind_of(reference)
     path = reference if isinstance(reference, PathName) else None
     if isinstance(reference, DirectFormatName) and reference.protocol is DirectProtocol.OS:
         path = reference.path_name

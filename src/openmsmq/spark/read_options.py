@@ -6,16 +6,18 @@ from typing import Any, Final, Self
 
 from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.message_class import MessageClass
+from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.queue_reference import parse_queue_reference
 
 from . import option_values as values
 from .columns import BODY_FORMATS, INCLUDES
 from .connection_options import CONNECTION, ConnectionOptions
 from .option_names import exclude, read_values, snake
+from .queue_kinds import QUEUE, kind_of
 
 NONE: Final = "none"
 EXCLUSIVE: Final = "exclusive"
 LEASE: Final = "lease"
-QUEUE: Final = "queue"
 JOURNAL: Final = "journal"
 OUTGOING: Final = "outgoing"
 # There is one of each on a machine, so they need no name.
@@ -239,7 +241,8 @@ def _check_lease(options: ReadOptions) -> None:
             f"option consumerName: {name!r} is not 1 to {MAX_CONSUMER_NAME} letters, digits, "
             "'-', '_' or '.'"
         )
-    if options.kind != QUEUE or options.subqueue is not None:
+    kinds = {options.kind, *map(_kind, options.queues)}
+    if kinds != {QUEUE} or options.subqueue is not None:
         raise ConfigError(
             "option consume: lease needs queues that have subqueues; use exclusive or none here"
         )
@@ -247,3 +250,11 @@ def _check_lease(options: ReadOptions) -> None:
         raise ConfigError(
             "option startingOffsets: consume=lease takes what is in the queue; allowed is earliest"
         )
+
+
+def _kind(name: str) -> str:
+    """The kind of queue that a name means; one that is not well formed fails when it is opened."""
+    try:
+        return kind_of(parse_queue_reference(name))
+    except QueueError:
+        return QUEUE
