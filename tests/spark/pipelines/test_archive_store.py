@@ -8,6 +8,7 @@ import pytest
 from tests.spark.pipelines.messages import BILLS, ORDERS, frame, planned, rows
 
 from openmsmq.spark.pipelines.archive_store import Archive, read_archive
+from openmsmq.spark.pipelines.data_files import Layout
 from openmsmq.spark.pipelines.durable import only_writer
 from openmsmq.spark.pipelines.errors import PipelineError
 from openmsmq.spark.pipelines.manifest import Manifest, Range, Step
@@ -16,6 +17,8 @@ from openmsmq.spark.pipelines.verify import verify_archive
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+BRACES = r"DIRECT=OS:node\private$\br{x}"
 
 
 class Killed(BaseException):
@@ -40,20 +43,21 @@ def add(spark: "SparkSession", archive: Archive, batch: int) -> Step | None:
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_rows_come_back_as_they_were(spark: "SparkSession", tmp_path: Path, kind: str) -> None:
-    archive = Archive.open_or_create(tmp_path / "archive", kind)
+    # Names of the folder and of a queue that Spark would take for patterns.
+    archive = Archive.open_or_create(tmp_path / "arch[1] 5%", kind)
     # The day changes in the middle: noon and half a day of seconds.
     sequences = range(12 * 3600 - 5, 12 * 3600 + 5)
-    given = rows(ORDERS, sequences), rows(BILLS, range(1, 4), kind="journal")
+    given = rows(ORDERS, sequences), rows(BRACES, range(1, 4), kind="journal")
     archive.append(
         frame(spark, *given),
         "query",
         0,
-        [planned(ORDERS, 0, sequences), planned(BILLS, 0, range(1, 4))],
+        [planned(ORDERS, 0, sequences), planned(BRACES, 0, range(1, 4))],
     )
     assert {(file.date, file.queue, file.rows) for file in archive.manifest.files()} == {
         ("2026-03-01", ORDERS, 5),
         ("2026-03-02", ORDERS, 5),
-        ("2026-03-01", BILLS, 3),
+        ("2026-03-01", BRACES, 3),
     }
     back = read_archive(spark, archive.path)
     names = given[0].schema.names
@@ -166,6 +170,54 @@ def test_another_incarnation_of_a_queue_is_taken(spark: "SparkSession", tmp_path
     assert "created again" in found.gaps[0]
 
 
+def test_folders_of_queues_are_no_patterns() -> None:
+    folder = Layout(hive=True).folder(r"DIRECT=OS:a\b[1]{x}*?", "2026-03-01")
+    assert folder == "date=2026-03-01/queue=DIRECT%3DOS%3Aa%5Cb%5B1%5D%7Bx%7D%2A%3F"
+
+
+@pytest.mark.parametrize("name", ["data/a.parquet", "report.html", "data/0000000000-00000.parquet"])
+def test_a_folder_with_other_files_does_not_become_an_archive(tmp_path: Path, name: str) -> None:
+    foreign = tmp_path / name
+    foreign.parent.mkdir(exist_ok=True)
+    foreign.write_bytes(b"mine")
+    with only_writer(tmp_path), pytest.raises(PipelineError, match="holds other files, such as"):
+        Archive.open_or_create(tmp_path)
+    assert foreign.read_bytes() == b"mine"
+    assert not (tmp_path / "_archive.json").exists()
+
+
+def test_a_lock_and_hidden_files_do_not_keep_an_archive_away(tmp_path: Path) -> None:
+    (tmp_path / "._archive.json.new").touch()
+    with only_writer(tmp_path):
+        assert Archive.open_or_create(tmp_path).manifest.steps == []
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_recovery_deletes_only_what_the_next_step_has_begun(tmp_path: Path, kind: str) -> None:
+    archive = Archive.open_or_create(tmp_path, kind)
+    names = ("0000000000-00000", "0000000001-00000", "part-00000", "0000000000-00000.c000")
+    for name in names:
+        path = tmp_path / "data" / "day" / f"{name}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"rows")
+    archive.recover()
+    left = {Path(path).name.removesuffix(".parquet") for path in archive.leftovers()}
+    assert left == set(names[1:])
+
+
+def test_a_manifest_that_lacks_its_end_is_not_recovered(tmp_path: Path) -> None:
+    archive = Archive.open_or_create(tmp_path)
+    data = tmp_path / "data" / "0000000000-00000.parquet"
+    data.parent.mkdir()
+    data.write_bytes(b"rows")
+    (tmp_path / "_checkpoint" / "commits").mkdir(parents=True)
+    (tmp_path / "_checkpoint" / "metadata").write_text('{"id": "query"}')
+    (tmp_path / "_checkpoint" / "commits" / "0").touch()
+    with pytest.raises(PipelineError, match="lacks batch 0"):
+        archive.recover()
+    assert data.exists()
+
+
 def test_an_archive_keeps_its_format(tmp_path: Path) -> None:
     Archive.open_or_create(tmp_path, "delta")
     assert Archive.open_or_create(tmp_path).kind == "delta"
@@ -177,6 +229,12 @@ def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path: Path)
     with pytest.raises(PipelineError, match="no table format 'orc'"):
         Archive.open_or_create(tmp_path / "new", "orc")
     assert not (tmp_path / "new").exists()
+
+
+def test_a_path_that_iceberg_cannot_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PipelineError, match="in the format iceberg"):
+        Archive.open_or_create(tmp_path / "why?", "iceberg")
+    assert Archive.open_or_create(tmp_path / "why?", "delta").kind == "delta"
 
 
 def test_a_directory_that_is_no_archive_is_refused(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from tests.spark.pipelines.messages import ORDERS, frame, planned, rows
 
 from openmsmq.spark.pipelines.archive_store import Archive
 from openmsmq.spark.pipelines.errors import PipelineError
+from openmsmq.spark.pipelines.manifest import Manifest
 from openmsmq.spark.pipelines.verify import Verification, verify_archive
 
 if TYPE_CHECKING:
@@ -113,14 +114,36 @@ def test_a_file_that_the_manifest_does_not_name_is_left_over(
     assert found.leftovers == (str(first.parent.relative_to(copy) / "more.parquet"),)
 
 
-def test_a_manifest_that_lacks_its_end_is_found(spark: "SparkSession", copy: Path) -> None:
-    checkpoint = copy / "_checkpoint"
-    (checkpoint / "commits").mkdir(parents=True)
+def commit(path: Path, *batches: int) -> None:
+    """What Spark writes into the checkpoint."""
+    checkpoint = path / "_checkpoint"
+    (checkpoint / "commits").mkdir(parents=True, exist_ok=True)
     (checkpoint / "metadata").write_text('{"id": "query"}')
-    for batch in range(3):
+    for batch in batches:
         (checkpoint / "commits" / str(batch)).write_text("v1")
-    assert verify_archive(spark, copy).complete
-    (copy / "_manifest" / "0000000002.json").unlink()
+
+
+def test_a_manifest_that_lacks_its_end_is_found(
+    spark: "SparkSession", copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(copy, 0, 1)
+    document = copy / "_manifest" / "0000000002.json"
+    last = document.read_bytes()
+    document.unlink()
+    load = Manifest.load
+
+    def load_before_a_batch(path: Path) -> Manifest:
+        manifest = load(path)
+        document.write_bytes(last)
+        commit(copy, 2)
+        return manifest
+
+    # A batch that is added meanwhile is no gap.
+    with monkeypatch.context() as patch:
+        patch.setattr(Manifest, "load", load_before_a_batch)
+        found = verify_archive(spark, copy)
+    assert (found.complete, found.messages) == (True, 20)
+    document.unlink()
     found = verify_archive(spark, copy)
     assert found.gaps == ("batch 2 was committed and is not in the manifest",)
 

@@ -6,6 +6,7 @@ step that the next run ends or files that it deletes.
 """
 
 import json
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -30,9 +31,11 @@ from .data_files import (
     plain,
     with_date,
 )
-from .durable import make_directory, sync_directory, write_durably
+from .durable import LOCK, make_directory, sync_directory, write_durably
 from .errors import PipelineError
 from .manifest import BATCH, DataFile, Manifest, Range, Step, range_name
+from .offset_log import lost_batches
+from .spark_paths import literal_path
 from .tables import DATA, PARQUET, ArchiveTable, archive_table
 
 if TYPE_CHECKING:
@@ -42,6 +45,7 @@ VERSION: Final = 1
 DESCRIPTION: Final = "_archive.json"
 STAGING: Final = "_staging"
 CHECKPOINT: Final = "_checkpoint"
+_FILE_NAME: Final = re.compile(r"(\d{10})-\d{5}\.parquet")
 NEEDED_COLUMNS: Final = ("queue", "seq", "arrived_time")
 
 
@@ -85,11 +89,16 @@ class Archive:
 
     @classmethod
     def open_or_create(cls, path: Path, kind: str | None = None) -> "Archive":
-        """An archive that is there, or a new one in this format, by default Parquet."""
+        """An archive that is there, or a new one in this format, by default Parquet.
+
+        Raises:
+            PipelineError: it has another format, or the directory is used for something else.
+        """
         if not (path / DESCRIPTION).exists():
             kind = kind or PARQUET
             archive_table(kind, path)
             make_directory(path)
+            _check_unused(path)
             told = {"v": VERSION, "id": str(uuid4()), "table": kind}
             write_durably(path / DESCRIPTION, json.dumps(told).encode() + b"\n")
         archive = cls.open(path)
@@ -102,14 +111,32 @@ class Archive:
         return archive
 
     def recover(self) -> None:
-        """End or undo what a run that was killed has left behind."""
+        """End or undo what a run that was killed has left behind.
+
+        Raises:
+            PipelineError: the manifest lacks its end, so that its files would seem left behind.
+        """
+        lost = lost_batches(self.path / CHECKPOINT, self.manifest)
+        if lost:
+            raise PipelineError(
+                f"the manifest of {self.path} lacks batch {lost[0]}, which is in the archive",
+                cause="Files of the folder _manifest were deleted, or only copied in part.",
+                remedy="Bring the folder _manifest back from a copy of the archive.",
+            )
         pending = self.manifest.pending()
         if pending is not None and self.table.has(pending):
             self.manifest.finish(pending)
         self.manifest.forget_pending()
         shutil.rmtree(self.path / STAGING, ignore_errors=True)
         for path in self.leftovers():
-            (self.path / path).unlink()
+            if self._is_own(path):
+                (self.path / path).unlink()
+
+    def _is_own(self, leftover: str) -> bool:
+        """Whether the step that comes next had begun to write a file, or a compaction left it."""
+        name = _FILE_NAME.fullmatch(Path(leftover).name)
+        is_next = name is not None and int(name[1]) == len(self.manifest.steps)
+        return is_next or leftover in self.manifest.removed()
 
     def leftovers(self) -> list[str]:
         """Data files that the manifest does not name, as relative paths."""
@@ -158,7 +185,7 @@ class Archive:
         for index, each in enumerate(sorted(facts, key=lambda each: (each.date, each.queue))):
             folder = self.path / DATA / self.table.layout.folder(each.queue, each.date)
             make_directory(folder)
-            target = folder / f"{number:010d}-{index:05d}.parquet"
+            target = folder / file_name(number, index)
             Path(each.path).replace(target)
             folders.add(folder)
             path = str(target.relative_to(self.path))
@@ -203,6 +230,23 @@ class Archive:
                     cause=f"The folder {CHECKPOINT} of the archive was deleted or replaced.",
                     remedy="Bring it back from a copy, or write a new archive.",
                 )
+
+
+def _check_unused(path: Path) -> None:
+    """Make no archive of a folder that holds other things: recovery deletes files in it."""
+    found = sorted(each.name for each in path.iterdir())
+    others = [name for name in found if name != LOCK and not name.startswith(".")]
+    if others:
+        raise PipelineError(
+            f"{path} is no archive and holds other files, such as {others[0]}",
+            cause=f"A new archive needs a folder of its own, and there is no {DESCRIPTION} here.",
+            remedy="Name an empty folder or a new one; nothing was changed.",
+        )
+
+
+def file_name(step: int, index: int) -> str:
+    """The name of a data file, which tells whose it is."""
+    return f"{step:010d}-{index:05d}.parquet"
 
 
 def write_rows(
@@ -268,7 +312,7 @@ def read_archive(spark: "SparkSession", path: str | Path) -> "DataFrame":
         PipelineError: there is no archive, or it is empty.
     """
     archive = Archive.open(Path(path))
-    files = [str((archive.path / file.path).absolute()) for file in archive.manifest.files()]
+    files = [literal_path(archive.path / file.path) for file in archive.manifest.files()]
     if not files:
         raise PipelineError(
             f"the archive {path} is empty",

@@ -26,8 +26,9 @@ ROW_GROUP_BYTES: Final = 32 << 20
 # What a task keeps in memory for all its files together before it writes some of it.
 BUFFERED_BYTES: Final = 128 << 20
 COMPRESSION: Final = "zstd"
-# Spark and pyarrow undo this when they read the names of partitions.
-_UNCHANGED: Final = " ,;!@+-_.~()[]{}$&'"
+# Spark and pyarrow undo this when they read the names of partitions. Brackets and braces are not
+# among them: Spark would take the path for a pattern.
+_UNCHANGED: Final = " ,;!@+-_.~()$&'"
 
 FACTS: Final = pa.schema(
     [

@@ -1,12 +1,13 @@
 """What Spark writes into the checkpoint of a streaming query: its id, offsets and commits."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from openmsmq.spark.offsets import QueueOffset, first_after, parse_offset
 
-from .manifest import Range
+from .manifest import Manifest, Range
 
 
 def query_id(checkpoint: Path) -> str | None:
@@ -18,6 +19,24 @@ def query_id(checkpoint: Path) -> str | None:
 def committed_batches(checkpoint: Path) -> list[int]:
     """Numbers of the batches that are committed, as far as Spark still knows them."""
     return sorted(int(path.name) for path in (checkpoint / "commits").glob("[0-9]*"))
+
+
+def lost_batches(
+    checkpoint: Path, manifest: Manifest, committed: Sequence[int] | None = None
+) -> list[int]:
+    """Batches that Spark has committed and the manifest does not have: its end was cut off.
+
+    Args:
+        checkpoint: that of the query.
+        manifest: as it was read.
+        committed: the batches that were committed before the manifest was read; needed where
+            somebody may add to the archive now.
+    """
+    query = query_id(checkpoint)
+    if query is None:
+        return []
+    told = committed_batches(checkpoint) if committed is None else committed
+    return [batch for batch in told if not manifest.has_batch(query, batch)]
 
 
 def planned_ranges(checkpoint: Path, batch: int) -> list[Range]:

@@ -27,6 +27,7 @@ DATA: Final = "data"
 CATALOG: Final = "catalog.db"
 NAMESPACE: Final = "openmsmq"
 TABLE_NAME: Final = f"{NAMESPACE}.messages"
+_NO_LOCATION: Final = frozenset("?#")
 _ARCHIVE_PROPERTY: Final = "openmsmq.archive"
 _STEP_PROPERTY: Final = "openmsmq.step"
 
@@ -70,6 +71,12 @@ def archive_table(kind: str, archive: Path) -> ArchiveTable:
         )
     if kind == DELTA:
         return DeltaArchive(archive)
+    if kind == ICEBERG and _NO_LOCATION & set(str(archive.absolute())):
+        raise PipelineError(
+            f"{archive} cannot hold an archive in the format {kind}",
+            cause="Iceberg takes '?' and '#' in a path for the end of it.",
+            remedy="Name a folder without them, or choose another format.",
+        )
     return IcebergArchive(archive) if kind == ICEBERG else ParquetArchive()
 
 
@@ -183,13 +190,13 @@ class IcebergArchive:
         from pyiceberg.io.pyarrow import parquet_file_to_data_file
 
         properties = {_ARCHIVE_PROPERTY: step.archive, _STEP_PROPERTY: str(step.number)}
-        paths = [(self._archive / file.path).absolute().as_uri() for file in step.files]
+        paths = [_location(self._archive / file.path) for file in step.files]
         with _catalog(self._archive) as catalog:
             table = self._table(catalog, schema)
             if not step.removed:
                 table.add_files(paths, properties, check_duplicate_files=False)
                 return
-            gone = {(self._archive / file.path).absolute().as_uri() for file in step.removed}
+            gone = {_location(self._archive / file.path) for file in step.removed}
             with (
                 table.transaction() as transaction,
                 transaction.update_snapshot(properties).overwrite() as overwrite,
@@ -207,7 +214,7 @@ class IcebergArchive:
             return catalog.load_table(TABLE_NAME)
         catalog.create_namespace_if_not_exists(NAMESPACE)
         table = catalog.create_table(
-            TABLE_NAME, widened(schema), location=(self._archive / DATA).absolute().as_uri()
+            TABLE_NAME, widened(schema), location=_location(self._archive / DATA)
         )
         with table.update_spec() as spec:
             for name in PARTITION_COLUMNS:
@@ -219,8 +226,13 @@ def _catalog(archive: Path) -> "Catalog":
     """The catalog of an archive; closed at the end of a `with` statement."""
     from pyiceberg.catalog.sql import SqlCatalog
 
-    location = archive.absolute()
-    return SqlCatalog(NAMESPACE, uri=f"sqlite:///{location / CATALOG}", warehouse=location.as_uri())
+    uri = f"sqlite:///{archive.absolute() / CATALOG}"
+    return SqlCatalog(NAMESPACE, uri=uri, warehouse=_location(archive))
+
+
+def _location(path: Path) -> str:
+    """The place of a file as Iceberg has it, which undoes no percent signs."""
+    return f"file://{path.absolute()}"
 
 
 def _relative(path: str) -> str:

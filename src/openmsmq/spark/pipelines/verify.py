@@ -15,7 +15,7 @@ from .archive_store import CHECKPOINT, Archive
 from .data_files import SEQUENCE, STEP, file_table, step_facts
 from .durable import file_sha256
 from .manifest import DataFile, Manifest, Range, gaps, range_name
-from .offset_log import committed_batches, query_id
+from .offset_log import committed_batches, lost_batches
 from .parallelism import parallelism
 from .progress import progress
 from .summary import Column, Kind, Summary, Table, Value
@@ -169,6 +169,8 @@ def verify_archive(
     Raises:
         PipelineError: there is no archive, or its manifest is damaged.
     """
+    # In this order: a batch that is added meanwhile is in the manifest before it is committed.
+    committed = committed_batches(Path(path) / CHECKPOINT)
     archive = Archive.open(Path(path))
     manifest = archive.manifest
     files = manifest.files()
@@ -179,6 +181,7 @@ def verify_archive(
         problems = {row["path"]: row["problem"] for row in found if row["problem"]}
         missing = tuple(path for path in problems if not (archive.path / path).exists())
         ranges = [each for _, each in manifest.ranges()]
+        lost = lost_batches(archive.path / CHECKPOINT, manifest, committed)
         return Verification(
             archive.path,
             len(files),
@@ -186,7 +189,10 @@ def verify_archive(
             missing=missing,
             altered=tuple(f"{p}: {why}" for p, why in problems.items() if p not in missing),
             mismatches=tuple(_mismatches(manifest, files, found)),
-            gaps=(*gaps(ranges), *_lost_batches(archive)),
+            gaps=(
+                *gaps(ranges),
+                *(f"batch {each} was committed and is not in the manifest" for each in lost),
+            ),
             leftovers=tuple(archive.leftovers()),
             queues=coverage(manifest),
         )
@@ -266,14 +272,3 @@ def _mismatches(
             yield f"{where} has messages from outside"
     for (number, queue), total in sums.items():
         yield f"{queue}: {total.rows} messages of step {number} belong to no range"
-
-
-def _lost_batches(archive: Archive) -> Iterator[str]:
-    """Batches that Spark has committed and the manifest does not have: its end was cut off."""
-    checkpoint = archive.path / CHECKPOINT
-    query = query_id(checkpoint)
-    if query is None:
-        return
-    for batch in committed_batches(checkpoint):
-        if not archive.manifest.has_batch(query, batch):
-            yield f"batch {batch} was committed and is not in the manifest"
