@@ -20,7 +20,15 @@ from .failures import explained
 from .output import write_outputs
 from .packet_files import FileKind, FileRange, PacketKind, Piece, cut_points, file_kind, pieces
 from .parallelism import parallelism
+from .parquet_packets import (
+    BLOCK_BYTES,
+    BLOCK_ROWS,
+    check_column,
+    column_pieces,
+    row_group_ranges,
+)
 from .progress import progress
+from .spark_paths import literal_path
 from .summary import Bars, Column, Kind, Summary, Table, Tone
 
 if TYPE_CHECKING:
@@ -28,8 +36,6 @@ if TYPE_CHECKING:
 
 RANGE_BYTES: Final = 64 << 20
 FILES_PER_TASK: Final = 500
-BLOCK_ROWS: Final = 2000
-BLOCK_BYTES: Final = 4 << 20
 PACKET_COLUMN: Final = "raw_packet"
 MESSAGES: Final = "messages"
 KIND: Final = "packet_kind"
@@ -115,7 +121,7 @@ def decode(
             folder = Path(output).absolute() / MESSAGES
             rows.write.mode("overwrite").parquet(str(folder))
             step("summary")
-            problems = _problems(spark.read.parquet(str(folder)))
+            problems = _problems(spark.read.parquet(literal_path(folder)))
         counts = {name: int(value or 0) for name, value in seen.get.items()}
     seconds = time.monotonic() - started
     summary = _summary(len(files), counts, problems, seconds)
@@ -165,7 +171,7 @@ def find_files(paths: str | Path | Iterable[str | Path]) -> list[tuple[Path, Fil
 
 def _matches(pattern: str) -> list[Path]:
     # Path.glob takes no pattern that begins at the root.
-    return [Path(match) for match in iglob(pattern, recursive=True)]  # noqa: PTH207
+    return sorted(Path(match) for match in iglob(pattern, recursive=True))  # noqa: PTH207
 
 
 def packet_rows(
@@ -176,37 +182,28 @@ def packet_rows(
     ports: Sequence[int] = (BINARY_PORT,),
     body_format: str = "binary",
 ) -> "DataFrame":
-    """A row for each packet: the columns of a message, and where it comes from."""
+    """A row for each packet: the columns of a message, and where it comes from.
+
+    Raises:
+        PipelineError: the column is in none of the Parquet files, or has no bytes.
+    """
     from pyspark.sql.pandas.types import from_arrow_schema
 
     schema = message_schema(INCLUDES, body_format=body_format)
     whole = pa.schema([*_ORIGIN, *schema])
     columns = from_arrow_schema(whole, prefer_timestamp_ntz=False)
-    frames: list[DataFrame] = []
-    parquet = [str(path) for path, kind in files if kind is FileKind.PARQUET]
-    others = [(path, kind) for path, kind in files if kind is not FileKind.PARQUET]
-
-    def decode_column(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield from decode_pieces(_column_pieces(batch), whole, body_format)
+    check_column((path for path, kind in files if kind is FileKind.PARQUET), packet_column)
 
     def decode_ranges(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for row in batch.to_pylist():
-                found = ((row["path"], piece) for piece in pieces(FileRange(**row), ports))
+                part = FileRange(**row)
+                is_table = part.kind == FileKind.PARQUET
+                read = column_pieces(part, packet_column) if is_table else pieces(part, ports)
+                found = ((part.path, piece) for piece in read)
                 yield from decode_pieces(found, whole, body_format)
 
-    if parquet:
-        read = spark.read.parquet(*parquet)
-        _check_column(read, packet_column)
-        packets = read.selectExpr(
-            f"`{packet_column}` as packet", "_metadata.file_path", "_metadata.row_index"
-        )
-        frames.append(packets.mapInArrow(decode_column, columns))
-    if others:
-        ranges = _ranges(spark, others)
-        frames.append(ranges.mapInArrow(decode_ranges, columns))
-    return frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
+    return _ranges(spark, files).mapInArrow(decode_ranges, columns)
 
 
 def _ranges(spark: "SparkSession", files: Sequence[tuple[Path, FileKind]]) -> "DataFrame":
@@ -217,7 +214,7 @@ def _ranges(spark: "SparkSession", files: Sequence[tuple[Path, FileKind]]) -> "D
     def cut(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for row in batch.to_pylist():
-                found = cut_points(Path(row["path"]), FileKind(row["kind"]), RANGE_BYTES)
+                found = _cut(Path(row["path"]), FileKind(row["kind"]), RANGE_BYTES)
                 yield pa.RecordBatch.from_pylist([asdict(each) for each in found])
 
     rows = [(path, str(kind), 0, 0) for path, kind in small]
@@ -232,12 +229,10 @@ def _ranges(spark: "SparkSession", files: Sequence[tuple[Path, FileKind]]) -> "D
     return spark.createDataFrame(rows, _RANGES).repartition(tasks)
 
 
-def _column_pieces(batch: pa.RecordBatch) -> Iterator[tuple[str, Piece]]:
-    for packet, path, row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-        if packet is None:
-            yield path, Piece(PacketKind.MALFORMED, row, b"", "there is no packet")
-        else:
-            yield path, Piece(PacketKind.MESSAGE, row, packet)
+def _cut(path: Path, kind: FileKind, range_bytes: int) -> list[FileRange]:
+    if kind is FileKind.PARQUET:
+        return row_group_ranges(path, range_bytes)
+    return cut_points(path, kind, range_bytes)
 
 
 def decode_pieces(
@@ -302,15 +297,6 @@ def _origin(block: list[tuple[str, Piece]], kinds: Iterable[PacketKind]) -> list
 
 def _microseconds(nanoseconds: int | None) -> int | None:
     return None if nanoseconds is None else nanoseconds // 1000
-
-
-def _check_column(frame: "DataFrame", name: str) -> None:
-    if name not in frame.columns:
-        raise PipelineError(
-            f"the Parquet files have no column {name!r}",
-            cause=f"Their columns are {', '.join(frame.columns)}.",
-            remedy="Name the column that has the packets.",
-        )
 
 
 def _observed(frame: "DataFrame", seen: Any) -> "DataFrame":
