@@ -252,6 +252,20 @@ def test_a_released_lease_gives_everything_back_at_the_end(harness: Harness) -> 
     assert harness.qm.leases.release(harness.open(RECEIVE), "etl", 0).count == 0
 
 
+def test_a_lease_does_not_change_when_a_message_arrived(harness: Harness) -> None:
+    harness.send(b"1")
+    came = harness.utc
+    descriptor = harness.open(RECEIVE)
+    harness.advance(60)
+    leased = harness.qm.leases.lease(descriptor, "etl", 1, max_rows=1, max_bytes=1 << 20)
+    harness.restart()
+    subqueue = harness.qm.find_queue(leased.subqueue)
+    assert [message.arrived for message in subqueue.lanes] == [came]
+    harness.advance(60)
+    harness.qm.leases.release(harness.open(RECEIVE), "etl", 1)
+    assert [message.arrived for message in harness.qm.find_queue(ORDERS).lanes] == [came]
+
+
 @pytest.mark.parametrize("consumer", ["", "x" * 27, "a;b", "a\\b"])
 def test_a_consumer_needs_a_name_that_a_subqueue_can_have(harness: Harness, consumer: str) -> None:
     with refused("MQ_ERROR_INVALID_PARAMETER|MQ_ERROR_ILLEGAL_QUEUE_PATHNAME"):

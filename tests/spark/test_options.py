@@ -83,6 +83,7 @@ def test_values_are_read(name: str, value: str, expected: Any) -> None:
         ({"startingOffsets": "{"}, "startingOffsets: '{' is neither earliest, latest nor JSON"),
         ({"startingOffsets": "[1]"}, "startingOffsets: .* is neither earliest"),
         ({"startingOffsets": '{"a": -3}'}, "startingOffsets: .* is neither earliest"),
+        ({"startingOffsets": '{"v": 1}'}, "startingOffsets: .* is neither earliest"),
         ({"startingOffsets": '{"a": true}'}, "startingOffsets: .* is neither earliest"),
         ({"startingTimestamp": "noon"}, "startingTimestamp: 'noon' is neither a time such as"),
         ({"pin": "maybe"}, "option pin: 'maybe' is neither true, false nor a time"),
@@ -190,8 +191,14 @@ def test_credentials_are_never_shown() -> None:
 def test_a_batch_read_never_consumes() -> None:
     with pytest.raises(ConfigError, match="option consume: exclusive is for streams"):
         ReadOptions.parse({**QUEUE, "consume": "exclusive"}).check_batch()
-    with pytest.raises(ConfigError, match="maxMessagesPerTrigger"):
-        ReadOptions.parse({**QUEUE, "maxMessagesPerTrigger": "5"}).check_batch()
+    for name, value in (
+        ("maxMessagesPerTrigger", "5"),
+        ("maxBytesPerTrigger", "5kb"),
+        ("minMessagesPerTrigger", "5"),
+        ("maxTriggerDelay", "5s"),
+    ):
+        with pytest.raises(ConfigError, match=f"option {name}: for streams only"):
+            ReadOptions.parse({**QUEUE, name: value}).check_batch()
 
 
 def test_a_stream_has_no_end() -> None:

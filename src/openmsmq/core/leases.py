@@ -78,7 +78,11 @@ class Leases:
         self._fence(queue, consumer, token)
         subqueue = _subqueue(state, queue, consumer)
         messages = queue.lanes.take(max_rows, max_bytes)
-        moved = [move_now(state, queue, message, subqueue) for message in messages]
+        # Whoever leases it asks when it came, not when it was set aside.
+        moved = [
+            move_now(state, queue, message, subqueue, arrived=message.arrived)
+            for message in messages
+        ]
         state.leases[queue.number, consumer] = LeaseRow(queue.number, consumer, token)
         state.batch.set_row(Table.LEASES, _row_key(queue, consumer), _TOKEN.pack(token))
         settle(state)
@@ -111,7 +115,7 @@ class Leases:
         depends = changes(state, messages)
         if subqueue is not None:
             for message in messages:
-                move_now(state, subqueue, message, queue)
+                move_now(state, subqueue, message, queue, arrived=message.arrived)
             drop_if_unused(state, subqueue)
         done = len(messages) < limit
         if done and state.leases.pop((queue.number, consumer), None) is not None:

@@ -52,10 +52,14 @@ def reslot(
     target: Queue,
     *,
     message_class: int = 0,
+    arrived: float | None = None,
     expires: int = NEVER,
     wake: bool = True,
 ) -> Message:
     """Give a message that left its queue a new place in another one; the packet stays as it is.
+
+    Args:
+        arrived: when it arrived, unless that is now.
 
     Returns:
         The message in its new place. The old record is as it was when the message left.
@@ -67,7 +71,7 @@ def reslot(
         message.packet,
         message.size,
         message.traits,
-        state.utc,
+        state.utc if arrived is None else arrived,
         expires,
         PositionState.AVAILABLE,
         0,

@@ -288,8 +288,14 @@ def _commit_move(state: State, messages: list[Message], target: Queue) -> None:
         drop_if_unused(state, queue)
 
 
-def move_now(state: State, queue: Queue, message: Message, target: Queue) -> Message:
-    """Move a message that is no longer in sight of readers into another queue."""
+def move_now(
+    state: State, queue: Queue, message: Message, target: Queue, *, arrived: float | None = None
+) -> Message:
+    """Move a message that is no longer in sight of readers into another queue.
+
+    Args:
+        arrived: when it arrived there, unless that is now.
+    """
     message.state = _DELETED
     message.holder = None
     count_bytes(state, queue, -message.size)
@@ -299,7 +305,7 @@ def move_now(state: State, queue: Queue, message: Message, target: Queue) -> Mes
     expires = message.expires
     if expires != NEVER:
         state.expiry.stop(message)
-    return reslot(state, message, target, expires=expires)
+    return reslot(state, message, target, arrived=arrived, expires=expires)
 
 
 def abort(state: State, transaction: Transaction) -> int:

@@ -137,7 +137,7 @@ def offsets(value: str) -> str | dict[str, Any]:
         raise NotAllowed(wanted) from None
     if not isinstance(found, dict):
         raise NotAllowed(wanted)
-    queues = found["queues"] if "v" in found or "queues" in found else found
+    queues = found.get("queues") if "v" in found or "queues" in found else found
     if not isinstance(queues, dict) or not all(_is_place(place) for place in queues.values()):
         raise NotAllowed(wanted)
     return queues

@@ -136,8 +136,15 @@ class ReadOptions:
                 f"option consume: {self.consume} is for streams; a batch read never removes, "
                 "because Spark may repeat it. Allowed is none"
             )
-        if self.max_messages_per_trigger or self.max_bytes_per_trigger:
-            raise ConfigError("option maxMessagesPerTrigger, maxBytesPerTrigger: for streams only")
+        limits = {
+            "maxMessagesPerTrigger": self.max_messages_per_trigger,
+            "maxBytesPerTrigger": self.max_bytes_per_trigger,
+            "minMessagesPerTrigger": self.min_messages_per_trigger,
+            "maxTriggerDelay": self.max_trigger_delay != TRIGGER_SECONDS,
+        }
+        for name, given in limits.items():
+            if given:
+                raise ConfigError(f"option {name}: for streams only")
 
     def check_stream(self) -> None:
         """Refuse what only batch reads can do.
