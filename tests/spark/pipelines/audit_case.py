@@ -39,6 +39,11 @@ def final_ack(ordinal: int) -> Row:
     return row | {"correlation_id": None, "label": ACK_LABEL, "body": body, "queue": "order_queue$"}
 
 
+def captured(row: Row) -> Row:
+    """The same as a packet that was seen on its way."""
+    return row | {"queue": None, "queue_kind": None, "seq": None, "arrived_time": None}
+
+
 # What was sent, what tells of it, and the state that follows.
 CASES: Final[dict[str, tuple[Row, list[Row], State]]] = {
     "acknowledged receipt": (
@@ -123,9 +128,19 @@ CASES: Final[dict[str, tuple[Row, list[Row], State]]] = {
         [acknowledgment(22, RECEIVE), acknowledgment(22, RECEIVE, number=1)],
         State.DUPLICATE,
     ),
+    # Each queue has a copy with its own destination and the same id.
     "to two queues": (
-        message(23, acknowledge=2, destination_queue="DIRECT=OS:a\\b,DIRECT=OS:a\\c"),
-        [acknowledgment(23, RECEIVE), acknowledgment(23, RECEIVE, number=1)],
+        message(23, acknowledge=2),
+        [
+            acknowledgment(23, RECEIVE),
+            acknowledgment(23, RECEIVE, number=1, destination=r"DIRECT=OS:beta\bills"),
+        ],
+        State.READ,
+    ),
+    "seen on its way only": (message(27), [captured(message(27))], State.NO_EVIDENCE),
+    "seen on its way, and its acknowledgment": (
+        message(28, acknowledge=2),
+        [captured(message(28)), captured(acknowledgment(28, RECEIVE))],
         State.READ,
     ),
     "archived twice": (message(24), [found(24), found(24)], State.ARRIVED_UNREAD),

@@ -18,8 +18,8 @@ SCHEMA: Final = (
     "queue string, queue_kind string, seq long, id string, correlation_id string, class int, "
     "class_name string, label string, body binary, body_size long, sent_time timestamp, "
     "arrived_time timestamp, time_to_reach_queue long, time_to_be_received long, "
-    "destination_queue string, acknowledge byte, transactional boolean, transaction_id string, "
-    "first_in_transaction boolean, last_in_transaction boolean"
+    "destination_queue string, response_queue string, acknowledge byte, transactional boolean, "
+    "transaction_id string, first_in_transaction boolean, last_in_transaction boolean"
 )
 NAMES: Final = tuple(part.split(" ")[0] for part in SCHEMA.split(", "))
 
@@ -57,7 +57,9 @@ def found(ordinal: int, kind: str = "queue", **changes: Any) -> Row:
     )
 
 
-def acknowledgment(ordinal: int, code: MessageClass, number: int = 0) -> Row:
+def acknowledgment(
+    ordinal: int, code: MessageClass, number: int = 0, destination: str = ORDERS
+) -> Row:
     """What an administration queue holds about a message."""
     return message(
         ordinal,
@@ -69,6 +71,7 @@ def acknowledgment(ordinal: int, code: MessageClass, number: int = 0) -> Row:
             "correlation_id": rf"{SENDER}\{ordinal}",
             "class": int(code),
             "destination_queue": ADMIN,
+            "response_queue": destination,
         },
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.spark.pipelines.audit_case import CASES, EVIDENCE, EXPECTED, LOST, NOW, SENDS
 from tests.spark.pipelines.rows import ADMIN, SENDER, acknowledgment, frame, message
+from tests.spark.pipelines.zones import NEW_YORK, machine_in
 
 from openmsmq.spark.pipelines.audit import AuditResult, audit, audit_messages
 from openmsmq.spark.pipelines.errors import PipelineError
@@ -25,7 +26,8 @@ def result(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> A
     by_queue = [row for row in EVIDENCE if row["queue"] == ADMIN]
     others = [row for row in EVIDENCE if row["queue"] != ADMIN]
     evidence = [frame(spark, by_queue), frame(spark, others)]
-    return audit(sends, evidence, now=NOW, output=tmp_path_factory.mktemp("audit"))
+    with machine_in(NEW_YORK):
+        return audit(sends, evidence, now=NOW, output=tmp_path_factory.mktemp("audit"))
 
 
 def test_every_send_is_in_the_state_that_the_evidence_shows(

@@ -4,15 +4,24 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql import Row as SparkRow
 from tests.spark.pipelines.audit_case import EVIDENCE, EXPECTED, LOST, SENDS
 from tests.spark.pipelines.rows import SCHEMA, Row, frame, message
+from tests.spark.pipelines.zones import NEW_YORK, TOKYO, machine_in
 
 from openmsmq.spark.pipelines.audit import audit_messages
-from openmsmq.spark.pipelines.audit_stream import audit_stream, deadlines, latest_verdicts
+from openmsmq.spark.pipelines.audit_stream import (
+    KEEP,
+    MessageProcessor,
+    audit_stream,
+    deadlines,
+    latest_verdicts,
+)
+from openmsmq.spark.pipelines.evidence import EVENT_SCHEMA
 from openmsmq.spark.pipelines.verdict import State
 
 if TYPE_CHECKING:
@@ -40,11 +49,17 @@ class Feed:
 
 @pytest.fixture
 def one_part(spark: "SparkSession") -> Iterator[None]:
-    """One part of the state: each has files and a process of its own in every batch."""
-    before = spark.conf.get("spark.sql.shuffle.partitions")
-    spark.conf.set("spark.sql.shuffle.partitions", 1)
+    """One part of the state: each has files and a process of its own in every batch.
+
+    And a session in another zone than that of the machine.
+    """
+    wanted = {"spark.sql.shuffle.partitions": "1", "spark.sql.session.timeZone": TOKYO}
+    before = {name: str(spark.conf.get(name)) for name in wanted}
+    for name, value in wanted.items():
+        spark.conf.set(name, value)
     yield
-    spark.conf.set("spark.sql.shuffle.partitions", str(before))
+    for name, value in before.items():
+        spark.conf.set(name, value)
 
 
 @pytest.mark.timeout(400)  # many small batches, on machines that may be busy
@@ -53,7 +68,7 @@ def test_a_stream_agrees_with_the_tables_and_tells_when_time_is_up(
 ) -> None:
     sends, evidence = Feed(spark, tmp_path / "sends"), Feed(spark, tmp_path / "evidence")
     # In the order of the queues, as the data source reads them; some evidence is there first.
-    rows = sorted(EVIDENCE, key=lambda row: (row["queue"], row["seq"]))
+    rows = sorted(EVIDENCE, key=lambda row: (row["queue"] or "", row["seq"] or 0))
     for half in range(2):
         sends.add(SENDS[half::2])
         evidence.add(rows[half * len(rows) // 2 : (half + 1) * len(rows) // 2])
@@ -109,11 +124,53 @@ def expected_of(spark: "SparkSession") -> list[SparkRow]:
 
 
 def test_deadlines_are_those_of_the_way_and_of_the_receipt() -> None:
-    sent = datetime(2026, 3, 1, tzinfo=UTC)
-    limits = {"time_to_reach_queue": 60, "time_to_be_received": None, "sent_time": sent}
+    start = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp()) * 1000
+    limits = {"time_to_reach_queue": 60, "time_to_be_received": None, "sent_time": start * 1000}
     event = {"fact": "send", **limits}
-    start = int(sent.timestamp()) * 1000
     assert deadlines([event]) == [start + 60_000]
     assert deadlines([event | {"time_to_be_received": 30}]) == [start + 30_000, start + 60_000]
     assert deadlines([event | {"fact": "arrived"}]) == []
     assert deadlines([event | {"sent_time": None}]) == []
+
+
+class Handle:
+    """What Spark keeps for a processor."""
+
+    def __init__(self) -> None:
+        self.values: list[tuple[Any, ...]] = []
+        self.timers: list[int] = []
+
+    def getListState(self, *_: object) -> "Handle":  # noqa: N802 - Spark's name
+        return self
+
+    def appendValue(self, value: tuple[Any, ...]) -> None:  # noqa: N802 - Spark's name
+        self.values.append(value)
+
+    def get(self) -> list[tuple[Any, ...]]:
+        return self.values
+
+    def registerTimer(self, moment: int) -> None:  # noqa: N802 - Spark's name
+        self.timers.append(moment)
+
+
+@pytest.mark.parametrize("zone", ["UTC", TOKYO, NEW_YORK])
+def test_what_a_message_is_known_by_does_not_depend_on_the_zone_of_the_machine(zone: str) -> None:
+    now = 1_772_366_400_000
+    event = dict.fromkeys(name.split(" ")[0] for name in EVENT_SCHEMA.split(", ")) | {
+        "message_id": "a",
+        "fact": "send",
+        "position": 1,
+        "late": False,
+        "sent_time": now * 1000 - 5_000_000,
+        "time_to_reach_queue": 60,
+    }
+    handle: Any = Handle()
+    clock: Any = SimpleNamespace(getCurrentProcessingTimeInMs=lambda: now)
+    with machine_in(zone):
+        processor = MessageProcessor(KEEP)
+        processor.init(handle)
+        (told,) = processor.handleInputRows(("a",), iter([SparkRow(**event)]), clock)
+        (again,) = processor.handleExpiredTimer(("a",), clock, None)
+    assert told == again
+    assert (told["sent_time"], told["evaluated_at"]) == (now * 1000 - 5_000_000, now * 1000)
+    assert handle.timers == [now + 55_000]

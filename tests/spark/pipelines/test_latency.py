@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.spark.pipelines.rows import NOW, ORDERS, Row, found, frame
+from tests.spark.pipelines.zones import TOKYO, machine_in
 
 from openmsmq.spark.pipelines.latency import LatencyResult, latency
+from openmsmq.spark.pipelines.summary import Lines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,11 +37,12 @@ def result(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> L
         row | {"queue_kind": "journal", "arrived_time": row["sent_time"] + timedelta(seconds=35)}
         for row in [*ROWS[:40], arrived(900, 0)]
     ]
-    return latency(
-        [frame(spark, [*ROWS, ROWS[0]]), frame(spark, SKEWED)],
-        journals=[frame(spark, left)],
-        output=tmp_path_factory.mktemp("latency"),
-    )
+    with machine_in(TOKYO):
+        return latency(
+            [frame(spark, [*ROWS, ROWS[0]]), frame(spark, SKEWED)],
+            journals=[frame(spark, left)],
+            output=tmp_path_factory.mktemp("latency"),
+        )
 
 
 def test_percentiles_are_per_queue(result: LatencyResult) -> None:
@@ -49,6 +52,16 @@ def test_percentiles_are_per_queue(result: LatencyResult) -> None:
     assert orders["p50"] == pytest.approx(0.49, abs=0.011)
     assert orders["p99"] == pytest.approx(0.98, abs=0.011)
     assert (orders["least"], orders["most"]) == pytest.approx((0, 0.99))
+
+
+def test_moments_are_in_utc_wherever_the_machine_is(result: LatencyResult) -> None:
+    (orders,) = [row for row in result.latencies if row["queue"] == ORDERS]
+    assert (orders["first"], orders["last"]) == (NOW, ROWS[-1]["arrived_time"])
+    assert orders["first"].utcoffset() == timedelta(0)
+    for chart in result.summary.charts:
+        assert isinstance(chart, Lines)
+        assert chart.series[ORDERS][0][0] == NOW
+        assert chart.series[ORDERS][0][0].utcoffset() == timedelta(0)
 
 
 def test_negative_latency_is_counted_and_told_as_clock_skew(result: LatencyResult) -> None:

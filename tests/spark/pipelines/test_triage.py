@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.spark.pipelines.rows import NOW, SENDER, Row, acknowledgment, found, frame
+from tests.spark.pipelines.rows import NOW, ORDERS, SENDER, Row, acknowledgment, found, frame
+from tests.spark.pipelines.zones import TOKYO, machine_in
 
 from openmsmq.spark.pipelines import triage as module
 from openmsmq.spark.pipelines.remedies import remedy
@@ -40,7 +41,8 @@ ACKNOWLEDGED = [
 @pytest.fixture(scope="module")
 def result(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> TriageResult:
     sources = [frame(spark, DEAD), frame(spark, ACKNOWLEDGED)]
-    return triage(sources, now=NOW, output=tmp_path_factory.mktemp("triage"))
+    with machine_in(TOKYO):
+        return triage(sources, now=NOW, output=tmp_path_factory.mktemp("triage"))
 
 
 def test_each_failed_message_counts_once(result: TriageResult) -> None:
@@ -65,7 +67,9 @@ def test_groups_are_reasons_destinations_labels_and_ages(result: TriageResult) -
     most = by_table["reasons"][0]
     assert most["reason"] == remedy(TIMEOUT).reason
     assert most["action"] == remedy(TIMEOUT).action
-    assert {row["destination"] for row in by_table["destinations"]} >= {ELSEWHERE, "unknown"}
+    # An acknowledgment names the destination, too, as its response queue.
+    destinations = {row["destination"]: row["messages"] for row in by_table["destinations"]}
+    assert destinations == {ORDERS: 7, ELSEWHERE: 1}
     assert by_table["labels"][0]["label"] == "same"
     assert [row["messages"] for row in by_table["ages"]] == [5, 1, 1, 0, 1]
 

@@ -12,6 +12,7 @@ from .evidence import (
     ARRIVAL_ACK,
     ARRIVED,
     DEAD_LETTER,
+    DELIVERIES,
     JOURNALED,
     NACK,
     OUTGOING,
@@ -121,12 +122,10 @@ def _known(evidence: "Sequence[DataFrame]") -> "DataFrame":
     for each in places[1:]:
         found = found.unionByName(each)
     count = f.col("n")
-    acknowledged, there = (ARRIVAL_ACK, RECEIVE_ACK), (ARRIVED, JOURNALED)
     return found.groupBy("message_id").agg(
         _sum(count, ARRIVAL_ACK, ARRIVED).alias("arrivals"),
         _sum(count, RECEIVE_ACK, JOURNALED).alias("reads"),
-        f.max(f.when(f.col("fact").isin(*there), count)).alias("copies"),
-        f.max(f.when(f.col("fact").isin(*acknowledged), count)).alias("acknowledgments"),
+        f.max(f.when(f.col("fact").isin(*DELIVERIES), count)).alias("copies"),
         f.min(f.when(f.col("fact") == NACK, f.col("code"))).alias("nack_code"),
         f.min(f.when(f.col("fact") == DEAD_LETTER, f.col("code"))).alias("dead_code"),
         _sum(count, DEAD_LETTER).alias("dead_letters"),
@@ -180,19 +179,10 @@ def _first(*kinds: str) -> "SparkColumn":
 
 def _joined(sends: "DataFrame", known: "DataFrame") -> "DataFrame":
     """Every send, with what is known of it; numbers are zero where nothing is."""
-    from pyspark.sql import functions as f
-
     joined = sends.join(known, "message_id", "left").fillna(
-        0, ["arrivals", "reads", "copies", "acknowledgments", "dead_letters", "outgoing"]
+        0, ["arrivals", "reads", "copies", "dead_letters", "outgoing"]
     )
-    # One message to several queues is acknowledged by each of them.
-    several = f.coalesce(f.col("destination_queue").contains(","), f.lit(False))
-    told = f.when(several, 0).otherwise(f.col("acknowledgments"))
-    return (
-        joined.withColumn("copies", f.greatest("copies", told))
-        .fillna(False, ["out_of_order"])
-        .drop("acknowledgments")
-    )
+    return joined.fillna(False, ["out_of_order"])
 
 
 def summarize(
@@ -208,7 +198,7 @@ def summarize(
 
     groups = (
         verdicts.groupBy("state", "destination_queue", "reason", "lost")
-        .agg(f.count("*").alias("messages"), f.min("sent_time"), f.max("sent_time"))
+        .agg(f.count("*").alias("messages"))
         .collect()
     )
     counts = dict.fromkeys(State, 0)

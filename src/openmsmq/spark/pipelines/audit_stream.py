@@ -5,7 +5,7 @@ order and marks those that came late; the second keeps what is known of each mes
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import Row
@@ -18,6 +18,7 @@ from .evidence import (
     ARRIVAL_ACK,
     ARRIVED,
     DEAD_LETTER,
+    DELIVERIES,
     EVENT_SCHEMA,
     JOURNALED,
     NACK,
@@ -45,8 +46,12 @@ _SEND_NAMES: Final = (
     *("label", "destination_queue", "sent_time", "time_to_reach_queue"),
     *("time_to_be_received", "acknowledge", "transactional"),
 )
-_LATE_SCHEMA: Final = f"{EVENT_SCHEMA}, late boolean"
-_KNOWN_SCHEMA: Final = f"{FACTS_SCHEMA}, evaluated_at timestamp"
+# Moments are microseconds since 1970 on their way through Python: Spark hands them out in the zone
+# of the session and takes them back in that of the machine.
+_EVENT_MOMENTS: Final = ("at", "sent_time")
+_LATE_SCHEMA: Final = f"{EVENT_SCHEMA}, late boolean".replace(" timestamp", " long")
+_KNOWN_MOMENTS: Final = ("sent_time", "arrived_at", "read_at", "evaluated_at")
+_KNOWN_SCHEMA: Final = f"{FACTS_SCHEMA}, evaluated_at timestamp".replace(" timestamp", " long")
 _KNOWN_NAMES: Final = tuple(part.split(" ")[0] for part in _KNOWN_SCHEMA.split(", "))
 
 Event = dict[str, Any]
@@ -62,12 +67,15 @@ def audit_stream(
         evidence: streams of message rows, as in `audit`.
         keep: how long a message is remembered after the last event about it.
     """
+    from pyspark.sql import functions as f
+
     spark = sends.sparkSession
     # The only state store that has timers and several states for one key.
     spark.conf.set(STATE_STORE_CONF, STATE_STORE)
     events = send_events(sends)
     for each in evidence:
         events = events.unionByName(evidence_events(each))
+    events = events.withColumns({name: f.unix_micros(name) for name in _EVENT_MOMENTS})
     late = events.groupBy("place", "sender", "order_group").transformWithState(
         statefulProcessor=OrderProcessor(keep),
         outputStructType=_LATE_SCHEMA,
@@ -80,6 +88,7 @@ def audit_stream(
         outputMode="Append",
         timeMode="ProcessingTime",
     )
+    known = known.withColumns({name: f.timestamp_micros(name) for name in _KNOWN_MOMENTS})
     return with_verdict(known, known["evaluated_at"]).select(*VERDICT_COLUMNS, "evaluated_at")
 
 
@@ -166,8 +175,7 @@ class MessageProcessor(StatefulProcessor):
     def _tell(self, events: list[Event], now: int) -> Iterator[Row]:
         known = facts(events)
         if known is not None:
-            moment = datetime.fromtimestamp(now / 1000, UTC)
-            values = known | {"evaluated_at": moment}
+            values = known | {"evaluated_at": now * 1000}
             yield Row(**{name: values[name] for name in _KNOWN_NAMES})
 
 
@@ -177,7 +185,7 @@ def deadlines(events: Iterable[Event]) -> list[int]:
     for event in events:
         if event["fact"] != SEND or event["sent_time"] is None:
             continue
-        sent = int(event["sent_time"].timestamp())
+        sent = event["sent_time"] // 1_000_000
         for name in ("time_to_reach_queue", "time_to_be_received"):
             if event[name] is not None:
                 found.add((sent + event[name]) * 1000)
@@ -200,13 +208,12 @@ def facts(events: Iterable[Event]) -> dict[str, Any] | None:
     send = min(sends, key=lambda event: event["position"] or 0)
     arrived = _of(by_fact, ARRIVAL_ACK, ARRIVED)
     read = _of(by_fact, RECEIVE_ACK, JOURNALED)
-    told = () if "," in (send["destination_queue"] or "") else (ARRIVAL_ACK, RECEIVE_ACK)
     return {
         "message_id": send["message_id"],
         **{name: send[name] for name in _SEND_NAMES},
         "arrivals": len(arrived),
         "reads": len(read),
-        "copies": max(_copies(by_fact.get(fact, ())) for fact in (ARRIVED, JOURNALED, *told)),
+        "copies": max(_copies(by_fact.get(fact, ())) for fact in DELIVERIES),
         "nack_code": _code(by_fact.get(NACK, ())),
         "dead_code": _code(by_fact.get(DEAD_LETTER, ())),
         "dead_letters": len(by_fact.get(DEAD_LETTER, ())),

@@ -2,9 +2,12 @@
 
 import io
 import re
+import warnings
 from datetime import timedelta
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
+
+from openmsmq.cli.printable import printable
 
 from .summary import Bars, Chart, Kind, Lines, Tone, value_text
 
@@ -53,7 +56,12 @@ def draw(chart: Chart, number: int) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({**STYLE, "svg.hashsalt": f"chart {number}"}):
+    with (
+        mpl.rc_context({**STYLE, "svg.hashsalt": f"chart {number}"}),
+        warnings.catch_warnings(),
+    ):
+        # The browser draws the texts, and has more fonts; here they are only measured.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         figure = Figure(layout="constrained")
         FigureCanvasSVG(figure)
         if isinstance(chart, Bars):
@@ -145,6 +153,7 @@ def _no_frame(axes: "Axes", *sides: str) -> None:
 
 def _short(label: str) -> str:
     """The label, or its beginning and its end; `$` would begin a formula."""
+    label = printable(label)
     if len(label) > LABEL_LENGTH:
         label = f"{label[: LABEL_LENGTH // 2 - 1]}…{label[-LABEL_LENGTH // 2 :]}"
     return label.replace("$", r"\$")

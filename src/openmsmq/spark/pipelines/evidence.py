@@ -21,6 +21,8 @@ DEAD_LETTER: Final = "dead_letter"
 ARRIVED: Final = "arrived"
 JOURNALED: Final = "journaled"
 OUTGOING: Final = "outgoing"
+# Each of these in one place more than once is a message that was delivered more than once.
+DELIVERIES: Final = (ARRIVED, JOURNALED, ARRIVAL_ACK, RECEIVE_ACK)
 
 # Order is promised within one transaction, and among transactions of one message each.
 SINGLE: Final = "single"
@@ -28,7 +30,7 @@ SINGLE: Final = "single"
 NEEDED: Final = (
     *("queue", "queue_kind", "seq", "id", "correlation_id", "class", "label", "sent_time"),
     *("arrived_time", "time_to_reach_queue", "time_to_be_received", "destination_queue"),
-    *("acknowledge", "transactional", "transaction_id"),
+    *("response_queue", "acknowledge", "transactional", "transaction_id"),
     *("first_in_transaction", "last_in_transaction"),
 )
 # The columns of an event, and their types.
@@ -75,6 +77,8 @@ def evidence_events(messages: "DataFrame") -> "DataFrame":
         .when((kind == "journal") & f.col("queue").rlike(_MACHINE_JOURNAL), None)
         .when(kind == "journal", JOURNALED)
         .when(kind == "outgoing", OUTGOING)
+        # Packets of a capture were seen on their way, in no queue.
+        .when(kind.isNull(), None)
         .otherwise(ARRIVED)
     )
     about_itself = f.col("fact").isin(DEAD_LETTER, JOURNALED, OUTGOING, ARRIVED)
@@ -100,12 +104,16 @@ def _events(rows: "DataFrame", message_id: "Column", fact: "Column") -> "DataFra
     ordered = (fact == ARRIVED) & f.col("transactional")
     alone = f.col("first_in_transaction") & f.col("last_in_transaction")
     group = f.when(alone, SINGLE).otherwise(f.col("transaction_id"))
+    # Several queues that got a copy each acknowledge it under the same id.
+    acknowledged = f.concat_ws(" of ", "queue", "response_queue")
     parts = f.split(f.col("id"), r"\\")
     return rows.select(
         message_id.alias("message_id"),
         fact.alias("fact"),
         _class().alias("code"),
-        f.col("queue").alias("place"),
+        f.when(fact.isin(ARRIVAL_ACK, RECEIVE_ACK), acknowledged)
+        .otherwise(f.col("queue"))
+        .alias("place"),
         f.col("seq").alias("position"),
         # An acknowledgment is made when what it reports happens, and comes later.
         f.when(fact.isin(ARRIVAL_ACK, RECEIVE_ACK), f.col("sent_time"))

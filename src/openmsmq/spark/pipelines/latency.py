@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from .moments import collect_utc
 from .output import write_outputs
 from .progress import Step, silent
 from .summary import Column, Kind, Lines, Summary, Table, span_text
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
+    from pyspark.sql import DataFrame
 
 STEPS: Final = 4
 PERCENTILES: Final = (0.5, 0.9, 0.99)
@@ -25,7 +26,7 @@ class LatencyResult:
     """Latency and depth per queue.
 
     Args:
-        latencies: one row per queue, as in the table `latencies`.
+        latencies: one row per queue, as in the table `latencies`; moments are in UTC.
         messages: how many messages were measured.
         skewed: how many of them arrived before they were sent, by the clocks of both machines.
         summary: all of it for people.
@@ -56,10 +57,10 @@ def latency(
     measured = latencies(messages).cache()
     try:
         step("percentiles")
-        rows = [row.asDict() for row in percentiles(measured).collect()]
+        rows = collect_utc(percentiles(measured))
         step("depth over time")
         depths = depth_over_time(measured, journals)
-        points = depths.orderBy("queue", "time").collect()
+        points = collect_utc(depths.orderBy("queue", "time"))
         step("writing")
         summary = _summary(rows, points, waiting=not journals)
         tables = {"latencies": percentiles(measured), "depth": depths}
@@ -149,7 +150,7 @@ def depth_over_time(measured: "DataFrame", journals: "Sequence[DataFrame]") -> "
     )
 
 
-def _summary(rows: list[dict[str, Any]], points: "list[Row]", *, waiting: bool) -> Summary:
+def _summary(rows: list[dict[str, Any]], points: list[dict[str, Any]], *, waiting: bool) -> Summary:
     total = sum(row["messages"] for row in rows)
     skewed = sum(row["skewed"] for row in rows)
     deepest: dict[str, int] = {}
@@ -218,7 +219,7 @@ def _table(rows: list[dict[str, Any]], deepest: dict[str, int]) -> Table:
     )
 
 
-def _charts(rows: list[dict[str, Any]], points: "list[Row]") -> tuple[Lines, ...]:
+def _charts(rows: list[dict[str, Any]], points: list[dict[str, Any]]) -> tuple[Lines, ...]:
     if not points:
         return ()
     busiest = sorted(rows, key=lambda row: -row["messages"])[:MOST_LINES]
@@ -228,17 +229,13 @@ def _charts(rows: list[dict[str, Any]], points: "list[Row]") -> tuple[Lines, ...
         found: dict[str, list[tuple[datetime, float]]] = {name: [] for name in names}
         for point in points:
             if point["queue"] in found and point[column] is not None:
-                found[point["queue"]].append((_utc(point["time"]), point[column]))
+                found[point["queue"]].append((point["time"], point[column]))
         return found
 
     return (
         Lines("Depth over time", series("depth"), steps=True),
         Lines("Median latency over time", series("p50"), Kind.SECONDS),
     )
-
-
-def _utc(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _warnings(rows: list[dict[str, Any]], skewed: int, *, waiting: bool) -> tuple[str, ...]:

@@ -146,4 +146,4 @@ def _breakable(text: str) -> str:
 
 
 def _class(column: Column) -> str:
-    return {Kind.TEXT: "text", Kind.TIME: "time"}.get(column.kind, "number")
+    return {Kind.TEXT: "text", Kind.PROSE: "text", Kind.TIME: "time"}.get(column.kind, "number")

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 # Longer tables are cut for people, and say so; files and JSON have every row.
 SHOWN_ROWS: Final = 20
+# What a column of texts needs to be readable, and what stands between columns.
+LEAST_TEXT: Final = 24
+GAP: Final = 2
 
 Value = str | int | float | bool | datetime | None
 
@@ -24,6 +27,8 @@ class Kind(StrEnum):
     """How the values of a column are shown."""
 
     TEXT = "text"
+    # Sentences, which stand below the table where lines are short.
+    PROSE = "prose"
     COUNT = "count"
     # A count that is not to be added up.
     NUMBER = "number"
@@ -163,8 +168,9 @@ class Summary:
 
 
 def json_value(value: Value) -> Any:
-    """A value as JSON has it; moments in ISO 8601."""
-    return value.isoformat() if isinstance(value, datetime) else value
+    """A value as JSON has it; moments in ISO 8601, UTC."""
+    # One without a zone, as Spark hands it out, is in that of this machine.
+    return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
 
 
 def value_text(value: Value, kind: Kind) -> str:
@@ -172,8 +178,7 @@ def value_text(value: Value, kind: Kind) -> str:
     if value is None:
         return "-"
     if isinstance(value, datetime):
-        # Spark hands out moments without a zone, in the zone of our sessions, which is UTC.
-        return time_text(value if value.tzinfo else value.replace(tzinfo=UTC))
+        return time_text(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
@@ -231,37 +236,95 @@ def _facts_grid(facts: Iterable[tuple[Column, Value]]) -> "RichTable":
 
 
 def _show_table(console: "Console", table: Table) -> None:
-    from rich import box
-    from rich.table import Table as RichTable
-
-    if not table.rows:
-        console.print(f"\n[bold]{_safe(table.title)}[/bold]\n[dim]None.[/dim]")
-        return
-    drawn = RichTable(
-        title=_safe(table.title),
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        show_footer=table.adds_up,
-        pad_edge=False,
-    )
-    sums = table.sums() if table.adds_up else ()
-    for index, column in enumerate(table.columns):
-        text = column.kind is Kind.TEXT
-        has_sum = bool(sums) and sums[index] is not None
-        drawn.add_column(
-            _safe(column.title),
-            justify="left" if text or column.kind is Kind.TIME else "right",
-            footer=_safe(value_text(sums[index], column.kind)) if has_sum else "",
-            overflow="fold",
-        )
-    kinds = [column.kind for column in table.columns]
-    for row in table.rows[:SHOWN_ROWS]:
-        drawn.add_row(*(_safe(value_text(*cell)) for cell in zip(row, kinds, strict=True)))
     console.print()
-    console.print(drawn)
+    console.print(f"[bold]{_safe(table.title)}[/bold]")
+    if not table.rows:
+        console.print("[dim]None.[/dim]")
+        return
+    places = [index for index, column in enumerate(table.columns) if column.kind is not Kind.PROSE]
+    columns = [table.columns[index] for index in places]
+    lines = [_texts(columns, [row[index] for index in places]) for row in table.rows[:SHOWN_ROWS]]
+    sums = table.sums() if table.adds_up else ()
+    total = _texts(columns, [sums[index] for index in places], blank="") if sums else []
+    if _least_width(columns, [*lines, total]) <= console.width:
+        console.print(_grid(columns, lines, total))
+    else:
+        _show_records(console, columns, [*lines, total] if total else lines)
+    _show_prose(console, table)
     if len(table.rows) > SHOWN_ROWS:
         hidden = count_text(len(table.rows) - SHOWN_ROWS, "more row")
         console.print(f"[dim]… {hidden} in the report and the tables[/dim]")
     if table.note:
         console.print(f"[dim]{_safe(table.note)}[/dim]")
+
+
+def _texts(columns: Sequence[Column], row: Sequence[Value], blank: str = "-") -> list[str]:
+    return [
+        blank if value is None else value_text(value, column.kind)
+        for column, value in zip(columns, row, strict=True)
+    ]
+
+
+def _least_width(columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> int:
+    """How wide a table is at least, if neither words of its head nor numbers are broken."""
+    total = 0
+    for index, column in enumerate(columns):
+        widest = max((len(line[index]) for line in lines if line), default=0)
+        head = max(map(len, column.title.split()))
+        total += max(head, min(widest, LEAST_TEXT) if column.kind is Kind.TEXT else widest) + GAP
+    return total
+
+
+def _grid(
+    columns: Sequence[Column], lines: Sequence[Sequence[str]], total: Sequence[str]
+) -> "RichTable":
+    from rich import box
+    from rich.table import Table as RichTable
+
+    drawn = RichTable(
+        box=box.SIMPLE_HEAD, show_footer=bool(total), pad_edge=False, padding=(0, 1, 0, 0)
+    )
+    for index, column in enumerate(columns):
+        is_text = column.kind is Kind.TEXT
+        drawn.add_column(
+            _safe(column.title),
+            justify="left" if is_text or column.kind is Kind.TIME else "right",
+            footer=_safe(total[index]) if total else "",
+            min_width=None
+            if is_text
+            else max(len(line[index]) for line in [*lines, total] if line),
+            overflow="fold",
+        )
+    for line in lines:
+        drawn.add_row(*map(_safe, line))
+    return drawn
+
+
+def _show_records(
+    console: "Console", columns: Sequence[Column], lines: Sequence[Sequence[str]]
+) -> None:
+    """Each row as a few lines, where its columns do not fit side by side."""
+    from rich.columns import Columns
+    from rich.padding import Padding
+
+    for line in lines:
+        cells = [
+            f"[dim]{_safe(column.title)}[/dim] {_safe(text)}"
+            for column, text in zip(columns, line, strict=True)
+            if text
+        ]
+        console.print(_safe(line[0]))
+        console.print(Padding(Columns(cells[1:], padding=(0, 3)), (0, 0, 0, 2)))
+
+
+def _show_prose(console: "Console", table: Table) -> None:
+    """The sentences of each row below its first cell."""
+    from rich.padding import Padding
+
+    prose = [index for index, column in enumerate(table.columns) if column.kind is Kind.PROSE]
+    for row in table.rows[:SHOWN_ROWS] if prose else ():
+        console.print(_safe(value_text(row[0], table.columns[0].kind)))
+        for index in prose:
+            column = table.columns[index]
+            text = _safe(value_text(row[index], column.kind))
+            console.print(Padding(f"[dim]{_safe(column.title)}:[/dim] {text}", (0, 0, 0, 2)))

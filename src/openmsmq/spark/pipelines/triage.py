@@ -107,8 +107,11 @@ def _failures_of(messages: "DataFrame", now: datetime) -> "DataFrame":
     return (
         rows.withColumn("evidence", f.when(is_dead, DEAD_LETTER).otherwise(NACK))
         .withColumn("message_id", f.when(is_dead, f.col("id")).otherwise(f.col("correlation_id")))
-        # An acknowledgment goes to the administration queue and does not say where it comes from.
-        .withColumn("destination", f.when(is_dead, f.col("destination_queue")))
+        # [MS-MQQB] 3.1.7.15: an acknowledgment has the destination as its response queue.
+        .withColumn(
+            "destination",
+            f.when(is_dead, f.col("destination_queue")).otherwise(f.col("response_queue")),
+        )
         .withColumn("age_seconds", age)
     )
 
@@ -205,9 +208,9 @@ def _reasons(groups: list[dict[str, Any]]) -> Table:
         Column("messages", "Messages", Kind.COUNT),
         Column("bytes", "Size", Kind.BYTES),
         Column("oldest_seconds", "Oldest", Kind.SECONDS),
-        Column("cause", "Likely cause"),
-        Column("action", "What to do"),
-        Column("replay", "Then send again"),
+        Column("cause", "Likely cause", Kind.PROSE),
+        Column("action", "What to do", Kind.PROSE),
+        Column("replay", "Then send again", Kind.PROSE),
     )
     rows: list[tuple[Value, ...]] = []
     for code in {group["class"] for group in groups}:
