@@ -27,6 +27,17 @@ def test_longer_times_have_the_span_of_their_points() -> None:
     assert {"12:00", "12:30"} <= set(shown)
 
 
+def test_texts_of_others_are_drawn_without_a_word_from_the_fonts() -> None:
+    label = "注文\x1b[31m\x00"
+    for chart in (
+        Bars("Bars", (label,), (1.0,)),
+        Lines("Lines", {label: [(NOON, 1.0), (NOON + timedelta(hours=1), 2.0)]}),
+    ):
+        svg = draw(chart, 0)
+        assert r"注文\x1b[31m\x00" in ticks(svg)
+        assert "\x1b" not in svg
+
+
 def test_long_names_in_tables_break_between_their_words() -> None:
     rows = (("(MQMSG_CLASS_NACK_Q)", "<b>", "a - b"),)
     columns = tuple(Column(name, name) for name in ("reason", "text", "plain"))

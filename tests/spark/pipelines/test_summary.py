@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 from rich.console import Console
+from tests.spark.pipelines.zones import TOKYO, machine_in
 
 from openmsmq.spark.pipelines.summary import (
     SHOWN_ROWS,
@@ -13,6 +14,7 @@ from openmsmq.spark.pipelines.summary import (
     Summary,
     Table,
     Value,
+    json_value,
     span_text,
     value_text,
 )
@@ -36,9 +38,9 @@ SUMMARY = Summary(
 )
 
 
-def shown(summary: Summary) -> str:
+def shown(summary: Summary, width: int = 100) -> str:
     file = io.StringIO()
-    summary.show(Console(file=file, width=100))
+    summary.show(Console(file=file, width=width))
     return file.getvalue()
 
 
@@ -55,6 +57,54 @@ def test_people_see_headline_notes_facts_rows_sums_and_paths() -> None:
 
 def test_text_of_others_is_neither_markup_nor_a_control_character() -> None:
     assert r"[bold]rejected\x1b" in shown(SUMMARY)
+
+
+def test_moments_without_a_zone_are_those_of_this_machine() -> None:
+    local = datetime(2026, 3, 1, 21)  # noqa: DTZ001 - as Spark hands it out
+    with machine_in(TOKYO):
+        assert value_text(local, Kind.TIME) == "2026-03-01 12:00:00 UTC"
+        assert json_value(local) == "2026-03-01T12:00:00+00:00"
+
+
+def test_sentences_stand_below_the_table_and_no_word_is_broken() -> None:
+    columns = (
+        Column("reason", "Reason"),
+        Column("messages", "Messages", Kind.COUNT),
+        Column("oldest", "Oldest", Kind.SECONDS),
+        Column("cause", "Likely cause", Kind.PROSE),
+        Column("replay", "Then send again", Kind.PROSE),
+    )
+    cause = "No application received the message within its time, and nobody has asked for it."
+    table = Table("t", "T", columns, (("too late", 1234, 75, cause, True),), adds_up=True)
+    text = shown(Summary("x", "x", tables=(table,)), width=60)
+    assert cause in " ".join(text.split())
+    assert "  Then send again: yes\n" in "\n".join(map(str.rstrip, text.splitlines())) + "\n"
+    assert all(len(line) <= 60 for line in text.splitlines())
+    (row,) = [line.split() for line in text.splitlines() if "1 min" in line]
+    assert row == ["too", "late", "1,234", "1", "min", "15", "s"]
+    _, found = Summary("x", "x", tables=(table,)).objects()
+    assert (found["cause"], found["replay"]) == (cause, True)
+
+
+def test_a_table_of_too_many_columns_is_shown_row_by_row() -> None:
+    names = ("read", "arrived unread", "out of order", "expired in transit", "dead-lettered")
+    columns = (
+        Column("destination", "Destination"),
+        *(Column(name, name.capitalize(), Kind.COUNT) for name in names),
+    )
+    rows: tuple[tuple[Value, ...], ...] = (
+        (r"DIRECT=OS:beta\private$\orders", *(10_000 + number for number in range(5))),
+    )
+    summary = Summary("x", "x", tables=(Table("t", "T", columns, rows, adds_up=True),))
+    text = shown(summary, width=60)
+    assert "DIRECT=OS:beta\\private$\\orders\n" in text
+    for number, name in enumerate(names):
+        assert f"{name.capitalize()} {10_000 + number:,}" in text
+    assert "Total\n" in text
+    assert all(len(line) <= 60 for line in text.splitlines())
+    # Side by side where there is room.
+    (total,) = [line for line in shown(summary).splitlines() if "Total" in line]
+    assert total.split() == ["Total", *(f"{10_000 + number:,}" for number in range(5))]
 
 
 def test_long_tables_are_cut_for_people_and_say_so() -> None:
@@ -93,7 +143,7 @@ def test_programs_get_facts_first_and_then_each_row() -> None:
         (1234, Kind.NUMBER, "1,234"),
         (True, Kind.TEXT, "yes"),
         (False, Kind.TEXT, "no"),
-        (TIME.replace(tzinfo=None), Kind.TIME, "2026-03-01 12:00:00 UTC"),
+        (TIME, Kind.TIME, "2026-03-01 12:00:00 UTC"),
     ],
 )
 def test_values_are_shown_as_people_read_them(value: Value, kind: Kind, text: str) -> None:
