@@ -1,6 +1,6 @@
 """The driver program of the cluster tests: a write, a read and a stream.
 
-`python -m tests.spark.cluster_driver MASTER SOCKET FOLDER` prints what it found as JSON.
+`python -m tests.spark.cluster_driver MASTER ENDPOINT FOLDER` prints what it found as JSON.
 """
 
 import json
@@ -14,10 +14,10 @@ BILLS = r".\private$\bills"
 COUNT = 5000
 
 
-def main(master: str, socket: str, folder: Path) -> None:
+def main(master: str, endpoint: str, folder: Path) -> None:
     conf = {} if master.startswith("sc://") else {"spark.driver.host": "127.0.0.1"}
     spark = openmsmq.spark.session(master, app_name="cluster test", **conf)
-    at = {"endpoint": socket}
+    at = {"endpoint": endpoint}
     rows = spark.range(0, COUNT, 1, 4).selectExpr("cast(cast(id as string) as binary) as body")
     rows.write.format("msmq").mode("append").options(**at, queue=ORDERS).save()
     read = spark.read.format("msmq").options(**at, queue=ORDERS, minPartitions="4").load()

@@ -1,17 +1,19 @@
 """Read, write and stream on a real cluster of two workers, and over Spark Connect."""
 
+import hashlib
 import json
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pyspark
 import pytest
+from tests.net.certificate import Authority
 from tests.service.raw_client import ROOT, Serve, serving
 from tests.spark.cluster_driver import BILLS, COUNT, ORDERS
 
@@ -100,16 +102,46 @@ def connect_server(folder: Path) -> Iterator[str]:
         yield f"sc://{LOCALHOST}:{port}"
 
 
-def drive(master: str, serve: Serve, folder: Path) -> None:
-    """Run the driver program and look at the queues afterwards."""
+def on_the_network(folder: Path) -> tuple[Path, dict[str, str]]:
+    """A file of settings for a queue manager with a port, and what its clients need to know."""
+    authority = Authority(folder)
+    certificate, key = authority.issue(LOCALHOST)
+    tokens, token = folder / "tokens.toml", folder / "token"
+    tokens.write_text(f'"{hashlib.sha256(b"secret").hexdigest()}" = "uid:{os.geteuid()}"\n')
+    token.write_text("secret\n")
+    settings = folder / "qm.toml"
+    settings.write_text(
+        f'bind = "{LOCALHOST}"\nlocal_port = 0\nlocal_certificate = "{certificate}"\n'
+        f'local_key = "{key}"\nlocal_tokens = "{tokens}"\n'
+    )
+    return settings, {
+        "OPENMSMQ_TOKEN_FILE": str(token),
+        "OPENMSMQ_CA_FILE": str(authority.file),
+    }
+
+
+def drive(
+    master: str,
+    serve: Serve,
+    folder: Path,
+    *,
+    endpoint: str | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> None:
+    """Run the driver program and look at the queues afterwards.
+
+    Args:
+        endpoint: the way of Spark to the queue manager, if it is not the socket.
+        variables: set for the driver, and for nobody else.
+    """
     with openmsmq.connect(serve.socket) as qm:
         qm.create_queue(ORDERS, transactional=True)
         qm.create_queue(BILLS, transactional=True)
         command = [sys.executable, "-m", "tests.spark.cluster_driver"]
         done = subprocess.run(
-            [*command, master, str(serve.socket), str(folder)],
+            [*command, master, endpoint or str(serve.socket), str(folder)],
             cwd=ROOT,
-            env=environ(folder),
+            env={**environ(folder), **(variables or {})},
             capture_output=True,
             text=True,
             timeout=DRIVER_SECONDS,
@@ -124,9 +156,13 @@ def drive(master: str, serve: Serve, folder: Path) -> None:
         assert qm.status()["staged_bytes"] == 0
 
 
-def test_a_cluster_of_two_workers_reads_writes_and_streams(tmp_path: Path) -> None:
-    with serving(tmp_path) as serve, cluster(tmp_path) as master:
-        drive(master, serve, tmp_path)
+def test_a_cluster_of_two_workers_reads_writes_and_streams_over_the_network(
+    tmp_path: Path,
+) -> None:
+    settings, variables = on_the_network(tmp_path)
+    with serving(tmp_path, "--config", str(settings)) as serve, cluster(tmp_path) as master:
+        endpoint = json.loads(serve.ready_file.read_text())["local-tcp"]
+        drive(master, serve, tmp_path, endpoint=endpoint, variables=variables)
         executors = [list((tmp_path / f"work{number}").glob("app-*/*")) for number in range(2)]
         assert all(executors), "a worker had nothing to do"
 
