@@ -1,4 +1,4 @@
-"""The long runs: tests marked `soak`, property tests with many examples, compiled code, fuzzing.
+"""The long runs: tests marked `soak`, many examples of properties, compiled code, old Spark, fuzz.
 
 Each is a job of its own. What passed is kept in build/soak/state.json, so that the next run goes
 on where this one was interrupted or failed; a change of the code starts over.
@@ -62,6 +62,7 @@ def all_jobs(code: str) -> Iterator[Job]:
     first_seed = int(code[:8], 16)
     for number in range(FUZZ_RUNS):
         yield Job(f"fuzz {number + 1} of {FUZZ_RUNS}", (*fuzz, "--seed", str(first_seed + number)))
+    yield Job("oldest Spark", (sys.executable, "-m", "tools.oldest_spark"))
     yield Job("compiled modules", (sys.executable, "-m", "tools.compile", "--test"))
     yield Job("fuzz guided by coverage", (*fuzz, "--atheris", str(GUIDED_FUZZ_SECONDS)))
 
