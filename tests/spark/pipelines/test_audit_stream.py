@@ -49,22 +49,26 @@ class Feed:
 
 @pytest.fixture
 def one_part(spark: "SparkSession") -> Iterator[None]:
-    """One part of the state: each has files and a process of its own in every batch.
-
-    And a session in another zone than that of the machine.
-    """
-    wanted = {"spark.sql.shuffle.partitions": "1", "spark.sql.session.timeZone": TOKYO}
-    before = {name: str(spark.conf.get(name)) for name in wanted}
-    for name, value in wanted.items():
-        spark.conf.set(name, value)
+    """One part of the state: each has files and a process of its own in every batch."""
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", 1)
     yield
-    for name, value in before.items():
-        spark.conf.set(name, value)
+    spark.conf.set("spark.sql.shuffle.partitions", str(before))
 
 
+@pytest.fixture
+def workers_in_tokyo(spark: "SparkSession") -> Iterator[None]:
+    """Functions that are made meanwhile run in processes whose machine is elsewhere."""
+    environment = spark.sparkContext.environment
+    environment["TZ"] = TOKYO
+    yield
+    del environment["TZ"]
+
+
+@pytest.mark.usefixtures("one_part", "workers_in_tokyo")
 @pytest.mark.timeout(400)  # many small batches, on machines that may be busy
 def test_a_stream_agrees_with_the_tables_and_tells_when_time_is_up(
-    spark: "SparkSession", tmp_path: Path, one_part: None
+    spark: "SparkSession", tmp_path: Path
 ) -> None:
     sends, evidence = Feed(spark, tmp_path / "sends"), Feed(spark, tmp_path / "evidence")
     # In the order of the queues, as the data source reads them; some evidence is there first.
