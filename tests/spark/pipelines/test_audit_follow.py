@@ -8,6 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.cli.runner import run
 
@@ -92,17 +94,55 @@ def test_the_newest_verdicts_are_counted_told_and_written(
     }
     assert spark.read.parquet(str(output / "verdicts")).count() == 4
     assert told[-1] in (output / "report.html").read_text()
-    # A batch that is repeated replaces itself, and one without news leaves nothing behind.
+    # A batch that is repeated stays as it is, and one without news leaves nothing behind.
     write = VerdictWriter(output / "verdicts")
     write(spark.createDataFrame([("a",)], "message_id string"), 1)
     write(spark.createDataFrame([], "message_id string"), 2)
-    assert spark.read.parquet(str(output / "verdicts")).count() == 3
-    assert sorted(path.name for path in (output / "verdicts").glob("batch=*")) == [
-        "batch=0",
-        "batch=1",
-    ]
+    assert spark.read.parquet(str(output / "verdicts")).count() == 4
+    assert sorted(path.name for path in (output / "verdicts").iterdir()) == ["batch=0", "batch=1"]
     with pytest.raises(PipelineError, match=r"audit of other sources: sends ;journal; evidence"):
         follow_audit(spark, [";journal"], [ORDERS], output, stop=stop)
+
+
+class Batch:
+    """A frame that looks at the folder of the verdicts while it is written there."""
+
+    def __init__(self, folder: Path, rows: int) -> None:
+        self.write = self
+        self._folder = folder
+        self._rows = rows
+        self.seen: list[str] = []
+
+    def repartition(self, _parts: int) -> "Batch":
+        return self
+
+    def mode(self, _mode: str) -> "Batch":
+        return self
+
+    def parquet(self, path: str) -> None:
+        Path(path).mkdir()
+        rows = pa.table({"message_id": pa.array(["a"] * self._rows, pa.string())})
+        pq.write_table(rows, Path(path) / "part-0.parquet")
+        self.seen = names(self._folder)
+
+
+def names(folder: Path) -> list[str]:
+    """What a reader of the folder sees: Spark passes over names that begin with `_`."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("_"))
+
+
+def test_who_reads_the_verdicts_meanwhile_sees_whole_batches_with_news_only(tmp_path: Path) -> None:
+    write = VerdictWriter(tmp_path)
+    for number, (rows, seen) in enumerate([(1, []), (0, ["batch=0"]), (2, ["batch=0"])]):
+        batch: Any = Batch(tmp_path, rows)
+        write(batch, number)
+        assert batch.seen == seen
+    assert names(tmp_path) == ["batch=0", "batch=2"]
+    # One that is repeated is not taken away from those who read it.
+    again: Any = Batch(tmp_path, 2)
+    write(again, 2)
+    assert again.seen == names(tmp_path) == ["batch=0", "batch=2"]
+    assert {path.name for path in tmp_path.iterdir()} == {"batch=0", "batch=2"}
 
 
 @pytest.mark.soak

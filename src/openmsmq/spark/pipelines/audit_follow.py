@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 VERDICTS: Final = "verdicts"
+# Readers of a folder of Parquet files pass over what begins so.
+NEW: Final = "_new"
 CHECKPOINT: Final = "_checkpoint"
 SOURCES: Final = "_sources.json"
 # Timers make a batch of every trigger, also where nothing has come.
@@ -84,16 +86,23 @@ def follow_audit(
 
 @dataclass(frozen=True)
 class VerdictWriter:
-    """Writes the verdicts of a batch; writes the same again when the batch is repeated."""
+    """Writes the verdicts of a batch.
+
+    Others read the folder meanwhile: a batch appears whole, or not at all if it has no news, which
+    is so every few seconds; and it stays as it is, because a batch that is repeated says the same.
+    """
 
     folder: Path
 
     def __call__(self, frame: "DataFrame", batch: int) -> None:
         target = self.folder / f"batch={batch}"
-        frame.repartition(1).write.mode("overwrite").parquet(str(target))
-        # A batch without news has files, too, and there is one every few seconds.
-        if not any(pq.read_metadata(path).num_rows for path in target.glob("*.parquet")):
-            shutil.rmtree(target)
+        new = self.folder / NEW
+        frame.repartition(1).write.mode("overwrite").parquet(str(new))
+        has_news = any(pq.read_metadata(path).num_rows for path in new.glob("*.parquet"))
+        if has_news and not target.exists():
+            new.rename(target)
+        else:
+            shutil.rmtree(new)
 
 
 class _Run:
@@ -124,7 +133,7 @@ class _Run:
     def _tell_news(self, tell: Tell | None) -> None:
         if tell is None or time.monotonic() < self._count_at:
             return
-        written = {path.parent.name for path in (self._folder / VERDICTS).glob("*/_SUCCESS")}
+        written = {path.name for path in (self._folder / VERDICTS).glob("batch=*")}
         if written != self._counted:
             started = time.monotonic()
             tell(self.result().summary)
