@@ -7,18 +7,16 @@ import pytest
 
 import openmsmq
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.spark.pipelines.replay import check_destination, replay
-from openmsmq.spark.pipelines.replay_filter import ReplayFilter
-from openmsmq.spark.pipelines.replay_job import KEEP, ReplayJob
+from openmsmq.spark.connection_options import ConnectionOptions
+from openmsmq.spark.pipelines.replay import ask_manager, replay
 from openmsmq.wire.queue_error import QueueError
 
 NOWHERE = r".\private$\nowhere"
 SPARK: Any = None
 
 
-def job(to: str | None, endpoint: str) -> ReplayJob:
-    options = {"connectTimeout": "100ms", "minPartitions": "2"}
-    return ReplayJob(SPARK, ";deadletter", to, ReplayFilter(), KEEP, "key", endpoint, options)
+def at(endpoint: str) -> ConnectionOptions:
+    return ConnectionOptions(endpoint, timeout=0.1)
 
 
 def test_a_destination_that_is_not_there_is_refused_without_spark(tmp_path: Path) -> None:
@@ -30,17 +28,20 @@ def test_a_destination_that_is_not_there_is_refused_without_spark(tmp_path: Path
                     ";deadletter",
                     to=NOWHERE,
                     endpoint=manager.address,
+                    # Other options than those of the connection are passed over here.
+                    options={"minPartitions": "2"},
                     send=send,
                     state=tmp_path / "state",
                 )
         assert not (tmp_path / "state").exists()
         manager.create_queue(NOWHERE)
-        check_destination(job(NOWHERE, manager.address), send=True)
+        guid = manager.identity.guid
+        assert ask_manager(at(manager.address), NOWHERE, send=True) == guid
+        assert ask_manager(at(manager.address), None, send=False) == guid
 
 
 def test_a_dry_run_does_without_a_queue_manager(tmp_path: Path) -> None:
-    nobody = str(tmp_path / "nobody.sock")
-    check_destination(job(NOWHERE, nobody), send=False)
-    check_destination(job(None, nobody), send=True)
+    nobody = at(str(tmp_path / "nobody.sock"))
+    assert ask_manager(nobody, NOWHERE, send=False) is None
     with pytest.raises(ConnectionLost):
-        check_destination(job(NOWHERE, nobody), send=True)
+        ask_manager(nobody, NOWHERE, send=True)

@@ -74,7 +74,8 @@ def published(
     nothing: Any = None
     planned: Any = memory
     rows: Any = SimpleNamespace()
-    assert Sender(nothing, planned, rate, None, remove=False).run(rows) == (memory._messages, 0)
+    done = Sender(nothing, planned, rate, remove=False).run(rows)
+    assert (done.sent, done.removed) == (memory._messages, 0)
     return memory, found
 
 

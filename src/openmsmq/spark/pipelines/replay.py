@@ -1,10 +1,8 @@
 """Send messages of an archive or a dead-letter queue again: dry run first, and never twice."""
 
-import hashlib
-import json
-import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,8 +18,9 @@ from .errors import PipelineError
 from .failures import explained
 from .output import write_outputs
 from .replay_filter import ReplayFilter
-from .replay_job import IS_NEW, KEEP, NEW, SENDABLE, TARGET, ReplayJob
-from .replay_sender import Sender
+from .replay_job import IS_NEW, KEEP, NEW, SENDABLE, TARGET, ReplayJob, connection_of
+from .replay_key import default_key, default_state, full_endpoint
+from .replay_sender import Outcome, Sender
 from .replay_state import ReplayState
 from .summary import Bars, Column, Kind, Summary, Table
 
@@ -39,11 +38,16 @@ class ReplayResult:
     Attributes:
         selected: messages that the filters take and that can be sent.
         already_sent: those of them that an earlier run with the same key has sent.
-        sent: messages that this run has sent, also those that an earlier one had left over.
+        sent: messages that the queue manager has taken from this run, also those that an earlier
+            one had left over.
         removed: originals that this run has removed.
         not_sendable: rows that the filters take and that cannot be sent: reports, encrypted and
             malformed messages.
         groups: the messages to send by destination, queue, class and label.
+        elsewhere: those of `sent` that are for other machines: they are there only later, if they
+            are not refused.
+        is_memory_known: whether `already_sent` is right; a dry run without a key of its own needs
+            a queue manager to know.
     """
 
     key: str
@@ -56,28 +60,20 @@ class ReplayResult:
     seconds: float
     groups: tuple[tuple[Any, ...], ...]
     outputs: tuple[tuple[str, str], ...] = ()
+    elsewhere: int = 0
+    is_memory_known: bool = True
 
     def summary(self) -> Summary:
         """The outcome for people."""
-        waiting = self.selected - self.already_sent
-        headline = (
-            f"Would send {count_text(waiting, 'message')}; nothing was sent (--send does it)"
-            if self.dry_run
-            else f"Sent {count_text(self.sent, 'message')}"
-        )
-        warnings = (
-            (f"{self.not_sendable:,} rows are reports, encrypted or malformed, and stay out.",)
-            if self.not_sendable
-            else ()
-        )
         return Summary(
             "replay",
-            headline,
+            self._headline(),
             facts=(
                 (Column("selected", "Selected", Kind.COUNT), self.selected),
                 (Column("already_sent", "Sent before", Kind.COUNT), self.already_sent),
                 (Column("not_sendable", "Not sendable", Kind.COUNT), self.not_sendable),
                 (Column("sent", "Sent", Kind.COUNT), self.sent),
+                (Column("elsewhere", "Of these to other machines", Kind.COUNT), self.elsewhere),
                 (Column("removed", "Originals removed", Kind.COUNT), self.removed),
                 (Column("dry_run", "Dry run"), self.dry_run),
                 (Column("key", "Key"), self.key),
@@ -99,9 +95,29 @@ class ReplayResult:
                 ),
             ),
             charts=(_chart(self.groups),),
-            warnings=warnings,
+            warnings=tuple(self._warnings()),
             outputs=self.outputs,
         )
+
+    def _headline(self) -> str:
+        if self.dry_run:
+            waiting = count_text(self.selected - self.already_sent, "message")
+            return f"Would send {waiting}; nothing was sent (--send does it)"
+        sent = f"Sent {count_text(self.sent, 'message')}"
+        if self.elsewhere:
+            sent += f", {self.elsewhere:,} of them on the way to other machines"
+        return sent
+
+    def _warnings(self) -> Iterator[str]:
+        if self.elsewhere:
+            yield (
+                f"{count_text(self.elsewhere, 'message')} for other machines may not have arrived "
+                "yet (`openmsmq outgoing` shows what waits), and may be refused there."
+            )
+        if self.not_sendable:
+            yield f"{self.not_sendable:,} rows are reports, encrypted or malformed, and stay out."
+        if not self.is_memory_known:
+            yield "No queue manager answers: what it was sent before is counted as to be sent."
 
 
 def replay(
@@ -118,7 +134,6 @@ def replay(
     key: str | None = None,
     state: str | Path | None = None,
     remove: bool = False,
-    transaction: str | None = None,
     endpoint: str | None = None,
     options: Mapping[str, str] | None = None,
     output: str | Path | None = None,
@@ -135,11 +150,10 @@ def replay(
         keep_timeouts: give the copies as much time as the originals had; else they never expire.
         mark: leave a mark in the extension; `read_mark` finds it.
         rate: how many messages a second at most.
-        key: names the replay; by default made of source, destination and filter. The same
-            messages are sent again only under another key.
+        key: names the replay; by default made of queue manager, source, destination and filter.
+            The same messages are sent again only under another key.
         state: folder that remembers what was sent; by default one of the user's for the key.
-        remove: remove the originals from their queue once they were sent.
-        transaction: as the option of the data source.
+        remove: remove the originals from their queue once the queue manager has taken the copies.
         endpoint: the queue manager.
         options: more options for reading and writing, such as `auth.token`.
         output: folder for the table and the report.
@@ -150,29 +164,37 @@ def replay(
     started = time.monotonic()
     _check(source, correlation, rate, key, remove=remove)
     only = only or ReplayFilter()
-    key = key or default_key(source, to, only, correlation)
+    more = {**(options or {}), **({"endpoint": endpoint} if endpoint else {})}
+    connection = ConnectionOptions.from_values(read_values(connection_of(more), CONNECTION))
+    manager = None
+    if key is None or to is not None:
+        manager = ask_manager(connection, to, send=send)
+    is_memory_known = not (key is None and state is None and manager is None)
+    where = manager or full_endpoint(connection.endpoint)
+    key = key or default_key(source, to, only, correlation, where)
     job = ReplayJob(spark, source, to, only, correlation, key, endpoint, dict(options or {}))
-    check_destination(job, send=send)
     folder = Path(state or default_state(key)).absolute()
     memory = ReplayState(folder)
-    with explained():
+    done = Outcome()
+    # What another run sends meanwhile must not look new.
+    with only_writer(folder) if send else nullcontext(), explained():
         rows = job.rows(memory.chosen(spark), mark=mark, keep_timeouts=keep_timeouts)
         counts = _Counts.of(rows)
-    sent = removed = 0
-    if send:
-        with only_writer(folder), explained():
-            sender = Sender(job, memory, rate, transaction, remove=remove)
-            sent, removed = sender.run(rows if counts.groups else None)
+        if send:
+            sender = Sender(job, memory, rate, remove=remove)
+            done = sender.run(rows if counts.groups else None)
     result = ReplayResult(
         key,
         not send,
         counts.selected,
         counts.already_sent,
         counts.not_sendable,
-        sent,
-        removed,
+        done.sent,
+        done.removed,
         time.monotonic() - started,
         counts.groups,
+        elsewhere=done.elsewhere,
+        is_memory_known=is_memory_known,
     )
     if output is None:
         return result
@@ -216,18 +238,6 @@ class _Counts:
         )
 
 
-def default_key(source: str, to: str | None, only: ReplayFilter, correlation: str) -> str:
-    """The key of a replay that has no other: what is sent, where to and how."""
-    told = json.dumps([source, to, only.to_dict(), correlation], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
-
-
-def default_state(key: str) -> Path:
-    """The folder of the user that remembers what was sent under a key."""
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(base) / "openmsmq" / "replay" / key
-
-
 def _check(
     source: str, correlation: str, rate: float | None, key: str | None, *, remove: bool
 ) -> None:
@@ -244,25 +254,23 @@ def _check(
         raise _wrong("originals can be removed from a queue only, not from an archive")
 
 
-def check_destination(job: ReplayJob, *, send: bool) -> None:
-    """Refuse a destination that is not there, as far as somebody can be asked.
+def ask_manager(options: ConnectionOptions, to: str | None, *, send: bool) -> str | None:
+    """The GUID of the queue manager, as far as it can be asked; refuse a wrong destination.
 
     Raises:
         QueueError: the queue manager does not take messages for it.
         ConnectionLost: nobody answers, and messages are to be sent.
     """
-    if job.to is None:
-        return
-    names = {name.lower() for name in CONNECTION}
-    given = {name: value for name, value in job.options.items() if name.lower() in names}
-    options = ConnectionOptions.from_values(read_values(given, CONNECTION))
     try:
         # A dry run of an archive does without a queue manager, and does not wait for one.
         with open_connection(options if send else replace(options, timeout=0.0)) as manager:
-            manager.open_queue(job.to, "send").close()
+            if to is not None:
+                manager.open_queue(to, "send").close()
+            return manager.identity.guid
     except ConnectionLost:
         if send:
             raise
+        return None
 
 
 def _wrong(detail: str) -> PipelineError:

@@ -1,7 +1,10 @@
 """What a replay sends: rows of a source, as they become messages."""
 
+from collections.abc import Mapping
 from functools import reduce
 from typing import TYPE_CHECKING, Final
+
+from openmsmq.spark.connection_options import CONNECTION
 
 from .replay_filter import ReplayFilter, sendable
 from .replay_mark import marked
@@ -32,6 +35,7 @@ SENT_COLUMNS: Final = (
     "admin_queue",
     "acknowledge",
     "journal",
+    "transactional",
 )
 
 
@@ -58,11 +62,17 @@ class ReplayJob:
         self.endpoint = endpoint
         self.options = {**options, **({"endpoint": endpoint} if endpoint else {})}
 
+    def connection(self) -> dict[str, str]:
+        """Those of the options that say how to reach the queue manager."""
+        return connection_of(self.options)
+
     def rows(self, chosen: "DataFrame | None", *, mark: bool, keep_timeouts: bool) -> "DataFrame":
         """What the filters take, whether it can be sent, and whether no run has chosen it yet."""
         from pyspark.sql import functions as f
 
-        found = read_source(self.spark, self.source, endpoint=self.endpoint)
+        found = read_source(
+            self.spark, self.source, endpoint=self.endpoint, options=self.connection()
+        )
         target = f.lit(self.to) if self.to else f.col("destination_queue")
         extension = f.col("extension")
         if mark:
@@ -80,6 +90,12 @@ class ReplayJob:
             taken = taken.withColumns(dict.fromkeys(TIMEOUTS, never))
         known = ("seq", "lookup_id", "arrived_time", "class_name")
         return _with_new(taken.select(SENDABLE, TARGET, *IDENTITY, *known, *SENT_COLUMNS), chosen)
+
+
+def connection_of(options: Mapping[str, str]) -> dict[str, str]:
+    """Those of the options that say how to reach the queue manager."""
+    names = {name.lower() for name in CONNECTION}
+    return {name: value for name, value in options.items() if name.lower() in names}
 
 
 def _with_new(rows: "DataFrame", chosen: "DataFrame | None") -> "DataFrame":

@@ -1,10 +1,13 @@
 """Sending the chunks of a replay, each once, and removing the originals of those that were sent."""
 
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from openmsmq.cli.progress import progress
 from openmsmq.spark.connection import open_connection
+from openmsmq.spark.connection_options import CONNECTION, ConnectionOptions
+from openmsmq.spark.option_names import read_values
 from openmsmq.spark.options import ReadOptions
 from openmsmq.spark.queue_selection import select_queues
 from openmsmq.wire.hresult import Hresult
@@ -22,26 +25,30 @@ CHUNK_ROWS: Final = 10_000
 CHUNK_SECONDS: Final = 2.0
 
 
+class Outcome(NamedTuple):
+    """How many messages were sent, how many originals removed, and what is for other machines."""
+
+    sent: int = 0
+    removed: int = 0
+    elsewhere: int = 0
+
+
 class Sender:
     """Sends the chunks of runs."""
 
     def __init__(
-        self,
-        job: ReplayJob,
-        memory: ReplayState,
-        rate: float | None,
-        transaction: str | None,
-        *,
-        remove: bool,
+        self, job: ReplayJob, memory: ReplayState, rate: float | None, *, remove: bool
     ) -> None:
         self._job = job
         self._memory = memory
         self._rate = rate
-        self._transaction = transaction
         self._remove = remove
+        self._elsewhere = 0
+        # Whether a queue is on another machine.
+        self._far: dict[str, bool] = {}
 
-    def run(self, rows: "DataFrame | None") -> tuple[int, int]:
-        """Finish earlier runs, then send what is new; return how many were sent and removed."""
+    def run(self, rows: "DataFrame | None") -> Outcome:
+        """Finish earlier runs, then send what is new."""
         runs = self._memory.runs()
         if rows is not None:
             chunk = CHUNK_ROWS
@@ -62,23 +69,36 @@ class Sender:
                     update(sent)
                 if self._remove:
                     removed += self._remove_originals(run, number)
-        return sent, removed
+        return Outcome(sent, removed, self._elsewhere)
 
     def _send(self, run: Run, number: int) -> int:
         job = self._job
         rows = run.chunk(job.spark, number)
-        identities = [(row[0], row[1]) for row in rows.select(*IDENTITY).collect()]
-        writer = (
+        found = rows.select(*IDENTITY, TARGET).collect()
+        (
             rows.selectExpr(f"{TARGET} as queue", *SENT_COLUMNS)
             .write.format("msmq")
             .options(**job.options)
-            .option("idempotencyKey", chunk_name(job.key, identities))
+            .option("idempotencyKey", chunk_name(job.key, [(row[0], row[1]) for row in found]))
+            # Nobody here knows what a queue of another machine takes, but the original did.
+            .option("transactionalColumn", "transactional")
+            .mode("append")
+            .save()
         )
-        if self._transaction is not None:
-            writer = writer.option("transaction", self._transaction)
-        writer.mode("append").save()
         run.note_sent(number)
-        return len(identities)
+        self._elsewhere += self._count_far([row[2] for row in found])
+        return len(found)
+
+    def _count_far(self, names: Collection[str]) -> int:
+        """How many of these queues, one for each message, are on other machines."""
+        unknown = set(names) - self._far.keys()
+        if unknown:
+            found = read_values(self._job.connection(), CONNECTION)
+            with open_connection(ConnectionOptions.from_values(found)) as manager:
+                for name in unknown:
+                    with manager.open_queue(name, "send") as queue:
+                        self._far[name] = queue.is_transactional() is None
+        return sum(self._far[name] for name in names)
 
     def _remove_originals(self, run: Run, number: int) -> int:
         if run.is_removed(number):
@@ -86,7 +106,7 @@ class Sender:
         job = self._job
         rows = run.chunk(job.spark, number).select("lookup_id", "id").collect()
         given = parse_queue(job.source, job.endpoint).options()
-        options = ReadOptions.parse({**job.options, **given})
+        options = ReadOptions.parse({**job.connection(), **given})
         removed = 0
         with open_connection(options.connection) as manager:
             (source,) = select_queues(manager, options)
