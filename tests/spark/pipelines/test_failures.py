@@ -84,6 +84,12 @@ def test_files_that_cannot_be_used_are_told(error: OSError) -> None:
     assert "file or folder" in caught.value.cause
 
 
+@pytest.mark.parametrize("error", [BrokenPipeError(), ValueError("a fault of ours")])
+def test_other_errors_stay_what_they_are(error: Exception) -> None:
+    with pytest.raises(type(error)), explained():
+        raise error
+
+
 def test_an_error_of_py4j_is_explained() -> None:
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # has no types
 

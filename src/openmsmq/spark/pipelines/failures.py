@@ -71,7 +71,8 @@ def explained() -> Iterator[None]:
     except Exception as exc:
         if is_of_spark(exc):
             raise explain(str(exc)) from exc
-        if not isinstance(exc, OSError):
+        # A pipe that nobody reads any more is no failure of the pipeline.
+        if not isinstance(exc, OSError) or isinstance(exc, BrokenPipeError):
             raise
         raise PipelineError(
             str(exc),
