@@ -1,5 +1,6 @@
 """Offsets as Spark keeps them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from openmsmq.spark.offsets import (
 from openmsmq.wire.errors import ConfigError
 
 ENTRY = QueueOffset("i-1", 100, 4711, 811, "9f3c000000000000")
-JSON = {
+JSON: dict[str, Any] = {
     "v": 1,
     "queues": {
         "a": {"inc": "i-1", "base": 100, "seq": 4711, "n": 811, "h": "9f3c000000000000"},
@@ -29,6 +30,12 @@ JSON = {
 def test_an_offset_is_the_documented_json() -> None:
     assert offset_json({"a": ENTRY}) == JSON
     assert parse_offset(JSON) == {"a": ENTRY}
+
+
+def test_a_queue_that_is_gone_is_marked() -> None:
+    gone = offset_json({"a": replace(ENTRY, gone=True)})
+    assert gone["queues"]["a"] == {**JSON["queues"]["a"], "gone": True}
+    assert parse_offset(gone) == {"a": replace(ENTRY, gone=True)}
 
 
 def test_queues_are_in_order_whatever_the_order_they_came_in() -> None:

@@ -468,8 +468,14 @@ def test_a_loss_is_a_warning_when_the_query_is_to_go_on(
     assert labels(stream.batch()) == ["d"]
     assert "created again" in caplog.text
     qm.delete_queue(ORDERS)
-    assert stream.plan() is stream.at
+    assert stream.batch() == []
     assert "is gone, and what it held with it" in caplog.text
+    # It is told once, and is known to whoever goes on from here.
+    strict = Stream(qm, at=stream.at)
+    assert strict.plan() is stream.at
+    qm.create_queue(ORDERS)
+    send(qm, "e")
+    assert labels(strict.batch()) == ["e"]
 
 
 @every_mode
@@ -487,6 +493,54 @@ def test_a_queue_that_is_gone_is_a_loss(qm: QueueManager) -> None:
     qm.delete_queue(ORDERS)
     with pytest.raises(DataLoss, match="is gone, and what it held with it"):
         stream.plan()
+
+
+@every_mode
+def test_a_queue_that_is_not_named_any_more_stays_where_it_is(
+    qm: QueueManager, mode: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    qm.create_queue(r".\private$\other")
+    send(qm, "a")
+    first = Stream(qm, **mode)
+    assert labels(first.batch()) == ["a"]
+    first.reader.stop()
+    send(qm, "b", "c", queue=r".\private$\other")
+    send(qm, "d")
+    with caplog.at_level(logging.WARNING):
+        other = Stream(qm, at=first.at, queue=r".\private$\other", **mode)
+        assert labels(other.batch()) == ["b", "c"]
+        assert other.batch() == []
+    assert caplog.text.count("not named any more") == 1
+    other.reader.stop()
+    both = Stream(qm, at=other.at, queuePattern=r"private$\*", **mode)
+    assert labels(both.batch()) == ["d"]
+
+
+def test_a_batch_that_has_begun_needs_its_queues_named(qm: QueueManager) -> None:
+    qm.create_queue(r".\private$\other")
+    send(qm, "a")
+    begun = Stream(qm)
+    end = begun.plan()
+    other = Stream(qm, at=begun.at, queue=r".\private$\other")
+    with pytest.raises(DataLoss, match="not named any more, and a batch that has begun"):
+        other.read(end)
+
+
+def test_a_queue_of_a_pattern_that_is_gone_is_a_loss(qm: QueueManager) -> None:
+    qm.create_queue(r".\private$\other")
+    stream = Stream(qm, queuePattern=r"PRIVATE$\*", failOnDataLoss="true")
+    qm.delete_queue(ORDERS)
+    with pytest.raises(DataLoss, match="orders is gone, and what it held with it"):
+        stream.plan()
+
+
+@pytest.mark.parametrize("name", [r".\private$\ORDERS", r"DIRECT=TCP:127.0.0.1\private$\orders"])
+def test_a_queue_under_another_name_is_not_read_again(qm: QueueManager, name: str) -> None:
+    send(qm, "a")
+    stream = Stream(qm)
+    stream.batch()
+    with pytest.raises(ConfigError, match=r"the checkpoint has as .*orders; name it so"):
+        Stream(qm, at=stream.at, queue=name).plan()
 
 
 def test_what_is_locked_now_and_back_later_is_read_by_a_query_that_goes_on(

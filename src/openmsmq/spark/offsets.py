@@ -30,6 +30,7 @@ class QueueOffset:
         base: where the query began; nothing at or below it is ever removed.
         seq: the last arrival sequence that belongs to the range.
         n, h: how many messages the last range has, and the digest of their ids.
+        gone: the queue was not there any more, and the user has accepted the loss.
     """
 
     inc: str
@@ -37,6 +38,7 @@ class QueueOffset:
     seq: int
     n: int = 0
     h: str = NO_DIGEST
+    gone: bool = False
 
     @classmethod
     def from_json(cls, name: str, value: Mapping[str, Any]) -> Self:
@@ -52,13 +54,15 @@ class QueueOffset:
                 int(value["seq"]),
                 int(value.get("n", 0)),
                 str(value.get("h", NO_DIGEST)),
+                bool(value.get("gone", False)),
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise ConfigError(f"the checkpoint has no usable offset of {name}: {value}") from None
 
     def to_json(self) -> dict[str, Any]:
         """The entry as Spark keeps it."""
-        return {"inc": self.inc, "base": self.base, "seq": self.seq, "n": self.n, "h": self.h}
+        told = {"inc": self.inc, "base": self.base, "seq": self.seq, "n": self.n, "h": self.h}
+        return told | {"gone": True} if self.gone else told
 
 
 def parse_offset(value: Mapping[str, Any]) -> dict[str, QueueOffset]:

@@ -17,6 +17,7 @@ from .queue_kinds import QUEUE, kind_of
 from .read_options import OUTGOING, ReadOptions
 
 _SUFFIXES: Final = {"journal": "journal", "deadletter": "deadletter", "xact_deadletter": "deadxact"}
+_LOCAL: Final = "DIRECT=OS:.\\"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +57,27 @@ def select_queues(manager: QueueManager, options: ReadOptions) -> list[SourceQue
         names = options.queues
     else:
         names = [".\\system$"]
-    suffix = f";{options.subqueue}" if options.subqueue else ""
-    if options.kind != QUEUE:
-        suffix = f";{_SUFFIXES[options.kind]}"
+    suffix = _suffix(options)
     return [_source(manager, name + suffix) for name in names]
+
+
+def is_selected(manager: QueueManager, options: ReadOptions, key: str) -> bool:
+    """Whether a query means the queue of this key, be it there or not."""
+    if options.queue_pattern is None:
+        return any(queue.key == key for queue in select_queues(manager, options))
+    if options.kind == OUTGOING:
+        return fnmatchcase(key.lower(), options.queue_pattern.lower())
+    suffix = _suffix(options).lower()
+    local = key.lower().removeprefix(_LOCAL.lower())
+    return local.endswith(suffix) and _matches(
+        manager, local.removesuffix(suffix), options.queue_pattern
+    )
+
+
+def _suffix(options: ReadOptions) -> str:
+    if options.kind != QUEUE:
+        return f";{_SUFFIXES[options.kind]}"
+    return f";{options.subqueue}" if options.subqueue else ""
 
 
 def key_of(manager: QueueManager, text: str) -> str:
@@ -90,21 +108,23 @@ def _source(manager: QueueManager, text: str) -> SourceQueue:
         return SourceQueue(str(reference), str(reference), kind, text)
     if path.is_local or path.computer.lower() == here.lower():
         return SourceQueue(
-            f"DIRECT=OS:.\\{path.queue_name}", f"DIRECT=OS:{here}\\{path.queue_name}", kind, text
+            f"{_LOCAL}{path.queue_name}", f"DIRECT=OS:{here}\\{path.queue_name}", kind, text
         )
     name = f"DIRECT=OS:{path}"
     return SourceQueue(name, name, kind, text)
 
 
 def _matching(manager: QueueManager, pattern: str) -> list[str]:
+    paths: list[str] = [queue["path"] for queue in manager.queues()]
+    names = (path.partition("\\")[2] for path in paths)
+    return sorted(f".\\{name}" for name in names if _matches(manager, name, pattern))
+
+
+def _matches(manager: QueueManager, name: str, pattern: str) -> bool:
+    """Whether a pattern means a queue of this machine, with the machine's name or without."""
     wanted = pattern.lower().removeprefix(".\\")
-    found = []
-    for queue in manager.queues():
-        path: str = queue["path"]
-        local = path.partition("\\")[2]
-        if any(fnmatchcase(name.lower(), wanted) for name in (local, path)):
-            found.append(f".\\{local}")
-    return sorted(found)
+    whole = f"{manager.identity.name}\\{name}"
+    return any(fnmatchcase(each.lower(), wanted) for each in (name, whole))
 
 
 def _outgoing(manager: QueueManager, options: ReadOptions) -> list[str]:

@@ -6,12 +6,14 @@ where messages are removed; `commit` comes a batch later and is a second chance.
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from openmsmq.client.blocking.queue_manager import QueueManager
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.logic.ranges import RangeInfo
+from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 
@@ -22,7 +24,7 @@ from .offsets import QueueOffset, first_after, offset_json, parse_offset
 from .options import ReadOptions
 from .partitions import PlannedRange, RangePartition, count_and_digest, cut, wanted_parts
 from .places import Places
-from .queue_selection import SourceQueue, not_found, select_queues
+from .queue_selection import SourceQueue, is_selected, not_found, select_queues
 from .range_reader import report_loss
 
 _GONE: Final = (Hresult.MQ_ERROR_QUEUE_NOT_FOUND, Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE)
@@ -43,6 +45,8 @@ class StreamDriver:
         self._turn = 0
         self._last_trigger = float("-inf")
         self._lag: dict[str, dict[str, int]] = {}
+        # Queues that the checkpoint has and the query does not name any more.
+        self._left: set[str] = set()
         self.latest_known: dict[str, Any] | None = None
 
     def reconnect(self) -> None:
@@ -89,7 +93,7 @@ class StreamDriver:
 
     def freeze(self) -> None:
         """From now on read only what is there now (Trigger.AvailableNow)."""
-        queues = self._queues_now({})
+        queues = self._queues_now()
         self._horizons = {key: queue.horizon() for key, queue in queues.items()}
 
     def latest(
@@ -97,9 +101,11 @@ class StreamDriver:
     ) -> dict[str, Any]:
         """The end of the next batch; `start` itself when there is nothing to read."""
         begin = parse_offset(start)
-        queues = self._queues_now(begin)
+        queues = self._queues_now()
+        gone = self._gone(begin, queues)
         current = dict(begin)
         for key, queue in queues.items():
+            self._check_name(queue, begin, queues)
             entry = self._current(queue, begin.get(key))
             if entry is not None:
                 current[key] = entry
@@ -118,6 +124,7 @@ class StreamDriver:
             return start
         ends = {
             **begin,
+            **{key: replace(begin[key], gone=True) for key in gone},
             **{
                 key: each.entry(current[key])
                 for key, each in admitted.items()
@@ -147,13 +154,14 @@ class StreamDriver:
             is_late = self._horizons is not None and queue.queue.key not in self._horizons
             return None if is_late else fresh
         if entry.inc != info.incarnation:
-            report_loss(
-                self._options,
-                f"{queue.queue.name} was deleted and created again; what it held is gone",
-            )
+            if not entry.gone:
+                report_loss(
+                    self._options,
+                    f"{queue.queue.name} was deleted and created again; what it held is gone",
+                )
             return fresh
         queue.acknowledge(entry)
-        return entry
+        return replace(entry, gone=False)
 
     def _is_due(self, count: int) -> bool:
         """Whether a batch is large enough, or has waited long enough."""
@@ -165,7 +173,7 @@ class StreamDriver:
     def commit(self, end: Mapping[str, Any]) -> None:
         """Spark has everything up to `end`."""
         entries = parse_offset(end)
-        for key, queue in self._queues_now(entries).items():
+        for key, queue in self._queues_now().items():
             entry = entries.get(key)
             if entry is not None and entry.inc == queue.info().incarnation:
                 queue.acknowledge(entry)
@@ -180,12 +188,14 @@ class StreamDriver:
             for key, entry in finish.items()
             if first_after(begin.get(key), entry) < entry.seq
         }
-        queues = self._queues_now({key: finish[key] for key in planned})
+        queues = self._queues_now()
         total = sum(finish[key].n for key in planned)
         found: list[RangePartition] = []
         for key, after in planned.items():
             if key in queues:
                 found += self._shares(queues[key], after, finish[key], total)
+            else:
+                report_loss(self._options, self._absence(key))
         return found
 
     def _shares(
@@ -224,12 +234,8 @@ class StreamDriver:
             self._manager = open_connection(self._options.connection)
         return self._manager
 
-    def _queues_now(self, known: Mapping[str, QueueOffset]) -> dict[str, DriverQueue]:
-        """The queues of the stream that are there, opened.
-
-        Raises:
-            DataLoss: one is gone that was read before, and `failOnDataLoss` is true.
-        """
+    def _queues_now(self) -> dict[str, DriverQueue]:
+        """The queues of the stream that are there, opened."""
         manager = self._connected()
         opened: dict[str, DriverQueue] = {}
         for queue in select_queues(manager, self._options):
@@ -238,11 +244,56 @@ class StreamDriver:
             except QueueError as exc:
                 if exc.code not in _GONE:
                     raise
-        for key in known.keys() - opened.keys():
-            report_loss(self._options, f"{key} is gone, and what it held with it")
         for key in self._queues.keys() - opened.keys():
             del self._queues[key]
         return opened
+
+    def _gone(self, known: Mapping[str, QueueOffset], opened: Container[str]) -> list[str]:
+        """Queues that were read before and are not there.
+
+        One that the query does not name any more stays in the offset as it is: named again, it is
+        read on from there.
+
+        Raises:
+            DataLoss: there is one, and `failOnDataLoss` is true.
+        """
+        found: list[str] = []
+        for key in sorted(key for key, entry in known.items() if not entry.gone):
+            if key in opened or key in self._left:
+                continue
+            if is_selected(self._connected(), self._options, key):
+                report_loss(self._options, self._absence(key))
+                found.append(key)
+            else:
+                self._left.add(key)
+                _LOG.warning("%s is in the checkpoint and not read: it is not named any more", key)
+        return found
+
+    def _absence(self, key: str) -> str:
+        """Why a queue is not among those that were opened, in words."""
+        if is_selected(self._connected(), self._options, key):
+            return f"{key} is gone, and what it held with it"
+        return (
+            f"{key} is not named any more, and a batch that has begun and not ended needs it; "
+            "name it once more"
+        )
+
+    def _check_name(
+        self, queue: DriverQueue, known: Mapping[str, QueueOffset], opened: Container[str]
+    ) -> None:
+        """See that a queue that is new has not been read under another name.
+
+        Raises:
+            ConfigError: it has.
+        """
+        if queue.queue.key in known:
+            return
+        incarnation = queue.info().incarnation
+        for key, entry in known.items():
+            if entry.inc == incarnation and key not in opened:
+                raise ConfigError(
+                    f"{queue.queue.name} is the queue that the checkpoint has as {key}; name it so"
+                )
 
     def _open(self, queue: SourceQueue) -> DriverQueue:
         opened = self._queues.get(queue.key)
