@@ -230,6 +230,16 @@ def test_a_row_that_does_not_fit_names_its_column_and_spares_the_others(
     ]
 
 
+def test_a_text_that_is_none_is_a_fault_of_its_row() -> None:
+    labels = pa.array([b"a", b"\xff", None, b"b"]).view(pa.string())
+    encoded = encode(body=[b"1", b"2", b"3", b"4"], label=labels)
+    (fault,) = encoded.faults
+    assert (fault.row, fault.column) == (1, "label")
+    assert "can't decode byte 0xff" in fault.reason
+    packets = encoded.packets[Place(ORDERS)]
+    assert [UserMessage(packet).label for packet in packets] == ["a", "", "b"]
+
+
 def test_the_reasons_say_what_is_allowed() -> None:
     assert encode(body=[b""], priority=[9]).faults == [RowFault(0, "priority", "9 is not in 0..7")]
     (fault,) = encode(body=["text"], body_type=[17]).faults

@@ -113,12 +113,14 @@ def test_rows_that_do_not_fit_go_to_the_dead_letter_queue_with_their_batch(
     spark: SparkSession, qm: "QueueManager"
 ) -> None:
     frame = spark.createDataFrame(
-        [(b"good", "a"), (b"bad", "x" * 300), (bytes(5_000_000), "large")],
+        [(b"good", "a"), (b"bad", "x" * 300), (bytes(5_000_000), "large"), (b"text", None)],
         "body binary, label string",
     ).coalesce(1)
+    # A text that is none: Spark does not check that.
+    frame = frame.selectExpr("body", "coalesce(label, cast(x'ff' as string)) as label")
     save(frame, qm, onError="deadletter", deadLetterQueue=DEAD)
     assert bodies(qm) == [b"good"]
-    bad, large = (
+    bad, large, broken = (
         (message.label, json.loads(message.body_bytes)) for message in qm.open_queue(DEAD).cursor()
     )
     assert bad[0].startswith("label: a label has at most 249")
@@ -130,9 +132,10 @@ def test_rows_that_do_not_fit_go_to_the_dead_letter_queue_with_their_batch(
     assert bad[1]["at"].startswith("row 1 of partition 0")
     assert (large[1]["column"], large[1]["row"]["label"], large[1]["cut"]) == (
         "body",
-        "",
-        ["body", "label"],
+        "large",
+        ["body"],
     )
+    assert (broken[1]["column"], broken[1]["row"]["label"]) == ("label", "\ufffd")
 
 
 def test_rows_that_do_not_fit_are_skipped_when_asked_for(

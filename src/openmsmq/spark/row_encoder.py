@@ -101,8 +101,9 @@ class RowEncoder:
 
     def encode(self, batch: pa.RecordBatch) -> EncodedRows:
         """The packets of the rows of a batch."""
+        unread: dict[int, RowFault] = {}
         lists = {
-            prop: batch.column(batch.schema.get_field_index(name)).to_pylist()
+            prop: _values(batch.column(batch.schema.get_field_index(name)), name, unread)
             for prop, name in self._columns.names.items()
         }
         encoded = EncodedRows({}, [])
@@ -112,6 +113,8 @@ class RowEncoder:
             queue, transactional, shared, body, label, correlation_id, raw_packet = own
             name = queue or self._queue or ""
             try:
+                if row in unread:
+                    raise _Unfit(*unread[row][1:])
                 if raw_packet is not None:
                     place, packet = self._again(name, transactional, raw_packet)
                 else:
@@ -216,6 +219,21 @@ class RowEncoder:
         except ValueError as found:
             exc = found
         return RowFault(row, self._columns.name(column), str(exc))
+
+
+def _values(column: pa.Array, name: str, faults: dict[int, RowFault]) -> list[Any]:
+    """The values of a column; null for texts that are none, which Spark does not check."""
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:
+        values: list[Any] = []
+    for row, scalar in enumerate(column):
+        try:
+            values.append(scalar.as_py())
+        except UnicodeDecodeError as exc:
+            faults.setdefault(row, RowFault(row, name, str(exc)))
+            values.append(None)
+    return values
 
 
 class _Unfit(Exception):
