@@ -69,6 +69,43 @@ def test_queues_are_read_over_the_network_with_a_token_from_a_file(tmp_path: Pat
         running.close()
 
 
+class Gone:
+    """A queue manager that answers and is killed then."""
+
+    def __enter__(self) -> "Gone":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def open_queue(self, *_: object) -> None:
+        raise ConnectionLost("gone")
+
+
+def test_a_task_goes_on_also_before_its_first_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Gone] = []
+
+    def open_later(options: ConnectionOptions) -> object:
+        if len(made) < 2:
+            made.append(Gone())
+            return made[-1]
+        return open_connection(options)
+
+    with openmsmq.embedded(tmp_path) as qm:
+        qm.create_queue(ORDERS)
+        send(qm, "a", "b")
+        monkeypatch.setattr(range_reader, "open_connection", open_later)
+        monkeypatch.setattr(range_reader, "RETRY_SECONDS", 0.01)
+        assert labels(batch_rows(qm)) == ["a", "b"]
+        assert len(made) == 2
+        # But not for ever.
+        monkeypatch.setattr(range_reader, "open_connection", lambda _: Gone())
+        with pytest.raises(ConnectionLost, match="gone"):
+            batch_rows(qm, connectTimeout="50ms")
+
+
 def test_a_task_goes_on_where_it_was_when_the_queue_manager_comes_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from openmsmq.client.errors import ConnectionLost
 
 from .options import ConnectionOptions
 
-_RETRY_SECONDS: Final = 0.2
+RETRY_SECONDS: Final = 0.2
 
 
 def open_connection(options: ConnectionOptions) -> QueueManager:
@@ -29,9 +29,9 @@ def open_connection(options: ConnectionOptions) -> QueueManager:
                 options.endpoint, token=token, ca_file=options.ca_file, timeout=max(left, 1.0)
             )
         except ConnectionLost:
-            if left < _RETRY_SECONDS:
+            if left < RETRY_SECONDS:
                 raise
-            time.sleep(_RETRY_SECONDS)
+            time.sleep(RETRY_SECONDS)
 
 
 def _token(options: ConnectionOptions) -> str | None:

@@ -1,6 +1,8 @@
 """What a task does: stream the blocks of its share, decode them, and check that all were there."""
 
 import logging
+import math
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Final
@@ -16,7 +18,7 @@ from openmsmq.wire.queue_error import QueueError
 
 from .block_decoder import BlockDecoder
 from .columns import COLUMNS
-from .connection import open_connection
+from .connection import RETRY_SECONDS, open_connection
 from .errors import DataLoss
 from .matching import conditions, matches
 from .offsets import digest_of, digest_text
@@ -24,6 +26,7 @@ from .options import ReadOptions
 from .partitions import RangePartition
 
 BATCH_ROWS: Final = 2000
+GOING_ON: Final = "With the option failOnDataLoss=false the query goes on"
 _SEQUENCE_MASK: Final = (1 << 56) - 1
 _GONE: Final = (Hresult.MQ_ERROR_QUEUE_NOT_FOUND, Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE)
 _LOG: Final = logging.getLogger(__name__)
@@ -86,11 +89,14 @@ def _blocks(options: ReadOptions, partition: RangePartition) -> Iterator[Block]:
     """Stream the share; go on where it was when the queue manager is started again meanwhile."""
     planned = partition.planned
     after = planned.after
+    end = math.inf
     while True:
         reached = after
+        # This waits for a queue manager that is not there yet.
+        manager = open_connection(options.connection)
         try:
             with (
-                open_connection(options.connection) as manager,
+                manager,
                 manager.open_queue(planned.peeked_as, planned.queue.peek_access) as queue,
             ):
                 if planned.incarnation not in (None, queue.ranges.info().incarnation):
@@ -104,8 +110,14 @@ def _blocks(options: ReadOptions, partition: RangePartition) -> Iterator[Block]:
                         reached = block.lookup_ids[-1] & _SEQUENCE_MASK
             return
         except ConnectionLost:
-            if reached == after:
+            now = time.monotonic()
+            if now > end and reached == after:
                 raise
+            if end == math.inf or reached != after:
+                end = now + options.connection.timeout
+            else:
+                # It answers and is gone at once.
+                time.sleep(RETRY_SECONDS)
             after = reached
 
 
@@ -116,7 +128,7 @@ def report_loss(options: ReadOptions, text: str) -> None:
         DataLoss: `failOnDataLoss` is true.
     """
     if options.fail_on_data_loss:
-        raise DataLoss(f"{text}. With the option failOnDataLoss=false the query goes on")
+        raise DataLoss(f"{text}. {GOING_ON}")
     _LOG.warning("%s (failOnDataLoss=false: going on)", text)
 
 
