@@ -67,6 +67,12 @@ def archive(
     verify: Annotated[
         bool, typer.Option("--verify", help="Check the whole archive at the end.")
     ] = False,
+    accept_loss: Annotated[
+        bool,
+        typer.Option(
+            "--accept-loss", help="Go on without messages that are gone; the manifest names them."
+        ),
+    ] = False,
     as_json: JsonOption = False,
     master: MasterOption = None,
     socket: SocketOption = None,
@@ -101,6 +107,7 @@ def archive(
                 follow=follow,
                 compact=compact,
                 verify=verify,
+                accept_loss=accept_loss,
                 options={"endpoint": str(socket)} if socket else None,
             )
         else:

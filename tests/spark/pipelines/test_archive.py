@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ORDERS = r".\private$\orders"
+BILLS = r".\private$\bills"
 
 
 def messages(first: int, count: int, priority: int = 3) -> list[openmsmq.Message]:
@@ -69,12 +70,30 @@ def test_each_run_adds_what_is_new_and_a_lease_removes_it(
         assert taken.messages == 20
         assert orders.info()["messages"] == 0
 
+        # Another selection of queues; the one that is not named stays where it was.
+        bills = manager.create_queue(BILLS)
+        bills.send_many(messages(0, 3))
+        assert archive(spark, path, queues=BILLS, options=options).messages == 3
+
+        # A queue that is another one now is a loss that somebody must accept.
+        manager.delete_queue(ORDERS)
+        manager.create_queue(ORDERS).send_many(messages(20, 2))
+        with pytest.raises(PipelineError, match=r"what it held is gone\. Messages") as caught:
+            archive(spark, path, queues=[ORDERS, BILLS], options=options)
+        assert "--accept-loss" in caught.value.remedy
+        accepted = archive(
+            spark, path, queue_pattern=r"private$\*", accept_loss=True, options=options
+        )
+        assert (accepted.messages, len(accepted.losses)) == (2, 1)
+        assert "created again behind sequence" in accepted.summary().warnings[0]
+
         last = look_after(spark, path, compact=True, verify=True)
         assert last.compaction is not None
         assert last.compaction.files_after < last.compaction.files_before
         assert last.verification is not None
         assert last.verification.complete
-        assert read_archive(spark, path).count() == 20
+        assert last.verification.accepted == accepted.losses
+        assert read_archive(spark, path).count() == 25
 
 
 def test_a_queue_that_is_not_there_is_named(spark: "SparkSession", tmp_path: Path) -> None:

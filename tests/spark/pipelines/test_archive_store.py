@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.spark.pipelines.messages import BILLS, ORDERS, frame, planned, rows
 
-from openmsmq.spark.pipelines.archive_store import Archive, read_archive
-from openmsmq.spark.pipelines.data_files import Layout
+from openmsmq.spark.pipelines.archive_store import Archive, check_planned, read_archive
+from openmsmq.spark.pipelines.data_files import Facts, Layout
 from openmsmq.spark.pipelines.durable import only_writer
 from openmsmq.spark.pipelines.errors import PipelineError
-from openmsmq.spark.pipelines.manifest import Manifest, Range, Step
+from openmsmq.spark.pipelines.manifest import Loss, Manifest, Range, Step
 from openmsmq.spark.pipelines.tables import FORMATS
 from openmsmq.spark.pipelines.verify import verify_archive
 
@@ -148,6 +148,41 @@ def test_rows_that_were_not_planned_are_refused(
     assert archive.manifest.files() == []
 
 
+def facts(*counts: tuple[str, range]) -> list[Facts]:
+    """What tasks would tell about files with these sequences."""
+    return [
+        Facts("", queue, "2026-03-01", len(each), 1, "", planned(queue, 0, each).digest)
+        for queue, each in counts
+    ]
+
+
+def test_less_than_planned_is_taken_only_when_the_loss_is_accepted() -> None:
+    wanted = [planned(ORDERS, 0, range(1, 11)), planned(BILLS, 3, range(4, 6))]
+    came = facts((ORDERS, range(3, 11)))
+    with pytest.raises(PipelineError, match="10 messages were planned, and 8 came") as caught:
+        check_planned(wanted, came)
+    assert "--accept-loss" in caught.value.remedy
+    ranges, losses = check_planned(wanted, came, accept_loss=True)
+    assert [(each.queue, each.after, each.upto, each.count) for each in ranges] == [
+        (ORDERS, 0, 10, 8),
+        (BILLS, 3, 5, 0),
+    ]
+    assert ranges[0].digest == came[0].digest
+    assert [each.text for each in losses] == [
+        f"{ORDERS}: (0, 10] had 10 messages when it was planned, and 8 came",
+        f"{BILLS}: (3, 5] had 2 messages when it was planned, and 0 came",
+    ]
+
+
+@pytest.mark.parametrize(
+    "came", [facts((ORDERS, range(2, 12))), facts((ORDERS, range(1, 12))), facts((BILLS, range(1)))]
+)
+def test_other_messages_than_planned_are_no_loss_that_can_be_accepted(came: list[Facts]) -> None:
+    wanted = [planned(ORDERS, 0, range(1, 11))] if came[0].queue == ORDERS else []
+    with pytest.raises(PipelineError, match="were planned"):
+        check_planned(wanted, came, accept_loss=True)
+
+
 def test_a_stream_that_begins_again_is_refused(spark: "SparkSession", tmp_path: Path) -> None:
     archive = Archive.open_or_create(tmp_path)
     add(spark, archive, 0)
@@ -168,6 +203,28 @@ def test_another_incarnation_of_a_queue_is_taken(spark: "SparkSession", tmp_path
     assert found.mismatches == ()
     assert len(found.gaps) == 1
     assert "created again" in found.gaps[0]
+
+
+def test_a_verification_names_losses_that_were_accepted(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    archive = Archive.open_or_create(tmp_path)
+    sequences = range(1, 11)
+    archive.append(
+        frame(spark, rows(ORDERS, range(1, 8))),
+        "query",
+        0,
+        [planned(ORDERS, 0, sequences)],
+        losses=[Loss(BILLS, "b", 3, "the queue was deleted")],
+        accept_loss=True,
+    )
+    found = verify_archive(spark, tmp_path)
+    assert (found.complete, found.messages, len(found.accepted)) == (True, 7, 2)
+    summary = found.summary()
+    assert "is complete but for 2 losses that were accepted" in summary.headline
+    (facts, *listed) = summary.objects()
+    assert facts["accepted_losses"] == 2
+    assert [row["kind"] for row in listed if "kind" in row] == ["accepted loss"] * 2
 
 
 def test_folders_of_queues_are_no_patterns() -> None:

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +95,11 @@ def test_the_server_writes_an_archive_and_follows_an_audit(
     assert read_archive(spark, folder).count() == 5
 
 
-def test_what_travels_to_the_server_is_the_folder_alone(tmp_path: Path) -> None:
-    made, arguments = RemoteAdding(tmp_path).__reduce__()
-    assert (made, arguments) == (RemoteAdding, (tmp_path,))
+def test_what_travels_to_the_server_is_the_folder_and_an_option(tmp_path: Path) -> None:
+    made, arguments = RemoteAdding(tmp_path, accept_loss=True).__reduce__()
+    assert isinstance(made, partial)
+    assert (made.func, made.keywords, arguments) == (
+        RemoteAdding,
+        {"accept_loss": True},
+        (tmp_path,),
+    )

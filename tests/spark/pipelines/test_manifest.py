@@ -1,5 +1,6 @@
 """The manifest: what it remembers, and what it notices."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from openmsmq.spark.pipelines.manifest import (
     BATCH,
     COMPACTION,
     DataFile,
+    Loss,
     Manifest,
     Range,
     Step,
@@ -111,6 +113,22 @@ def test_a_queue_that_was_created_again_is_a_gap() -> None:
     assert found == [
         "q: the queue was created again behind sequence 5; what was in it then is unknown"
     ]
+
+
+def test_a_loss_that_was_accepted_is_no_gap_but_others_are() -> None:
+    ranges = [*covered((0, 5)), *covered((0, 9), incarnation="other")]
+    lost = Loss("q", covered((0, 5))[0].incarnation, 5, "the queue was created again")
+    assert gaps(ranges, [lost]) == []
+    for other in (replace(lost, after=3), replace(lost, incarnation="x"), replace(lost, queue="p")):
+        assert len(gaps(ranges, [other])) == 1
+
+
+def test_losses_are_written_down_where_there_are_some() -> None:
+    step = Step(0, "batch", "archive", "", "now")
+    assert b"losses" not in step.to_json()
+    lost = replace(step, losses=(Loss("q", "i", 5, "gone"),))
+    assert Step.from_json(lost.to_json()) == lost
+    assert Step.from_json(step.to_json()) == step
 
 
 @pytest.mark.parametrize(

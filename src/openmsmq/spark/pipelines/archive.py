@@ -5,12 +5,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from openmsmq.cli.progress import Update, progress
 from openmsmq.cli.quantities import count_text
 from openmsmq.spark.columns import INCLUDES
+from openmsmq.spark.range_reader import GOING_ON
 from openmsmq.wire.queue_error import QueueError
 
 from .archive_store import CHECKPOINT, Archive, read_archive
@@ -20,11 +22,11 @@ from .errors import PipelineError
 from .failures import explained
 from .following import Gate, gated, interruptions, wait_for_end
 from .manifest import Step
-from .offset_log import planned_ranges, query_id
+from .offset_log import accepted_losses, planned_ranges, query_id
 from .output import REPORT
 from .report import write_report
 from .summary import Bars, Column, Kind, Summary, Table
-from .verify import Coverage, Verification, coverage, coverage_table, verify_archive
+from .verify import Coverage, Verification, completeness, coverage, coverage_table, verify_archive
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,6 +55,7 @@ class ArchiveResult:
         queues: what the whole archive has of each queue.
         verification: what was found afterwards, if asked for.
         interrupted: whether it was ended before everything was there.
+        losses: what this run has accepted to be missing.
     """
 
     path: Path
@@ -66,12 +69,15 @@ class ArchiveResult:
     compaction: Compaction | None = None
     verification: Verification | None = None
     interrupted: bool = False
+    losses: tuple[str, ...] = ()
 
     def summary(self) -> Summary:
         """The outcome for people."""
         warnings: list[str] = []
         if self.verification is not None and not self.verification.complete:
             warnings.append("The archive is not complete; the problems are listed below.")
+        if self.losses:
+            warnings.append(f"Accepted: {'; '.join(self.losses)}.")
         if self.interrupted:
             warnings.append("Interrupted: run it again to archive the rest.")
         tables: tuple[Table, ...] = (coverage_table(self.queues),)
@@ -108,7 +114,7 @@ class ArchiveResult:
             total = sum(each.messages for each in self.queues)
             return f"Nothing new; the archive has {count_text(total, 'message')}"
         batches = "1 batch" if self.batches == 1 else f"{self.batches:,} batches"
-        proof = "; the archive is complete" if self.verification is not None else ""
+        proof = f"; the archive {completeness(self.verification)}" if self.verification else ""
         return f"Archived {count_text(self.messages, 'message')} in {batches}{proof}"
 
     def _more_facts(self) -> tuple[tuple[Column, str | int | bool], ...]:
@@ -137,6 +143,7 @@ def archive(
     stop: threading.Event | None = None,
     compact: bool = False,
     verify: bool = False,
+    accept_loss: bool = False,
     options: Mapping[str, str] | None = None,
 ) -> ArchiveResult:
     r"""Add what is in the queues now to an archive, and remove it from them if asked to.
@@ -158,6 +165,8 @@ def archive(
         stop: ends it when it is set, also from another thread.
         compact: put small files together at the end.
         verify: check the whole archive at the end.
+        accept_loss: go on when messages or a queue are gone that were to be archived; the manifest
+            names what is missing.
         options: more options of the data source, such as `endpoint`.
 
     Raises:
@@ -174,6 +183,7 @@ def archive(
         "maxMessagesPerTrigger": str(max_messages),
         "maxBytesPerTrigger": BYTES_PER_BATCH,
         **({"consumerName": consumer_name} if consumer_name else {}),
+        **({"failOnDataLoss": "false"} if accept_loss else {}),
         **(options or {}),
     }
     with interruptions(stop) as interrupted:
@@ -221,6 +231,7 @@ def _result(
         compact_archive(spark, opened.path) if compact else None,
         verify_archive(spark, opened.path) if verify else None,
         interrupted,
+        tuple(each.text for step in steps for each in step.losses),
     )
     result = replace(result, seconds=time.monotonic() - started)
     write_report(opened.path / REPORT, result.summary())
@@ -240,16 +251,16 @@ def _run(
     with only_writer(directory), progress("archiving", None) as update:
         opened = Archive.open_or_create(directory, table)
         opened.recover()
-        adding = _Adding(opened, update)
+        adding = _Adding(opened, update, accept_loss=_accepts_loss(source))
         gate = Gate()
         with explained():
             query = start(spark, opened, source, gated(adding, gate), follow=follow)
         try:
             stopped = wait_for_end(query, gate, stop)
-        except QueueError:
+        except QueueError as exc:
             if adding.fault is not None:
                 raise adding.fault from None
-            raise
+            raise _in_own_words(exc) from exc
     return opened, adding.steps, stopped
 
 
@@ -268,10 +279,30 @@ def _remote_run(
         opened.recover()
     before = len(opened.manifest.steps)
     with explained():
-        query = start(spark, opened, source, RemoteAdding(directory), follow=follow)
-    stopped = wait_for_end(query, Gate(), stop)
+        adding = RemoteAdding(directory, accept_loss=_accepts_loss(source))
+        query = start(spark, opened, source, adding, follow=follow)
+    try:
+        stopped = wait_for_end(query, Gate(), stop)
+    except QueueError as exc:
+        raise _in_own_words(exc) from exc
     opened = Archive.open(directory)
     return opened, opened.manifest.steps[before:], stopped
+
+
+def _accepts_loss(source: Mapping[str, str]) -> bool:
+    return source.get("failOnDataLoss") == "false"
+
+
+def _in_own_words(error: QueueError) -> QueueError:
+    """A loss that the data source tells of, with the option that an archive has for it."""
+    if GOING_ON not in error.detail:
+        return error
+    return PipelineError(
+        error.detail.partition(f". {GOING_ON}")[0],
+        cause="Messages that were to be archived were removed, or their queue was.",
+        remedy="Find out by whom; nothing of this batch was archived. --accept-loss "
+        "(accept_loss=True) goes on without them, and the manifest names what is missing.",
+    )
 
 
 def start(
@@ -297,15 +328,16 @@ def start(
 class _Adding:
     """Adds batches, and keeps what Spark would make a text of."""
 
-    def __init__(self, opened: Archive, update: Update) -> None:
+    def __init__(self, opened: Archive, update: Update, *, accept_loss: bool) -> None:
         self._archive = opened
         self._update = update
+        self._accept_loss = accept_loss
         self.fault: PipelineError | None = None
         self.steps: list[Step] = []
 
     def __call__(self, frame: "DataFrame", batch: int) -> None:
         try:
-            step = add_batch(self._archive, frame, batch)
+            step = add_batch(self._archive, frame, batch, accept_loss=self._accept_loss)
         except PipelineError as exc:
             self.fault = exc
             raise
@@ -317,27 +349,37 @@ class _Adding:
 class RemoteAdding:
     """Adds batches in another process; nobody else writes to the archive as long as it lives."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, accept_loss: bool) -> None:
         self._directory = directory
+        self._accept_loss = accept_loss
         self._held = ExitStack()
         self._archive: Archive | None = None
 
-    def __reduce__(self) -> tuple[type[Self], tuple[Path]]:
-        return type(self), (self._directory,)
+    def __reduce__(self) -> tuple[object, ...]:
+        return partial(type(self), accept_loss=self._accept_loss), (self._directory,)
 
     def __call__(self, frame: "DataFrame", batch: int) -> None:
         if self._archive is None:
             self._held.enter_context(only_writer(self._directory))
             self._archive = Archive.open(self._directory)
             self._archive.recover()
-        add_batch(self._archive, frame, batch)
+        add_batch(self._archive, frame, batch, accept_loss=self._accept_loss)
 
 
-def add_batch(archive: Archive, frame: "DataFrame", batch: int) -> Step | None:
+def add_batch(
+    archive: Archive, frame: "DataFrame", batch: int, *, accept_loss: bool = False
+) -> Step | None:
     """Add a batch of the streaming query; None when it is there already."""
     checkpoint = archive.path / CHECKPOINT
     query = query_id(checkpoint) or ""
-    return archive.append(frame, query, batch, planned_ranges(checkpoint, batch))
+    return archive.append(
+        frame,
+        query,
+        batch,
+        planned_ranges(checkpoint, batch),
+        losses=accepted_losses(checkpoint, batch),
+        accept_loss=accept_loss,
+    )
 
 
 def _queue_options(

@@ -33,7 +33,7 @@ from .data_files import (
 )
 from .durable import LOCK, make_directory, sync_directory, write_durably
 from .errors import PipelineError
-from .manifest import BATCH, DataFile, Manifest, Range, Step, range_name
+from .manifest import BATCH, DataFile, Loss, Manifest, Range, Step, range_name
 from .offset_log import lost_batches
 from .spark_paths import literal_path
 from .tables import DATA, PARQUET, ArchiveTable, archive_table
@@ -153,7 +153,14 @@ class Archive:
         return sorted(str(path) for path in found if str(path) not in known)
 
     def append(
-        self, frame: "DataFrame", query: str, batch: int, planned: Sequence[Range]
+        self,
+        frame: "DataFrame",
+        query: str,
+        batch: int,
+        planned: Sequence[Range],
+        *,
+        losses: Sequence[Loss] = (),
+        accept_loss: bool = False,
     ) -> Step | None:
         """Add a batch; None when it is there already.
 
@@ -162,6 +169,8 @@ class Archive:
             query: identifier of the streaming query.
             batch: number of the batch.
             planned: what the batch has of each queue, as the queue manager has told.
+            losses: what is missing before this batch, and was accepted.
+            accept_loss: take less than was planned, and write down that it is less.
 
         Raises:
             PipelineError: the rows are not those that were planned, or were archived before.
@@ -174,9 +183,16 @@ class Archive:
         write = partial(write_rows, staging=staging, layout=self.table.layout, step=number)
         rows = frame.mapInArrow(write, FACTS_DDL).collect()
         facts = [Facts.from_row(row.asDict()) for row in rows]
-        check_planned(planned, facts)
-        step = replace(self.new_step(BATCH), query=query, batch=batch, ranges=tuple(planned))
-        return self.commit(replace(step, files=self.place(number, facts)), arrow_schema(frame))
+        ranges, lacking = check_planned(planned, facts, accept_loss=accept_loss)
+        step = replace(
+            self.new_step(BATCH),
+            query=query,
+            batch=batch,
+            ranges=tuple(ranges),
+            files=self.place(number, facts),
+            losses=(*losses, *lacking),
+        )
+        return self.commit(step, arrow_schema(frame))
 
     def place(self, number: int, facts: Iterable[Facts]) -> tuple[DataFile, ...]:
         """Move files that tasks have written to their place."""
@@ -259,8 +275,16 @@ def write_rows(
     yield facts_batch(writer.close())
 
 
-def check_planned(planned: Iterable[Range], facts: Iterable[Facts]) -> None:
+def check_planned(
+    planned: Iterable[Range], facts: Iterable[Facts], *, accept_loss: bool = False
+) -> tuple[list[Range], list[Loss]]:
     """Compare what was written with what the queue manager had planned.
+
+    Args:
+        accept_loss: whether there may be less of it.
+
+    Returns:
+        The ranges with what they really have, and what they lack.
 
     Raises:
         PipelineError: it is something else.
@@ -271,16 +295,31 @@ def check_planned(planned: Iterable[Range], facts: Iterable[Facts]) -> None:
         queue = range_name(file.queue)
         counts[queue] = counts.get(queue, 0) + file.rows
         digests[queue] = digests.get(queue, 0) + int(file.digest, 16)
-    expected = {range_name(each.queue): (each.count, each.digest) for each in planned if each.count}
-    found = {queue: (counts[queue], digest_text(digests[queue])) for queue in counts}
-    for queue in sorted(expected.keys() | found.keys()):
-        if expected.get(queue) != found.get(queue):
-            raise PipelineError(
-                f"{queue}: {expected.get(queue, (0, ''))[0]} messages were planned, "
-                f"and {found.get(queue, (0, ''))[0]} came, or others",
-                cause="Somebody received, purged or lost messages between plan and read.",
-                remedy="Nothing of this batch was archived. See the log of the queue manager.",
-            )
+    ranges: list[Range] = []
+    losses: list[Loss] = []
+    for each in planned:
+        count = counts.pop(range_name(each.queue), 0)
+        digest = digest_text(digests.get(range_name(each.queue), 0))
+        is_same = count == each.count and (not count or digest == each.digest)
+        ranges.append(each if is_same else replace(each, count=count, digest=digest))
+        if not is_same:
+            if not accept_loss or count >= each.count:
+                raise _not_planned(each.queue, each.count, count)
+            text = f"({each.after}, {each.upto}] had {each.count} messages when it was planned"
+            text = f"{each.queue}: {text}, and {count} came"
+            losses.append(Loss(each.queue, each.incarnation, each.after, text))
+    for queue, count in counts.items():
+        raise _not_planned(queue, 0, count)
+    return ranges, losses
+
+
+def _not_planned(queue: str, planned: int, came: int) -> PipelineError:
+    return PipelineError(
+        f"{queue}: {planned} messages were planned, and {came} came, or others",
+        cause="Somebody received, purged or lost messages between plan and read.",
+        remedy="Nothing of this batch was archived. See the log of the queue manager, or accept "
+        "that messages are missing: --accept-loss.",
+    )
 
 
 def arrow_schema(frame: "DataFrame") -> pa.Schema:

@@ -42,6 +42,21 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Loss:
+    """What an archive lacks of a queue, and somebody has accepted; `text` says it for people.
+
+    Attributes:
+        incarnation: that of the queue which had the messages.
+        after: the arrival sequence behind which something is missing.
+    """
+
+    queue: str
+    incarnation: str
+    after: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class DataFile:
     """A file of messages of one queue that arrived on one day (UTC); `path` is relative."""
 
@@ -67,6 +82,7 @@ class Step:
         files: what was added.
         removed: files that a compaction has replaced.
         made: when, in ISO 8601.
+        losses: what is missing from here on, and was accepted.
     """
 
     number: int
@@ -79,10 +95,13 @@ class Step:
     ranges: tuple[Range, ...] = ()
     files: tuple[DataFile, ...] = ()
     removed: tuple[DataFile, ...] = ()
+    losses: tuple[Loss, ...] = ()
 
     def to_json(self) -> bytes:
         """The document, for people as well."""
         document = {"v": VERSION, **asdict(self)}
+        if not self.losses:
+            del document["losses"]
         return json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n"
 
     @classmethod
@@ -101,6 +120,7 @@ class Step:
                 "ranges": tuple(Range(**each) for each in document["ranges"]),
                 "files": tuple(DataFile(**each) for each in document["files"]),
                 "removed": tuple(DataFile(**each) for each in document["removed"]),
+                "losses": tuple(Loss(**each) for each in document.get("losses", ())),
             }
         )
 
@@ -157,6 +177,10 @@ class Manifest:
             for each in step.ranges:
                 yield step.number, each
 
+    def losses(self) -> list[Loss]:
+        """What is missing and was accepted."""
+        return [each for step in self.steps for each in step.losses]
+
     def has_batch(self, query: str, batch: int) -> bool:
         """Whether this batch of a query is in the archive."""
         return any(step.query == query and step.batch == batch for step in self.steps)
@@ -207,23 +231,30 @@ def range_name(queue: str) -> str:
     return _LOCAL + name if not scheme and computer and separator else queue
 
 
-def gaps(ranges: Iterable[Range]) -> list[str]:
+def gaps(ranges: Iterable[Range], accepted: Iterable[Loss] = ()) -> list[str]:
     """What is missing or twice between consecutive ranges of each queue, in words."""
     found: list[str] = []
+    known = {(each.queue, each.incarnation, each.after) for each in accepted}
     last: dict[str, Range] = {}
     for each in ranges:
         before = last.get(each.queue)
         if before is not None and before.incarnation != each.incarnation:
-            found.append(
-                f"{each.queue}: the queue was created again behind sequence {before.upto}; "
-                "what was in it then is unknown"
-            )
+            if (before.queue, before.incarnation, before.upto) not in known:
+                found.append(created_again(before.queue, before.upto))
         elif before is not None and each.after > before.upto:
             found.append(f"{each.queue}: nothing covers ({before.upto}, {each.after}]")
         elif before is not None and each.after < before.upto:
             found.append(f"{each.queue}: ({each.after}, {before.upto}] is covered twice")
         last[each.queue] = each
     return found
+
+
+def created_again(queue: str, after: int) -> str:
+    """What is lost with a queue that was deleted and created again."""
+    return (
+        f"{queue}: the queue was created again behind sequence {after}; "
+        "what was in it then is unknown"
+    )
 
 
 def _name(number: int, suffix: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from openmsmq.spark.offsets import QueueOffset, first_after, parse_offset
 
-from .manifest import Manifest, Range
+from .manifest import Loss, Manifest, Range, created_again
 
 
 def query_id(checkpoint: Path) -> str | None:
@@ -49,6 +49,25 @@ def planned_ranges(checkpoint: Path, batch: int) -> list[Range]:
         if until.seq > after:
             ranges.append(Range(queue, until.inc, after, until.seq, until.n, until.h))
     return ranges
+
+
+def accepted_losses(checkpoint: Path, batch: int) -> list[Loss]:
+    """Queues that were gone or new again when a batch was planned, and the query went on."""
+    start, end = (_offset(checkpoint, batch - 1) if batch else {}), _offset(checkpoint, batch)
+    found: list[Loss] = []
+    for queue, before in start.items():
+        until = end.get(queue, before)
+        if before.gone:
+            continue
+        if until.inc != before.inc:
+            found.append(Loss(queue, before.inc, before.seq, created_again(queue, before.seq)))
+        elif until.gone:
+            text = (
+                f"{queue}: the queue was deleted behind sequence {before.seq}; "
+                "what was in it then is unknown"
+            )
+            found.append(Loss(queue, before.inc, before.seq, text))
+    return found
 
 
 def _offset(checkpoint: Path, batch: int) -> dict[str, QueueOffset]:

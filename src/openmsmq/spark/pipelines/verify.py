@@ -50,6 +50,7 @@ class Verification:
         altered: files that are not as they were written, with what is wrong.
         mismatches: ranges whose messages are not in the files as planned.
         gaps: what no range covers, or two do.
+        accepted: what is missing for a reason that was known and accepted.
         leftovers: files that the manifest does not name; no reader of the manifest sees them.
         queues: what the archive has of each queue.
     """
@@ -61,12 +62,13 @@ class Verification:
     altered: tuple[str, ...] = ()
     mismatches: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
     leftovers: tuple[str, ...] = ()
     queues: tuple["Coverage", ...] = ()
 
     @property
     def complete(self) -> bool:
-        """Whether all planned messages are there, as they were, once."""
+        """Whether all planned messages are there, as they were, once, but for accepted losses."""
         return not (self.missing or self.altered or self.mismatches or self.gaps)
 
     def summary(self) -> Summary:
@@ -77,13 +79,16 @@ class Verification:
             *((text, "messages") for text in self.mismatches),
             *((text, "gap") for text in self.gaps),
         )
-        state = "is complete" if self.complete else f"has {count_text(len(problems), 'problem')}"
+        state = (
+            completeness(self) if self.complete else f"has {count_text(len(problems), 'problem')}"
+        )
         return Summary(
             "archive",
             f"The archive {state}: {count_text(self.messages, 'message')} in "
             f"{count_text(self.files, 'file')}",
             facts=(
                 (Column("complete", "Complete"), self.complete),
+                (Column("accepted_losses", "Accepted losses", Kind.COUNT), len(self.accepted)),
                 (Column("messages", "Messages", Kind.COUNT), self.messages),
                 (Column("files", "Files", Kind.COUNT), self.files),
                 (
@@ -96,12 +101,19 @@ class Verification:
                     "problems",
                     "Problems",
                     (Column("problem", "Problem"), Column("kind", "Kind")),
-                    problems,
+                    (*problems, *((text, "accepted loss") for text in self.accepted)),
                 ),
                 coverage_table(self.queues),
             ),
             outputs=(("Archive", str(self.path)),),
         )
+
+
+def completeness(found: Verification) -> str:
+    """How complete an archive without problems is."""
+    count = len(found.accepted)
+    losses = "a loss that was" if count == 1 else f"{count:,} losses that were"
+    return f"is complete but for {losses} accepted" if count else "is complete"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +193,7 @@ def verify_archive(
         problems = {row["path"]: row["problem"] for row in found if row["problem"]}
         missing = tuple(path for path in problems if not (archive.path / path).exists())
         ranges = [each for _, each in manifest.ranges()]
+        losses = manifest.losses()
         lost = lost_batches(archive.path / CHECKPOINT, manifest, committed)
         return Verification(
             archive.path,
@@ -190,9 +203,10 @@ def verify_archive(
             altered=tuple(f"{p}: {why}" for p, why in problems.items() if p not in missing),
             mismatches=tuple(_mismatches(manifest, files, found)),
             gaps=(
-                *gaps(ranges),
+                *gaps(ranges, losses),
                 *(f"batch {each} was committed and is not in the manifest" for each in lost),
             ),
+            accepted=tuple(each.text for each in losses),
             leftovers=tuple(archive.leftovers()),
             queues=coverage(manifest),
         )
