@@ -128,7 +128,7 @@ CASES: Final[dict[str, tuple[Row, list[Row], State]]] = {
         [acknowledgment(22, RECEIVE), acknowledgment(22, RECEIVE, number=1)],
         State.DUPLICATE,
     ),
-    # Each queue has a copy with its own destination and the same id.
+    # Each queue has a copy of its own; some queue managers give them all one id.
     "to two queues": (
         message(23, acknowledge=2),
         [

@@ -104,7 +104,7 @@ def _events(rows: "DataFrame", message_id: "Column", fact: "Column") -> "DataFra
     ordered = (fact == ARRIVED) & f.col("transactional")
     alone = f.col("first_in_transaction") & f.col("last_in_transaction")
     group = f.when(alone, SINGLE).otherwise(f.col("transaction_id"))
-    # Several queues that got a copy each acknowledge it under the same id.
+    # Copies to several queues may have one id; each queue acknowledges its own.
     acknowledged = f.concat_ws(" of ", "queue", "response_queue")
     parts = f.split(f.col("id"), r"\\")
     return rows.select(
