@@ -70,7 +70,8 @@ def replay(
         typer.Option(metavar="DIR", help="Folder that remembers what was sent under the key."),
     ] = None,
     remove: Annotated[
-        bool, typer.Option("--remove", help="Remove originals from their queue once sent.")
+        bool,
+        typer.Option("--remove", help="Remove originals once the queue manager has the copies."),
     ] = False,
     output: OutputOption = None,
     as_json: JsonOption = False,

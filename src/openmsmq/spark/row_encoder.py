@@ -113,7 +113,7 @@ class RowEncoder:
             queue, transactional, shared, body, label, correlation_id, raw_packet = own
             name = queue or self._queue or ""
             try:
-                if row in unread:
+                if unread and row in unread:
                     raise _Unfit(*unread[row][1:])
                 if raw_packet is not None:
                     place, packet = self._again(name, transactional, raw_packet)
