@@ -89,6 +89,16 @@ def test_a_replay_through_another_queue_manager_has_another_key_and_memory(
 
 
 @pytest.mark.usefixtures("nothing_to_send")
+def test_a_key_belongs_to_one_queue_manager(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with openmsmq.embedded(tmp_path / "a") as one, openmsmq.embedded(tmp_path / "b") as two:
+        for _ in range(2):
+            replay(SPARK, DEAD, endpoint=one.address, key="k", state=state, send=True)
+        with pytest.raises(PipelineError, match=f"{one.identity.guid} was sent, not"):
+            replay(SPARK, DEAD, endpoint=two.address, key="k", state=state, send=True)
+
+
+@pytest.mark.usefixtures("nothing_to_send")
 def test_a_dry_run_without_a_queue_manager_says_what_it_does_not_know(tmp_path: Path) -> None:
     nobody = str(tmp_path / "nobody.sock")
     unknown = "No queue manager answers"
@@ -104,6 +114,7 @@ def test_what_was_chosen_is_read_behind_the_lock(
     def chosen(*_: object) -> None:
         raise AssertionError("read while another run sends")
 
+    monkeypatch.setattr(replay_module, "ask_manager", lambda *_, **_more: "guid")
     monkeypatch.setattr(ReplayState, "chosen", chosen)
     with only_writer(tmp_path), pytest.raises(PipelineError, match="another process"):
         replay(SPARK, DEAD, key="k", state=tmp_path, send=True)

@@ -167,7 +167,7 @@ def replay(
     more = {**(options or {}), **({"endpoint": endpoint} if endpoint else {})}
     connection = ConnectionOptions.from_values(read_values(connection_of(more), CONNECTION))
     manager = None
-    if key is None or to is not None:
+    if send or key is None or to is not None:
         manager = ask_manager(connection, to, send=send)
     is_memory_known = not (key is None and state is None and manager is None)
     where = manager or full_endpoint(connection.endpoint)
@@ -177,7 +177,9 @@ def replay(
     memory = ReplayState(folder)
     done = Outcome()
     # What another run sends meanwhile must not look new.
-    with only_writer(folder) if send else nullcontext(), explained():
+    with explained(), only_writer(folder) if send else nullcontext():
+        if send:
+            memory.claim(where)
         rows = job.rows(memory.chosen(spark), mark=mark, keep_timeouts=keep_timeouts)
         counts = _Counts.of(rows)
         if send:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from .durable import make_directory, sync_tree, write_durably
+from .errors import PipelineError
+from .spark_paths import literal_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,6 +28,7 @@ _PLAN: Final = "plan"
 _DESCRIPTION: Final = "plan.json"
 _SENT: Final = "sent"
 _REMOVED: Final = "removed"
+_MANAGER: Final = "queue-manager"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class Run:
 
     def frame(self, spark: "SparkSession") -> "DataFrame":
         """All messages of the plan."""
-        return spark.read.parquet(str(self.folder / _PLAN))
+        return spark.read.parquet(literal_path(self.folder / _PLAN))
 
     def chunk(self, spark: "SparkSession", number: int) -> "DataFrame":
         """The messages of one chunk in one partition, in their order."""
@@ -81,6 +84,22 @@ class ReplayState:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
+    def claim(self, manager: str) -> None:
+        """Keep other queue managers from getting what this one was to get.
+
+        Raises:
+            PipelineError: an earlier run with this folder has sent through another one.
+        """
+        path = self._folder / _MANAGER
+        if not path.exists():
+            write_durably(path, manager.encode())
+        elif (found := path.read_text()) != manager:
+            raise PipelineError(
+                f"{self._folder} remembers what the queue manager {found} was sent, not {manager}",
+                cause="The key or the folder was used for another queue manager before.",
+                remedy="Name another key, and another folder if you name one.",
+            )
+
     def runs(self) -> list[Run]:
         """The runs whose plan is complete."""
         found: list[Run] = []
@@ -112,7 +131,7 @@ class ReplayState:
         chunked.write.partitionBy(CHUNK).parquet(str(folder / _PLAN))
         # Spark does not wait for the disk, and the plan must outlast what is sent of it.
         sync_tree(folder / _PLAN)
-        messages = rows.sparkSession.read.parquet(str(folder / _PLAN)).count()
+        messages = rows.sparkSession.read.parquet(literal_path(folder / _PLAN)).count()
         run = Run(folder, messages, -(-messages // chunk_rows))
         told = {"messages": run.messages, "chunks": run.chunks}
         write_durably(folder / _DESCRIPTION, json.dumps(told).encode() + b"\n")
