@@ -50,7 +50,8 @@ def again(
 ) -> ReplayResult:
     # Otherwise the copies would expire as the originals did.
     given: dict[str, Any] = {"to": AGAIN, "key": "test", "keep_timeouts": False}
-    folder = tmp_path / "state"
+    # A name that Spark would take for a pattern.
+    folder = tmp_path / "state[1]"
     return replay(spark, DEAD, endpoint=manager.address, state=folder, **(given | changes))
 
 
@@ -70,7 +71,7 @@ def test_a_replay_sends_once_and_then_removes(
     assert (dry.dry_run, dry.selected, dry.sent) == (True, 6, 0)
     assert sum(group[-1] for group in dry.groups) == 6
     assert labels(manager, AGAIN) == []
-    assert not (tmp_path / "state").exists()
+    assert not (tmp_path / "state[1]").exists()
 
     few = ReplayFilter(reason="NACK_RECEIVE_TIMEOUT", where="app_specific < 2")
     first = again(spark, manager, tmp_path, only=few, send=True, correlation="new")
