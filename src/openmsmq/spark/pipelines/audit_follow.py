@@ -5,7 +5,7 @@ import json
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -48,6 +48,7 @@ def follow_audit(
     output: str | Path,
     *,
     endpoint: str | None = None,
+    options: Mapping[str, str] | None = None,
     keep: timedelta = KEEP,
     stop: threading.Event | None = None,
     tell: Tell | None = None,
@@ -62,6 +63,7 @@ def follow_audit(
         evidence: queues that tell what became of it, as for `audit`.
         output: folder for the tables `verdicts` and `messages`, the report, and how far it is.
         endpoint: the usual queue manager.
+        options: more options of the data source, such as `auth.tokenFile`.
         keep: how long a message is remembered after the last event about it.
         stop: ends it when it is set, also from another thread.
         tell: told the sums whenever they have changed, but not too often.
@@ -73,8 +75,8 @@ def follow_audit(
     folder = Path(output).absolute()
     with only_writer(folder), explained():
         _remember_sources(folder, sends, evidence)
-        sent = united(stream_sources(spark, sends, endpoint=endpoint))
-        known = stream_sources(spark, evidence, endpoint=endpoint)
+        sent = united(stream_sources(spark, sends, endpoint=endpoint, options=options))
+        known = stream_sources(spark, evidence, endpoint=endpoint, options=options)
         run = _Run(folder, audit_stream(sent, known, keep=keep))
         with interruptions(stop) as interrupted:
             run.follow(interrupted, tell)
