@@ -109,6 +109,13 @@ def test_a_queue_that_is_not_there_is_named(spark: "SparkSession", tmp_path: Pat
         )
 
 
+def test_a_folder_of_others_is_left_as_it_is(spark: "SparkSession", tmp_path: Path) -> None:
+    (tmp_path / "mine").touch()
+    with pytest.raises(PipelineError, match="holds other files, such as mine"):
+        archive(spark, tmp_path, queues=ORDERS)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
 def test_a_wrong_option_is_named(spark: "SparkSession", tmp_path: Path) -> None:
     with pytest.raises(PipelineError, match="option consumerName: needed"):
         archive(spark, tmp_path, queues=ORDERS, consume="lease")

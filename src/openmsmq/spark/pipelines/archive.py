@@ -15,7 +15,7 @@ from openmsmq.spark.columns import INCLUDES
 from openmsmq.spark.range_reader import GOING_ON
 from openmsmq.wire.queue_error import QueueError
 
-from .archive_store import CHECKPOINT, Archive, read_archive
+from .archive_store import CHECKPOINT, Archive, check_place, read_archive
 from .compaction import Compaction, compact_archive
 from .durable import only_writer
 from .errors import PipelineError
@@ -175,6 +175,8 @@ def archive(
     from pyspark.sql.utils import is_remote
 
     directory = Path(path).absolute()
+    # Before there is a lock in it.
+    check_place(directory)
     started = time.monotonic()
     source = {
         **_queue_options(queues, queue_pattern, kind),

@@ -98,7 +98,7 @@ class Archive:
             kind = kind or PARQUET
             archive_table(kind, path)
             make_directory(path)
-            _check_unused(path)
+            check_place(path)
             told = {"v": VERSION, "id": str(uuid4()), "table": kind}
             write_durably(path / DESCRIPTION, json.dumps(told).encode() + b"\n")
         archive = cls.open(path)
@@ -248,11 +248,15 @@ class Archive:
                 )
 
 
-def _check_unused(path: Path) -> None:
-    """Make no archive of a folder that holds other things: recovery deletes files in it."""
-    found = sorted(each.name for each in path.iterdir())
+def check_place(path: Path) -> None:
+    """Make no archive of a folder that holds other things: recovery deletes files in it.
+
+    Raises:
+        PipelineError: it does.
+    """
+    found = sorted(each.name for each in path.iterdir()) if path.is_dir() else []
     others = [name for name in found if name != LOCK and not name.startswith(".")]
-    if others:
+    if others and DESCRIPTION not in found:
         raise PipelineError(
             f"{path} is no archive and holds other files, such as {others[0]}",
             cause=f"A new archive needs a folder of its own, and there is no {DESCRIPTION} here.",
