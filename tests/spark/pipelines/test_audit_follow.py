@@ -18,6 +18,7 @@ from openmsmq.spark.pipelines import audit_follow
 from openmsmq.spark.pipelines.audit import AuditResult
 from openmsmq.spark.pipelines.audit_follow import VerdictWriter, follow_audit
 from openmsmq.spark.pipelines.errors import PipelineError
+from openmsmq.spark.pipelines.spark_paths import literal_path
 from openmsmq.spark.pipelines.summary import Column, Kind, Summary, Table
 from openmsmq.spark.pipelines.verdict import State
 
@@ -75,7 +76,8 @@ def test_the_newest_verdicts_are_counted_told_and_written(
         else:
             stop.set()
 
-    output = tmp_path / "audit"
+    # A name that Spark would take for a pattern.
+    output = tmp_path / "audit[1]"
     result = follow_audit(spark, [";journal"], [ADMIN], output, stop=stop, tell=tell)
     assert told == [
         "0 of 2 sent messages were read; none failed.",
@@ -86,19 +88,19 @@ def test_the_newest_verdicts_are_counted_told_and_written(
         State.READ: 1,
         State.REJECTED: 1,
     }
-    rows = spark.read.parquet(str(output / "messages")).collect()
+    rows = spark.read.parquet(literal_path(output / "messages")).collect()
     assert {row["message_id"]: row["state"] for row in rows} == {
         "a": "arrived unread",
         "b": "read",
         "c": "rejected",
     }
-    assert spark.read.parquet(str(output / "verdicts")).count() == 4
+    assert spark.read.parquet(literal_path(output / "verdicts")).count() == 4
     assert told[-1] in (output / "report.html").read_text()
     # A batch that is repeated stays as it is, and one without news leaves nothing behind.
     write = VerdictWriter(output / "verdicts")
     write(spark.createDataFrame([("a",)], "message_id string"), 1)
     write(spark.createDataFrame([], "message_id string"), 2)
-    assert spark.read.parquet(str(output / "verdicts")).count() == 4
+    assert spark.read.parquet(literal_path(output / "verdicts")).count() == 4
     assert sorted(path.name for path in (output / "verdicts").iterdir()) == ["batch=0", "batch=1"]
     with pytest.raises(PipelineError, match=r"audit of other sources: sends ;journal; evidence"):
         follow_audit(spark, [";journal"], [ORDERS], output, stop=stop)

@@ -21,6 +21,7 @@ from .failures import explained
 from .following import Gate, gated, interruptions, wait_for_end
 from .output import write_outputs
 from .sources import stream_sources, united
+from .spark_paths import literal_path
 from .summary import Summary
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class _Run:
         """What is known of every message until now."""
         schema = self._stream.schema
         reader = self._stream.sparkSession.read.schema(schema)
-        told = reader.parquet(str(self._folder / VERDICTS)).select(*schema.names)
+        told = reader.parquet(literal_path(self._folder / VERDICTS)).select(*schema.names)
         verdicts = latest_verdicts(told).cache()
         try:
             summary, counts, lost = summarize(verdicts)
