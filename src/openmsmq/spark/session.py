@@ -67,10 +67,11 @@ def session(
     # Imported here, because it takes a second and is there with the extra `spark` only.
     from pyspark.sql import SparkSession
 
-    # PySpark refuses a master and a remote address together.
-    home = spark_home(settings, os.environ)
-    hidden: dict[str, str | None] = {"SPARK_REMOTE": None, "MASTER": None}
-    with changed_variables(hidden | ({"SPARK_HOME": str(home)} if home else {})):
+    # PySpark refuses a master and a remote address together; the settings have the right one.
+    changes: dict[str, str | None] = {"SPARK_REMOTE": None, "MASTER": None}
+    if home := spark_home(settings, os.environ):
+        changes["SPARK_HOME"] = str(home)
+    with changed_variables(changes):
         builder = SparkSession.builder.appName(app_name)
         for key, value in settings.items():
             builder.config(key, value)
