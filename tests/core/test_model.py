@@ -134,17 +134,32 @@ class QueueMachine(RuleBasedStateMachine):
             self.model.put(PLAIN, message)
         self.model.expire()
 
-    @rule()
-    def begin(self) -> None:
+    def new_transaction(self) -> str:
         self.transaction_count += 1
         identifier = UUID(int=self.transaction_count)
         self.harness.qm.begin(identifier)
         self.model.transactions[str(identifier)] = ModelTransaction()
+        return str(identifier)
 
-    @precondition(lambda self: self.active())
+    @rule()
+    def begin(self) -> None:
+        self.new_transaction()
+
+    def active_or_new(self, data: st.DataObject) -> str:
+        """A transaction that goes on."""
+        return data.draw(st.sampled_from(self.active())) if self.active() else self.new_transaction()
+
+    @rule(count=st.integers(1, 4))
+    def send_and_commit(self, count: int) -> None:
+        key = self.new_transaction()
+        for message in self.send_to(TRANSACTIONAL, count, key):
+            self.model.transactions[key].sent.append((TRANSACTIONAL, message))
+        self.harness.qm.commit(UUID(key))
+        self.model.commit(key)
+
     @rule(data=st.data(), count=st.integers(1, 3), life=st.sampled_from([None, None, 5]))
     def send_in_transaction(self, data: st.DataObject, count: int, life: int | None) -> None:
-        key = data.draw(st.sampled_from(self.active()))
+        key = self.active_or_new(data)
         properties = {} if life is None else {"time_to_be_received": life}
         for message in self.send_to(TRANSACTIONAL, count, key, **properties):
             self.model.transactions[key].sent.append((TRANSACTIONAL, message))
@@ -182,10 +197,16 @@ class QueueMachine(RuleBasedStateMachine):
                 self.model.give_back(name, message)
         self.locked[name] = []
 
-    @precondition(lambda self: self.active())
-    @rule(data=st.data(), name=st.sampled_from(NAMES[2:]), count=st.integers(1, 3))
-    def receive_in_transaction(self, data: st.DataObject, name: str, count: int) -> None:
-        key = data.draw(st.sampled_from(self.active()))
+    @rule(
+        data=st.data(),
+        name=st.sampled_from(NAMES[2:]),
+        count=st.integers(1, 3),
+        moves=st.integers(0, 2),
+    )
+    def receive_in_transaction(
+        self, data: st.DataObject, name: str, count: int, moves: int
+    ) -> None:
+        key = self.active_or_new(data)
         expected = self.model.visible(name)[:count]
         if not expected:
             return
@@ -197,6 +218,9 @@ class QueueMachine(RuleBasedStateMachine):
         for message in expected:
             message.holder = key
             self.model.transactions[key].taken.append((name, message))
+        target = NAMES[5 - NAMES.index(name)]
+        for message in expected[:moves]:
+            self.move_locked(name, target, message, key)
 
     @rule(data=st.data(), pair=st.sampled_from([(0, 1), (1, 0), (2, 3), (3, 2)]))
     def move(self, data: st.DataObject, pair: tuple[int, int]) -> None:
@@ -219,6 +243,35 @@ class QueueMachine(RuleBasedStateMachine):
             self.model.transactions[key].moved.append((source, target, message))
         else:
             self.arrive(source, target, message, moved.lookup_ids[0])
+
+    @precondition(lambda self: self.active())
+    @rule(data=st.data(), name=st.sampled_from(NAMES[2:]))
+    def move_what_is_locked(self, data: st.DataObject, name: str) -> None:
+        locked = [each for each in self.model.order(name) if each.holder is not None]
+        if locked:
+            message = data.draw(st.sampled_from(locked))
+            key = data.draw(st.sampled_from(self.active()))
+            self.move_locked(name, NAMES[5 - NAMES.index(name)], message, key)
+
+    def move_locked(self, source: str, target: str, message: ModelMessage, key: str) -> None:
+        """Move a locked message in a transaction, which must be the one that has locked it."""
+        owner = self.harness.qm.find_transaction(UUID(key))
+        to = self.harness.open(MOVE, path(target))
+        try:
+            self.harness.qm.move_many(
+                self.descriptor[source], to, lookup_ids=[message.lookup_id], transaction=owner
+            )
+        except QueueError as exc:
+            assert exc.name == "MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION"
+            assert message.holder != key
+        else:
+            assert message.holder == key
+            transaction = self.model.transactions[key]
+            transaction.taken = [each for each in transaction.taken if each[1] is not message]
+            transaction.moved = [each for each in transaction.moved if each[2] is not message]
+            transaction.moved.append((source, target, message))
+        finally:
+            self.harness.qm.close_queue(to)
 
     def arrive(self, source: str, target: str, message: ModelMessage, lookup_id: int) -> None:
         """A moved message has a new place."""

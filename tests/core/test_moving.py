@@ -17,6 +17,7 @@ from openmsmq.core.events import MessagesDeleted, ReadSatisfied
 from openmsmq.core.message import PositionState
 from openmsmq.core.moving import move_message
 from openmsmq.core.packets import packet_of
+from openmsmq.core.transactions import Transaction
 from openmsmq.wire.queue_address import direct_address
 from openmsmq.wire.user_message import UserMessage
 
@@ -135,6 +136,97 @@ def test_an_aborted_move_leaves_the_message_in_its_place(harness: Harness) -> No
     harness.qm.abort(transaction.identifier)
     messages = list(harness.qm.find_queue(TRANSACTIONAL).lanes)
     assert [message.lookup_id for message in messages] == sent.lookup_ids
+
+
+def received_in_a_transaction(harness: Harness, *contents: bytes) -> tuple[Transaction, list[int]]:
+    """Messages that a transaction which goes on has received, by their lookup ids."""
+    harness.create(TRANSACTIONAL, transactional=True)
+    sending = harness.qm.begin(harness.guid())
+    sent = harness.send(*contents, name=TRANSACTIONAL, transaction=sending)
+    harness.qm.commit(sending.identifier)
+    transaction = harness.qm.begin(harness.guid())
+    source = harness.open(RECEIVE, TRANSACTIONAL)
+    harness.qm.dequeue_many(source, max_count=len(contents), transaction=transaction)
+    return transaction, sent.lookup_ids
+
+
+def move_received(
+    harness: Harness, transaction: Transaction | None, ids: list[int], name: str = ";later"
+) -> None:
+    target = harness.open(MOVE, TRANSACTIONAL + name)
+    source = harness.open(RECEIVE, TRANSACTIONAL)
+    try:
+        harness.qm.move_many(source, target, lookup_ids=ids, transaction=transaction)
+    finally:
+        harness.qm.close_queue(target)
+        harness.qm.close_queue(source)
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_message_can_be_moved_by_the_transaction_that_received_it(
+    harness: Harness, prepared: bool
+) -> None:
+    transaction, ids = received_in_a_transaction(harness, b"1", b"2", b"3")
+    harness.advance(10)
+    move_received(harness, transaction, ids[1:2])
+    assert (harness.contents(TRANSACTIONAL), harness.contents(TRANSACTIONAL + ";later")) == ([], [])
+    if prepared:
+        harness.qm.prepare(transaction.identifier, single_phase=False)
+        harness.restart()
+    harness.qm.commit(transaction.identifier)
+    assert harness.contents(TRANSACTIONAL + ";later") == [b"2"]
+    harness.restart()
+    assert (harness.contents(TRANSACTIONAL), harness.contents(TRANSACTIONAL + ";later")) == (
+        [],
+        [b"2"],
+    )
+    moved = harness.qm.find_queue(TRANSACTIONAL + ";later").lanes.first()
+    assert moved is not None
+    assert moved.history is not None
+    assert (moved.history.move_count, moved.history.abort_count) == (1, 0)
+    assert moved.history.last_move_time == int(harness.utc)
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_an_abort_undoes_receive_and_move_together(harness: Harness, prepared: bool) -> None:
+    transaction, ids = received_in_a_transaction(harness, b"1", b"2")
+    move_received(harness, transaction, ids[:1])
+    if prepared:
+        harness.qm.prepare(transaction.identifier, single_phase=False)
+        harness.restart()
+    harness.qm.abort(transaction.identifier)
+    harness.restart()
+    messages = list(harness.qm.find_queue(TRANSACTIONAL).lanes)
+    assert [message.lookup_id for message in messages] == ids
+    histories = [message.history for message in messages if message.history is not None]
+    assert [(each.abort_count, each.move_count) for each in histories] == [(1, 0), (1, 0)]
+    assert harness.qm.find_queue(TRANSACTIONAL).subqueues == {}
+
+
+def test_the_last_move_of_a_transaction_counts(harness: Harness) -> None:
+    transaction, ids = received_in_a_transaction(harness, b"1")
+    move_received(harness, transaction, ids)
+    move_received(harness, transaction, ids, ";poison")
+    assert list(harness.qm.find_queue(TRANSACTIONAL).subqueues) == [r"private$\t;poison"]
+    harness.qm.commit(transaction.identifier)
+    assert harness.contents(TRANSACTIONAL + ";poison") == [b"1"]
+
+
+def test_a_message_that_another_has_locked_does_not_move(harness: Harness) -> None:
+    transaction, ids = received_in_a_transaction(harness, b"1")
+    other = harness.qm.begin(harness.guid())
+    code = "MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION"
+    with refused(f"{code}: .* message {ids[0]} is locked by another transaction"):
+        move_received(harness, other, ids)
+    with refused(f"{code}: .* message {ids[0]} is locked by a transaction"):
+        move_received(harness, None, ids)
+    harness.qm.abort(transaction.identifier)
+    reader = harness.open(RECEIVE, TRANSACTIONAL)
+    harness.qm.dequeue_many(reader, two_phase=True)
+    with refused(f"{code}: .* message {ids[0]} is being received by another reader"):
+        move_received(harness, other, ids)
+    harness.qm.close_queue(reader)
+    assert harness.contents(TRANSACTIONAL) == [b"1"]
 
 
 @SPEC("MQDMPR-3.1.7.1.16-05")

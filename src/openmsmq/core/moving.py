@@ -13,7 +13,7 @@ from .open_queue import MAY_MOVE, MAY_SEND
 from .positions import changes, count_bytes, reslot
 from .queue import QueueRole, QueueType
 from .reading import check_transaction
-from .transactions import OperationType, move_now
+from .transactions import OperationType, Transaction, move_now, withdraw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .open_queue import OpenQueueDescriptor
     from .queue import Queue
     from .state import State
-    from .transactions import Transaction
 
 _TARGETS: Final = MAY_MOVE | MAY_SEND
 # The queues that keep messages for people, who may put them back.
@@ -58,6 +57,8 @@ def move_many(
 ) -> Moved:
     """Move messages by lookup id, or the first ones.
 
+    A message that the same transaction has received is moved instead of being received.
+
     Raises:
         QueueError: the queues do not belong together, or a message is not there; then none moves.
     """
@@ -65,11 +66,14 @@ def move_many(
     to = target.require(_TARGETS)
     _check_pair(queue, to)
     check_transaction(queue, transaction)
-    messages = _select(queue, to, lookup_ids, max_count)
-    for message in messages:
+    messages = _select(queue, to, lookup_ids, max_count, transaction)
+    visible = [message for message in messages if message.state == PositionState.AVAILABLE]
+    for message in visible:
         queue.lanes.remove(message)
     if transaction is not None:
-        for message in messages:
+        if len(visible) < len(messages):
+            withdraw(state, transaction, messages)
+        for message in visible:
             queue.hold(message, transaction)
         transaction.add(OperationType.MOVE, messages, target=to)
         to.expected += len(messages)
@@ -93,7 +97,11 @@ def _check_pair(queue: Queue, target: Queue) -> None:
 
 
 def _select(
-    queue: Queue, target: Queue, lookup_ids: Sequence[int] | None, max_count: int
+    queue: Queue,
+    target: Queue,
+    lookup_ids: Sequence[int] | None,
+    max_count: int,
+    transaction: Transaction | None,
 ) -> list[Message]:
     messages: list[Message] = []
     if lookup_ids is None:
@@ -102,13 +110,7 @@ def _select(
             messages.append(found)
             found = queue.after(found.lookup_id, peek=False)
     else:
-        for lookup_id in dict.fromkeys(lookup_ids):
-            found = queue.lanes.get(lookup_id)
-            if found is None:
-                raise QueueError(
-                    Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{queue.path}: no message {lookup_id}"
-                )
-            messages.append(found)
+        messages = [_find(queue, each, transaction) for each in dict.fromkeys(lookup_ids)]
     for message in messages:
         if message.transactional != target.properties.transactional:
             raise QueueError(
@@ -116,6 +118,27 @@ def _select(
                 f"message {message.lookup_id} does not fit {target.path}: one is transactional",
             )
     return messages
+
+
+def _find(queue: Queue, lookup_id: int, transaction: Transaction | None) -> Message:
+    """The message with this lookup id, if it is free or locked by the transaction of the move."""
+    message = queue.lanes.get(lookup_id) or queue.locked.get(lookup_id)
+    if message is None:
+        raise QueueError(
+            Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{queue.path}: no message {lookup_id}"
+        )
+    holder = message.holder
+    # [MS-MQRR] 3.1.4.10: a message that is part of another transaction is not moved.
+    if holder is not None and holder is not transaction:
+        other = "another" if transaction is not None else "a"
+        owner = f"locked by {other} transaction"
+        if not isinstance(holder, Transaction):
+            owner = "being received by another reader"
+        raise QueueError(
+            Hresult.MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION,
+            f"{queue.path}: message {lookup_id} is {owner}",
+        )
+    return message
 
 
 def move_message(state: State, message: Message, target: Queue) -> Message:

@@ -375,7 +375,7 @@ class QueueManager:
         self, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
     ) -> None:
         """Have messages that a transaction received leave as rejected when it commits."""
-        reading.reject_many(transaction, queue, lookup_ids)
+        reading.reject_many(self.state, transaction, queue, lookup_ids)
 
     def peek_many(
         self,

@@ -15,7 +15,7 @@ from .message import PositionState
 from .open_queue import MAY_PEEK, MAY_RECEIVE
 from .packets import packets_of
 from .positions import changes
-from .transactions import OperationType, return_locked
+from .transactions import OperationType, return_locked, withdraw
 from .waiting import WaitingRead
 from .waits import start_wait
 
@@ -196,7 +196,9 @@ def end_many(
     return changes(state, messages)
 
 
-def reject_many(transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]) -> None:
+def reject_many(
+    state: State, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
+) -> None:
     """Have messages that a transaction received leave as rejected when it commits.
 
     Raises:
@@ -212,10 +214,7 @@ def reject_many(transaction: Transaction, queue: Queue, lookup_ids: Sequence[int
                 f"{queue.path}: message {lookup_id} was not received in this transaction",
             )
         messages.append(message)
-    rejected = set(messages)
-    for operation in transaction.operations:
-        if operation.operation_type is OperationType.DEQUEUE:
-            operation.messages = [each for each in operation.messages if each not in rejected]
+    withdraw(state, transaction, messages)
     transaction.add(OperationType.DEQUEUE, messages, reason=_REJECTED)
 
 

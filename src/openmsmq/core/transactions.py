@@ -107,6 +107,25 @@ class Transaction:
             )
 
 
+def withdraw(state: State, transaction: Transaction, messages: Iterable[Message]) -> None:
+    """Undo that a transaction received or moved messages; they stay locked by it."""
+    left = set(messages)
+    # Mostly it received them last.
+    for operation in reversed(transaction.operations):
+        if not left:
+            break
+        if operation.operation_type is OperationType.ENQUEUE:
+            continue
+        kept = [message for message in operation.messages if message not in left]
+        left.difference_update(operation.messages)
+        target = operation.target
+        if target is not None:
+            target.expected -= len(operation.messages) - len(kept)
+            drop_if_unused(state, target)
+        operation.messages = kept
+    transaction.operations = [each for each in transaction.operations if each.messages]
+
+
 def create_transaction(state: State, identifier: UUID) -> Transaction:
     """Create Transaction ([MS-MQDMPR] 3.1.7.1.8)."""
     if identifier in state.transactions:
