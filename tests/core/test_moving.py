@@ -164,7 +164,7 @@ def move_received(
 
 @pytest.mark.parametrize("prepared", [False, True])
 def test_a_message_can_be_moved_by_the_transaction_that_received_it(
-    harness: Harness, prepared: bool
+    harness: Harness, *, prepared: bool
 ) -> None:
     transaction, ids = received_in_a_transaction(harness, b"1", b"2", b"3")
     harness.advance(10)
@@ -188,7 +188,7 @@ def test_a_message_can_be_moved_by_the_transaction_that_received_it(
 
 
 @pytest.mark.parametrize("prepared", [False, True])
-def test_an_abort_undoes_receive_and_move_together(harness: Harness, prepared: bool) -> None:
+def test_an_abort_undoes_receive_and_move_together(harness: Harness, *, prepared: bool) -> None:
     transaction, ids = received_in_a_transaction(harness, b"1", b"2")
     move_received(harness, transaction, ids[:1])
     if prepared:

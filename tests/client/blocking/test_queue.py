@@ -259,6 +259,16 @@ def test_messages_move_to_a_subqueue_and_back(msmq: QueueManager, orders: Queue)
     assert bodies(orders) == ["1", "0", *texts[2:]]
 
 
+def test_a_message_moves_to_a_subqueue_of_its_own_queue(msmq: QueueManager, orders: Queue) -> None:
+    fill(orders, 2)
+    assert orders.move(";held", count=1) == 1
+    held = msmq.open_queue(ORDERS + ";held")
+    assert held.move(";later") == 1
+    assert bodies(msmq.open_queue(ORDERS + ";later")) == ["0"]
+    with pytest.raises(openmsmq.QueueError, match="MQ_ERROR_ILLEGAL_OPERATION"):
+        orders.move(";deadletter")
+
+
 def test_a_queue_is_closed_with_its_block(orders: Queue, other: QueueManager) -> None:
     fill(orders, 1)
     with other.open_queue(ORDERS) as queue:

@@ -50,6 +50,27 @@ def test_an_exception_undoes_everything(msmq: QueueManager, orders: Queue, bills
     assert bodies(bills) == []
 
 
+def test_a_message_that_was_received_can_be_moved_aside(msmq: QueueManager, orders: Queue) -> None:
+    orders.send_many([Message("good"), Message("bad")], "single")
+    with msmq.transaction() as transaction:
+        taken = orders.receive_many(2, timeout=0, transaction=transaction)
+        assert orders.move(";poison", [taken[1].lookup_id], transaction=transaction) == 1
+    assert bodies(orders) == []
+    poison = msmq.open_queue(ORDERS + ";poison").peek(timeout=0)
+    assert (poison.body, poison.move_count, poison.abort_count) == ("bad", 1, 0)
+
+
+def test_a_message_of_another_transaction_cannot_be_moved(
+    msmq: QueueManager, orders: Queue
+) -> None:
+    orders.send(Message("1"), "single")
+    with msmq.transaction() as first, msmq.transaction() as second:
+        taken = orders.receive(timeout=0, transaction=first)
+        with pytest.raises(openmsmq.QueueError, match="is locked by another transaction") as error:
+            orders.move(";poison", [taken.lookup_id], transaction=second)
+        assert error.value.name == "MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION"
+
+
 def test_a_message_goes_from_queue_to_queue_once(
     msmq: QueueManager, orders: Queue, bills: Queue
 ) -> None:

@@ -260,11 +260,17 @@ class Queue:
         """Move messages to a subqueue, or back, or out of a dead-letter queue; return how many.
 
         Args:
-            target: the queue or subqueue to move to.
+            target: the queue or subqueue to move to; `;name` is a subqueue of this queue.
             lookup_ids: which messages; without them the first `count`, or all.
+            transaction: the move takes effect with it. A message that it has received may be
+                moved, too: the move then takes the place of the receive.
             progress: called with the count so far after each step.
+
+        Raises:
+            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, or MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION
+                when another transaction or reader has it; then none of them moves.
         """
-        to = QueueLogic(self._connection.link, target)
+        to = self._logic.move_target(target)
         number = transaction_number(transaction)
         call = self._connection.call
         try:

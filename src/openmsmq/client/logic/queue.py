@@ -11,6 +11,7 @@ from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.messages import MAX_MESSAGES
 from openmsmq.wire.format_name import parse_format_name
 from openmsmq.wire.queue_address_names import address_of
+from openmsmq.wire.queue_name import SUFFIX_WORDS
 
 from .link import GRACE_SECONDS, Link
 from .operations import Operation, Wait, done, messages
@@ -381,6 +382,12 @@ class QueueLogic:
                 progress(purged)
             if step["done"]:
                 return purged
+
+    def move_target(self, name: str) -> "QueueLogic":
+        """The queue that a move goes to; `;name` is a subqueue of this queue."""
+        if name.startswith(";") and name[1:].upper() not in SUFFIX_WORDS:
+            name = self.name.partition(";")[0] + name
+        return QueueLogic(self.link, name)
 
     def move(
         self,
