@@ -1,9 +1,11 @@
 """`openmsmq backup`, `restore` and `store check`."""
 
+import time
 from pathlib import Path
 
 import pytest
 from tests.cli.running import Manager, run
+from tests.interop.loopback import new_address
 
 QUEUE = r".\private$\kept"
 BODIES = [f"message {number}" for number in range(200)]
@@ -49,6 +51,45 @@ def test_a_restored_queue_manager_has_what_was_on_disk(backup: Path, tmp_path: P
         assert numbers[1] > numbers[0] + 1
     finally:
         assert again.stop() == 0
+
+
+@pytest.mark.spec("MQQB-3.1.1.3.1-03", "MQQB-3.1.1.3.1-04")
+def test_a_restored_copy_is_heard_by_those_who_know_the_original(tmp_path: Path) -> None:
+    """What the original sent after the backup, the copy must not send again as something else."""
+    at = {name: ("--bind", new_address(), "--binary-port", "1801") for name in ("alpha", "beta")}
+    beta = Manager(tmp_path / "beta", *at["beta"])
+    destination = rf"DIRECT=TCP:{at['beta'][1]}\private$\orders"
+    assert beta.run("queue", "create", r".\private$\orders", "--transactional").code == 0
+    alpha = Manager(tmp_path / "alpha", *at["alpha"])
+
+    def send(*bodies: str) -> None:
+        lines = "\n".join(bodies).encode()
+        sent = alpha.run("send", destination, "--transactional", "--lines", "-", stdin=lines)
+        assert sent.code == 0
+        wait = ("--count", str(len(bodies)), "--timeout", "30", "--json")
+        received = beta.run("receive", r".\private$\orders", *wait)
+        assert [each["body"] for each in received.objects] == list(bodies)
+        deadline = time.monotonic() + 30
+        # The sequence is over when everything is acknowledged.
+        while alpha.run("outgoing", "--json").object["messages"]:
+            assert time.monotonic() < deadline, "nothing is acknowledged"
+            time.sleep(0.05)
+
+    try:
+        send("before")
+        assert alpha.run("backup", str(tmp_path / "file")).code == 0
+        send("o1", "o2", "o3")
+        assert alpha.stop() == 0
+        data = tmp_path / "restored"
+        assert run(["restore", str(tmp_path / "file"), "--data", str(data)]).code == 0
+        alpha = Manager(data, *at["alpha"])
+        for _ in range(2):
+            assert alpha.stop() == 0
+            alpha = Manager(data, *at["alpha"])
+        send("n1")
+        send("n2", "n3", "n4")
+    finally:
+        assert [manager.stop() for manager in (alpha, beta)] == [0, 0]
 
 
 def test_a_relative_path_is_that_of_the_shell(

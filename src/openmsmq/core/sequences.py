@@ -75,12 +75,13 @@ def _is_own(state: State, message: Message) -> bool:
 
 
 def _new_sequence(state: State) -> OutgoingSequence:
-    if not state.last_tx_sequence:
-        # [MS-MQQB] note 35: the time of the installation or of the last restore.
-        state.last_tx_sequence = int(state.utc) << _TIME_SHIFT
-    state.last_tx_sequence += 1
-    state.batch.set_row(Table.SEQUENCES, _LAST_KEY, _LAST.pack(state.last_tx_sequence))
+    _set_last(state, state.last_tx_sequence + 1)
     return OutgoingSequence(state.last_tx_sequence)
+
+
+def _set_last(state: State, identifier: int) -> None:
+    state.last_tx_sequence = identifier
+    state.batch.set_row(Table.SEQUENCES, _LAST_KEY, _LAST.pack(identifier))
 
 
 def end_sequence(state: State, queue: Queue) -> None:
@@ -95,10 +96,12 @@ def recover_sequences(state: State, rows: dict[bytes, bytes], *, restored: bool)
     last = rows.get(_LAST_KEY)
     if last is not None:
         state.last_tx_sequence = _LAST.unpack(last)[0]
-    if restored:
-        # Greater than every sequence that the original may have begun meanwhile.
+    if last is None or restored:
+        # [MS-MQQB] note 35: the time of the installation or of the last restore. It must be greater
+        # than that of the original, which may have begun sequences since the backup. The row goes
+        # into the batch that clears the mark "restored": a later start must not use them again.
         later = (state.last_tx_sequence >> _TIME_SHIFT) + 1
-        state.last_tx_sequence = max(int(state.utc), later) << _TIME_SHIFT
+        _set_last(state, max(int(state.utc), later) << _TIME_SHIFT)
     for key, value in rows.items():
         if key == _LAST_KEY:
             continue

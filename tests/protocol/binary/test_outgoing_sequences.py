@@ -1,5 +1,6 @@
 """The sender of transactional messages: numbers, what it keeps, when it sends again."""
 
+from copy import deepcopy
 from uuid import UUID
 
 import pytest
@@ -26,6 +27,7 @@ from openmsmq.wire.user_message_builder import build_user_message
 def test_the_first_sequence_starts_at_the_time_of_installation() -> None:
     network, a, _ = tx_pair()
     start = int(network.utc)
+    network.advance(86_400)
     a.send(TO_B, b"1", b"2", tx=True)
     network.run()
     sequence = start << 32 | 1
@@ -135,6 +137,36 @@ def test_a_restored_copy_begins_new_sequences() -> None:
     assert [each[1:] for each in numbers(network)] == [(1, 0), (2, 1)]
     a.crash()
     assert a.qm.state.last_tx_sequence == sequence
+
+
+@pytest.mark.spec("MQQB-3.1.1.3.1-03", "MQQB-3.1.1.3.1-04", "MQQB-6-16")
+@pytest.mark.parametrize("clock", [0, -86_400])
+def test_a_restored_copy_uses_no_sequence_of_the_original_after_further_restarts(
+    clock: int,
+) -> None:
+    network, a, b = tx_pair()
+    a.send(TO_B, b"before", tx=True)
+    network.advance(60)
+    backup = deepcopy(a.store)
+    a.send(TO_B, b"o1", b"o2", b"o3", tx=True)
+    network.advance(60)
+    used = {sequence for sequence, _, _ in numbers(network)}
+
+    network.utc += clock
+    a.store = backup
+    a.crash(restored=True)
+    a.flush()
+    restored = max(int(network.utc), (max(used) >> 32) + 1)
+    network.advance(60)
+    a.restart()
+    a.restart()
+    a.send(TO_B, b"n1", b"n2", tx=True)
+    network.advance(60)
+    assert b.bodies() == [b"before", b"o1", b"o2", b"o3", b"n1", b"n2"]
+    assert a.outgoing(TO_B).count == 0
+    (sequence,) = {sequence for sequence, _, _ in numbers(network)} - used
+    assert sequence == restored << 32 | 1
+    assert sequence > max(used)
 
 
 # What the sender keeps
