@@ -3,7 +3,7 @@
 import pytest
 from tests.core.harness import ORDERS, RECEIVE, START_UTC, Harness, packet, runs_of
 
-from openmsmq.core.events import MessagesDeleted
+from openmsmq.core.events import MessagesDeleted, ReadSatisfied
 from openmsmq.core.message import NEVER
 from openmsmq.core.packets import packet_of
 from openmsmq.core.state import Settings
@@ -12,6 +12,7 @@ from openmsmq.wire.user_message import UserMessage
 
 SPEC = pytest.mark.spec
 PAY = r".\private$\pay"
+THERE = r"DIRECT=OS:there\private$\orders"
 
 
 def reasons(harness: Harness) -> list[int]:
@@ -122,6 +123,48 @@ def test_a_send_that_expires_before_its_commit_is_removed_by_it(
     decide(transaction.identifier)
     assert harness.contents(PAY) == ([b"2"] if keep else [])
     assert reasons(harness) == expected
+
+
+@SPEC("MQDMPR-3.1.2.4-02", "MQDMPR-3.1.7.2.7-02")
+@pytest.mark.parametrize("phases", [1, 2])
+def test_a_message_with_no_time_at_all_expires_when_its_send_commits(
+    harness: Harness, phases: int
+) -> None:
+    harness.create(PAY, transactional=True)
+    waiting = harness.qm.dequeue_many(harness.open(RECEIVE, PAY))
+    transaction = harness.qm.begin(harness.guid())
+    harness.send(b"1", b"2", name=PAY, transaction=transaction, time_to_be_received=0)
+    harness.send(b"3", name=PAY, transaction=transaction)
+    assert reasons(harness) == []
+    if phases == 2:
+        harness.qm.prepare(transaction.identifier, single_phase=False)
+    harness.qm.commit(transaction.identifier)
+    (satisfied,) = harness.take_events(ReadSatisfied)
+    assert satisfied.read is waiting
+    assert [UserMessage(packet).body for packet in satisfied.packets] == [b"3"]
+    timed_out = [MessageClass.NACK_RECEIVE_TIMEOUT] * 2
+    assert reasons(harness) == [*timed_out, MessageClass.ACK_RECEIVE]
+    assert harness.contents(PAY) == []
+    harness.restart()
+    assert harness.contents(PAY) == []
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ({"time_to_be_received": 5}, MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER),
+        ({"time_to_reach_queue": 5}, MessageClass.NACK_REACH_QUEUE_TIMEOUT),
+    ],
+)
+def test_a_send_to_elsewhere_that_expires_before_its_commit_never_left(
+    harness: Harness, times: dict[str, int], expected: MessageClass
+) -> None:
+    transaction = harness.qm.begin(harness.guid())
+    harness.send(b"1", name=THERE, transaction=transaction, **times)
+    harness.advance(6)
+    harness.qm.commit(transaction.identifier)
+    assert harness.qm.outgoing.find(THERE).count == 0
+    assert reasons(harness) == [expected]
 
 
 @SPEC("MQDMPR-3.1.7.2.7-03")

@@ -49,7 +49,8 @@ def expire(state: State, messages: Iterable[Message]) -> None:
             gone.setdefault((queue, _reason(state, queue, message)), []).append(message)
         elif message.lookup_id in queue.pending and isinstance(message.holder, Transaction):
             # The send is not committed: the removal waits for the commit, too.
-            message.holder.add(OperationType.DEQUEUE, [message], reason=_TIMED_OUT)
+            reason = _reason(state, queue, message)
+            message.holder.add(OperationType.DEQUEUE, [message], reason=reason)
         # A message that a receiver holds goes only when the receiver gives it back.
     for (queue, reason), group in gone.items():
         delete_messages(state, queue, group, reason)

@@ -323,5 +323,5 @@ def enqueue(
         transaction.add(OperationType.ENQUEUE, inserted)
     else:
         inserted = insert(state, queue, arrived)
-        expire_now(state, inserted)
+    expire_now(state, inserted)
     return EnqueueStatus.OK, inserted[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum, IntFlag
+from operator import attrgetter
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
@@ -61,22 +62,38 @@ TRAITS_ON_DELETION: Final = int(
 )
 
 
-class History:
-    """What few messages have: counters, a reason, a dead-letter queue of their own."""
-
-    __slots__ = (
-        "abort_count",
-        "allow_peek_when_locked",
-        "awaiting_final_ack",
-        "deadletter_queue",
-        "final_ack_required",
-        "last_move_time",
-        "message_class",
-        "move_count",
+# Every field of a History; those in front of the dead-letter queue as _HISTORY packs them.
+HISTORY_FIELDS: Final = (
+    "abort_count",
+    "move_count",
+    "last_move_time",
+    "message_class",
+    "transaction",
+    "tx_sequence_id",
+    "tx_sequence_number",
+    "awaiting_final_ack",
+    "final_ack_required",
+    "deadletter_queue",
+    "allow_peek_when_locked",
+)
+_PACKED_FIELDS: Final = HISTORY_FIELDS[: HISTORY_FIELDS.index("deadletter_queue")]
+# What belongs to the place that a message leaves; all else goes with it to the next.
+_FIELDS_OF_PLACE: Final = frozenset(
+    (
         "transaction",
         "tx_sequence_id",
         "tx_sequence_number",
+        "awaiting_final_ack",
+        "allow_peek_when_locked",
     )
+)
+_MOVING_FIELDS: Final = tuple(name for name in HISTORY_FIELDS if name not in _FIELDS_OF_PLACE)
+
+
+class History:
+    """What few messages have: counters, a reason, a dead-letter queue of their own."""
+
+    __slots__ = HISTORY_FIELDS
 
     def __init__(self) -> None:
         self.abort_count = 0
@@ -99,11 +116,8 @@ class History:
     def copy(self) -> History:
         """The same history for the message in its next place."""
         other = History()
-        other.abort_count = self.abort_count
-        other.move_count = self.move_count
-        other.last_move_time = self.last_move_time
-        other.message_class = self.message_class
-        other.deadletter_queue = self.deadletter_queue
+        for name in _MOVING_FIELDS:
+            setattr(other, name, getattr(self, name))
         return other
 
 
@@ -191,9 +205,9 @@ def is_awaiting_final_ack(message: Message) -> bool:
 # Queue number, lookup id, state, traits, arrival, expiry.
 _RECORD: Final = Struct("<IQBBdI")
 RECORD_SIZE: Final = _RECORD.size
-# Abort count, move count, last move time, message class, transaction, sequence and number in it,
-# awaiting and requiring final acknowledgment; then the dead-letter queue.
+# The packed fields of a History; the dead-letter queue follows as text.
 _HISTORY: Final = Struct("<IIIHQQI??")
+_packed: Final[Callable[[History], tuple[int, ...]]] = attrgetter(*_PACKED_FIELDS)
 pack_record: Final = _RECORD.pack
 unpack_record: Final[Callable[[bytes], tuple[int, int, int, int, float, int]]] = _RECORD.unpack_from
 
@@ -201,17 +215,8 @@ unpack_record: Final[Callable[[bytes], tuple[int, int, int, int, float, int]]] =
 def parse_history(record: bytes) -> History:
     """The rare part of a record that is longer than RECORD_SIZE."""
     history = History()
-    (
-        history.abort_count,
-        history.move_count,
-        history.last_move_time,
-        history.message_class,
-        history.transaction,
-        history.tx_sequence_id,
-        history.tx_sequence_number,
-        history.awaiting_final_ack,
-        history.final_ack_required,
-    ) = _HISTORY.unpack_from(record, RECORD_SIZE)
+    for name, value in zip(_PACKED_FIELDS, _HISTORY.unpack_from(record, RECORD_SIZE), strict=True):
+        setattr(history, name, value)
     history.deadletter_queue = record[RECORD_SIZE + _HISTORY.size :].decode()
     return history
 
@@ -229,18 +234,4 @@ def record_of(message: Message) -> bytes:
     history = message.history
     if history is None:
         return record
-    return (
-        record
-        + _HISTORY.pack(
-            history.abort_count,
-            history.move_count,
-            history.last_move_time,
-            history.message_class,
-            history.transaction,
-            history.tx_sequence_id,
-            history.tx_sequence_number,
-            history.awaiting_final_ack,
-            history.final_ack_required,
-        )
-        + history.deadletter_queue.encode()
-    )
+    return record + _HISTORY.pack(*_packed(history)) + history.deadletter_queue.encode()

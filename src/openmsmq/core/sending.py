@@ -144,7 +144,7 @@ def send_checked(
     else:
         messages = insert(state, queue, arrivals, deadletter_queue)
         depends = max([message.stored for message in messages], default=0)
-        expire_now(state, messages)
+    expire_now(state, messages)
     return Sent(messages, ordinal, max(depends, state.sequence.depends(), state.ordinals.depends()))
 
 

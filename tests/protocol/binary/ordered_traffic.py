@@ -32,10 +32,10 @@ def numbers(network: Network) -> list[tuple[int, int, int]]:
     ]
 
 
-def ordered(network: Network, a: Node, b: Node, *contents: bytes) -> RawPeer:
+def ordered(network: Network, a: Node, b: Node, *contents: bytes, **properties: object) -> RawPeer:
     """A raw peer in place of B that has got transactional messages from A."""
     b.listening = False
     peer = RawPeer(network, a)
-    a.send(TO_B, *contents, tx=True)
+    a.send(TO_B, *contents, tx=True, **properties)
     peer.accept()
     return peer

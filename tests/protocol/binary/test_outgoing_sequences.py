@@ -169,6 +169,26 @@ def test_a_restored_copy_uses_no_sequence_of_the_original_after_further_restarts
     assert sequence > max(used)
 
 
+@pytest.mark.spec("MQDMPR-3.1.1.12-44")
+def test_sequence_identifiers_grow_and_only_transactional_messages_have_one() -> None:
+    network, a, b = tx_pair()
+    plain = rf"{TO_B}-plain"
+    b.create(rf"{ORDERS}-plain")
+    for start in (None, a.restart, None, lambda: a.crash(restored=True), a.restart):
+        if start is not None:
+            start()
+        a.send(TO_B, b"1", b"2", tx=True)
+        a.send(plain, b"3")
+        network.advance(20)
+    assert len(b.bodies()) == 10
+    sent = numbers(network)
+    assert sent == sorted(sent)
+    assert [each[1:] for each in sent] == [(1, 0), (2, 1)] * 5
+    assert len({sequence for sequence, _, _ in sent}) == 5
+    others = [message for message in traffic(network, "B") if message.tx_sequence_id is None]
+    assert [message.body for message in others] == [b"3"] * 5
+
+
 # What the sender keeps
 
 
