@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Unpack
 from uuid import UUID
 
@@ -9,6 +10,7 @@ import pytest
 
 from openmsmq.client.message import Message
 from openmsmq.client.received_message import PROPERTIES, ReceivedMessage
+from openmsmq.wire.bodies import EncodableValue
 from openmsmq.wire.body_type import BodyType
 from openmsmq.wire.format_name import parse_format_name
 from openmsmq.wire.message_enums import SenderIdType
@@ -139,11 +141,48 @@ def test_a_body_is_text_when_it_is_text(raw: bytes, body_type: int, body: str | 
     assert message.body_size == len(raw)
 
 
-def test_a_value_has_the_type_that_was_sent() -> None:
-    assert received(b"\7\0\0\0", body_type=BodyType.VT_I4).value == 7
-    assert received(b"\xff\x00\xfe", body_type=0).value == b"\xff\x00\xfe"
-    assert received(b"text").value == "text"
-    assert received(b"", body_type=BodyType.VT_NULL).value == b""
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"",
+        b"123",
+        b"\xff\x00",
+        b"\xff\xfeh\x00i\x00",
+        b'{"a": 1}',
+        b"<int>7</int>",
+        "",
+        "text",
+        "<int>7</int>",
+        None,
+        True,
+        7,
+        1 << 63,
+        0.5,
+        Decimal("1.25"),
+        datetime(2024, 2, 29, 12, 30),  # noqa: DTZ001 - the wire has no zone
+        SOURCE,
+    ],
+)
+def test_a_value_has_the_type_that_was_sent(value: EncodableValue) -> None:
+    body, body_type = Message(value).encoded_body()
+    came = received(body, body_type=body_type).value
+    assert came == value
+    assert type(came) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("raw", "body_type", "text"),
+    [
+        (b"12 apples", 0, "12 apples"),
+        (b"\xff\x00\xfe", 0, None),
+        ("text".encode("utf-16-le"), BodyType.VT_BSTR, "text"),
+        (b"\7\0\0\0", BodyType.VT_I4, None),
+    ],
+)
+def test_the_text_of_a_body_is_text_or_nothing(
+    raw: bytes, body_type: int, text: str | None
+) -> None:
+    assert received(raw, body_type=body_type).text == text
 
 
 def test_a_message_as_a_dict_has_every_name_and_is_json() -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from openmsmq.wire.base_header import INFINITE
-from openmsmq.wire.bodies import BodyValue, body_text, decode_body_leniently
+from openmsmq.wire.bodies import BodyValue, body_text, body_value
 from openmsmq.wire.errors import MsmqError
 from openmsmq.wire.message_class import class_name
 from openmsmq.wire.message_enums import SenderIdType
@@ -90,11 +90,9 @@ class ReceivedMessage(msgspec.Struct, eq=False, gc=False):
 
     @property
     def body(self) -> str | bytes:
-        """Text, when the body is text; the bytes otherwise."""
-        view = self.view
-        raw = view.body
-        text = body_text(view.body_type, raw)
-        return raw if text is None else text
+        """Text, when the body can be read as text; the bytes otherwise."""
+        text = self.text
+        return self.view.body if text is None else text
 
     @property
     def body_bytes(self) -> bytes:
@@ -107,13 +105,16 @@ class ReceivedMessage(msgspec.Struct, eq=False, gc=False):
         return b64encode(self.view.body).decode("ascii")
 
     @property
-    def value(self) -> BodyValue | str:
-        """The body as a Python value by its type: a number, a date, text or bytes."""
+    def text(self) -> str | None:
+        """The body read as text; None when it is no text."""
         view = self.view
-        decoded = decode_body_leniently(view.body_type, view.body)
-        if decoded.value is not None:
-            return decoded.value
-        return view.body if decoded.text is None else decoded.text
+        return body_text(view.body_type, view.body)
+
+    @property
+    def value(self) -> BodyValue:
+        """The body with the type that was sent: bytes stay bytes, however they look."""
+        view = self.view
+        return body_value(view.body_type, view.body)
 
     @property
     def body_type(self) -> int:

@@ -6,6 +6,7 @@ from .decoded_body import BodyKind, BodyValue, DecodedBody
 from .encode import EncodableValue, encode_body
 from .nrbf_text import nrbf_text
 from .nrbf_values import NrbfStream
+from .value import body_value
 
 __all__ = [
     "BodyKind",
@@ -15,6 +16,7 @@ __all__ = [
     "EncodableValue",
     "NrbfStream",
     "body_text",
+    "body_value",
     "decode_body",
     "decode_body_leniently",
     "encode_body",
