@@ -12,6 +12,7 @@ from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.state import Settings, State
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import DirectoryObject, Enterprise, QueueManagerObject
+from openmsmq.engine.engine import Engine
 from openmsmq.security.caller import SYSTEM_CALLER, Caller
 from openmsmq.security.default_descriptor import default_machine_descriptor
 from openmsmq.store.memory_store import MemoryStore
@@ -65,6 +66,7 @@ class Machine:
             now=self.now,
             utc=self.utc,
         )
+        self.engine = Engine(self.qm, self.store)
         return self.qm
 
     def provision(self, *, site: UUID | None = None, domain: str = "example") -> "Machine":
@@ -79,12 +81,7 @@ class Machine:
         self.qm.start(MachineIdentity(self.name, domain, domain_guid))
 
     def flush(self) -> None:
-        while (taken := self.qm.take_batch()) is not None:
-            number, batch = taken
-            write = self.store.begin([batch])
-            self.store.write(write)
-            self.store.finish(write)
-            self.qm.durable(number)
+        self.engine.flush()
 
     def advance(self, seconds: float) -> None:
         self.now += seconds

@@ -22,6 +22,7 @@ from openmsmq.core.transactions import Transaction
 from openmsmq.core.waiting import WaitingRead
 from openmsmq.directory.interface import Directory
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
+from openmsmq.engine.engine import Engine
 from openmsmq.security.caller import Caller, unix_caller
 from openmsmq.security.default_descriptor import default_machine_descriptor
 from openmsmq.store.interface import Store
@@ -130,21 +131,16 @@ class Harness:
         if self._new:
             provisioning = Provisioning(FakeKeys())
             self._new = False
+        self.engine = Engine(qm, self.store)
         qm.start(MachineIdentity("QM"), provisioning)
         return qm
 
-    # The service in small
+    # The engine by hand
 
     def flush(self) -> int:
         """Make everything durable that is there; return the number of the last batch."""
-        number = 0
-        while (taken := self.qm.take_batch()) is not None:
-            number, batch = taken
-            write = self.store.begin([batch])
-            self.store.write(write)
-            self.store.finish(write)
-            self.qm.durable(number)
-        return number
+        self.engine.flush()
+        return self.engine.gate.durable_number
 
     def crash(self) -> None:
         """Forget everything that is not in the store, and start again."""

@@ -10,6 +10,7 @@ from openmsmq.core.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.state import Settings
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
+from openmsmq.engine.engine import Engine
 from openmsmq.service.host import Host
 from openmsmq.store.interface import Store
 
@@ -46,5 +47,5 @@ class Hosted:
         self.store = store or FakeStore()
         self.manager = make_manager(self.store, settings)
         self.failures: list[Exception] = []
-        self.host = Host(self.manager, self.store, failed=self.failures.append)
+        self.host = Host(Engine(self.manager, self.store), self.store, failed=self.failures.append)
         self.host.tick()

@@ -12,7 +12,7 @@ from tests.service.loops import run, until
 from openmsmq.core.events import QueueCreated, ReadEnded, ReadSatisfied
 from openmsmq.core.reading import Read
 from openmsmq.core.waiting import WaitingRead
-from openmsmq.service.host import MAX_WAITING_BYTES
+from openmsmq.engine.engine import MAX_WAITING_BYTES
 from openmsmq.store.interface import Finding
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.queue_error import QueueError
@@ -64,7 +64,7 @@ def test_events_go_to_whoever_listens() -> None:
     async def main() -> None:
         hosted = Hosted()
         created: list[str] = []
-        hosted.host.listen(QueueCreated, lambda event: created.append(event.queue.path))
+        hosted.host.engine.listen(QueueCreated, lambda event: created.append(event.queue.path))
         hosted.manager.create_queue(ORDERS, caller=USER)
         hosted.host.wake()
         hosted.host.wake()
@@ -79,7 +79,7 @@ def test_timers_of_the_queue_manager_run() -> None:
     async def main() -> None:
         hosted = Hosted()
         ended: list[ReadEnded] = []
-        hosted.host.listen(ReadEnded, ended.append)
+        hosted.host.engine.listen(ReadEnded, ended.append)
         hosted.manager.create_queue(ORDERS, caller=USER)
         reader = hosted.manager.open_queue(ORDERS, RECEIVE, caller=USER)
         hosted.manager.dequeue_many(reader, timeout=0.05)
@@ -98,12 +98,12 @@ def test_events_that_a_listener_causes_are_handed_out_too() -> None:
         manager.create_queue(ORDERS, caller=USER)
         reader = manager.open_queue(ORDERS, RECEIVE, caller=USER)
         sender = manager.open_queue(ORDERS, SEND, caller=USER)
-        hosted.host.listen(ReadSatisfied, satisfied.append)
+        hosted.host.engine.listen(ReadSatisfied, satisfied.append)
 
         def send(event: QueueCreated) -> None:
             manager.enqueue_many(sender, [packet()])
 
-        hosted.host.listen(QueueCreated, send)
+        hosted.host.engine.listen(QueueCreated, send)
         manager.dequeue_many(reader, timeout=None)
         await hosted.host.drain()
         assert len(satisfied) == 1
@@ -122,13 +122,13 @@ def test_too_much_that_waits_for_the_disk_saturates() -> None:
         hosted.store.slow = True
         hosted.manager.create_queue(ORDERS, caller=USER)
         hosted.host.wake()
-        await until(lambda: hosted.host.commit.writing)
-        hosted.host.take_in(MAX_WAITING_BYTES - 1)
+        await until(lambda: hosted.host.engine.writing is not None)
+        hosted.host.engine.take_in(MAX_WAITING_BYTES - 1)
         assert not hosted.host.saturated
-        hosted.host.take_in(1)
+        hosted.host.engine.take_in(1)
         assert hosted.host.saturated
         called: list[bool] = []
-        hosted.host.when_free(lambda: called.append(hosted.host.saturated))
+        hosted.host.engine.when_free(lambda: called.append(hosted.host.saturated))
         hosted.host.wake()
         await asyncio.sleep(0.02)
         assert called == []
@@ -284,7 +284,7 @@ def test_a_fault_of_a_listener_stops_everything() -> None:
         def fail(event: object) -> None:
             raise LookupError(event)
 
-        hosted.host.listen(QueueCreated, fail)
+        hosted.host.engine.listen(QueueCreated, fail)
         hosted.manager.create_queue(ORDERS, caller=USER)
         hosted.host.wake()
         await until(lambda: bool(hosted.failures))

@@ -72,7 +72,7 @@ def test_it_is_said_when_it_is_true_on_disk(caplog: pytest.LogCaptureFixture) ->
         case.hosted.store.slow = True
         case.manager.purge(case.reader)
         case.hosted.host.wake()
-        await until(lambda: case.hosted.host.commit.writing)
+        await until(lambda: case.hosted.host.engine.writing is not None)
         assert lines(caplog, "M0030") == []
         case.hosted.store.let_go()
         await until(lambda: len(lines(caplog, "M0030")) == 1)

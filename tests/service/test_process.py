@@ -263,7 +263,7 @@ def test_expired_messages_are_logged_with_id_and_queue(
     with threaded(tmp_path) as running, running.connect() as client:
         client.create(ORDERS)
         gone: list[MessagesDeleted] = []
-        running.call(lambda: running.process.host.listen(MessagesDeleted, gone.append))
+        running.call(lambda: running.process.host.engine.listen(MessagesDeleted, gone.append))
         fill(client, b"short", time_to_be_received=1)
         deadline = time.monotonic() + 10
         while client.count(ORDERS) and time.monotonic() < deadline:

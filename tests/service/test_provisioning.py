@@ -14,6 +14,7 @@ from openmsmq.core.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.directory.interface import DirectoryOperationResult
 from openmsmq.directory.objects import ElementType, QueueManagerObject, QueueObject
+from openmsmq.engine.engine import Engine
 from openmsmq.service.accounts import caller_of
 from openmsmq.service.config import Config
 from openmsmq.service.process import QueueManagerProcess
@@ -45,17 +46,15 @@ class Machine:
             now=0,
             utc=0,
         )
-        return prepare_directory(self.qm, directory, path, store=self.store, keys=FakeKeys())
+        self.engine = Engine(self.qm, self.store)
+        return prepare_directory(self.engine, directory, path, keys=FakeKeys())
 
     def start(self, path: Path | None) -> None:
         self.qm_start(self.prepare(path))
 
     def qm_start(self, provisioning: Provisioning | None) -> None:
         self.qm.start(MachineIdentity(self.name), provisioning)
-        while (taken := self.qm.take_batch()) is not None:
-            write = self.store.begin([taken[1]])
-            self.store.write(write)
-            self.store.finish(write)
+        self.engine.flush()
 
     @property
     def identifier(self) -> UUID:

@@ -13,6 +13,7 @@ from openmsmq.core.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.state import Settings
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
+from openmsmq.engine.engine import Engine
 from openmsmq.protocol.binary.events import Connect, Disconnect, Event, SendPing
 from openmsmq.protocol.binary.manager import BinaryProtocol
 from openmsmq.protocol.binary.session import BinarySession
@@ -20,7 +21,6 @@ from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.protocol.binary.windows import ReceivedMessages
 from openmsmq.security.caller import unix_caller
 from openmsmq.store.interface import Recovery, Write
-from openmsmq.wire.batch import Batch
 from openmsmq.wire.queue_enums import ConnectionStatus
 
 from .disks import Disk, FileDisk, MemoryDisk
@@ -52,13 +52,13 @@ class EagerReceived(ReceivedMessages):
 
     __slots__ = ()
 
-    def settled(self, depends: int) -> None:
-        super().settled(depends)
-        self.ready = self.count
+    @property
+    def ready(self) -> int:
+        return self.count
 
-    def durable(self, number: int) -> None:
-        super().durable(number)
-        self.ready = self.count
+    @ready.setter
+    def ready(self, count: int) -> None:
+        """Everything that arrived may be acknowledged, whatever is on disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +108,9 @@ class Node:
         self.wires: dict[int, Wire] = {}
         # Is told what leaves.
         self.on_transmit: Callable[[Node, bytes], None] | None = None
-        self._writing: tuple[int, Write] | None = None
-        self._effects: list[tuple[int, Effect]] = []
         self._timer: float | None = None
         self.qm: QueueManager
+        self.engine: Engine
         self.binary: BinaryProtocol
         world.nodes[address] = self
         self.boot()
@@ -161,16 +160,19 @@ class Node:
         found = self.disk.start()
         self.rows = list(found.rows)
         self.qm = self.open(found)
-        self.binary = BinaryProtocol(self.qm, self.settings)
+        self.engine = Engine(self.qm, self.disk.store)
+        self.binary = BinaryProtocol(self.qm, self.engine.gate, self.settings)
+        self.engine.add_transport(self.binary)
+        self.engine.add_output(self._output)
+        self._enter()
         self.binary.start(now=self.world.now)
         self.service()
 
     def flush(self) -> None:
         """Make everything durable at once; for the first start and a clean stop."""
-        if self._writing is not None:
-            self._finish(*self._writing)
-        while (taken := self.qm.take_batch()) is not None:
-            self._finish(taken[0], self._begin(*taken))
+        if self.engine.writing is not None:
+            self._finish(self.engine.writing[1])
+        self.engine.flush()
 
     def crash(self, down: float, *, clean: bool = False) -> None:
         """Lose what is not on disk, and every connection; start again later.
@@ -185,13 +187,12 @@ class Node:
             self.binary.stop(now=self.world.now)
             self.flush()
             self.service()
-        number, write = self._writing or (0, None)
-        if self.disk.power_cut(number, write, self.world.random):
-            self._settle(number)
+        number, write = self.engine.writing or (0, None)
+        if self.disk.power_cut(write, self.world.random) and number:
+            # What waited for the batch counts: it will be found on disk.
+            self.engine.gate.open(number)
         self.up = False
         self.crashes.append(self.world.now)
-        self._writing = None
-        self._effects.clear()
         for wire in list(self.wires.values()):
             wire.drop_node(self)
         self.wires.clear()
@@ -200,7 +201,7 @@ class Node:
     # What the network does
 
     def _enter(self) -> None:
-        self.qm.set_time(now=self.world.now, utc=self.utc)
+        self.engine.enter(now=self.world.now, utc=self.utc)
 
     def accept(self, address: str) -> int | None:
         self._enter()
@@ -241,7 +242,7 @@ class Node:
         self.binary.connection_lost(number, now=self.world.now)
         self.service()
 
-    # The service in small
+    # The engine by hand
 
     def operate(self) -> QueueManager:
         """The queue manager, to do something with; call `service` afterwards."""
@@ -250,24 +251,19 @@ class Node:
 
     def service(self) -> None:
         """Do what follows from the last operation."""
-        now = self.world.now
-        happened = True
-        while happened:
-            happened = False
-            for event in self.qm.take_events():
-                self.binary.core_event(event, now=now)
-                happened = True
-            while (command := self.binary.next_event()) is not None:
-                self._obey(command)
-                happened = True
-            for number in self.binary.take_ready():
-                wire = self.wires.get(number)
-                while data := self.binary.data_to_send(number, now=now):
-                    happened = True
-                    if wire is not None:
-                        self._transmit(wire, number, b"".join(data))
-        self._start_write()
+        self.engine.work()
+        self._use_disk()
         self._arm()
+
+    def _output(self) -> None:
+        now = self.world.now
+        while (command := self.binary.next_event()) is not None:
+            self._obey(command)
+        for number in self.binary.take_ready():
+            wire = self.wires.get(number)
+            while data := self.binary.data_to_send(number, now=now):
+                if wire is not None:
+                    self._transmit(wire, number, b"".join(data))
 
     def _transmit(self, wire: Wire, number: int, data: bytes) -> None:
         if self.on_transmit is not None:
@@ -291,8 +287,7 @@ class Node:
             assert isinstance(command, SendPing)
 
     def _arm(self) -> None:
-        times = [self.binary.next_timer(), self.qm.next_timer()]
-        time = min((each for each in times if each is not None), default=None)
+        time = self.engine.next_timer()
         if time is not None and (self._timer is None or time < self._timer):
             self._timer = time
             life = self.life
@@ -302,12 +297,7 @@ class Node:
         if not self.alive(life) or self._timer != time:
             return
         self._timer = None
-        now = self.world.now
-        self._enter()
-        due = self.qm.next_timer()
-        if due is not None and due <= now:
-            self.qm.handle_timer(now=now, utc=self.utc)
-        self.binary.handle_timer(now=now)
+        self.engine.handle_timer(now=self.world.now, utc=self.utc)
         self.service()
 
     def jump(self, seconds: float) -> None:
@@ -320,14 +310,14 @@ class Node:
 
     # The disk
 
-    def _start_write(self) -> None:
-        if self._writing is not None:
+    def _use_disk(self) -> None:
+        step = self.engine.take_step()
+        if step is not None:
+            step.run()
+            self.engine.stepped()
+        write = self.engine.take_write()
+        if write is None:
             return
-        taken = self.qm.take_batch()
-        if taken is None:
-            return
-        number, batch = taken
-        self._writing = number, self._begin(number, batch)
         life = self.life
         random = self.world.random
         flush = random.uniform(*_FLUSH)
@@ -338,41 +328,23 @@ class Node:
             self.doomed = False
             delay = max(delay, flush * random.choice((1.0, 20.0, 200.0)))
             self.world.after(delay * random.random(), lambda: self._power_cut(life))
-        self.world.after(delay, lambda: self._written(life, number))
+        self.world.after(delay, lambda: self._written(life, write))
 
     def _power_cut(self, life: int) -> None:
         if self.alive(life):
             self.crash(self.world.random.choice((0.0, 0.1, 2.0, 30.0)))
 
-    def _begin(self, number: int, batch: Batch) -> Write:
-        self.disk.mark(batch, number)
-        return self.disk.store.begin([batch])
+    def _written(self, life: int, write: Write) -> None:
+        writing = self.engine.writing
+        if self.alive(life) and writing is not None and writing[1] is write:
+            self._enter()
+            self._finish(write)
+            self.service()
 
-    def _written(self, life: int, number: int) -> None:
-        if not self.alive(life) or self._writing is None or self._writing[0] != number:
-            return
-        self._enter()
-        self._finish(*self._writing)
-        self.service()
-
-    def _finish(self, number: int, write: Write) -> None:
-        self._writing = None
+    def _finish(self, write: Write) -> None:
         self.disk.store.write(write)
-        self.disk.store.finish(write)
-        self.disk.tidy()
-        self.qm.durable(number)
-        self.binary.durable(number, now=self.world.now)
-        self._settle(number)
+        self.engine.written()
 
     def when_durable(self, depends: int, effect: Effect) -> None:
         """Let something count once a batch is on disk, and never if the batch is lost."""
-        if depends <= self.qm.state.durable_number:
-            effect()
-        else:
-            self._effects.append((depends, effect))
-
-    def _settle(self, number: int) -> None:
-        ready = [effect for depends, effect in self._effects if depends <= number]
-        self._effects = [each for each in self._effects if each[0] > number]
-        for effect in ready:
-            effect()
+        self.engine.gate.when_durable(depends, lambda _: effect(), None)

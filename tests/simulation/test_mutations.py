@@ -11,9 +11,9 @@ from openmsmq.core.message_history import MessageIDHistory
 from openmsmq.core.outgoing import Outgoing
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.streams import forget_stream
+from openmsmq.engine.gate import Gate
 from openmsmq.protocol.binary import receiving
 from openmsmq.protocol.binary.events import MessagesAcknowledged
-from openmsmq.protocol.binary.order_acks import OrderAckTimer
 from openmsmq.protocol.binary.sending import Sender
 from openmsmq.protocol.binary.transfer import OutgoingMessagePosition
 from openmsmq.protocol.binary.windows import ReceivedMessages
@@ -23,7 +23,6 @@ from .node import Node
 from .run import Simulation
 
 SEEDS: Final = 40
-_ENDLESS: Final = 1 << 60
 _MASK: Final = 0xFFFFFFFF
 _ORDINALS: Final = 1 << 17
 Patch = pytest.MonkeyPatch
@@ -44,10 +43,7 @@ def _after_boot(patch: Patch, change: Callable[[Node], None]) -> None:
 
 
 def acknowledge_before_flush(patch: Patch) -> None:
-    durable = ReceivedMessages.durable
-    patch.setattr(ReceivedMessages, "durable", lambda self, _number: durable(self, _ENDLESS))
-    take = OrderAckTimer.take
-    patch.setattr(OrderAckTimer, "take", lambda self, _durable: take(self, _ENDLESS))
+    patch.setattr(Gate, "when_durable", lambda _self, _depends, effect, argument: effect(argument))
 
 
 def forget_incoming_sequences(patch: Patch) -> None:

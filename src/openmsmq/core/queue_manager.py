@@ -193,6 +193,11 @@ class QueueManager:
         events, self.state.events = self.state.events, []
         return events
 
+    @property
+    def throttled(self) -> bool:
+        """Whether new messages are refused because there is no room for them."""
+        return self.state.local.throttled
+
     # Queues
 
     def create_queue(

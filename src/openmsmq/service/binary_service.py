@@ -1,19 +1,9 @@
 """The binary protocol in the process of a queue manager."""
 
 import ssl
-import time
 from dataclasses import asdict
 from typing import Any, Final
 
-from openmsmq.core.events import (
-    ConnectionActiveChanged,
-    FlowControlChanged,
-    OutgoingAvailable,
-    QueueDeleted,
-    QueuePaused,
-    QueueResumed,
-    Stopped,
-)
 from openmsmq.net.binary.shell import BinaryShell
 from openmsmq.protocol.binary.events import CloseReason, Disconnect
 from openmsmq.protocol.binary.manager import BinaryProtocol
@@ -24,10 +14,6 @@ from .config import Config
 from .host import Host
 from .logs import SESSION_CLOSED, SESSION_FAULT, log_event
 
-EVENTS: Final = (
-    *(OutgoingAvailable, QueuePaused, QueueResumed, QueueDeleted),
-    *(ConnectionActiveChanged, FlowControlChanged, Stopped),
-)
 # What a peer does in the ordinary course of things; everything else is worth a warning.
 ORDINARY: Final = frozenset(
     (
@@ -56,7 +42,7 @@ class BinaryService:
             resend_timeouts_long=config.resend_timeouts_long,
             resend_timeouts_final=config.resend_timeouts_final,
         )
-        self.protocol: Final = BinaryProtocol(host.manager, settings)
+        self.protocol: Final = BinaryProtocol(host.manager, host.engine.gate, settings)
         server_tls, client_tls = tls_contexts(config)
         self._shell = BinaryShell(
             self.protocol,
@@ -67,14 +53,9 @@ class BinaryService:
             disconnected=log_disconnect,
             refused=log_refused,
         )
-        for kind in EVENTS:
-            host.listen(kind, self._core_event)
-        host.every_turn(self._shell.turn)
-        host.every_flush(self._shell.durable)
+        host.engine.add_transport(self.protocol)
+        host.engine.add_output(self._shell.turn)
         self._host = host
-
-    def _core_event(self, event: Any) -> None:
-        self.protocol.core_event(event, now=time.monotonic())
 
     async def listen(self) -> dict[str, str]:
         """Open the sockets and start the sessions of what waits to be sent; returns where.
@@ -87,21 +68,19 @@ class BinaryService:
             endpoints["binary"] = await self._shell.listen(self._config.binary_port)
         if self._config.ping_port != "off":
             endpoints["ping"] = await self._shell.listen_for_pings(self._config.ping_port)
-        self._host.tick()
-        self.protocol.start(now=time.monotonic())
+        self.protocol.start(now=self._host.tick())
         self._host.wake()
         return endpoints
 
     def transfer_status(self, destination: str) -> dict[str, Any]:
         """State, next hop and the reason why messages wait; empty for other protocols' queues."""
         queue = self._host.manager.outgoing.find(destination)
-        status = self.protocol.outgoing_status(queue, now=time.monotonic())
+        status = self.protocol.outgoing_status(queue, now=self._host.tick())
         return asdict(status) if status is not None else {}
 
     async def close(self) -> None:
         """Hang up; what was not acknowledged is sent again after the next start."""
-        self._host.tick()
-        self.protocol.stop(now=time.monotonic())
+        self.protocol.stop(now=self._host.tick())
         await self._shell.close()
 
 

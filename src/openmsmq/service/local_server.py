@@ -52,7 +52,7 @@ class HostedSession:
 
     def receive(self, payload: memoryview) -> None:
         self._host.tick()
-        self._host.take_in(len(payload))
+        self._host.engine.take_in(len(payload))
         dispatch.receive(self._session, payload)
 
     def step(self) -> None:
@@ -83,8 +83,8 @@ class LocalServer:
         self._connections: set[LocalConnection] = set()
         self.counters: Counter[str] = Counter()
         """Clients that came, were refused, broke the protocol, or met a fault of ours."""
-        host.listen(ReadSatisfied, self._read_satisfied)
-        host.listen(ReadEnded, self._read_ended)
+        host.engine.listen(ReadSatisfied, self._read_satisfied)
+        host.engine.listen(ReadEnded, self._read_ended)
 
     @property
     def clients(self) -> int:
@@ -119,7 +119,7 @@ class LocalServer:
         return self._host.saturated
 
     def when_free(self, action: Callable[[], None]) -> None:
-        self._host.when_free(action)
+        self._host.engine.when_free(action)
 
     def wake(self) -> None:
         self._host.wake()

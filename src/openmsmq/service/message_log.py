@@ -60,8 +60,8 @@ class MessageLog:
         """Requests that were refused, by result code, since the start."""
         self.dropped: Counter[str] = Counter()
         """Messages of peers, copies and acknowledgments that found no place, since the start."""
-        host.listen(MessagesDeleted, self._messages_deleted)
-        host.listen(MessageDropped, self._message_dropped)
+        host.engine.listen(MessagesDeleted, self._messages_deleted)
+        host.engine.listen(MessageDropped, self._message_dropped)
         host.every_second(self.sum_up)
 
     # Messages that leave unread

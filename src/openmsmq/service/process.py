@@ -18,6 +18,7 @@ from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.state import Settings
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import QueueManagerObject
+from openmsmq.engine.engine import Engine
 from openmsmq.protocol.local.session import BackupDone
 from openmsmq.security.caller import Caller, unix_user_sid
 from openmsmq.security.default_descriptor import default_machine_descriptor
@@ -116,10 +117,10 @@ class QueueManagerProcess:
         """
         config = self.config
         try:
-            manager = self._recover(progress)
+            engine = self._recover(progress)
             if recovered is not None:
                 recovered()
-            host = Host(manager, self.store, failed=self._failed)
+            host = Host(engine, self.store, failed=self._failed)
             server = LocalServer(config, host, self, self._tokens)
             binary = BinaryService(config, host)
             self._parts = Parts(host, MessageLog(host), server, binary)
@@ -131,9 +132,9 @@ class QueueManagerProcess:
         except BaseException:
             await self._close()
             raise
-        log_event(READY, name=config.name, guid=manager.state.manager.identifier)
+        log_event(READY, name=config.name, guid=engine.manager.state.manager.identifier)
 
-    def _recover(self, progress: Progress | None) -> QueueManager:
+    def _recover(self, progress: Progress | None) -> Engine:
         config, store = self.config, self.store
         recovery = store.recover(progress)
         for finding in recovery.repaired:
@@ -149,15 +150,15 @@ class QueueManagerProcess:
         log_event(RECOVERED, messages=stats.messages, bytes=stats.message_bytes)
         for identifier in manager.enlistments.in_doubt:
             log_event(IN_DOUBT, transaction=identifier)
+        engine = Engine(manager, store)
         provisioning = prepare_directory(
-            manager,
+            engine,
             directory,
             config.directory,
-            store=store,
             keys=KeyFiles(config.data / KEYS_DIRECTORY),
         )
         manager.start(MachineIdentity(config.name), provisioning)
-        return manager
+        return engine
 
     # Stop
 
@@ -288,7 +289,7 @@ class QueueManagerProcess:
                 while not backup.done:
                     if backup.failure is not None:
                         raise StoreError(backup.failure)
-                    self.host.commit.kick()
+                    self.host.wake()
                     await asyncio.sleep(BACKUP_POLL_SECONDS)
             except asyncio.CancelledError:
                 backup.abandon()

@@ -6,9 +6,8 @@ from typing import Final
 
 from openmsmq.core.initialization import KeySource, Provisioning
 from openmsmq.core.local_queue_manager import store_local
-from openmsmq.core.queue_manager import QueueManager
 from openmsmq.directory.local_directory import LocalDirectory
-from openmsmq.store.interface import Store
+from openmsmq.engine.engine import Engine
 from openmsmq.wire.errors import ConfigError
 
 from .directory_file import DirectoryFileOnDisk, create_directory_file
@@ -22,11 +21,10 @@ def open_directory(path: Path | None) -> LocalDirectory | None:
 
 
 def prepare_directory(
-    manager: QueueManager,
+    engine: Engine,
     directory: LocalDirectory | None,
     path: Path | None,
     *,
-    store: Store,
     keys: KeySource,
 ) -> Provisioning | None:
     """Check that the directory fits, and join it if this is the first start with one.
@@ -37,7 +35,7 @@ def prepare_directory(
     Raises:
         ConfigError: the file is damaged or cannot be made, or is missing from the configuration.
     """
-    local = manager.state.local
+    local = engine.manager.state.local
     if directory is None or path is None:
         if local.directory_integrated:
             raise ConfigError(
@@ -46,7 +44,7 @@ def prepare_directory(
         return None
     joins = not local.directory_integrated
     if joins:
-        _make_identity_durable(manager, store)
+        _make_identity_durable(engine)
         try:
             create_directory_file(path, enterprise=ENTERPRISE_NAME, identifier=uuid.uuid4())
         except OSError as exc:
@@ -60,16 +58,10 @@ def prepare_directory(
     return Provisioning(keys) if joins else None
 
 
-def _make_identity_durable(manager: QueueManager, store: Store) -> None:
+def _make_identity_durable(engine: Engine) -> None:
     """Store who this queue manager is before the directory hears of it.
 
     After a crash in between it joins again as the same one, not as a second of that name.
     """
-    store_local(manager.state)
-    taken = manager.take_batch()
-    if taken is not None:
-        number, batch = taken
-        write = store.begin([batch])
-        store.write(write)
-        store.finish(write)
-        manager.durable(number)
+    store_local(engine.manager.state)
+    engine.flush()

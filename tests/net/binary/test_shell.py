@@ -31,7 +31,6 @@ class FakeProtocol:
         self.output: dict[int, list[list[bytes]]] = {}
         self.full = False
         self.readable = True
-        self.timer: float | None = None
 
     def accept(self, address: str, **_: float) -> int | None:
         self.calls.append(("accept", address))
@@ -65,13 +64,6 @@ class FakeProtocol:
     def durable(self, number: int, **_: float) -> None:
         self.calls.append(("durable", number))
 
-    def next_timer(self) -> float | None:
-        return self.timer
-
-    def handle_timer(self, **_: float) -> None:
-        self.timer = None
-        self.calls.append(("timer",))
-
     def ping_request(self, datagram: bytes) -> bytes | None:
         return datagram[::-1] if datagram != b"nothing" else None
 
@@ -97,8 +89,9 @@ class Case:
             disconnected=lambda event, address: self.told.append((event, address)),
         )
 
-    def tick(self) -> None:
+    def tick(self) -> float:
         self.ticks += 1
+        return time.monotonic()
 
     def wake(self) -> None:
         asyncio.get_running_loop().call_soon(self.shell.turn)
@@ -224,13 +217,12 @@ def test_nothing_more_is_read_while_the_protocol_cannot_take_it() -> None:
         await until(lambda: bool(case.protocol.called("data")))
         client.socket.send(b"2")
         await asyncio.sleep(0.1)
-        case.shell.durable(3)
+        case.shell.turn()
         await asyncio.sleep(0.1)
         assert case.protocol.called("data") == [(1, b"1")]
         case.protocol.readable = True
-        case.shell.durable(4)
+        case.shell.turn()
         await until(lambda: len(case.protocol.called("data")) == 2)
-        assert case.protocol.called("durable") == [(3,), (4,)]
 
     drive(test)
 
@@ -278,16 +270,6 @@ def test_a_peer_that_never_reads_does_not_hold_up_the_end(
         await case.shell.close()
         assert 0.2 < time.monotonic() - start < 5
         assert len(await client.read(20 * WRITE_HIGH_WATER)) < 20 * WRITE_HIGH_WATER
-
-    drive(test)
-
-
-def test_timers_of_the_protocol_are_kept() -> None:
-    async def test(case: Case) -> None:
-        case.protocol.timer = time.monotonic() + 0.05
-        case.wake()
-        await until(lambda: bool(case.protocol.called("timer")))
-        assert len(case.protocol.called("timer")) == 1
 
     drive(test)
 

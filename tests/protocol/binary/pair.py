@@ -22,6 +22,7 @@ from openmsmq.core.sending import Sent
 from openmsmq.core.state import Settings
 from openmsmq.directory.interface import Directory
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
+from openmsmq.engine.engine import Engine
 from openmsmq.protocol.binary.events import Connect, Disconnect, SendPing
 from openmsmq.protocol.binary.manager import BinaryProtocol
 from openmsmq.protocol.binary.settings import BinarySettings
@@ -81,7 +82,9 @@ class Node:
         self.events: list[CoreEvent] = []
         self.disconnects: list[Disconnect] = []
         self.pings: list[SendPing] = []
+        self._happened = False
         self.qm: QueueManager
+        self.engine: Engine
         self.binary: BinaryProtocol
         self.boot()
 
@@ -106,7 +109,13 @@ class Node:
             utc=self.network.utc,
         )
         self.qm.start(MachineIdentity(self.name), None)
-        self.binary = BinaryProtocol(self.qm, self.settings)
+        self.engine = Engine(self.qm, self.store)
+        self.binary = BinaryProtocol(self.qm, self.engine.gate, self.settings)
+        self.engine.add_transport(self.binary)
+        self.engine.add_output(self._output)
+        for kind in CoreEvent.__subclasses__():
+            self.engine.listen(kind, self._note)
+        self.engine.enter(now=self.network.now, utc=self.network.utc)
         self.binary.start(now=self.network.now)
 
     def crash(self, *, restored: bool = False) -> None:
@@ -125,42 +134,38 @@ class Node:
         self.flush()
         self.crash()
 
-    # The service in small
+    # The engine by hand
 
     def tick(self) -> bool:
-        """One round of the service; whether anything happened."""
-        self.qm.set_time(now=self.network.now, utc=self.network.utc)
-        happened = self.flush() if self.flushing else False
-        for event in self.qm.take_events():
-            self.events.append(event)
-            self.binary.core_event(event, now=self.network.now)
-            happened = True
+        """One turn of the engine; whether anything happened."""
+        self.engine.enter(now=self.network.now, utc=self.network.utc)
+        self._happened = self.flush() if self.flushing else False
+        self.engine.work()
+        return self._happened
+
+    def flush(self) -> bool:
+        """Make everything durable that is there; whether there was anything."""
+        before = self.engine.gate.durable_number
+        self.engine.flush()
+        return self.engine.gate.durable_number > before
+
+    def _note(self, event: CoreEvent) -> None:
+        self.events.append(event)
+        self._happened = True
+
+    def _output(self) -> None:
         while (command := self.binary.next_event()) is not None:
             self._obey(command)
-            happened = True
+            self._happened = True
         for number in self.binary.take_ready():
             wire = self.network.wires.get((self, number))
             raw = self.network.raw_end(self, number)
             while data := self.binary.data_to_send(number, now=self.network.now):
-                happened = True
+                self._happened = True
                 if wire is not None:
                     wire.send(self, b"".join(data))
                 elif raw is not None:
                     raw.feed(b"".join(data))
-        return happened
-
-    def flush(self) -> bool:
-        """Make everything durable that is there."""
-        happened = False
-        while (taken := self.qm.take_batch()) is not None:
-            number, batch = taken
-            write = self.store.begin([batch])
-            self.store.write(write)
-            self.store.finish(write)
-            self.qm.durable(number)
-            self.binary.durable(number, now=self.network.now)
-            happened = True
-        return happened
 
     def _obey(self, command: Connect | SendPing | Disconnect) -> None:
         if isinstance(command, Connect):

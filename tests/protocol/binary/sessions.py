@@ -117,7 +117,13 @@ def deliver(
     for number in range(count):
         session.receive_data(message(number, recoverable=recoverable), now=now)
     events(session)
-    session.settled(0, 0, now=now)
+    release_all(session, now=now)
+
+
+def release_all(session: BinarySession, *, now: float = NOW) -> None:
+    """Everything that arrived is on disk."""
+    session.received.release(session.received.count, session.received.recoverable)
+    session.acknowledge(now=now)
 
 
 def settle_all(session: BinarySession, *, now: float = NOW) -> None:
@@ -126,4 +132,4 @@ def settle_all(session: BinarySession, *, now: float = NOW) -> None:
         if isinstance(event, Closed):
             session._events.append(event)
             return
-    session.settled(0, 0, now=now)
+    release_all(session, now=now)

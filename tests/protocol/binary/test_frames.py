@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 from tests.protocol.binary.pair import Network
+from tests.protocol.binary.sessions import release_all
 
 from openmsmq.protocol.binary.events import MessagesReceived, Opened
 from openmsmq.protocol.binary.session import BinarySession
@@ -70,7 +71,7 @@ def test_the_message_is_acknowledged_as_specified() -> None:
     session.next_event()
     event = session.next_event()
     assert isinstance(event, MessagesReceived)
-    session.settled(0, 0, now=0.0)
+    release_all(session, now=0.0)
     session.handle_timer(now=60.0)
     (raw,) = session.data_to_send()
     assert SessionAck.parse(raw) == SessionAck.parse(frame("frame8"))

@@ -266,13 +266,13 @@ def test_small_messages_that_wait_for_one_batch_take_one_entry() -> None:
     peer.connect()
     for number in range(1, 101):
         peer.send(message(number, recoverable=number % 2 == 1, destination_queue=plain))
-    connection = b.binary._connections[peer.connection]
     backlog = b.binary._backlog
-    assert len(backlog._batches) == len(connection.session.received._pending) == 1
-    assert backlog.total == 50 * len(message(1, destination_queue=plain))
+    assert [len(held) for held in b.engine.gate._held.values()] == [1]
+    assert backlog.total == 100 * len(message(1, destination_queue=plain))
     b.flushing = True
     network.advance(1)
-    assert backlog.total == backlog.of(peer.address) == len(backlog._batches) == 0
+    assert backlog.total == backlog.of(peer.address) == 0
+    assert not b.engine.gate.holds
     assert peer.session_acks()[-1].ack_sequence_number == 100
 
 

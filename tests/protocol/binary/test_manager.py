@@ -223,16 +223,15 @@ def test_batches_become_durable_one_by_one() -> None:
     peer = RawPeer(network, b)
     peer.connect()
     b.flushing = False
-    numbers = []
-    for number in (1, 2):
-        peer.send(message(number, recoverable=True))
-        taken = b.qm.take_batch()
-        assert taken is not None
-        numbers.append(taken[0])
-    for number, readable in zip(numbers, (False, True), strict=True):
-        b.qm.durable(number)
-        b.binary.durable(number, now=network.now)
-        assert b.binary.may_read(peer.connection) is readable
+    peer.send(message(1, recoverable=True))
+    write = b.engine.take_write()
+    assert write is not None
+    peer.send(message(2, recoverable=True))
+    b.store.write(write)
+    b.engine.written()
+    assert not b.binary.may_read(peer.connection)
+    b.engine.flush()
+    assert b.binary.may_read(peer.connection)
 
 
 @pytest.mark.spec("MQQB-3.1.3.2-14", "MQQB-6-15")

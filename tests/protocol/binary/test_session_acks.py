@@ -13,6 +13,7 @@ from tests.protocol.binary.sessions import (
     message,
     open_session,
     reason,
+    release_all,
 )
 
 from openmsmq.protocol.binary.events import (
@@ -118,13 +119,13 @@ def test_nothing_is_acknowledged_before_it_is_durable() -> None:
     session = open_session()
     for number in range(40):
         session.receive_data(message(number, recoverable=True), now=NOW)
-        session.settled(number // 20 + 1, 0, now=NOW)
     session.handle_timer(now=NOW + 5)
     assert not session.data_to_send()
-    session.durable(1, now=NOW + 6)
+    session.received.release(20, 20)
+    session.acknowledge(now=NOW + 6)
     session.handle_timer(now=NOW + 7)
     assert acks(session) == [header(20, 1, 0xFFFFF)]
-    session.durable(2, now=NOW + 8)
+    release_all(session, now=NOW + 8)
     session.handle_timer(now=NOW + 18)
     assert acks(session) == [header(40, 21, 0xFFFFF)]
 
@@ -133,7 +134,7 @@ def test_a_closed_session_acknowledges_nothing() -> None:
     session = open_session()
     session.receive_data(message(recoverable=True), now=NOW)
     session.close(CloseReason.IDLE)
-    session.settled(0, 0, now=NOW)
+    release_all(session)
     session.announce_pause()
     assert not session.data_to_send()
 

@@ -15,6 +15,7 @@ from tests.protocol.binary.sessions import (
     output,
     parameters,
     reason,
+    release_all,
     request,
     response,
 )
@@ -186,9 +187,8 @@ def test_a_small_window_does_not_outlast_the_next_message() -> None:
 def test_after_a_pause_nothing_rides_along_before_something_new_comes() -> None:
     session = open_session()
     session.receive_data(message(1), now=NOW)
-    session.settled(1, 0, now=NOW)
     session.announce_pause()
-    session.durable(1, now=NOW)
+    release_all(session)
     session.data_to_send()
     session.send(message(1), 1, now=NOW + 100)
     assert session.data_to_send() == [message(1)]

@@ -4,7 +4,6 @@ import asyncio
 import errno
 import socket
 import ssl
-import time
 from collections.abc import Callable, Coroutine
 from typing import Final, Protocol
 
@@ -20,16 +19,14 @@ from .ping import PingAnswerer, PingSender
 CONNECT_SECONDS: Final = 30.0
 # How long a peer may take to read the last bytes before its connection is cut.
 LINGER_SECONDS: Final = 2.0
-# A timer never sleeps longer.
-LONGEST_SLEEP: Final = 60.0
 _ANY: Final = frozenset(("", "0.0.0.0", "::"))  # noqa: S104 - compared with, not bound to
 
 
 class Host(Protocol):
     """The queue manager's turn of the event loop."""
 
-    def tick(self) -> None:
-        """Tell the queue manager what time it is."""
+    def tick(self) -> float:
+        """Tell the queue manager what time it is; returns the monotonic time."""
 
     def wake(self) -> None:
         """There may be something to store or to tell."""
@@ -79,7 +76,6 @@ class BinaryShell:
         self._pings: list[asyncio.DatagramTransport] = []
         self._ping_sender: PingSender | None = None
         self._connecting: set[asyncio.Task[None]] = set()
-        self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
     # Listening
@@ -126,8 +122,6 @@ class BinaryShell:
         """Hang up and stop; the protocol has been stopped before."""
         self.turn()
         self._closed = True
-        if self._timer is not None:
-            self._timer.cancel()
         if self._server is not None:
             self._server.close()
         for transport in self._pings:
@@ -146,7 +140,7 @@ class BinaryShell:
     # What links tell
 
     def made(self, link: Link, address: str) -> None:
-        now = self._now()
+        now = self._host.tick()
         if link.number == 0:
             number = None if self._closed else self._protocol.accept(address, now=now)
             if number is None:
@@ -160,7 +154,7 @@ class BinaryShell:
         self._host.wake()
 
     def received(self, link: Link, data: bytes) -> None:
-        self._protocol.receive_data(link.number, data, now=self._now())
+        self._protocol.receive_data(link.number, data, now=self._host.tick())
         if not self._protocol.may_read(link.number):
             self._paused.add(link.number)
             link.read_on(wanted=False)
@@ -168,20 +162,15 @@ class BinaryShell:
 
     def writable(self, link: Link) -> None:
         if link.number:
-            self._host.tick()
-            self._write(link.number)
+            self._write(link.number, self._host.tick())
             self._host.wake()
 
     def lost(self, link: Link) -> None:
         self._ending.discard(link)
         self._gone.set()
         if link.number and self._links.pop(link.number, None) is not None:
-            self._protocol.connection_lost(link.number, now=self._now())
+            self._protocol.connection_lost(link.number, now=self._host.tick())
             self._host.wake()
-
-    def _now(self) -> float:
-        self._host.tick()
-        return time.monotonic()
 
     # What the protocol wants
 
@@ -196,24 +185,19 @@ class BinaryShell:
                 self._start(self._send_ping(event))
             else:
                 self._disconnect(event)
+        now = self._host.tick()
         for number in self._protocol.take_ready():
-            self._write(number)
-        self._set_timer()
-
-    def durable(self, number: int) -> None:
-        """All batches up to this number are on disk."""
-        self._protocol.durable(number, now=time.monotonic())
+            self._write(number, now)
         for paused in [each for each in self._paused if self._protocol.may_read(each)]:
             self._paused.discard(paused)
             link = self._links.get(paused)
             if link is not None:
                 link.read_on(wanted=True)
-        self._host.wake()
 
-    def _write(self, number: int) -> None:
+    def _write(self, number: int, now: float) -> None:
         link = self._links.get(number)
         while link is not None and not link.full:
-            data = self._protocol.data_to_send(number, now=time.monotonic())
+            data = self._protocol.data_to_send(number, now=now)
             if not data:
                 return
             link.write(data)
@@ -255,7 +239,7 @@ class BinaryShell:
         except (OSError, TimeoutError) as exc:
             if link.number in self._links:
                 return
-            self._protocol.connect_failed(event.connection, status_of(exc), now=self._now())
+            self._protocol.connect_failed(event.connection, status_of(exc), now=self._host.tick())
             self._host.wake()
 
     async def _send_ping(self, event: SendPing) -> None:
@@ -270,27 +254,11 @@ class BinaryShell:
             )
             self._ping_sender.send(event.datagram, found[0][4])
         except OSError as exc:
-            self._protocol.connect_failed(event.connection, status_of(exc), now=self._now())
+            self._protocol.connect_failed(event.connection, status_of(exc), now=self._host.tick())
             self._host.wake()
 
     def _ping_answered(self, datagram: bytes) -> None:
-        self._protocol.ping_response(datagram, now=self._now())
-        self._host.wake()
-
-    # Time
-
-    def _set_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        due = self._protocol.next_timer()
-        if due is not None:
-            delay = min(max(due - time.monotonic(), 0.0), LONGEST_SLEEP)
-            self._timer = self._loop.call_later(delay, self._on_timer)
-
-    def _on_timer(self) -> None:
-        self._timer = None
-        self._protocol.handle_timer(now=self._now())
+        self._protocol.ping_response(datagram, now=self._host.tick())
         self._host.wake()
 
 

@@ -10,9 +10,25 @@ from .settings import BinarySettings
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from openmsmq.protocol.transport import Gate
+
     from .links import Link
     from .session import BinarySession
     from .transfer import Transfer
+
+
+class Arrived:
+    """Messages of a session that wait for a batch, counted from its first message on."""
+
+    __slots__ = ("connection", "count", "depends", "recoverable", "size")
+
+    def __init__(self, connection: Connection, depends: int) -> None:
+        self.connection = connection
+        self.depends = depends
+        self.count = 0
+        self.recoverable = 0
+        # Bytes of those that are not in an earlier one.
+        self.size = 0
 
 
 class Connection:
@@ -20,6 +36,7 @@ class Connection:
 
     __slots__ = (
         "address",
+        "arrived",
         "link",
         "number",
         "order_acks",
@@ -34,6 +51,7 @@ class Connection:
         address: str,
         link: Link | None,
         settings: BinarySettings,
+        gate: Gate,
         now: float,
     ) -> None:
         self.number = number
@@ -41,7 +59,9 @@ class Connection:
         # RemoteQMAddress.
         self.address = address
         self.link = link
-        self.order_acks = OrderAckSchedule(settings, now)
+        self.order_acks = OrderAckSchedule(settings, gate, now)
+        # What arrived last and waits for the disk.
+        self.arrived: Arrived | None = None
         # The outgoing queues that send through this session, in the order they came.
         self.transfers: dict[Transfer, None] = {}
 

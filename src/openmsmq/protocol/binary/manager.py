@@ -7,9 +7,8 @@ How to drive it
     - do what `next_event` says: `Connect`, `SendPing`, `Disconnect`;
     - write `data_to_send(connection)` for each connection in `take_ready()`, again and again until
       it is empty: more is given only when the last was taken;
-    - make batches of the queue manager durable, in order, then call `durable`;
-    - hand the events of the queue manager (`manager.take_events`) to `core_event`;
-    - call `handle_timer` when `next_timer` says so.
+    - let the engine do the rest: it calls `core_event`, `durable`, `next_timer` and
+      `handle_timer` (see `openmsmq.protocol.transport`).
 
     A connection is a number. It comes from `accept`, or with `Connect` (then `connected` or
     `connect_failed` is the answer), and ends with `Disconnect` or `connection_lost`.
@@ -36,7 +35,7 @@ from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
 from .agenda import Agenda
 from .backlog import Backlog
 from .cleanup import Cleanup
-from .connection import Connection
+from .connection import Arrived, Connection
 from .events import (
     Closed,
     CloseReason,
@@ -59,6 +58,7 @@ from .ways import Ways
 if TYPE_CHECKING:
     from openmsmq.core.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.protocol.transport import Gate
 
 _WINDOW_TIMER: Final = "window"
 # How many connections of a peer over its limit are held until they ask, to be told so.
@@ -70,11 +70,15 @@ class BinaryProtocol:
 
     Args:
         manager: the queue manager; started, so that its queues are known.
+        gate: holds acknowledgments until what they acknowledge is on disk.
         settings: timers, windows and limits.
     """
 
-    def __init__(self, manager: QueueManager, settings: BinarySettings | None = None) -> None:
+    def __init__(
+        self, manager: QueueManager, gate: Gate, settings: BinarySettings | None = None
+    ) -> None:
         self._manager = manager
+        self._gate = gate
         self.settings = settings or BinarySettings()
         # How often what happened: reasons of closed sessions, refused messages and so on.
         self.counters: dict[str, int] = {}
@@ -86,7 +90,7 @@ class BinaryProtocol:
         self._ways = Ways(manager, self.settings, self._agenda, self._events)
         self._ready: set[int] = set()
         self._backlog = Backlog()
-        # Connections of which something waits for the disk.
+        # Connections to look at after the next flush.
         self._waiting: set[Connection] = set()
         self._window = self.settings.window_size
         self._cleanup = Cleanup(manager, self.settings, self._agenda)
@@ -133,7 +137,7 @@ class BinaryProtocol:
             window_size=self._window,
         )
         number = self._ways.new_number()
-        connection = Connection(number, session, address, None, self.settings, now)
+        connection = Connection(number, session, address, None, self.settings, self._gate, now)
         self._connections[number] = connection
         self._update(connection)
         return number
@@ -161,7 +165,7 @@ class BinaryProtocol:
             pinged=link.pinged,
             window_size=self._window,
         )
-        connection = Connection(number, session, address, link, self.settings, now)
+        connection = Connection(number, session, address, link, self.settings, self._gate, now)
         self._connections[number] = connection
         self._update(connection)
 
@@ -244,15 +248,12 @@ class BinaryProtocol:
         elif isinstance(event, Stopped):
             self.stop(now=now)
 
-    def durable(self, number: int, *, now: float) -> None:
-        """All batches up to this number are on disk; `manager.durable` was called before."""
-        self._backlog.durable(number)
+    def durable(self, *, now: float) -> None:
+        """More batches are on disk, and what waited for them at the gate was released."""
         waiting, self._waiting = self._waiting, set()
         for connection in sorted(waiting, key=_number):
-            connection.session.durable(number, now=now)
+            connection.session.acknowledge(now=now)
             self._pump(connection, now)
-            if connection.session.received.waits:
-                self._waiting.add(connection)
 
     def _throttle(self, now: float, *, throttled: bool) -> None:
         """There is no room, or there is again: one message at a time, then ever more."""
@@ -370,11 +371,35 @@ class BinaryProtocol:
         if depends is None:
             connection.session.close(CloseReason.NO_ROOM)
             return
-        durable = self._manager.state.durable_number
-        if depends > durable:
-            self._backlog.add(depends, connection.address, sum(map(len, event.packets)))
+        self._hold(connection, depends, sum(map(len, event.packets)))
+        connection.session.acknowledge(now=now)
+
+    def _hold(self, connection: Connection, depends: int, size: int) -> None:
+        """Let everything that arrived be acknowledged once batch `depends` is on disk."""
+        received = connection.session.received
+        waiting = connection.arrived
+        if waiting is None and depends <= self._gate.durable_number:
+            received.release(received.count, received.recoverable)
+            return
+        # Nothing is acknowledged before what came before it.
+        joins = waiting is not None and depends <= waiting.depends
+        arrived = waiting if waiting is not None and joins else Arrived(connection, depends)
+        arrived.count = received.count
+        arrived.recoverable = received.recoverable
+        arrived.size += size
+        self._backlog.add(connection.address, size)
+        if not joins:
+            connection.arrived = arrived
+            self._gate.when_durable(depends, self._arrived_on_disk, arrived)
+
+    def _arrived_on_disk(self, arrived: Arrived) -> None:
+        connection = arrived.connection
+        if connection.arrived is arrived:
+            connection.arrived = None
+        self._backlog.remove(connection.address, arrived.size)
+        connection.session.received.release(arrived.count, arrived.recoverable)
+        if not connection.session.closed:
             self._waiting.add(connection)
-        connection.session.settled(depends, durable, now=now)
 
     def _closed(self, connection: Connection, event: Closed, now: float) -> None:
         """Closing a Session ([MS-MQQB] 3.1.5.9)."""
@@ -461,9 +486,8 @@ class BinaryProtocol:
     def _connection_timer(self, connection: Connection, now: float) -> None:
         connection.session.handle_timer(now=now)
         if self._may_order_ack(connection):
-            durable = self._manager.state.durable_number
             room = connection.session.room
-            for ack, destination in connection.order_acks.take_due(durable, room, now=now):
+            for ack, destination in connection.order_acks.take_due(room, now=now):
                 self._receiver.send_order_ack(connection, ack, destination, now=now)
         self._process(connection, now)
 

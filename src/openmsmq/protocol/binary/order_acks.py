@@ -1,8 +1,9 @@
 """When an OrderAck is sent: soon, for several messages at once ([MS-MQQB] 3.1.1.6.2)."""
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 
 from openmsmq.core.transfer_info import IncomingTransactionalTransferInfo
+from openmsmq.protocol.transport import Gate
 from openmsmq.wire.order_ack import OrderAck
 from openmsmq.wire.queue_address import QueueAddress
 from openmsmq.wire.scalars import TxSequenceID
@@ -10,10 +11,21 @@ from openmsmq.wire.scalars import TxSequenceID
 from .settings import BinarySettings
 
 
+class Position:
+    """How far a stream is once batch `depends` is on disk."""
+
+    __slots__ = ("depends", "number", "sequence")
+
+    def __init__(self, depends: int, sequence: int, number: int) -> None:
+        self.depends = depends
+        self.sequence = sequence
+        self.number = number
+
+
 class OrderAckTimer:
     """The running Order Ack Send Timer of one stream of transactional messages in one session."""
 
-    __slots__ = ("_pending", "deadline", "destination", "last_sent")
+    __slots__ = ("_held", "_reached", "deadline", "destination", "last_sent")
 
     def __init__(self, destination: QueueAddress, last_sent: float) -> None:
         # The order queue of the sender.
@@ -21,37 +33,47 @@ class OrderAckTimer:
         self.deadline = 0.0
         # LastOrderAckSendTime.
         self.last_sent = last_sent
-        # (batch, sequence, number) that wait for the disk or for the timer.
-        self._pending: deque[tuple[int, int, int]] = deque()
+        # What the stream has reached on disk and is not acknowledged yet.
+        self._reached: Position | None = None
+        # What it reached last and is not on disk yet.
+        self._held: Position | None = None
 
-    def got(self, depends: int, stream: IncomingTransactionalTransferInfo) -> None:
-        """The stream is as far as batch `depends` stores it."""
-        entry = depends, stream.sequence_identifier, stream.sequence_number
-        if self._pending and self._pending[-1][0] == depends:
-            self._pending[-1] = entry
+    def hold(self, gate: Gate, depends: int, stream: IncomingTransactionalTransferInfo) -> None:
+        """Acknowledge the position of the stream once batch `depends` is on disk."""
+        held = self._held
+        if held is not None and held.depends == depends:
+            held.sequence = stream.sequence_identifier
+            held.number = stream.sequence_number
         else:
-            self._pending.append(entry)
+            self._held = Position(depends, stream.sequence_identifier, stream.sequence_number)
+            gate.when_durable(depends, self._release, self._held)
 
-    def take(self, durable: int) -> OrderAck | None:
-        """What may be acknowledged anew now that batches up to `durable` are on disk."""
-        sequence = number = 0
-        while self._pending and self._pending[0][0] <= durable:
-            _, sequence, number = self._pending.popleft()
-        return OrderAck(TxSequenceID.from_value(sequence), number) if number else None
+    def _release(self, position: Position) -> None:
+        self._reached = position
+        if self._held is position:
+            self._held = None
+
+    def take(self) -> OrderAck | None:
+        """What may be acknowledged anew."""
+        reached, self._reached = self._reached, None
+        if reached is None or not reached.number:
+            return None
+        return OrderAck(TxSequenceID.from_value(reached.sequence), reached.number)
 
     @property
     def waits(self) -> bool:
         """Whether something is not on disk yet."""
-        return bool(self._pending)
+        return self._held is not None
 
 
 class OrderAckSchedule:
     """The timers of all streams that come in through one session, which began at `now`."""
 
-    __slots__ = ("_began", "_running", "_sent", "_settings")
+    __slots__ = ("_began", "_gate", "_running", "_sent", "_settings")
 
-    def __init__(self, settings: BinarySettings, now: float) -> None:
+    def __init__(self, settings: BinarySettings, gate: Gate, now: float) -> None:
         self._settings = settings
+        self._gate = gate
         self._began = now
         # Every timer runs equally long, so that the one that was started first ends first.
         self._running: OrderedDict[bytes, OrderAckTimer] = OrderedDict()
@@ -75,7 +97,7 @@ class OrderAckSchedule:
             self._start(key, timer, now)
         elif now - timer.last_sent < self._settings.maximum_order_ack_delay:
             self._start(key, timer, now)
-        timer.got(depends, stream)
+        timer.hold(self._gate, depends, stream)
 
     def _start(self, key: bytes, timer: OrderAckTimer, now: float) -> None:
         timer.deadline = now + self._settings.order_ack_seconds
@@ -87,9 +109,7 @@ class OrderAckSchedule:
             return timer.deadline
         return None
 
-    def take_due(
-        self, durable: int, limit: int, *, now: float
-    ) -> list[tuple[OrderAck, QueueAddress]]:
+    def take_due(self, limit: int, *, now: float) -> list[tuple[OrderAck, QueueAddress]]:
         """The acknowledgments to send now, up to a limit, and where to.
 
         One whose messages are not on disk yet is looked at again after the same time.
@@ -100,7 +120,7 @@ class OrderAckSchedule:
             if deadline is None or deadline > now:
                 break
             key, timer = self._running.popitem(last=False)
-            ack = timer.take(durable)
+            ack = timer.take()
             if ack is not None:
                 timer.last_sent = now
                 due.append((ack, timer.destination))

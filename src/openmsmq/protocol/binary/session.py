@@ -257,17 +257,11 @@ class BinarySession:
 
     # Messages from the peer
 
-    def settled(self, depends: int, durable: int, *, now: float) -> None:
-        """Messages up to now are dealt with; acknowledge them once batch `depends` is durable."""
-        self.received.settled(depends)
-        self.durable(durable, now=now)
-
-    def durable(self, number: int, *, now: float) -> None:
-        """All batches up to this number are on disk."""
+    def acknowledge(self, *, now: float) -> None:
+        """Send an acknowledgment if enough of what arrived may be acknowledged."""
         if self.state is not _State.OPEN:
             return
         received = self.received
-        received.durable(number)
         # Choice: half a window is enough for an acknowledgment; the timers alone would let express
         # messages through at one window every ten seconds.
         half = max(min(self._announced_window, self._peer_window) // 2, 1)

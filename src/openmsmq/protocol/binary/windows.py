@@ -19,7 +19,6 @@ class ReceivedMessages:
     """What arrived, what of it is settled and durable, and what of that was acknowledged."""
 
     __slots__ = (
-        "_pending",
         "acked",
         "acked_recoverable",
         "count",
@@ -38,8 +37,6 @@ class ReceivedMessages:
         # LastAckedRecoverableMsgSeqNumber is the last of these.
         self.acked = 0
         self.acked_recoverable = 0
-        # (batch, count, recoverable) of what waits for a batch to be durable.
-        self._pending: deque[tuple[int, int, int]] = deque()
 
     @property
     def unacked(self) -> int:
@@ -50,26 +47,13 @@ class ReceivedMessages:
     def unacked_recoverable(self) -> int:
         return self.ready_recoverable - self.acked_recoverable
 
-    @property
-    def waits(self) -> bool:
-        """Whether something is not durable yet."""
-        return bool(self._pending)
-
-    def settled(self, depends: int) -> None:
-        """Everything that arrived so far may be acknowledged once this batch is durable."""
-        if self._pending and self._pending[-1][0] >= depends:
-            # Nothing is acknowledged before what came before it.
-            depends = self._pending.pop()[0]
-        self._pending.append((depends, self.count, self.recoverable))
-
-    def durable(self, number: int) -> None:
-        """All batches up to this number are on disk."""
-        pending = self._pending
-        while pending and pending[0][0] <= number:
-            _, self.ready, self.ready_recoverable = pending.popleft()
+    def release(self, count: int, recoverable: int) -> None:
+        """The first `count` messages, `recoverable` of them recoverable, may be acknowledged."""
+        self.ready = count
+        self.ready_recoverable = recoverable
 
     def take(self) -> tuple[int, int, int]:
-        """AckSequenceNumber, RecoverableMsgAckSeqNumber and -Flags; they count as said."""
+        """AckSequenceNumber, RecoverableMsgAckSeqNumber and -Flags; marks them as acknowledged."""
         self.acked = self.ready
         count = min(self.unacked_recoverable, RECOVERABLE_BITS)
         first = self.acked_recoverable + 1 if count else 0

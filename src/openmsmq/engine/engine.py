@@ -1,0 +1,225 @@
+"""Engine: the turn of one queue manager, without sockets, threads or a clock.
+
+How to drive it
+    1. `enter` with the time, then let something come in: bytes for a protocol, a request of a
+       client, an operation of the queue manager.
+    2. `work`: events reach their listeners and the transports, then the outputs send what they
+       have.
+    3. `take_write`: if it returns a write, carry out `store.write`, in any thread, then `enter`
+       and `written`: what waited for that batch at the gate is released. Then `work` again.
+    4. `handle_timer` when `next_timer` says so, then `work`.
+
+    `take_step` and `stepped` are the same for the store's own maintenance; `take_step` comes before
+    `take_write`, because some steps can only begin between two writes.
+
+    An exception out of the engine means that only a restart knows the state: stop.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar, cast
+
+from openmsmq.core.events import Event
+from openmsmq.core.queue_manager import QueueManager
+from openmsmq.protocol.transport import TRANSPORT_EVENTS, Transport
+from openmsmq.store.interface import Step, Store, Write
+
+from .gate import Gate
+
+# Bytes of requests that may wait for the disk before no more are carried out.
+MAX_WAITING_BYTES: Final = 64 * 1024 * 1024
+# What must fit besides everything begun before new messages are let in.
+ROOM_BYTES: Final = 4 * 1024 * 1024
+# How long after the last write the store may do work of its own that needs a flush.
+QUIET_SECONDS: Final = 0.02
+# How often the store is asked for maintenance while there is none.
+LOOK_SECONDS: Final = 0.05
+
+E = TypeVar("E", bound=Event)
+Listener = Callable[[Any], None]
+Action = Callable[[], None]
+
+
+class Engine:
+    """Drives one queue manager over one store."""
+
+    __slots__ = (
+        "_listeners",
+        "_look_at",
+        "_now",
+        "_outputs",
+        "_quiet_at",
+        "_step",
+        "_store",
+        "_transports",
+        "_waiting_bytes",
+        "_when_free",
+        "_writing",
+        "gate",
+        "manager",
+    )
+
+    def __init__(self, manager: QueueManager, store: Store) -> None:
+        self.manager = manager
+        self.gate = Gate()
+        self._store = store
+        self._transports: list[Transport] = []
+        self._listeners: dict[type[Event], list[Listener]] = {}
+        self._outputs: list[Action] = []
+        self._now = 0.0
+        self._writing: tuple[int, Write] | None = None
+        self._quiet_at: float | None = None
+        self._step: Step | None = None
+        self._look_at = 0.0
+        self._waiting_bytes = 0
+        self._when_free: list[Action] = []
+
+    # Parts
+
+    def add_transport(self, transport: Transport) -> None:
+        """Give a protocol of transfer its part of every turn."""
+        self._transports.append(transport)
+
+    def listen(self, kind: type[E], listener: Callable[[E], None]) -> None:
+        """Hand events of this kind to a listener."""
+        self._listeners.setdefault(kind, []).append(cast(Listener, listener))
+
+    def add_output(self, output: Action) -> None:
+        """Call back in each turn, after the events, to send what there is to send."""
+        self._outputs.append(output)
+
+    # What comes in
+
+    def enter(self, *, now: float, utc: float) -> None:
+        """Say what time it is; before anything else in a turn."""
+        self._now = now
+        self.manager.set_time(now=now, utc=utc)
+
+    def take_in(self, size: int) -> None:
+        """Requests of this many bytes were carried out."""
+        self._waiting_bytes += size
+
+    @property
+    def saturated(self) -> bool:
+        """Whether enough waits for the disk: no more requests for now."""
+        return self._waiting_bytes >= MAX_WAITING_BYTES
+
+    def when_free(self, action: Action) -> None:
+        """Call back once it is not saturated any more."""
+        self._when_free.append(action)
+
+    # The turn
+
+    def work(self) -> None:
+        """Hand out what happened and send what there is to send, until nothing is left."""
+        self._hand_out_events()
+        for output in self._outputs:
+            output()
+        while self._hand_out_events():
+            for output in self._outputs:
+                output()
+
+    def _hand_out_events(self) -> bool:
+        """Tell listeners and transports what happened; whether anything did."""
+        happened = False
+        while events := self.manager.take_events():
+            happened = True
+            for event in events:
+                for listener in self._listeners.get(type(event), ()):
+                    listener(event)
+                if type(event) in TRANSPORT_EVENTS:
+                    for transport in self._transports:
+                        transport.core_event(event, now=self._now)
+        return happened
+
+    # The disk
+
+    @property
+    def writing(self) -> tuple[int, Write] | None:
+        """The write under way and the batch it makes durable; 0 is work of the store's own."""
+        return self._writing
+
+    def take_write(self) -> Write | None:
+        """Begin the next write; None while one is under way or nothing is to be written."""
+        if self._writing is not None:
+            return None
+        taken = self.manager.take_batch()
+        self._waiting_bytes = 0
+        waiting, self._when_free = self._when_free, []
+        for action in waiting:
+            action()
+        if taken is not None:
+            number, batch = taken
+            self._quiet_at = None
+            return self._begin(number, self._store.begin([batch]))
+        if self._store.wants_write:
+            if self._quiet_at is None:
+                self._quiet_at = self._now + QUIET_SECONDS
+            elif self._quiet_at <= self._now:
+                self._quiet_at = None
+                return self._begin(0, self._store.begin([]))
+        return None
+
+    def _begin(self, number: int, write: Write) -> Write:
+        self._writing = number, write
+        return write
+
+    def written(self) -> None:
+        """The write that was taken last is on disk."""
+        assert self._writing is not None, "nothing is being written"  # noqa: S101
+        number, write = self._writing
+        self._writing = None
+        self._store.finish(write)
+        if number:
+            self.manager.durable(number)
+            self.gate.open(number)
+            for transport in self._transports:
+                transport.durable(now=self._now)
+        self.watch_room()
+
+    def flush(self) -> None:
+        """Write here and now what the queue manager has built."""
+        while (write := self.take_write()) is not None:
+            self._store.write(write)
+            self.written()
+
+    def watch_room(self) -> None:
+        """Refuse new messages while the disk is full; `FlowControlChanged` says so."""
+        full = not self._store.room(ROOM_BYTES)
+        if full != self.manager.throttled:
+            self.manager.outgoing.set_throttled(throttled=full)
+
+    # Maintenance of the store
+
+    def take_step(self) -> Step | None:
+        """Begin the next step of maintenance, if one is due and none is under way."""
+        if self._step is not None or self._now < self._look_at:
+            return None
+        self._step = self._store.maintain()
+        if self._step is None:
+            self._look_at = self._now + LOOK_SECONDS
+        return self._step
+
+    def stepped(self) -> None:
+        """The step that was taken last has run."""
+        assert self._step is not None, "no step is under way"  # noqa: S101
+        step, self._step = self._step, None
+        step.finish()
+        self._look_at = 0.0
+        self.watch_room()
+
+    # Time
+
+    def next_timer(self) -> float | None:
+        """The monotonic time at which `handle_timer` is to be called next."""
+        times = [self.manager.next_timer(), self._quiet_at]
+        times += [transport.next_timer() for transport in self._transports]
+        return min([time for time in times if time is not None], default=None)
+
+    def handle_timer(self, *, now: float, utc: float) -> None:
+        """Do what is due."""
+        self.enter(now=now, utc=utc)
+        due = self.manager.next_timer()
+        if due is not None and due <= now:
+            self.manager.handle_timer(now=now, utc=utc)
+        for transport in self._transports:
+            transport.handle_timer(now=now)

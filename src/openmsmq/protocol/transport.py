@@ -1,0 +1,50 @@
+"""What the engine and a protocol that carries messages to other machines expect of each other."""
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from openmsmq.core.events import (
+    ConnectionActiveChanged,
+    Event,
+    FlowControlChanged,
+    OutgoingAvailable,
+    QueueDeleted,
+    QueuePaused,
+    QueueResumed,
+    Stopped,
+)
+
+TRANSPORT_EVENTS: Final = frozenset(
+    (
+        *(OutgoingAvailable, QueuePaused, QueueResumed, QueueDeleted),
+        *(ConnectionActiveChanged, FlowControlChanged, Stopped),
+    )
+)
+"""The events that the engine hands to transports."""
+
+
+class Gate(Protocol):
+    """Holds what may not be said before a batch is on disk."""
+
+    @property
+    def durable_number(self) -> int:
+        """Every batch up to this number is on disk."""
+
+    def when_durable(self, depends: int, effect: Callable[[Any], None], argument: object) -> None:
+        """Call `effect(argument)` once batch `depends` is on disk; at once if it is already."""
+
+
+class Transport(Protocol):
+    """One protocol of transfer, without sockets; `now` is monotonic time."""
+
+    def core_event(self, event: Event, *, now: float) -> None:
+        """One of `TRANSPORT_EVENTS` happened in the queue manager."""
+
+    def durable(self, *, now: float) -> None:
+        """More batches are on disk, and what waited for them at the gate was released."""
+
+    def next_timer(self) -> float | None:
+        """When `handle_timer` is to be called next."""
+
+    def handle_timer(self, *, now: float) -> None:
+        """Do what is due."""

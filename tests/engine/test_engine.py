@@ -1,0 +1,226 @@
+"""The turn: writes one at a time, events until none is left, timers of all parts."""
+
+import pytest
+from tests.core.harness import ORDERS, START_UTC, USER
+from tests.service.fake_store import FakeStep, FakeStore
+from tests.service.hosted import make_manager
+
+from openmsmq.core.events import Event, FlowControlChanged, OutgoingAvailable, QueueCreated
+from openmsmq.engine.engine import LOOK_SECONDS, QUIET_SECONDS, Engine
+from openmsmq.wire.errors import StoreError
+
+
+class FakeTransport:
+    """Notes what the engine tells it."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.flushes: list[float] = []
+        self.timers: list[float] = []
+        self.timer: float | None = None
+
+    def core_event(self, event: Event, *, now: float) -> None:  # noqa: ARG002 - as transports do
+        self.events.append(event)
+
+    def durable(self, *, now: float) -> None:
+        self.flushes.append(now)
+
+    def next_timer(self) -> float | None:
+        return self.timer
+
+    def handle_timer(self, *, now: float) -> None:
+        self.timers.append(now)
+
+
+class Case:
+    """An engine that has nothing to do at 1,000 seconds."""
+
+    def __init__(self, *, transport: FakeTransport | None = None) -> None:
+        self.store = FakeStore()
+        self.engine = Engine(make_manager(self.store), self.store)
+        if transport is not None:
+            self.engine.add_transport(transport)
+        self.at(1000.0)
+        self.engine.work()
+        self.engine.flush()
+        self.store.log.clear()
+        self.store.sizes.clear()
+
+    def at(self, now: float) -> None:
+        self.engine.enter(now=now, utc=START_UTC + now)
+
+    def change(self, name: str = ORDERS) -> None:
+        self.engine.manager.create_queue(name, caller=USER)
+
+
+def test_one_write_is_under_way_at_a_time() -> None:
+    case = Case()
+    case.change()
+    write = case.engine.take_write()
+    assert write is not None
+    case.change(r".\private$\more")
+    assert case.engine.take_write() is None
+    case.store.write(write)
+    case.engine.written()
+    assert case.engine.take_write() is not None
+    assert len(case.store.sizes) == 2
+
+
+def test_effects_and_transports_hear_of_a_batch_after_the_store_has_it() -> None:
+    transport = FakeTransport()
+    case = Case(transport=transport)
+    case.change()
+    number = case.engine.manager.state.batch_number
+    case.engine.gate.when_durable(number, case.store.log.append, "said")
+    transport.flushes.clear()
+    write = case.engine.take_write()
+    assert write is not None
+    case.store.write(write)
+    assert case.store.log == ["begin", "write"]
+    case.at(1001.0)
+    case.engine.written()
+    assert case.store.log == ["begin", "write", "finish", "said"]
+    assert transport.flushes == [1001.0]
+
+
+def test_nothing_is_written_that_was_not_taken() -> None:
+    with pytest.raises(AssertionError, match="nothing is being written"):
+        Case().engine.written()
+    with pytest.raises(AssertionError, match="no step"):
+        Case().engine.stepped()
+
+
+@pytest.mark.parametrize("where", ["begin", "write", "finish", "begin!", "write!", "finish!"])
+def test_a_fault_of_the_store_says_nothing(where: str) -> None:
+    case = Case()
+    case.change()
+    said: list[str] = []
+    case.engine.gate.when_durable(case.engine.manager.state.batch_number, said.append, "a lie")
+    case.store.fail_in = where
+    with pytest.raises(RuntimeError if where.endswith("!") else StoreError):
+        case.engine.flush()
+    assert said == []
+
+
+def test_events_reach_listeners_and_transports_until_there_are_no_more() -> None:
+    transport = FakeTransport()
+    case = Case(transport=transport)
+    heard: list[str] = []
+
+    def created(event: QueueCreated) -> None:
+        heard.append(event.queue.path)
+        if len(heard) == 1:
+            case.change(r".\private$\second")
+
+    case.engine.listen(QueueCreated, created)
+    case.change()
+    case.engine.work()
+    assert heard == [r"private$\orders", r"private$\second"]
+    assert transport.events == []
+    case.engine.manager.outgoing.set_throttled(throttled=True)
+    case.engine.work()
+    assert [type(event) for event in transport.events] == [FlowControlChanged]
+
+
+def test_what_an_output_causes_is_heard_and_sent_in_the_same_turn() -> None:
+    transport = FakeTransport()
+    case = Case(transport=transport)
+    rounds: list[int] = []
+
+    def output() -> None:
+        rounds.append(len(transport.events))
+        if len(rounds) == 1:
+            queue = case.engine.manager.queues[0]
+            case.engine.manager.state.events.append(OutgoingAvailable(queue=queue))
+
+    case.engine.add_output(output)
+    case.engine.work()
+    assert rounds == [0, 1]
+
+
+def test_the_store_writes_for_itself_only_after_a_quiet_time() -> None:
+    case = Case()
+    case.store.own_writes = 1
+    assert case.engine.take_write() is None
+    quiet = 1000.0 + QUIET_SECONDS
+    assert case.engine.next_timer() == quiet
+    case.at(1000.0 + QUIET_SECONDS / 2)
+    assert case.engine.take_write() is None
+    case.change()
+    write = case.engine.take_write()
+    assert write is not None
+    case.store.write(write)
+    case.engine.written()
+    # The wait begins anew.
+    case.at(quiet)
+    assert case.engine.take_write() is None
+    case.at(quiet + QUIET_SECONDS)
+    own = case.engine.take_write()
+    assert own is not None
+    assert case.store.sizes[-1] == 0
+    before = case.engine.gate.durable_number
+    case.store.write(own)
+    case.engine.written()
+    assert case.engine.gate.durable_number == before
+
+
+def test_steps_of_the_store_come_one_at_a_time() -> None:
+    case = Case()
+    made: list[str] = []
+    case.store.steps = [FakeStep(lambda: None, lambda: made.append("one"))]
+    case.at(1000.0 + LOOK_SECONDS)
+    step = case.engine.take_step()
+    assert step is not None
+    case.store.steps = [FakeStep(lambda: None, lambda: made.append("two"))]
+    assert case.engine.take_step() is None
+    step.run()
+    case.engine.stepped()
+    assert made == ["one"]
+    assert case.engine.take_step() is not None
+
+
+def test_a_store_without_steps_is_not_asked_all_the_time() -> None:
+    case = Case()
+    for _ in range(1000):
+        case.engine.take_step()
+    assert case.store.log.count("maintain") == 1
+    case.at(1000.0 + LOOK_SECONDS)
+    case.engine.take_step()
+    assert case.store.log.count("maintain") == 2
+
+
+def test_requests_wait_while_enough_waits_for_the_disk() -> None:
+    case = Case()
+    case.engine.take_in(64 * 1024 * 1024 - 1)
+    assert not case.engine.saturated
+    case.engine.take_in(1)
+    assert case.engine.saturated
+    free: list[bool] = []
+    case.engine.when_free(lambda: free.append(case.engine.saturated))
+    case.engine.take_write()
+    assert free == [False]
+    case.engine.take_write()
+    assert free == [False]
+
+
+def test_a_full_disk_is_noticed_after_a_write() -> None:
+    case = Case()
+    case.store.full = True
+    case.change()
+    case.engine.flush()
+    assert case.engine.manager.throttled
+    case.store.full = False
+    case.engine.watch_room()
+    assert not case.engine.manager.throttled
+
+
+def test_the_next_timer_is_that_of_whoever_is_first() -> None:
+    transport = FakeTransport()
+    case = Case(transport=transport)
+    others = case.engine.next_timer()
+    transport.timer = 1000.5
+    assert case.engine.next_timer() == 1000.5
+    case.engine.handle_timer(now=1000.5, utc=START_UTC + 1000.5)
+    assert transport.timers == [1000.5]
+    transport.timer = None
+    assert case.engine.next_timer() == others
