@@ -1,11 +1,12 @@
 """The catalogues of requirements in docs/conformance, and how far the tests prove them.
 
-A row is one requirement of a specification. It passes when it has at least one test and all of its
-tests pass. It is excluded only by a line of excluded.tsv that says which of three things it needs.
+A row is one requirement of a specification. It passes when it has tests, all of them pass, and at
+least one of them keeps to code that a running queue manager, client or tool reaches. It is excluded
+only by a line of excluded.tsv that says which of three things it needs.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -20,6 +21,8 @@ EXCLUSION_COLUMNS: Final = ["id", "needs", "reason"]
 NEEDS: Final = ("ActiveDirectory", "DTC", "SPX")
 MAX_IDS_PER_TEST: Final = 3
 PASSED: Final = "passed"
+# Passed, on code that nothing but tests runs.
+UNREACHED: Final = "unreached"
 
 # Row id -> test -> outcome.
 Results: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -33,6 +36,7 @@ class State(Enum):
     """What the tests say about a row."""
 
     PASSING = "passing"
+    UNREACHED = "unreached"
     FAILING = "failing"
     UNTESTED = "untested"
     EXCLUDED = "excluded"
@@ -72,6 +76,7 @@ class Tally:
     rows: int
     tested: int
     passing: int
+    unreached: int
     excluded: int
 
     @property
@@ -106,9 +111,8 @@ class Catalogue:
     @classmethod
     def read(cls, folder: Path = CATALOGUES) -> Self:
         rows: dict[str, Row] = {}
-        for path in sorted(folder.glob("*.tsv")):
-            if path.name == EXCLUDED:
-                continue
+        # A catalogue has the name of its specification; other tables are written small.
+        for path in sorted(folder.glob("[A-Z]*.tsv")):
             for fields in read_table(path, ROW_COLUMNS):
                 row = Row(*fields)
                 if row.id in rows or row.specification != path.stem:
@@ -153,11 +157,12 @@ class Catalogue:
     def state(self, row: Row, results: Results) -> State:
         if row.id in self.excluded:
             return State.EXCLUDED
-        outcomes = results.get(row.id, {}).values()
+        outcomes = set(results.get(row.id, {}).values())
         if not outcomes:
             return State.UNTESTED
-        passing = all(outcome == PASSED for outcome in outcomes)
-        return State.PASSING if passing else State.FAILING
+        if not outcomes <= {PASSED, UNREACHED}:
+            return State.FAILING
+        return State.PASSING if PASSED in outcomes else State.UNREACHED
 
     def tally(self, results: Results, specification: str = "", area: str = "") -> Tally:
         """Count the rows of one area, of one specification, or of all."""
@@ -166,20 +171,32 @@ class Catalogue:
             for row in self.rows.values()
             if specification in ("", row.specification) and area in ("", row.area)
         ]
-        passing = states.count(State.PASSING)
+        excluded = states.count(State.EXCLUDED)
         return Tally(
             specification,
             area,
             rows=len(states),
-            tested=passing + states.count(State.FAILING),
-            passing=passing,
-            excluded=states.count(State.EXCLUDED),
+            tested=len(states) - states.count(State.UNTESTED) - excluded,
+            passing=states.count(State.PASSING),
+            unreached=states.count(State.UNREACHED),
+            excluded=excluded,
         )
 
     def tallies(self, results: Results, specification: str) -> list[Tally]:
         """The figures of each area of a specification, and then of the whole of it."""
         areas = {row.area for row in self.rows.values() if row.specification == specification}
         return [self.tally(results, specification, area) for area in (*sorted(areas), "")]
+
+
+def without_unreached(results: Results, tests: Collection[str]) -> dict[str, dict[str, str]]:
+    """The results in which these tests, if they passed, did so on unreached code."""
+    return {
+        id_: {
+            test: UNREACHED if outcome == PASSED and test.partition("[")[0] in tests else outcome
+            for test, outcome in outcomes.items()
+        }
+        for id_, outcomes in results.items()
+    }
 
 
 def read_results(path: Path = RESULTS) -> dict[str, dict[str, str]]:

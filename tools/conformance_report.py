@@ -16,7 +16,8 @@ TITLES: Final = {
     "MQRR": "[MS-MQRR] reading queues remotely",
     "MQSRM": "[MC-MQSRM] message transfer over HTTP and multicast (SRMP)",
 }
-FIGURES: Final = ("rows", "tested", "passing", "excluded")
+FIGURES: Final = ("rows", "tested", "passing", "unreached", "excluded")
+KNOWN: Final = "unreached.tsv"
 GENERATED: Final = "<!-- Written by `make conformance`. Do not edit. -->\n\n"
 
 
@@ -76,6 +77,10 @@ def readme(catalogue: Catalogue, results: Results) -> str:
         "Each catalogue (`*.tsv` beside this page) lists the requirements of one specification, a "
         'row each. Tests name the rows they prove: `@pytest.mark.spec("MQQB-2.2.3.1-04")`. A row '
         "is *tested* when at least one test names it, and *passing* when all of those tests pass. "
+        "It is *unreached*, and does not count as passing, when each of its tests uses a function "
+        "or class that nothing but tests can reach: neither a queue manager nor a client nor a "
+        f"command runs it. The list of such code is [{KNOWN}]({KNOWN}), with a reason each; what "
+        "is a *window* there only shows the tests what reached code did, and takes nothing away. "
         f"A row may be *excluded* only in [{EXCLUDED}]({EXCLUDED}), with a reason, and only if it "
         f"needs one of: {', '.join(NEEDS)}. The percentage is passing rows of those not excluded.\n"
         "\n"

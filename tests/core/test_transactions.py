@@ -51,11 +51,22 @@ def test_a_new_transaction_is_known_and_empty(harness: Harness) -> None:
         harness.qm.begin(identifier)
 
 
-@SPEC("MQDMPR-3.1.4.3-01", "MQDMPR-3.1.4.4-01", "MQDMPR-3.1.4.5-01")
+@SPEC("MQDMPR-3.1.4.4-01", "MQDMPR-3.1.4.5-01")
 def test_an_unknown_transaction_is_refused(harness: Harness) -> None:
-    for operation in (harness.qm.prepare, harness.qm.commit, harness.qm.abort):
+    for operation in (harness.qm.commit, harness.qm.abort):
         with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
             operation(NOBODY)
+    assert harness.qm.state.transactions == {}
+
+
+@SPEC("MQDMPR-3.1.4.3-01")
+def test_an_unknown_transaction_is_not_prepared(harness: Harness) -> None:
+    with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
+        harness.qm.prepare(NOBODY)
+    finished = begin(harness)
+    harness.qm.commit(finished.identifier)
+    with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
+        harness.qm.prepare(finished.identifier)
     assert harness.qm.state.transactions == {}
 
 
@@ -66,7 +77,7 @@ def test_a_finished_transaction_is_gone(harness: Harness, queue: Queue) -> None:
         harness.send(b"1", name=PAY, transaction=transaction)
         finish(transaction.identifier)
         assert harness.qm.state.transactions == {}
-        for operation in (harness.qm.prepare, harness.qm.commit, harness.qm.abort):
+        for operation in (harness.qm.commit, harness.qm.abort):
             with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
                 operation(transaction.identifier)
         with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):

@@ -2,7 +2,8 @@
 
 `@pytest.mark.spec("MQQB-2.2.3.1-04")` names the rows. An unknown row, or more than three on a
 test, is a collection error. Under xdist the workers collect and the controller adds up: what a
-test proves travels with its reports.
+test proves travels with its reports. What a test proves of code that nothing else reaches does not
+count.
 """
 
 from collections.abc import Generator
@@ -12,8 +13,9 @@ from typing import Final, cast
 import pytest
 from rich.console import Console
 from tests.plugins.verdict import fail_session, is_worker
-from tools.catalogue import CATALOGUES, RESULTS, Catalogue, write_results
+from tools.catalogue import CATALOGUES, RESULTS, Catalogue, without_unreached, write_results
 from tools.conformance_report import terminal_table
+from tools.reachability.spec_tests import unreached_by_test
 
 PROPERTY: Final = "conformance"
 
@@ -99,6 +101,7 @@ class Conformance:
                 red=True,
             )
             return
+        self.results = without_unreached(self.results, unreached_by_test(self.config.rootpath))
         write_results(self.results, self.config.getoption("--conformance-results"))
         prefix = self.config.getoption("--spec") or ""
         names = [

@@ -91,7 +91,7 @@ def test_outcomes_are_collected_in_one_process_and_in_many(
     outcome = run(suite, "-n", processes, "--dist", "loadgroup")
     assert results(suite) == RESULTS
     outcome.stdout.fnmatch_lines(
-        ["*= conformance =*", "AA * x *5 *5 *2 *0 *40.0", "all * all *5 *5 *2 *0 *40.0"]
+        ["*= conformance =*", "AA * x *5 *5 *2 *0 *0 *40.0", "all * all *5 *5 *2 *0 *0 *40.0"]
     )
     outcome.assert_outcomes(passed=4, failed=1, errors=1, xfailed=1)
 

@@ -3,7 +3,14 @@
 from pathlib import Path
 
 import pytest
-from tools.catalogue import Catalogue, CatalogueError, State, read_results, write_results
+from tools.catalogue import (
+    Catalogue,
+    CatalogueError,
+    State,
+    read_results,
+    without_unreached,
+    write_results,
+)
 
 HEADING = "id\tsection\tlevel\trole\tarea\trequirement\n"
 ROWS = {
@@ -46,6 +53,20 @@ def test_a_row_fails_when_one_of_its_tests_does_not_pass(tmp_path: Path, outcome
     rows = catalogue(tmp_path)
     results = {"AA-1.0-01": {**PASSING, "tests/a.py::test_c": outcome}}
     assert rows.state(rows.rows["AA-1.0-01"], results) is State.FAILING
+
+
+def test_a_row_is_unreached_when_all_of_its_tests_are(tmp_path: Path) -> None:
+    rows = catalogue(tmp_path)
+    row = rows.rows["AA-1.0-01"]
+    cases = {"tests/a.py::test_a[1]": "passed", "tests/a.py::test_a[2]": "passed"}
+    alone = without_unreached({row.id: cases}, {"tests/a.py::test_a"})
+    assert rows.state(row, alone) is State.UNREACHED
+    tally = rows.tally(alone, "AA")
+    assert (tally.tested, tally.passing, tally.unreached) == (1, 0, 1)
+    beside = without_unreached({row.id: PASSING}, {"tests/a.py::test_a"})
+    assert rows.state(row, beside) is State.PASSING
+    failing = without_unreached({row.id: {"tests/a.py::test_a": "failed"}}, {"tests/a.py::test_a"})
+    assert rows.state(row, failing) is State.FAILING
 
 
 def test_figures_are_counted_by_area_by_specification_and_over_all(tmp_path: Path) -> None:

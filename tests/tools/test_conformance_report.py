@@ -11,6 +11,7 @@ HEADING = "id\tsection\tlevel\trole\tarea\trequirement\n"
 RESULTS = {
     "AA-1-01": {"tests/a.py::test_a[1]": "passed", "tests/a.py::test_a[2]": "passed"},
     "AA-2-01": {"tests/a.py::test_b": "failed"},
+    "AA-5-01": {"tests/a.py::test_c": "unreached"},
 }
 
 
@@ -21,6 +22,7 @@ def catalogue(tmp_path: Path) -> Catalogue:
         "AA-2-01\t2\tMUST\tboth\tx\tUse <id>.",
         "AA-3-01\t3\tMAY\tboth\ty\tC.",
         "AA-4-01\t4\tMAY\tboth\ty\tD.",
+        "AA-5-01\t5\tMAY\tboth\ty\tE.",
     ]
     (tmp_path / "AA.tsv").write_text(HEADING + "\n".join(lines) + "\n")
     (tmp_path / "excluded.tsv").write_text("id\tneeds\treason\nAA-4-01\tSPX\tNo SPX.\n")
@@ -34,11 +36,11 @@ def test_the_table_has_a_line_for_each_area_each_specification_and_all(
     with console.capture() as capture:
         console.print(terminal_table(catalogue, RESULTS, ["AA"]))
     assert [line.split() for line in capture.get().splitlines()] == [
-        ["specification", "area", "rows", "tested", "passing", "excluded", "%"],
-        ["AA", "x", "2", "2", "1", "0", "50.0"],
-        ["AA", "y", "2", "0", "0", "1", "0.0"],
-        ["AA", "all", "4", "2", "1", "1", "33.3"],
-        ["all", "all", "4", "2", "1", "1", "33.3"],
+        ["specification", "area", "rows", "tested", "passing", "unreached", "excluded", "%"],
+        ["AA", "x", "2", "2", "1", "0", "0", "50.0"],
+        ["AA", "y", "3", "1", "0", "1", "1", "0.0"],
+        ["AA", "all", "5", "3", "1", "1", "1", "25.0"],
+        ["all", "all", "5", "3", "1", "1", "1", "25.0"],
     ]
 
 
@@ -48,11 +50,12 @@ def test_json_has_the_figures_of_the_table(catalogue: Catalogue) -> None:
     assert lines[-1] == {
         "specification": "AA",
         "area": "all",
-        "rows": 4,
-        "tested": 2,
+        "rows": 5,
+        "tested": 3,
         "passing": 1,
+        "unreached": 1,
         "excluded": 1,
-        "percent": 33.3,
+        "percent": 25.0,
     }
 
 
@@ -67,10 +70,11 @@ def test_the_page_shows_each_row_with_its_state_and_tests(catalogue: Catalogue) 
     assert lines["AA-2-01"].endswith(r"| Use \<id>. | **failing**<br>`tests/a.py::test_b` |")
     assert lines["AA-3-01"].endswith("| C. | untested |")
     assert lines["AA-4-01"].endswith("| D. | excluded (SPX): No SPX. |")
+    assert lines["AA-5-01"].endswith("| E. | **unreached**<br>`tests/a.py::test_c` |")
 
 
 def test_the_readme_has_the_figures_and_the_exclusions(catalogue: Catalogue) -> None:
     text = readme(catalogue, RESULTS)
-    assert "| [AA](AA.md) | x | 2 | 2 | 1 | 0 | 50.0 |\n" in text
-    assert "| all |  | 4 | 2 | 1 | 1 | 33.3 |\n" in text
+    assert "| [AA](AA.md) | x | 2 | 2 | 1 | 0 | 0 | 50.0 |\n" in text
+    assert "| all |  | 5 | 3 | 1 | 1 | 1 | 25.0 |\n" in text
     assert "| AA-4-01 | SPX | No SPX. |\n" in text
