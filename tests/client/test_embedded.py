@@ -4,14 +4,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.core.forgery import forged
+from tests.service.raw_client import RawClient
 
 import openmsmq
-from openmsmq import Message
+from openmsmq import Message, QueueError
 from openmsmq.client.embedded import embedded
 from openmsmq.store.file_store import FileStore
 from openmsmq.wire.errors import ConfigError, StoreError
 
 ORDERS = r".\private$\orders"
+SIGNED = r".\private$\signed"
 
 
 def test_an_embedded_queue_manager_keeps_nothing_without_a_directory() -> None:
@@ -102,3 +105,21 @@ def test_a_store_that_fails_is_told_at_the_end(
     with pytest.raises(StoreError, match="the disk is gone"):
         running.close()
     running.close()
+
+
+@pytest.mark.parametrize("delivery_mode", [0, 1])
+def test_a_client_that_speaks_the_protocol_itself_cannot_vouch_for_its_messages(
+    tmp_path: Path, delivery_mode: int
+) -> None:
+    with embedded(tmp_path) as manager:
+        manager.create_queue(ORDERS)
+        manager.create_queue(SIGNED, authenticate=True)
+        with RawClient.connect(Path(manager.address)) as client:
+            packet = forged(delivery_mode=delivery_mode)
+            client.send(client.open(ORDERS, "send"), packet, packet)
+            with pytest.raises(QueueError, match="MQ_ERROR_MESSAGE_NOT_AUTHENTICATED"):
+                client.send(client.open(SIGNED, "send"), packet)
+        messages = list(manager.open_queue(ORDERS).cursor())
+        assert [message.authenticated for message in messages] == [False, False]
+        assert [message.to_dict()["authenticated"] for message in messages] == [False, False]
+        assert manager.queue_info(SIGNED)["messages"] == 0

@@ -27,7 +27,6 @@ from openmsmq.wire.base_header import MAX_PACKET_SIZE
 from openmsmq.wire.limits import MAX_LABEL
 from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.message_enums import SenderIdType
-from openmsmq.wire.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.scalars import MessageIdentifier
 from openmsmq.wire.security_header import SecurityHeader
 from openmsmq.wire.soap_header import SoapHeader
@@ -269,39 +268,6 @@ def test_a_message_names_its_own_sender_or_nobody(harness: Harness) -> None:
             harness.qm.enqueue_many(descriptor, [wrong])
     system = harness.open(SEND, caller=SYSTEM_CALLER)
     harness.qm.enqueue_many(system, [identified(QM_GUID.bytes_le, SenderIdType.QM)])
-
-
-@SPEC("MQDMPR-3.1.1.2-07")
-def test_a_queue_may_take_authenticated_messages_only(harness: Harness) -> None:
-    harness.create(r".\private$\signed", authentication=True)
-    with refused("MQ_ERROR_MESSAGE_NOT_AUTHENTICATED"):
-        harness.send(b"1", name=r".\private$\signed")
-    harness.send(b"1")
-
-
-@pytest.mark.parametrize(
-    ("level", "clear", "encrypted"),
-    [
-        pytest.param(QueuePrivacyLevel.NONE, True, False, marks=SPEC("MQDMPR-3.1.1.2-08")),
-        pytest.param(QueuePrivacyLevel.OPTIONAL, True, True, marks=SPEC("MQDMPR-3.1.1.2-09")),
-        pytest.param(QueuePrivacyLevel.BODY, False, True, marks=SPEC("MQDMPR-3.1.1.2-10")),
-    ],
-)
-def test_the_privacy_level_of_a_queue_decides_what_it_takes(
-    harness: Harness, level: QueuePrivacyLevel, *, clear: bool, encrypted: bool
-) -> None:
-    queue = harness.create(r".\private$\secret", privacy_level=level)
-    key = SecurityHeader(0, encryption_key=b"key")
-    messages = [
-        UserMessage(packet(b"clear")),
-        UserMessage(packet(b"cipher", privacy_level=1, security_header=key)),
-    ]
-    classes = harness.qm.incoming.deliver(queue, runs_of(*messages)).classes
-    accepted = [each is MessageClass.ACK_REACH_QUEUE for each in classes]
-    assert accepted == [clear, encrypted]
-    assert [each for each in classes if each is not MessageClass.ACK_REACH_QUEUE] == [
-        MessageClass.NACK_BAD_ENCRYPTION
-    ] * accepted.count(False)
 
 
 def test_a_bulk_send_has_consecutive_ordinals_and_one_time(harness: Harness) -> None:

@@ -3,18 +3,24 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from tests.core.forgery import forged
 
 import openmsmq
 from openmsmq import Message, QueueManager
 from openmsmq.spark import publishing
+from openmsmq.spark.block_decoder import BlockDecoder
+from openmsmq.spark.columns import message_schema
 from openmsmq.spark.publishing import AtOnce, OneTransaction, Staging, Targets
+from openmsmq.spark.row_decoder import RowDecoder
 from openmsmq.spark.row_encoder import Place, WrongQueue
 from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.user_message import UserMessage
 
 ORDERS = r".\private$\orders"
 PAID = r".\private$\paid"
+SIGNED = r".\private$\signed"
 FAR = r"DIRECT=TCP:127.0.0.99\private$\far"
 
 
@@ -140,3 +146,19 @@ def test_what_is_sent_at_once_stays_sent(qm: QueueManager) -> None:
     way.finish()
     way.give_up()
     assert bodies(qm, PAID) == [b"x"]
+
+
+def test_staged_packets_cannot_vouch_for_themselves(qm: QueueManager) -> None:
+    qm.create_queue(SIGNED, authenticate=True)
+    producer = qm.producer("query")
+    packets = [forged(b"1"), forged(b"2")]
+    with pytest.raises(openmsmq.QueueError, match="MQ_ERROR_MESSAGE_NOT_AUTHENTICATED"):
+        producer.stage_packets(0, 0, 0, SIGNED, packets)
+    producer.stage_packets(0, 0, 0, PAID, packets)
+    producer.commit(0, [(0, 0)])
+    with qm.open_queue(PAID, access="peek") as opened:
+        (block,) = [block for block in opened.ranges.peek(0, 2**56 - 1) if block.ends]
+    schema = pa.schema([message_schema().field("authenticated")])
+    for decoder in (BlockDecoder, RowDecoder):
+        rows = decoder(schema, queue="q", queue_kind="queue").decode(block).to_pylist()
+        assert rows == [{"authenticated": False}] * 2

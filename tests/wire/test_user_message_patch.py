@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.wire.strategies import guids, tx_sequence_ids, u16, u32, user_messages
 
+from openmsmq.wire.multi_queue_format_header import MultiQueueFormatHeader
 from openmsmq.wire.queue_address import direct_address
 from openmsmq.wire.scalars import TxSequenceID
 from openmsmq.wire.security_header import SecurityHeader
+from openmsmq.wire.soap_header import SoapHeader
+from openmsmq.wire.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
 from openmsmq.wire.transaction_header import TransactionHeader
 from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_builder import build_user_message
@@ -21,6 +24,7 @@ from openmsmq.wire.user_message_patch import (
     patch_transaction,
     stamp,
     stamp_many,
+    without_srmp_headers,
 )
 
 GUID = UUID("1F742305-BE5E-4177-BC77-C4DD7719E474")
@@ -178,3 +182,40 @@ def test_a_header_that_is_not_there_cannot_be_patched() -> None:
         patch_transaction(plain, tx_sequence_number=1)
     with pytest.raises(ValueError, match="no SecurityHeader"):
         patch_authentication(plain, authenticated=True, level=1)
+    with pytest.raises(ValueError, match="no SRMP headers"):
+        without_srmp_headers(plain)
+    traced = build_user_message(destination_queue=direct_address("OS:a\\q"), tracing_requested=True)
+    with pytest.raises(ValueError, match="no SRMP headers"):
+        without_srmp_headers(UserMessage(traced))
+
+
+SRMP = (SRMPEnvelopeHeader("<Envelope/>"), CompoundMessageHeader(b"POST inner", 5, 5))
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {},
+        {"soap_header": SoapHeader("<a/>", "<b/>")},
+        {"multi_queue_format_header": MultiQueueFormatHeader((), (), (), b"sig")},
+        {"tracing_requested": True, "tracing_queue": UUID(int=5)},
+        {
+            "tracing_requested": True,
+            "soap_header": SoapHeader("<a/>", "<b/>"),
+            "multi_queue_format_header": MultiQueueFormatHeader((), (), (), b"sig"),
+        },
+    ],
+)
+@pytest.mark.parametrize(("body", "kept"), [(b"", b"inner"), (b"own", b"own")])
+def test_srmp_headers_are_cut_out(others: dict[str, Any], body: bytes, kept: bytes) -> None:
+    destination = direct_address("OS:a\\q")
+    whole = build_user_message(
+        destination_queue=destination, body=body, srmp_headers=SRMP, label="x", **others
+    )
+    expected = build_user_message(destination_queue=destination, body=kept, label="x", **others)
+    assert without_srmp_headers(UserMessage(whole)) == expected
+    # Headers of a remote read that follow stay where they are.
+    longer = bytearray(whole + b"more")
+    longer[8:12] = len(longer).to_bytes(4, "little")
+    found = without_srmp_headers(UserMessage(bytes(longer)))
+    assert found[12:] == expected[12:] + b"more"

@@ -1,4 +1,4 @@
-"""Which messages a queue takes, whoever brings them."""
+"""Which messages a queue takes."""
 
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.message_class import MessageClass
@@ -6,6 +6,7 @@ from openmsmq.wire.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.user_message import UserMessage
 
+from .claims import Origin
 from .queue import Queue
 
 _CODES = {
@@ -18,33 +19,40 @@ _REASONS = {
     MessageClass.NACK_NOT_TRANSACTIONAL_Q: "the queue takes messages without a transaction only",
     MessageClass.NACK_NOT_TRANSACTIONAL_MSG: "the queue takes messages in a transaction only",
     MessageClass.NACK_BAD_SIGNATURE: "the queue takes authenticated messages only",
-    MessageClass.NACK_BAD_ENCRYPTION: "the privacy level of the queue refuses the message",
+    MessageClass.NACK_BAD_ENCRYPTION: "its privacy level or encryption is not accepted",
 }
 
 
-def refusal(queue: Queue, message: UserMessage, *, transactional: bool) -> MessageClass | None:
+def refusal(
+    queue: Queue, message: UserMessage, origin: Origin, *, transactional: bool
+) -> MessageClass | None:
     """Why the queue does not take the message, as the class of a negative acknowledgment."""
     properties = queue.properties
     if transactional != properties.transactional:
         if transactional:
             return MessageClass.NACK_NOT_TRANSACTIONAL_Q
         return MessageClass.NACK_NOT_TRANSACTIONAL_MSG
+    # [MS-MQQB] 3.1.5.8.3: what cannot be decrypted is rejected; no body can be decrypted yet.
+    if message.encrypted:
+        return MessageClass.NACK_BAD_ENCRYPTION
     if properties.authentication and not message.authentication_level:
         return MessageClass.NACK_BAD_SIGNATURE
     privacy = properties.privacy_level
     if privacy is not QueuePrivacyLevel.OPTIONAL:
-        encrypted = message.encrypted or message.privacy_level != 0
-        if encrypted != (privacy is QueuePrivacyLevel.BODY):
+        # PrivacyLevel asks for encryption in transfer. The body of a local message does not
+        # travel; one that came in the clear was not encrypted, whatever level it names.
+        private = origin is Origin.LOCAL and message.privacy_level != 0
+        if private != (privacy is QueuePrivacyLevel.BODY):
             return MessageClass.NACK_BAD_ENCRYPTION
     return None
 
 
 def check_acceptance(queue: Queue, message: UserMessage, *, transactional: bool) -> None:
-    """Refuse a message that the queue does not take.
+    """Refuse a message of a local client that the queue does not take.
 
     Raises:
         QueueError: with the reason.
     """
-    reason = refusal(queue, message, transactional=transactional)
+    reason = refusal(queue, message, Origin.LOCAL, transactional=transactional)
     if reason is not None:
         raise QueueError(_CODES[reason], f"{queue.path}: {_REASONS[reason]}")

@@ -22,6 +22,7 @@ from .acceptance import refusal
 from .access import check_queue_right
 from .acknowledgments import acknowledge
 from .arrivals import Arrival, arrival, expiry, insert, insert_pending, traits_of
+from .claims import Origin, drop_claims
 from .dropping import OVER_QUOTA, note_drop
 from .expiry import expire_now
 from .final_acks import send_final_ack
@@ -85,6 +86,7 @@ class Incoming:
                 in the same batch.
         """
         state = self._state
+        drop_claims(runs, Origin.BINARY)
         sorting = _Sorting(state, queue)
         # Looked at once where the answer is the same for all messages.
         total = sum([sum(map(len, run.packets)) for run in runs])
@@ -159,7 +161,9 @@ class Incoming:
         self, queue: Queue, message: UserMessage, transaction: Transaction | None = None
     ) -> EnqueueStatus:
         """Enqueue Message ([MS-MQDMPR] 3.1.7.1.9) without the checks of `deliver`."""
-        status, _ = enqueue(self._state, queue, message, transaction)
+        run = UserMessageRun(message)
+        drop_claims([run], Origin.BINARY)
+        status, _ = enqueue(self._state, queue, run.head, transaction)
         settle(self._state)
         return status
 
@@ -262,7 +266,7 @@ class _Sorting:
 
     def _refuse(self, message: UserMessage) -> MessageClass | None:
         queue = self._queue
-        found = refusal(queue, message, transactional=message.transactional)
+        found = refusal(queue, message, Origin.BINARY, transactional=message.transactional)
         if found is None and queue.role is not QueueRole.INTERNAL:
             sender = message.security_id
             may_write = self._allowed.get(sender)

@@ -7,6 +7,7 @@ from openmsmq.wire.errors import StoreError
 from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_patch import patch
 
+from .claims import clear_authentication
 from .message import RECOVERABLE, Message, PositionState
 from .state import State
 
@@ -42,10 +43,10 @@ def _read_back(state: State, messages: Sequence[Message], packets: list[bytes | 
         if packets[at] is None and message.traits & RECOVERABLE
     ]
     if len(stored) == len(messages):
-        packets[:] = state.packets.read_many([message.key for message in messages])
+        packets[:] = _read_stored(state, [message.key for message in messages])
         return
     if stored:
-        read = state.packets.read_many([messages[at].key for at in stored])
+        read = _read_stored(state, [messages[at].key for at in stored])
         for at, packet in zip(stored, read, strict=True):
             packets[at] = packet
     spilled = [at for at, packet in enumerate(packets) if packet is None]
@@ -53,6 +54,15 @@ def _read_back(state: State, messages: Sequence[Message], packets: list[bytes | 
         handles = [state.scratch_handles[messages[at].key] for at in spilled]
         for at, packet in zip(spilled, state.scratch.get_many(handles), strict=True):
             packets[at] = packet
+
+
+def _read_stored(state: State, keys: list[int]) -> list[bytes]:
+    packets = state.packets.read_many(keys)
+    if state.unchecked:
+        for at, key in enumerate(keys):
+            if key <= state.unchecked:
+                packets[at] = clear_authentication(packets[at])
+    return packets
 
 
 def spill(state: State, message: Message) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import attrgetter
+from struct import Struct
 from typing import TYPE_CHECKING, Final, Protocol
 
 from openmsmq.wire.errors import StoreError
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 # How far a restored copy jumps ahead of the numbers that the original may have used meanwhile.
 RESTORED_SEQUENCES: Final = 1 << 40
 RESTORED_ORDINALS: Final = 1 << 28
+_UNCHECKED_KEY: Final = b"unchecked"
+_UNCHECKED: Final = Struct("<Q")
 _AVAILABLE: Final = PositionState.AVAILABLE
 _LOCKED: Final = PositionState.LOCKED
 
@@ -84,6 +87,7 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
     manager = rows[Table.MANAGER]
     state.sequence = Reservation(b"sequence", SEQUENCE_BLOCK, manager.get(b"sequence"))
     state.ordinals = Reservation(b"ordinal", ORDINAL_BLOCK, manager.get(b"ordinal"))
+    _recover_unchecked(state, manager.get(_UNCHECKED_KEY))
     if recovery.restored:
         state.sequence.skip(RESTORED_SEQUENCES)
         state.ordinals.skip(RESTORED_ORDINALS)
@@ -117,6 +121,17 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
     # Reserve now, so that the first messages need not wait for it.
     state.sequence.take(0, state.batch, state.batch_number)
     state.ordinals.take(0, state.batch, state.batch_number)
+
+
+def _recover_unchecked(state: State, row: bytes | None) -> None:
+    """Find the messages whose authentication bits were stored as their senders had set them.
+
+    A store without the row has been used only while these bits were not cleared on arrival.
+    """
+    if row is None:
+        row = _UNCHECKED.pack(state.sequence.last)
+        state.batch.set_row(Table.MANAGER, _UNCHECKED_KEY, row)
+    state.unchecked = _UNCHECKED.unpack(row)[0]
 
 
 def _recover_queues(state: State, rows: dict[bytes, bytes]) -> None:

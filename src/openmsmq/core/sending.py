@@ -17,6 +17,7 @@ from openmsmq.wire.user_message_run import UserMessageRun, split_runs
 
 from .acceptance import check_acceptance
 from .arrivals import Arrival, expiry, insert, insert_pending, traits_of
+from .claims import Origin, drop_claims
 from .expiry import expire_now
 from .fanout import copies_for
 from .message import RECOVERABLE, TRANSACTIONAL
@@ -77,6 +78,8 @@ def enqueue_many(
 def check_packets(packets: Sequence[bytes]) -> list[UserMessageRun]:
     """The packets of a client as messages; those in a row with the same headers together.
 
+    Claims that only the queue manager may make are cleared.
+
     Raises:
         QueueError: a packet is not a message.
     """
@@ -87,12 +90,14 @@ def check_packets(packets: Sequence[bytes]) -> list[UserMessageRun]:
             f"a message of {largest} bytes is larger than {MAX_PACKET_SIZE}",
         )
     try:
-        return split_runs(packets)
+        runs = split_runs(packets)
     except MalformedPacket as exc:
         code = Hresult.MQ_ERROR_INVALID_PARAMETER
         if exc.field == _LABEL_FIELD:
             code = Hresult.MQ_ERROR_LABEL_TOO_LONG
         raise QueueError(code, str(exc)) from exc
+    drop_claims(runs, Origin.LOCAL)
+    return runs
 
 
 def check_senders(runs: Sequence[UserMessageRun], caller: Caller) -> None:
@@ -160,15 +165,17 @@ def check_destination(queue: Queue, runs: Sequence[UserMessageRun], *, transacti
     Raises:
         QueueError: with the reason.
     """
+    if queue.outgoing is not None:
+        return
     properties = queue.properties
-    if queue.outgoing is not None or (
+    takes_all_clear = (
         transactional == properties.transactional
         and not properties.authentication
         and properties.privacy_level is QueuePrivacyLevel.OPTIONAL
-    ):
-        return
+    )
     for run in runs:
-        check_acceptance(queue, run.head, transactional=transactional)
+        if not takes_all_clear or run.head.encrypted:
+            check_acceptance(queue, run.head, transactional=transactional)
 
 
 def stamp_runs(

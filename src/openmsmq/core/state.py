@@ -129,6 +129,7 @@ class State:
         "total_bytes",
         "touched",
         "transactions",
+        "unchecked",
         "utc",
         "waits",
         "xact_deadletter",
@@ -164,6 +165,8 @@ class State:
         self.events: list[Event] = []
         self.sequence = Reservation(b"sequence", SEQUENCE_BLOCK, None)
         self.ordinals = Reservation(b"ordinal", ORDINAL_BLOCK, None)
+        # Messages with keys up to this one were stored with whatever their senders claimed.
+        self.unchecked = 0
         self.expiry = ExpiryTimers()
         self.waits = WaitTimers()
 

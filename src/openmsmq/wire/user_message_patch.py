@@ -10,7 +10,7 @@ from .base_header import PRIORITY_MASK
 from .scalars import GUID_SIZE, TxSequenceID, guid_bytes
 from .security_header import AUTHENTICATION_MASK, AUTHENTICATION_SHIFT, SecurityHeaderFlags
 from .transaction_header import TransactionHeaderFlags
-from .user_header import ROUTING_COUNT_MASK
+from .user_header import ROUTING_COUNT_MASK, UserHeaderFlags
 from .user_message import UserMessage
 
 _U16: Final = Struct("<H")
@@ -19,6 +19,7 @@ _TIME_AND_ORDINAL: Final = Struct("<II")
 _FM: Final = int(TransactionHeaderFlags.FM)
 _LM: Final = int(TransactionHeaderFlags.LM)
 _AU: Final = int(SecurityHeaderFlags.AU)
+_AH: Final = int(UserHeaderFlags.AH)
 _MAX_LEVEL: Final = AUTHENTICATION_MASK >> AUTHENTICATION_SHIFT
 
 
@@ -138,6 +139,35 @@ def patch_authentication(message: UserMessage, *, authenticated: bool, level: in
     flags = message.security_flags & ~(_AU | AUTHENTICATION_MASK)
     flags |= _checked(level, _MAX_LEVEL, "authentication level") << AUTHENTICATION_SHIFT
     _U16.pack_into(packet, at, flags | _AU if authenticated else flags)
+    return bytes(packet)
+
+
+def without_srmp_headers(message: UserMessage) -> bytes:
+    """Return the packet without its SRMPEnvelopeHeader and CompoundMessageHeader.
+
+    A body that is only in the CompoundMessageHeader takes its usual place.
+
+    Raises:
+        ValueError: there are no such headers.
+    """
+    trailing = message.trailing
+    if trailing is None or not trailing.srmp_envelope:
+        raise ValueError("the message has no SRMP headers")
+    body = message.body
+    packet = bytearray(message.packet[: message.body_offset])
+    packet += body
+    packet += bytes(-len(packet) & 3)
+    if trailing.debug:
+        packet += message.packet[trailing.debug : trailing.srmp_envelope]
+    packet += message.packet[trailing.soap or trailing.multi_queue_format or trailing.end :]
+    size = len(body)
+    _put(
+        packet,
+        (8, len(packet), _U32),
+        (60, message.flags & ~_AH, _U32),
+        (message.properties_offset + 32, size, _U32),
+        (message.properties_offset + 36, size, _U32),
+    )
     return bytes(packet)
 
 

@@ -38,6 +38,11 @@ class UserMessageRun:
         self.head = head
         self.packets = [head.packet]
 
+    def replace(self, packets: list[bytes]) -> None:
+        """Take other packets, which again have the same headers."""
+        self.head = UserMessage(packets[0])
+        self.packets = packets
+
 
 class RunBuilder:
     """Checks packets as `UserMessage` does, and puts those with the same headers together."""
