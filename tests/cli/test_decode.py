@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from tests.cli.runner import run
@@ -14,7 +15,11 @@ from tests.wire.capture import writer
 from tests.wire.capture.writer import ACK, CLIENT, FIN, RST, SERVER, SYN
 from tests.wire.frames import frame, frame_bytes
 
+from openmsmq.client import ReceivedMessage
+from openmsmq.wire.message_class import MessageClass
+from openmsmq.wire.order_ack import FinalAck, build_final_ack, order_queue
 from openmsmq.wire.queue_address import direct_address
+from openmsmq.wire.scalars import MessageIdentifier, TxSequenceID
 from openmsmq.wire.user_message_builder import build_user_message
 
 SESSION = [frame_bytes(number) for number in range(3, 9)]
@@ -344,8 +349,10 @@ def test_other_ports_can_be_chosen() -> None:
     assert nothing.code == 1
     assert nothing.err == (
         "openmsmq decode: no packets found\n"
-        "Likely cause: the input is empty, or a capture without TCP port 1801 and UDP port 3527.\n"
-        "Remedy: choose other ports with --port and --ping-port, or another --stream.\n"
+        "Likely cause: the input is empty, a capture without TCP port 1801 and UDP port 3527, or "
+        "without a packet that was asked for.\n"
+        "Remedy: choose other ports with --port and --ping-port, or other packets with --stream, "
+        "--kind, --queue, --label, --id and --since.\n"
     )
 
 
@@ -400,6 +407,138 @@ def test_gaps_are_told_between_the_packets() -> None:
     assert lines[4] == f"{where}90 bytes are missing from the capture"
     assert "SessionAck" in lines[5]
     assert outcome.code == 1
+    assert outcome.err.endswith(
+        "decode: 90 bytes of TCP connections are missing from the capture\n"
+    )
+
+
+def test_bytes_that_a_capture_lacks_are_a_failure() -> None:
+    data = writer.pcap(start(), segment(frame_bytes(5)), segment(frame_bytes(8), at=33))
+    for mode in ("--summary", "--json"):
+        outcome = run("decode", mode, stdin=data)
+        assert outcome.code == 1
+        assert outcome.err.endswith(
+            "openmsmq decode: 1 byte of TCP connections are missing from the capture\n"
+        )
+    # Of another connection than the one that was asked for.
+    two = writer.pcap(
+        start(),
+        start(port=50002),
+        segment(frame_bytes(5)),
+        segment(frame_bytes(5), port=50002),
+        segment(frame_bytes(8), at=40, port=50002),
+    )
+    assert run("decode", "--summary", "--stream", "1", stdin=two).code == 0
+    assert run("decode", "--summary", "--stream", "2", stdin=two).code == 1
+
+
+def test_a_connection_that_began_before_the_capture_is_no_failure() -> None:
+    outcome = run("decode", "--summary", stdin=writer.pcap(segment(frame_bytes(5))))
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "the connection began before the capture" in outcome.out
+
+
+def test_a_destination_that_is_no_name_is_a_fault() -> None:
+    data = build_user_message(destination_queue=direct_address("TCP:127.0.0.3\\private$\\q"))
+    at = data.index("TCP".encode("utf-16-le"))
+    damaged = data[:at] + b"\xff" * 6 + data[at + 6 :]
+    outcome = run("decode", "--summary", stdin=damaged)
+    assert outcome.code == 1
+    assert "to DIRECT=\\uffff\\uffff\\uffff:127.0.0.3\\private$\\q, " in outcome.out
+    reason = "UserHeader.DestinationQueue at offset 64 (0x40): not a valid name: no OS:, TCP:"
+    assert f"  FAULT {reason}" in outcome.out
+    assert outcome.err.startswith(f"openmsmq decode: packet 1: {reason}")
+    tree = run("decode", stdin=damaged)
+    assert (tree.code, "MessagePropertiesHeader" in tree.out) == (1, True)
+
+
+def a_message(**options: Any) -> bytes:
+    return build_user_message(
+        destination_queue=direct_address("TCP:127.0.0.3\\private$\\orders"),
+        source_queue_manager=UUID(int=1),
+        sent_time=1_700_000_000,
+        **options,
+    )
+
+
+def test_json_has_the_message_under_the_names_of_receive() -> None:
+    data = a_message(message_id=7, label="order 7", body=b"hello", priority=5)
+    (packet,) = objects(run("decode", "--json", stdin=data).out)
+    message = packet["message"]
+    assert set(message) == set(ReceivedMessage(data, 1, 0.0).to_dict())
+    assert message["id"] == "{00000000-0000-0000-0000-000000000001}\\7"
+    assert (message["label"], message["body"], message["priority"]) == ("order 7", "hello", 5)
+    assert message["sent_time"] == "2023-11-14T22:13:20+00:00"
+    assert message["destination_queue"] == "DIRECT=TCP:127.0.0.3\\private$\\orders"
+    of_queues = ("lookup_id", "arrived_time", "abort_count", "move_count")
+    assert [message[name] for name in of_queues] == [None] * 4
+
+
+@pytest.mark.parametrize("data", [frame_bytes(1), frame_bytes(5), CUT])
+def test_json_of_other_and_malformed_packets_has_no_message(data: bytes) -> None:
+    (packet,) = objects(run("decode", "--json", stdin=data).out)
+    assert packet["message"] is None
+
+
+FLOW = (
+    a_message(message_id=7, label="order 7"),
+    a_message(message_id=8, label="invoice 8"),
+    build_user_message(
+        destination_queue=direct_address("OS:alpha\\private$\\admin"),
+        message_class=MessageClass.ACK_REACH_QUEUE,
+        correlation_id=MessageIdentifier(UUID(int=1), 7).serialize(),
+        message_id=1,
+    ),
+    build_final_ack(
+        FinalAck(TxSequenceID(1, 2), 1, 0, UUID(int=1), 7),
+        MessageClass.ACK_RECEIVE,
+        order_queue(UUID(int=1)),
+        source_queue_manager=UUID(int=2),
+        message_id=2,
+        sent_time=1,
+    ),
+    frame_bytes(8),
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "taken"),
+    [
+        (("--kind", "UserMessage"), [0, 1, 2]),
+        (("--kind", "finalack", "--kind", "SessionAck"), [3, 4]),
+        (("--queue", "private$\\ORDERS"), [0, 1]),
+        (("--queue", "direct=os:alpha*"), [2]),
+        (("--queue", "orders"), []),
+        (("--label", "order *"), [0]),
+        (("--label", "ORDER 7"), []),
+        (("--id", r"{00000000-0000-0000-0000-000000000001}\7"), [0, 2, 3]),
+        (("--id", r"00000000-0000-0000-0000-000000000001\8", "--label", "*8"), [1]),
+        (("--since", "2023-11-14T22:13:22.0005"), [1, 2, 3, 4]),
+        (("--since", "2023-11-14T23:13:24.000501+01:00"), [4]),
+    ],
+)
+def test_only_packets_that_were_asked_for(options: tuple[str, ...], taken: list[int]) -> None:
+    frames = [start()]
+    at = 0
+    for packet in FLOW:
+        frames.append(segment(packet, at=at))
+        at += len(packet)
+    outcome = run("decode", "--json", *options, stdin=writer.pcap(*frames))
+    assert [packet["frame"] - 2 for packet in objects(outcome.out)] == taken
+    assert outcome.code == (0 if taken else 1)
+
+
+def test_packets_without_a_time_are_not_since_any() -> None:
+    assert run("decode", "--since", "2000-01-01", stdin=frame_bytes(8)).code == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--since", "yesterday"), ("--id", "7"), ("--kind", "Message")]
+)
+def test_wrong_filters_have_exit_code_2_and_name_the_option(arguments: tuple[str, ...]) -> None:
+    outcome = run("decode", *arguments, stdin=frame_bytes(8))
+    assert outcome.code == 2
+    assert arguments[0] in outcome.err
 
 
 def test_frames_that_cannot_be_read_are_told() -> None:
@@ -438,7 +577,7 @@ def test_a_capture_that_is_cut_off_is_shown_and_named(tmp_path: Path) -> None:
     [
         ((), b"hello, world", "-: line 1: 'h' is not a hexadecimal digit\nLikely cause: the input"),
         (("--format", "pcap"), b"nothing", "Capture.Magic at offset 0 (0x0): "),
-        ((), b"", "no packets found\nLikely cause: the input is empty, or"),
+        ((), b"", "no packets found\nLikely cause: the input is empty, a"),
         (("/does/not/exist",), b"", "/does/not/exist cannot be read: "),
         ((), gzip.compress(CUT, mtime=0)[:60], "- cannot be read: "),
     ],

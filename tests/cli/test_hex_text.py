@@ -1,12 +1,13 @@
 """Bytes out of hex text."""
 
+from base64 import b64encode, urlsafe_b64encode
 from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openmsmq.cli.hex_text import HexTextError, parse_hex_text
+from openmsmq.cli.hex_text import HexTextError, Resume, parse_hex_text, parse_lines
 
 DATA = bytes.fromhex("10c00b004c494f523c020000ffffffff00000200d1587355")
 
@@ -49,10 +50,33 @@ TCPDUMP = """\
 """
 
 
+XXD_I = """\
+unsigned char pkt_bin[] = {
+  0x10, 0xc0, 0x0b, 0x00, 0x4c, 0x49, 0x4f, 0x52, 0x3c, 0x02, 0x00, 0x00,
+  0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x02, 0x00, 0xd1, 0x58, 0x73, 0x55
+};
+unsigned int pkt_bin_len = 24;
+"""
+WIRESHARK_C = """\
+/* Frame (24 bytes) */
+static const unsigned char pkt1[24] = {
+0x10, 0xc0, 0x0b, 0x00, 0x4c, 0x49, 0x4f, 0x52, /* ....LIOR */
+0x3c, 0x02, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff, /* <....... */
+0x00, 0x00, 0x02, 0x00, 0xd1, 0x58, 0x73, 0x55  /* .....XsU */
+};
+"""
+
+
 @pytest.mark.parametrize(
     "text",
     [
         XXD,
+        XXD_I,
+        WIRESHARK_C,
+        "var packet = new byte[] {" + ",".join(f"0x{byte:x}" for byte in DATA) + "}; // C#",
+        b64encode(DATA).decode(),
+        b64encode(DATA).decode()[:20] + "\n" + b64encode(DATA).decode()[20:] + "\n",
+        urlsafe_b64encode(DATA).decode(),
         XXD_8,
         HEXDUMP,
         OD,
@@ -90,6 +114,44 @@ def test_a_star_before_the_end_repeats_up_to_the_size() -> None:
 
 def test_offsets_that_begin_again_begin_another_piece() -> None:
     assert parse_hex_text(XXD + "\n" + XXD_8) == [DATA, DATA]
+
+
+def test_each_array_is_a_piece() -> None:
+    assert parse_hex_text(XXD_I + XXD_I) == [DATA, DATA]
+
+
+def test_base64_ends_with_its_padding() -> None:
+    longer = DATA + b"\1"
+    text = b64encode(longer).decode()
+    assert text.endswith("==")
+    assert parse_hex_text(f"{text}\n{text}\n") == [longer, longer]
+    ping = bytes.fromhex("017d485504000000d1587355509195954997b6e611ea26c6")
+    assert parse_hex_text(b64encode(ping).decode()) == [ping]
+
+
+@pytest.mark.parametrize(
+    "text", [b64encode(b"no packet at all").decode(), b64encode(DATA).decode()[:-3], "{ 0x100 }"]
+)
+def test_what_could_be_base64_or_an_array_and_is_no_packet_is_refused(text: str) -> None:
+    with pytest.raises(HexTextError):
+        parse_hex_text(text)
+
+
+def test_a_dump_goes_on_where_it_was() -> None:
+    lines = list(enumerate(XXD_8.splitlines(), 1))
+    first = parse_lines(lines[:1])
+    assert (first.pieces, first.resume) == ([DATA[:8]], (8, DATA[:8]))
+    rest = parse_lines(lines[1:], first.resume)
+    assert (rest.pieces, rest.resume) == ([DATA[8:]], (24, DATA[16:]))
+    again = parse_lines(lines, rest.resume)
+    assert (again.pieces, again.last_line) == ([b"", DATA], 0)
+    star = parse_lines([(9, "*"), (10, "00000030: 41")], rest.resume)
+    assert star.pieces == [DATA[16:] * 3 + b"A"]
+
+
+def test_a_dump_that_does_not_go_on_where_it_was_is_none() -> None:
+    with pytest.raises(HexTextError, match="line 7: "):
+        parse_lines([(7, "00000099: 4142 zz")], Resume(16, bytes(16)))
 
 
 def test_text_that_looks_like_hex_behind_the_bytes_is_not_read() -> None:

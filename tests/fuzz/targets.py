@@ -13,7 +13,7 @@ from openmsmq.wire.capture import read_capture
 from openmsmq.wire.connection_parameters import ConnectionParameters
 from openmsmq.wire.dead_letter_header import DeadLetterHeader
 from openmsmq.wire.debug_header import DebugHeader
-from openmsmq.wire.dissect import StreamPackets, dissect, dissect_ping
+from openmsmq.wire.dissect import StreamPackets, dissect, dissect_ping, summarize
 from openmsmq.wire.errors import MalformedPacket, MsmqError
 from openmsmq.wire.establish_connection import EstablishConnection
 from openmsmq.wire.extended_address_header import AddressOverlay, ExtendedAddressHeader
@@ -194,7 +194,10 @@ def read_captured(data: bytes) -> None:
 
 
 def read_dissected(data: bytes) -> None:
-    dissect(data)
+    root = dissect(data)
+    summary = summarize(data)
+    if (summary.name, summary.text) != (root.name, root.meaning):
+        raise AssertionError(f"{summary} is not the summary of the tree")
     dissect_ping(data)
     packets = StreamPackets()
     packets.feed(data)

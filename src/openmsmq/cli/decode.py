@@ -2,16 +2,19 @@
 
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final
+from typing import Annotated, Final, TypeVar, cast
 
 import typer
 
 from openmsmq.wire.capture import BINARY_PORT, PING_PORT
 from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.scalars import MessageIdentifier
 
+from .decode_filter import PacketFilter, PacketKind, nanoseconds, text_pattern
+from .decode_input import Source
 from .decode_output import (
     Faults,
     JsonOutput,
@@ -22,7 +25,10 @@ from .decode_output import (
 from .decode_source import InputFormat, Item, Notice, Ports, read_items
 from .hex_text import HexTextError
 from .packet_text import fault_text
+from .streams import open_stdin
 from .styled import open_screen
+
+T = TypeVar("T")
 
 _STDIN: Final = Path("-")
 # Likely cause and remedy of what can go wrong with a whole file.
@@ -38,16 +44,18 @@ _UNREADABLE: Final = (
     "the file does not exist, may not be read, or was not compressed as a whole",
     "give the path of a file that you may read, or - to read from stdin",
 )
-_EXAMPLES: Final = """
+_EXAMPLES: Final = r"""
 Examples:
 
   openmsmq decode traffic.pcapng
 
   openmsmq decode --summary --stream 2 traffic.pcapng
 
+  openmsmq decode --json --queue 'private$\orders' traffic.pcapng | jq .message.label
+
   xxd packet.bin | openmsmq decode
 
-  tcpdump -i any -w - tcp port 1801 | openmsmq decode --json
+  tcpdump -i any -U -w - tcp port 1801 | openmsmq decode --json
 """
 
 
@@ -85,6 +93,34 @@ def decode(
     stream: Annotated[
         int | None, typer.Option(min=1, help="Only the TCP connection with this number.")
     ] = None,
+    kind: Annotated[
+        list[PacketKind] | None,
+        typer.Option(
+            metavar="NAME",
+            case_sensitive=False,
+            help=f"Only packets of this name ({', '.join(PacketKind)}); may be repeated.",
+        ),
+    ] = None,
+    queue: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only messages to this queue: its format name, or what is behind the computer; "
+            "* stands for any text.",
+        ),
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Only messages with this label; * stands for any text.")
+    ] = None,
+    message_id: Annotated[
+        str | None,
+        typer.Option(
+            "--id", metavar="ID", help="Only this message, its answers and acknowledgments."
+        ),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Captured then or later (ISO 8601, UTC).")
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Stop after so many packets.")] = None,
     no_color: Annotated[
         bool, typer.Option("--no-color", help="No colours, as with NO_COLOR set.")
@@ -92,12 +128,23 @@ def decode(
 ) -> None:
     """Dissect packets of Message Queuing.
 
-    FILE is a capture (pcap, pcapng, also compressed with gzip), packets as raw bytes, or hex text
-    as xxd, hexdump, od, tcpdump and Wireshark write it. Of a capture, connections of TCP port
-    1801 and pings of UDP port 3527 are shown. A malformed packet is shown up to the fault.
+    FILE is a capture (pcap, pcapng, also compressed with gzip), packets as raw bytes, hex text as
+    xxd, hexdump, od, tcpdump and Wireshark write it, or base64. Each packet is shown as soon as it
+    is there. Of a capture, connections of TCP port 1801 and pings of UDP port 3527 are shown. A
+    malformed packet is shown up to the fault.
 
-    The exit code is 0 when all packets are well-formed, else 1.
+    The exit code is 0 when all packets are well-formed and the capture has all of them, else 1.
     """
+    only = PacketFilter(
+        stream=stream,
+        kinds=frozenset(kind or ()),
+        queue=None if queue is None else text_pattern(queue, any_case=True),
+        label=None if label is None else text_pattern(label),
+        identifier=None
+        if message_id is None
+        else _checked("--id", MessageIdentifier.from_text, message_id),
+        since=None if since is None else _checked("--since", nanoseconds, since),
+    )
     ports = Ports(tuple(port or (BINARY_PORT,)), tuple(ping_port or (PING_PORT,)))
     screen = open_screen(no_color=no_color)
     output: Output
@@ -110,8 +157,8 @@ def decode(
     faults = Faults()
     try:
         with _opened(file) as source:
-            items = read_items(source, input_format, ports)
-            if not _show(items, output, faults, stream=stream, limit=limit):
+            items = read_items(source, input_format, ports, sys.stdout.flush)
+            if not _show(items, output, faults, only, limit):
                 faults.add(*_nothing_found(ports))
     except MalformedPacket as exc:
         faults.add(f"{file}: {fault_text(exc)}", *_DAMAGED_CAPTURE)
@@ -127,30 +174,39 @@ def decode(
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[BinaryIO]:
+def _opened(file: Path) -> Iterator[Source]:
     """The file to read; stdin stays open."""
     if file == _STDIN:
-        yield sys.stdin.buffer
+        # Binary streams have what is needed, only the type of stdin does not say so.
+        yield cast(Source, open_stdin())
     else:
         with file.open("rb") as opened:
             yield opened
 
 
+def _checked(option: str, read: Callable[[str], T], text: str) -> T:
+    """The value of an option that is a text of a certain form."""
+    try:
+        return read(text)
+    except ValueError as exc:
+        raise typer.BadParameter(f"{option}: {exc}") from exc
+
+
 def _show(
-    items: Iterable[Item], output: Output, faults: Faults, *, stream: int | None, limit: int | None
+    items: Iterable[Item], output: Output, faults: Faults, only: PacketFilter, limit: int | None
 ) -> int:
     """Print the items that were asked for; return how many packets they have."""
     count = 0
     for item in items:
         if isinstance(item, Notice):
-            if stream is None or item.stream in (None, stream):
+            if only.takes_notice(item):
                 output.notice(item)
+                faults.add_missing(item.missing)
             continue
-        if stream is not None and item.origin.stream != stream:
+        if not only.takes(item):
             continue
         count += 1
-        output.packet(count, item)
-        fault = item.node.first_fault()
+        fault = output.packet(count, item)
         if fault is not None:
             faults.add(f"packet {count}: {fault_text(fault)}")
         if count == limit:
@@ -161,8 +217,12 @@ def _show(
 def _nothing_found(ports: Ports) -> tuple[str, str, str]:
     binary = " or ".join(map(str, ports.binary))
     ping = " or ".join(map(str, ports.ping))
-    return (
-        "no packets found",
-        f"the input is empty, or a capture without TCP port {binary} and UDP port {ping}",
-        "choose other ports with --port and --ping-port, or another --stream",
+    cause = (
+        f"the input is empty, a capture without TCP port {binary} and UDP port {ping}, or without "
+        "a packet that was asked for"
     )
+    remedy = (
+        "choose other ports with --port and --ping-port, or other packets with --stream, --kind, "
+        "--queue, --label, --id and --since"
+    )
+    return "no packets found", cause, remedy

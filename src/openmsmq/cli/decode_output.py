@@ -1,13 +1,16 @@
 """How `openmsmq decode` prints packets: as trees, as lines, or as JSON."""
 
 import json
+import sys
 from typing import Final, Protocol
 
 import typer
 
-from .decode_source import DecodedPacket, Notice, Origin
+from openmsmq.wire.errors import MalformedPacket
+
+from .decode_source import Notice, Origin, Packet
 from .packet_json import packet_object
-from .packet_text import fault_text, iso_time
+from .packet_text import byte_count, fault_text, iso_time
 from .packet_tree import PacketTree
 from .printable import printable
 from .styled import Line, Screen
@@ -17,9 +20,12 @@ _INDENT: Final = "  "
 
 
 class Output(Protocol):
-    """Prints packets and what is to be said between them."""
+    """Prints packets and what is to be said between them; `sys.stdout.flush` shows them.
 
-    def packet(self, number: int, packet: DecodedPacket) -> None: ...
+    `packet` returns what is wrong with the packet.
+    """
+
+    def packet(self, number: int, packet: Packet) -> MalformedPacket | None: ...
 
     def notice(self, notice: Notice) -> None: ...
 
@@ -30,8 +36,12 @@ class JsonOutput:
     def __init__(self, *, with_hex: bool) -> None:
         self._with_hex = with_hex
 
-    def packet(self, number: int, packet: DecodedPacket) -> None:
-        typer.echo(json.dumps(packet_object(number, packet, with_hex=self._with_hex)))
+    def packet(self, number: int, packet: Packet) -> MalformedPacket | None:
+        root = packet.tree()
+        fault = root.first_fault()
+        found = packet_object(number, packet, root, fault, with_hex=self._with_hex)
+        sys.stdout.write(json.dumps(found) + "\n")
+        return fault
 
     def notice(self, notice: Notice) -> None:
         typer.echo(f"openmsmq decode: {printable(notice.text)}", err=True)
@@ -50,19 +60,19 @@ class _ScreenOutput:
 class SummaryOutput(_ScreenOutput):
     """One line per packet."""
 
-    def packet(self, number: int, packet: DecodedPacket) -> None:
-        root = packet.node
+    def packet(self, number: int, packet: Packet) -> MalformedPacket | None:
+        name, text, fault = packet.summary()
         origin = origin_text(packet.origin)
         line: Line = [
             (f"{number:>5}  {origin}{'  ' if origin else ''}", "dim"),
-            (root.name, "bold cyan"),
+            (name, "bold cyan"),
             (f"  {len(packet.data)}  ", "dim"),
-            (printable(root.meaning), ""),
+            (printable(text), ""),
         ]
-        fault = root.first_fault()
         if fault is not None:
             line.append((f"  FAULT {fault_text(fault)}", "bold red"))
         self._screen.show([line])
+        return fault
 
 
 class TreeOutput(_ScreenOutput):
@@ -72,20 +82,21 @@ class TreeOutput(_ScreenOutput):
         super().__init__(screen)
         self._tree = PacketTree(width=screen.width, unicode=screen.unicode, with_hex=with_hex)
 
-    def packet(self, number: int, packet: DecodedPacket) -> None:
-        root = packet.node
+    def packet(self, number: int, packet: Packet) -> MalformedPacket | None:
+        root = packet.tree()
         lines: list[Line] = [[]] if number > 1 else []
         lines.append(
             [
                 (f"Packet {number}: ", "bold"),
                 (root.name, "bold cyan"),
-                (f", {len(packet.data)} bytes", "bold"),
+                (f", {byte_count(len(packet.data))}", "bold"),
             ]
         )
         for detail in (origin_text(packet.origin), root.meaning):
             lines.extend(self._tree.hanging(_INDENT, [(printable(detail), "")]))
         lines.extend(self._tree.lines(root, packet.data))
         self._screen.show(lines)
+        return root.first_fault()
 
 
 def origin_text(origin: Origin) -> str:
@@ -105,10 +116,11 @@ def origin_text(origin: Origin) -> str:
 class Faults:
     """What went wrong, for stderr and the exit code."""
 
-    __slots__ = ("_count", "_texts")
+    __slots__ = ("_count", "_missing", "_texts")
 
     def __init__(self) -> None:
         self._count = 0
+        self._missing = 0
         self._texts: list[str] = []
 
     def add(self, text: str, cause: str = "", remedy: str = "") -> None:
@@ -118,6 +130,10 @@ class Faults:
             hints = f"\nLikely cause: {cause}.\nRemedy: {remedy}." if cause else ""
             self._texts.append(f"openmsmq decode: {text}{hints}")
 
+    def add_missing(self, size: int) -> None:
+        """Note bytes that a capture should have."""
+        self._missing += size
+
     def report(self) -> bool:
         """Print them, the first ones word by word; return whether there are any."""
         for text in self._texts:
@@ -125,4 +141,10 @@ class Faults:
         if self._count > len(self._texts):
             more = self._count - len(self._texts)
             typer.echo(f"openmsmq decode: {more} more faults", err=True)
-        return self._count > 0
+        if self._missing:
+            typer.echo(
+                f"openmsmq decode: {byte_count(self._missing)} of TCP connections are missing from "
+                "the capture",
+                err=True,
+            )
+        return self._count + self._missing > 0

@@ -1,47 +1,46 @@
-"""What `openmsmq decode` reads: captures, raw bytes and hex text, as dissected packets."""
+"""What `openmsmq decode` reads: captures, raw bytes and hex text, as packets."""
 
 import gzip
-import io
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, BinaryIO, Final
+from itertools import chain
+from typing import Final, NamedTuple, cast
 
 from openmsmq.wire.capture import (
     CaptureEvent,
     CaptureNotice,
     Datagram,
     Flow,
-    Frame,
     StreamData,
     StreamEnd,
     StreamGap,
     frame_events,
     is_capture,
-    lone_link_type,
     read_capture,
 )
 from openmsmq.wire.dissect import (
     Node,
+    PacketSummary,
     StreamPacket,
     StreamPackets,
     dissect,
     dissect_ping,
     is_ping,
+    summarize,
+    summarize_ping,
 )
+from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.ping import PING_SIZE
+from openmsmq.wire.user_message import UserMessage
 
-from .hex_text import parse_hex_text
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+from .decode_input import CHUNK, LiveInput, Source
+from .hex_pieces import HexPiece, frame_link_type, piece_frames, read_pieces
 
 _GZIP: Final = b"\x1f\x8b"
 _SIGNATURE: Final = b"LIOR"
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _TEXT_CONTROLS: Final = b"\t\n\r\f"
-_SNIFFED: Final = 4096
-_CHUNK: Final = 0x4000
 # What packets that are not complete yet may take, all streams together.
 _MAX_PENDING: Final = 256 << 20
 _QUIET_ENDS: Final = ("closed", "the capture ends")
@@ -56,8 +55,7 @@ class InputFormat(StrEnum):
     PCAP = "pcap"
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a packet comes from: its place in the file or stream, and what a capture knows."""
 
     position: int
@@ -67,24 +65,49 @@ class Origin:
     time: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedPacket:
-    """A packet, its bytes and its tree."""
+class Packet:
+    """A packet as it was read, and what can be made of it."""
 
-    origin: Origin
-    data: bytes
-    node: Node
+    __slots__ = ("_summary", "data", "is_ping", "origin")
+
+    def __init__(self, origin: Origin, data: bytes, *, is_ping: bool = False) -> None:
+        self.origin = origin
+        self.data = data
+        self.is_ping = is_ping
+        self._summary: PacketSummary | None = None
+
+    def tree(self) -> Node:
+        """Every field."""
+        return dissect_ping(self.data) if self.is_ping else dissect(self.data)
+
+    def summary(self) -> PacketSummary:
+        """One line."""
+        if self._summary is None:
+            show = summarize_ping if self.is_ping else summarize
+            self._summary = show(self.data)
+        return self._summary
+
+    def message(self) -> UserMessage | None:
+        """The message in it; None in other packets and in malformed ones."""
+        if self.is_ping:
+            return None
+        size = int.from_bytes(self.data[8:12], "little")
+        try:
+            return UserMessage(self.data[:size])
+        except MalformedPacket:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that is not a packet but worth knowing."""
+    """Something that is not a packet but worth knowing; `missing` bytes are not in the capture."""
 
     text: str
     stream: int | None = None
+    missing: int = 0
 
 
-Item = DecodedPacket | Notice
+Item = Packet | Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,48 +118,35 @@ class Ports:
     ping: tuple[int, ...]
 
 
-def read_items(file: BinaryIO, input_format: InputFormat, ports: Ports) -> Iterator[Item]:
-    """The packets of a file, and notices between them.
+def read_items(
+    file: Source, input_format: InputFormat, ports: Ports, before_read: Callable[[], None]
+) -> Iterator[Item]:
+    """The packets of a file, and notices between them, each as soon as its bytes are there.
+
+    Args:
+        file: what to read.
+        input_format: how it is written.
+        ports: of which connections of a capture.
+        before_read: called before each read, which may wait.
 
     Raises:
         MalformedPacket: a capture file is damaged; everything before that was given out.
         HexTextError: the text is not hex.
         OSError, EOFError, zlib.error: the file cannot be read or unpacked.
     """
-    head, source = _peek(file)
-    if head.startswith(_GZIP):
-        head, source = _peek(gzip.GzipFile(fileobj=source, mode="rb"))
+    source = LiveInput(file, before_read)
+    if source.head.startswith(_GZIP):
+        # Unbuffered: gzip takes what is there. GzipFile has both methods, only no type says so.
+        unpacked = cast(Source, gzip.GzipFile(fileobj=source, mode="rb"))
+        source = LiveInput(unpacked, before_read)
     if input_format is InputFormat.AUTO:
-        input_format = _sniff(head)
+        input_format = _sniff(source.head)
     if input_format is InputFormat.PCAP:
-        return _capture_items(read_capture(source, ports=ports.binary, ping_ports=ports.ping))
-    chunks = iter(lambda: source.read(_CHUNK), b"")
+        capture = source.buffered()
+        return _capture_items(read_capture(capture, ports=ports.binary, ping_ports=ports.ping))
     if input_format is InputFormat.RAW:
-        return _raw_items(chunks)
-    return _hex_items(b"".join(chunks), ports)
-
-
-class _Rejoined(io.RawIOBase):
-    """A file of which the first bytes have been read, from its start on."""
-
-    def __init__(self, head: bytes, file: BinaryIO | gzip.GzipFile) -> None:
-        self._head = io.BytesIO(head)
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        view = memoryview(buffer)
-        data = self._head.read(len(view)) or self._file.read(len(view))
-        view[: len(data)] = data
-        return len(data)
-
-
-def _peek(file: BinaryIO | gzip.GzipFile) -> tuple[bytes, io.BufferedReader]:
-    """The first bytes of a file, and the whole file."""
-    head = file.read(_SNIFFED)
-    return head, io.BufferedReader(_Rejoined(head, file))
+        return _raw_items(source.chunks())
+    return _hex_items(read_pieces(source), ports)
 
 
 def _sniff(head: bytes) -> InputFormat:
@@ -148,61 +158,89 @@ def _sniff(head: bytes) -> InputFormat:
     return InputFormat.HEX if text or head.startswith(_UTF16_MARKS) else InputFormat.RAW
 
 
-def _hex_items(raw: bytes, ports: Ports) -> Iterator[Item]:
-    # What PowerShell writes to a file is UTF-16.
-    encoding = "utf-16" if raw.startswith(_UTF16_MARKS) else "utf-8-sig"
-    pieces = parse_hex_text(raw.decode(encoding, "replace"))
-    link_types = [lone_link_type(piece) for piece in pieces]
+def _hex_items(batches: Iterator[list[HexPiece]], ports: Ports) -> Iterator[Item]:
+    first = next(batches, [])
+    pieces = chain(first, chain.from_iterable(batches))
     # Dumps of whole frames, as Wireshark and tcpdump make them, are a capture without a file.
-    frames = [
-        Frame(number, None, link_type, piece, 0, 0)
-        for number, (link_type, piece) in enumerate(zip(link_types, pieces, strict=True), 1)
-        if link_type is not None
-    ]
-    if len(frames) == len(pieces):
-        return _capture_items(frame_events(frames, ports=ports.binary, ping_ports=ports.ping))
-    return (
-        item
-        for piece in pieces
-        for item in _raw_items(piece[at : at + _CHUNK] for at in range(0, len(piece), _CHUNK))
-    )
+    link_type = frame_link_type(first)
+    if link_type is None:
+        return _piece_items(pieces)
+    frames = piece_frames(pieces, link_type)
+    return _capture_items(frame_events(frames, ports=ports.binary, ping_ports=ports.ping))
+
+
+def _piece_items(pieces: Iterable[HexPiece]) -> Iterator[Item]:
+    packets = _RawPackets()
+    for piece in pieces:
+        if not piece.continued:
+            yield from packets.finish()
+            packets = _RawPackets()
+        for at in range(0, len(piece.data), CHUNK):
+            yield from packets.feed(piece.data[at : at + CHUNK])
+    yield from packets.finish()
 
 
 def _raw_items(chunks: Iterable[bytes]) -> Iterator[Item]:
-    """Pings, then packets of a session, without anything between them."""
-    start = b""
-    position = 0
-    stream: StreamPackets | None = None
+    packets = _RawPackets()
     for chunk in chunks:
-        if stream is not None:
-            yield from _stream_items(stream.feed(chunk), Origin(position))
-            continue
-        start += chunk
-        while is_ping(start[:PING_SIZE]):
-            data, start = start[:PING_SIZE], start[PING_SIZE:]
-            yield DecodedPacket(Origin(position), data, dissect_ping(data))
-            position += PING_SIZE
-        if start:
-            stream = StreamPackets()
-            yield from _stream_items(stream.feed(start), Origin(position))
-    if stream is not None:
-        yield from _stream_items(stream.gap(), Origin(position))
+        yield from packets.feed(chunk)
+    yield from packets.finish()
+
+
+class _RawPackets:
+    """Pings, then packets of a session, without anything between them."""
+
+    __slots__ = ("_position", "_start", "_stream")
+
+    def __init__(self) -> None:
+        self._start = b""
+        self._position = 0
+        self._stream: StreamPackets | None = None
+
+    def feed(self, data: bytes) -> Iterator[Item]:
+        """Take the next bytes; give what is complete now."""
+        if self._stream is not None:
+            yield from self._packets(self._stream.feed(data))
+            return
+        self._start += data
+        while is_ping(self._start[:PING_SIZE]):
+            ping, self._start = self._start[:PING_SIZE], self._start[PING_SIZE:]
+            yield Packet(Origin(self._position), ping, is_ping=True)
+            self._position += PING_SIZE
+        # No packet is smaller than a ping.
+        if len(self._start) >= PING_SIZE:
+            yield from self._begin()
+
+    def finish(self) -> Iterator[Item]:
+        """No more bytes come: what is left is a part of a packet."""
+        if self._stream is None and self._start:
+            yield from self._begin()
+        if self._stream is not None:
+            yield from self._packets(self._stream.gap())
+
+    def _begin(self) -> Iterator[Item]:
+        self._stream = StreamPackets()
+        yield from self._packets(self._stream.feed(self._start))
+
+    def _packets(self, packets: Iterable[StreamPacket]) -> Iterator[Item]:
+        return _stream_items(packets, Origin(self._position))
 
 
 def _stream_items(packets: Iterable[StreamPacket], origin: Origin) -> Iterator[Item]:
-    """Dissect what a stream gave; `origin` is that of its first byte."""
+    """The packets that a stream gave; `origin` is that of its first byte."""
+    first, flow, stream, frame, time = origin
     for packet in packets:
         if packet.skipped:
             yield _notice(origin, f"{packet.skipped} bytes belong to no packet and are skipped")
         else:
-            place = replace(origin, position=origin.position + packet.position)
-            yield DecodedPacket(place, packet.data, dissect(packet.data))
+            place = Origin(first + packet.position, flow, stream, frame, time)
+            yield Packet(place, packet.data)
 
 
-def _notice(origin: Origin, text: str) -> Notice:
+def _notice(origin: Origin, text: str, missing: int = 0) -> Notice:
     if origin.flow is not None:
         text = f"stream {origin.stream}, {origin.flow}: {text}"
-    return Notice(text, origin.stream)
+    return Notice(text, origin.stream, missing)
 
 
 def _capture_items(events: Iterable[CaptureEvent]) -> Iterator[Item]:
@@ -212,7 +250,7 @@ def _capture_items(events: Iterable[CaptureEvent]) -> Iterator[Item]:
             yield Notice(f"frame {event.frame}: {event.fault}")
         elif isinstance(event, Datagram):
             origin = Origin(0, event.flow, None, event.frame, event.time)
-            yield DecodedPacket(origin, event.data, dissect_ping(event.data))
+            yield Packet(origin, event.data, is_ping=True)
         else:
             yield from connections.items(event)
 
@@ -257,7 +295,8 @@ class Connections:
         yield from _stream_items(packets, origin)
         text = _event_text(event)
         if text:
-            yield _notice(origin, text)
+            missing = event.size if isinstance(event, StreamGap) else None
+            yield _notice(origin, text, missing or 0)
         if isinstance(event, StreamEnd):
             self._end(connection, event.flow)
 

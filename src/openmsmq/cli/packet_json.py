@@ -1,17 +1,27 @@
 """A dissected packet as a JSON object."""
 
+from typing import Final
+
 from openmsmq.wire.dissect import Node
 from openmsmq.wire.errors import MalformedPacket
 
-from .decode_source import DecodedPacket
+from .decode_source import Packet
 from .packet_text import iso_time
+
+# What the queue says about a message, not its packet.
+_OF_QUEUES: Final = ("lookup_id", "arrived_time", "abort_count", "move_count")
 
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 
 
-def packet_object(number: int, packet: DecodedPacket, *, with_hex: bool) -> dict[str, JsonValue]:
-    """Everything about a packet; what only a capture knows is null elsewhere."""
-    origin, root = packet.origin, packet.node
+def packet_object(
+    number: int, packet: Packet, root: Node, fault: MalformedPacket | None, *, with_hex: bool
+) -> dict[str, JsonValue]:
+    """Everything about a packet: `root` is its tree, `fault` the first one in that.
+
+    What only a capture knows is null elsewhere.
+    """
+    origin = packet.origin
     flow = origin.flow
     return {
         "number": number,
@@ -24,9 +34,23 @@ def packet_object(number: int, packet: DecodedPacket, *, with_hex: bool) -> dict
         "time": None if origin.time is None else iso_time(origin.time),
         "source": None if flow is None else flow.source_text,
         "destination": None if flow is None else flow.destination_text,
-        "fault": _fault(root.first_fault()),
+        "fault": _fault(fault),
+        "message": _message(packet),
         "fields": [_node(child, packet.data, with_hex=with_hex) for child in root.children],
     }
+
+
+def _message(packet: Packet) -> JsonValue:
+    """The message in a packet as `openmsmq receive --json` prints it; what only a queue knows is
+    null."""
+    view = packet.message()
+    if view is None:
+        return None
+    # Loaded only here: it takes longer than to decode most files.
+    from openmsmq.client import ReceivedMessage
+
+    found = ReceivedMessage(view.packet, 0, 0.0).to_dict()
+    return found | dict.fromkeys(_OF_QUEUES)
 
 
 def _node(node: Node, data: bytes, *, with_hex: bool) -> dict[str, JsonValue]:

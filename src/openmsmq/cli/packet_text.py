@@ -29,6 +29,11 @@ def value_text(node: Node) -> str:
     return str(value)
 
 
+def byte_count(size: int) -> str:
+    """So many bytes."""
+    return "1 byte" if size == 1 else f"{size} bytes"
+
+
 def fault_text(fault: MalformedPacket) -> str:
     """A fault with its offset in both forms, as fields are listed with the one, dumps the other."""
     return f"{fault.field} at offset {fault.offset} (0x{fault.offset:x}): {printable(fault.reason)}"

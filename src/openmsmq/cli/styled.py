@@ -6,8 +6,6 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-import typer
-
 # A piece of text and its style, in the words of rich.
 Span = tuple[str, str]
 Line = list[Span]
@@ -54,12 +52,12 @@ class Screen(NamedTuple):
     unicode: bool
 
     def show(self, lines: Iterable[Line]) -> None:
-        """Print lines to stdout, all at once."""
+        """Print lines to stdout, all at once; the caller flushes it."""
         shown = list(lines)
         if self.color:
             _show_in_color(shown)
         else:
-            typer.echo("\n".join(map(plain, shown)))
+            sys.stdout.write("\n".join(map(plain, shown)) + "\n")
 
 
 def open_screen(*, no_color: bool) -> Screen:

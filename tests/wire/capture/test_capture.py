@@ -16,7 +16,7 @@ from openmsmq.wire.capture import (
     StreamEnd,
     StreamGap,
     frame_events,
-    lone_link_type,
+    lone_frame,
     read_capture,
 )
 from openmsmq.wire.errors import MalformedPacket
@@ -147,16 +147,19 @@ def test_an_empty_capture_has_no_events() -> None:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (to_server(b"data"), 1),
-        (ipv4(udp(b"ping"), protocol=17), 101),
-        (writer.ipv6(tcp(b"data")), 101),
+        (to_server(b"data"), (1, 0)),
+        (to_server(b"data")[:-3], (1, 3)),
+        (ipv4(udp(b"ping"), protocol=17), (101, 0)),
+        (writer.ipv6(tcp(b"data")), (101, 0)),
         (ethernet(b"arp", kind=0x0806), None),
         (ipv4(b"icmp", protocol=1), None),
         (b"\x10\xc0\x0b\x00LIOR" + bytes(20), None),
     ],
 )
-def test_a_frame_without_a_file_shows_its_link_type(data: bytes, expected: int | None) -> None:
-    assert lone_link_type(data) == expected
+def test_a_frame_without_a_file_shows_its_link_type_and_size(
+    data: bytes, expected: tuple[int, int] | None
+) -> None:
+    assert lone_frame(data) == expected
 
 
 def test_frames_may_come_from_elsewhere() -> None:

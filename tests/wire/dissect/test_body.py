@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from openmsmq.wire.body_type import VT_VECTOR, BodyType
-from openmsmq.wire.dissect import Node, dissect
+from openmsmq.wire.dissect import Node, dissect, summarize
 from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.order_ack import (
     ACK_LABEL,
@@ -118,15 +118,70 @@ def test_an_order_ack_is_told_by_its_name_and_fields() -> None:
     }
 
 
-def test_a_final_ack_is_told_by_its_name_and_fields() -> None:
-    data = build_final_ack(
+def final_ack(message_class: MessageClass = MessageClass.ACK_RECEIVE) -> bytes:
+    return build_final_ack(
         FinalAck(SEQUENCE, 12, 11, THERE, 77),
-        MessageClass.ACK_RECEIVE,
+        message_class,
         order_queue(HERE),
         source_queue_manager=THERE,
         message_id=1,
         sent_time=2,
     )
+
+
+def test_the_lines_of_order_and_final_acks_have_their_numbers() -> None:
+    assert ", acknowledges up to 12 of sequence 5/1700000000, id " in summarize(order_ack()).text
+    tail = (
+        "12 (after 11) of sequence 5/1700000000, "
+        "message {00000000-0000-0000-0000-000000000002}\\77, id "
+    )
+    assert f", acknowledges {tail}" in summarize(final_ack()).text
+    rejected = summarize(final_ack(MessageClass.NACK_BAD_DST_Q)).text
+    assert f", reports the failure of {tail}" in rejected
+    for data in (order_ack(), final_ack()):
+        root = dissect(data)
+        assert summarize(data) == (root.name, root.meaning, None)
+
+
+def test_the_line_of_a_malformed_acknowledgment_is_without_its_numbers() -> None:
+    data = final_ack()
+    body = dissect(data).find("MessagePropertiesHeader", "MessageBody")
+    assert body is not None
+    at = body.offset + 8
+    damaged = data[:at] + bytes(4) + data[at + 4 :]
+    assert "acknowledges" not in summarize(damaged).text
+    assert "acknowledges" not in dissect(damaged).meaning
+
+
+def test_a_final_ack_without_a_body_is_a_fault() -> None:
+    data = build_user_message(
+        destination_queue=order_queue(HERE),
+        priority=0,
+        label=ACK_LABEL,
+        message_class=MessageClass.ACK_RECEIVE,
+    )
+    for fault in (dissect(data).first_fault(), summarize(data).fault):
+        assert fault is not None
+        assert (fault.field, fault.reason) == ("FinalAck", "needs 36 bytes, 0 remain")
+
+
+def test_an_encrypted_body_is_no_acknowledgment() -> None:
+    header = SecurityHeader(SecurityHeaderFlags.EB, encryption_key=b"key")
+    data = build_user_message(
+        destination_queue=order_queue(HERE),
+        priority=0,
+        label=ACK_LABEL,
+        message_class=MessageClass.ACK_RECEIVE,
+        body=bytes(36),
+        security_header=header,
+    )
+    root = dissect(data)
+    assert summarize(data) == (root.name, root.meaning, None)
+    assert root.name == "UserMessage"
+
+
+def test_a_final_ack_is_told_by_its_name_and_fields() -> None:
+    data = final_ack()
     assert dissect(data).name == "FinalAck"
     assert values(data) == {
         "TxSequenceID": "5/1700000000",

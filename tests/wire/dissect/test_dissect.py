@@ -9,13 +9,30 @@ from tests.wire.frames import frame, frame_bytes
 from tests.wire.strategies import session_headers, user_messages
 
 from openmsmq.wire.base_header import BaseHeader
-from openmsmq.wire.dissect import Node, dissect, dissect_ping, is_ping
+from openmsmq.wire.dissect import (
+    Node,
+    dissect,
+    dissect_ping,
+    is_ping,
+    summarize,
+    summarize_ping,
+)
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.order_ack import recognize_ack
 from openmsmq.wire.session_header import SessionHeader
 from openmsmq.wire.user_message import UserMessage
 
 PINGS = (1, 2)
+
+
+def structure_fault(root: Node) -> MalformedPacket | None:
+    """The first fault that is not only a name: the strategies make names of any text."""
+    faults = (node.fault for node in root.walk() if node.fault is not None)
+    return next((fault for fault in faults if not is_name_fault(fault)), None)
+
+
+def is_name_fault(fault: MalformedPacket) -> bool:
+    return fault.reason.startswith("not a valid name: ")
 
 
 def tree(number: int) -> Node:
@@ -138,7 +155,7 @@ def test_pings_are_told_by_size_and_signature(*, data: bytes, expected: bool) ->
 @given(user_messages)
 def test_headers_are_where_the_codec_finds_them(packet: bytes) -> None:
     root = dissect(packet)
-    assert root.first_fault() is None
+    assert structure_fault(root) is None
     message = UserMessage(packet)
     starts = {node.name: node.offset for node in root.children}
     trailing = message.trailing
@@ -210,11 +227,11 @@ def test_a_session_header_follows_the_packet(packet: bytes, header: SessionHeade
     raw = bytearray(packet)
     raw[2] |= 0x10
     root = dissect(bytes(raw) + header.serialize())
-    assert root.first_fault() is None
+    assert structure_fault(root) is None
     node = root.children[-1]
     assert (node.name, node.offset, node.size) == ("SessionHeader", len(packet), 16)
     assert _value(node, "AckSequenceNumber") == header.ack_sequence_number
-    missing = dissect(bytes(raw)).first_fault()
+    missing = structure_fault(dissect(bytes(raw)))
     assert missing is not None
     assert missing.field == "SessionHeader.AckSequenceNumber"
 
@@ -238,7 +255,7 @@ def test_a_tree_has_a_fault_exactly_when_the_codec_refuses(
         # Not PacketSize nor the flags IN and SH: they decide which packet this is.
         position = data.draw(st.integers(12, len(raw) - 1))
         raw[position] = data.draw(st.integers(0, 255))
-    expected, found = codec_fault(bytes(raw)), dissect(bytes(raw)).first_fault()
+    expected, found = codec_fault(bytes(raw)), structure_fault(dissect(bytes(raw)))
     if expected is None:
         assert found is None or found.field.startswith(EXTENSIONS)
     else:
@@ -271,3 +288,46 @@ def test_a_wrong_ping_signature_is_named() -> None:
     assert found is not None
     assert found.fault is not None
     assert found.fault.reason == "is 0x5858, not 0x5548"
+
+
+def assert_summary(data: bytes) -> None:
+    quick, root = summarize(data), dissect(data)
+    assert quick[:2] == (root.name, root.meaning)
+    assert str(quick.fault) == str(root.first_fault())
+
+
+@pytest.mark.parametrize("number", range(1, 9))
+@pytest.mark.parametrize("cut", [0, 1, 30])
+def test_summaries_of_the_example_frames_are_those_of_their_trees(number: int, cut: int) -> None:
+    data = frame_bytes(number)
+    data = data[: len(data) - cut]
+    assert_summary(data)
+    pair = summarize_ping(data), dissect_ping(data)
+    assert pair[0][:2] == (pair[1].name, pair[1].meaning)
+    assert str(pair[0].fault) == str(pair[1].first_fault())
+
+
+def test_a_refused_session_ack_is_told_as_in_its_tree() -> None:
+    data = bytearray(frame_bytes(8))
+    data[18] |= 0x10
+    assert summarize(bytes(data)).text == "refused, received 1, sent 0"
+    assert_summary(bytes(data))
+
+
+@given(user_messages, st.data())
+def test_a_summary_says_what_the_tree_says(packet: bytes, data: st.DataObject) -> None:
+    assert_summary(packet)
+    raw = bytearray(packet)
+    for _ in range(data.draw(st.integers(1, 3))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    assert_summary(bytes(raw))
+    assert_summary(bytes(raw) + data.draw(st.binary(min_size=16, max_size=16)))
+
+
+@settings(max_examples=20)
+@given(user_messages, session_headers)
+def test_a_summary_counts_the_session_header_in(packet: bytes, header: SessionHeader) -> None:
+    raw = bytearray(packet)
+    raw[2] |= 0x10
+    assert_summary(bytes(raw))
+    assert_summary(bytes(raw) + header.serialize())

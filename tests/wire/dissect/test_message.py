@@ -4,10 +4,10 @@ from uuid import UUID
 
 import pytest
 
-from openmsmq.wire.dissect import Node, dissect
+from openmsmq.wire.dissect import Node, dissect, summarize
 from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.queue_address import direct_address, private_address, public_address
-from openmsmq.wire.scalars import TxSequenceID
+from openmsmq.wire.scalars import MessageIdentifier, TxSequenceID
 from openmsmq.wire.transaction_header import TransactionHeader, TransactionHeaderFlags
 from openmsmq.wire.user_message_builder import UserMessageOptions, build_user_message
 
@@ -52,11 +52,58 @@ def test_addresses_of_every_encoding_are_format_names(
     assert shown == [admin_name, response_name]
 
 
-def test_an_address_that_is_no_format_name_is_shown_with_the_reason() -> None:
-    data = build(admin_queue=direct_address("nonsense"))
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("nonsense", "no OS:, TCP:, IPX:, SPX:, HTTP:// or HTTPS:// after DIRECT="),
+        ("\uffff\uffff\uffff:127.0.0.3\\private$\\q", "no OS:, TCP:, IPX:, SPX:, HTTP:// or"),
+        ("OS:ho\uffff\uffff\uffff\\private$\\q", "it holds U+FFFF"),
+        ("OS:host\\private$\\" + "q" * 600 + "\ufffd", "a queue name has at most 124 characters"),
+        ("OS:host\\private$\\q\ufffd", "it holds U+FFFD"),
+    ],
+)
+def test_an_address_that_is_no_format_name_is_a_fault_and_the_rest_is_shown(
+    name: str, reason: str
+) -> None:
+    data = build(admin_queue=direct_address(name))
     node = find(data, "UserHeader", "AdminQueue")
-    assert node.value == "DIRECT=nonsense"
-    assert node.meaning.startswith("not a valid name: ")
+    assert node.value == f"DIRECT={name}"
+    assert node.fault is not None
+    assert (node.fault.field, node.fault.offset) == ("UserHeader.AdminQueue", node.offset)
+    assert node.fault.reason.startswith(f"not a valid name: {reason}")
+    assert find(data, "MessagePropertiesHeader", "MessageBody").value == "body"
+
+
+def text(**options: object) -> str:
+    return summarize(build(**options)).text
+
+
+def test_the_line_of_a_transactional_message_has_its_place_in_the_sequence() -> None:
+    header = TransactionHeader(0, TxSequenceID(1_700_000_000, 9), 2, 1)
+    data = build(transaction_header=header)
+    assert ", transactional 2 (after 1), id " in summarize(data).text
+    # Of a malformed one, as far as it is known.
+    damaged = data[:-1]
+    assert ", transactional 2 (after 1), id " in dissect(damaged).meaning
+
+
+def test_the_line_of_an_acknowledgment_names_the_message_that_it_is_for() -> None:
+    about = MessageIdentifier(THIRD, 7182)
+    correlation = about.serialize()
+    assert f", acknowledges {about}, id " in text(
+        message_class=MessageClass.ACK_REACH_QUEUE, correlation_id=correlation
+    )
+    assert f", reports the failure of {about}, id " in text(
+        message_class=MessageClass.NACK_BAD_DST_Q, correlation_id=correlation
+    )
+    # The number of an application, or none.
+    assert "7182" not in text(correlation_id=correlation)
+    assert "acknowledges" not in text(message_class=MessageClass.ACK_RECEIVE)
+
+
+def test_one_byte_is_one_byte() -> None:
+    data = build_user_message(destination_queue=direct_address("OS:h\\q"), body=b"x")
+    assert ", 1 byte VT_EMPTY, " in summarize(data).text
 
 
 def test_an_address_that_does_not_fit_is_named_and_those_before_it_are_shown() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from openmsmq.wire.checks import require
 from openmsmq.wire.errors import MalformedPacket
@@ -20,13 +20,14 @@ __all__ = [
     "Datagram",
     "Flow",
     "Frame",
+    "LoneFrame",
     "Readable",
     "StreamData",
     "StreamEnd",
     "StreamGap",
     "frame_events",
     "is_capture",
-    "lone_link_type",
+    "lone_frame",
     "read_capture",
 ]
 
@@ -101,15 +102,22 @@ def frame_events(
         raise fault
 
 
-def lone_link_type(data: bytes) -> int | None:
-    """The link type of a frame that comes without one, if it is Ethernet or IP with TCP or UDP."""
+class LoneFrame(NamedTuple):
+    """What a frame that comes without a capture shows of itself; `missing` bytes are not there."""
+
+    link_type: int
+    missing: int
+
+
+def lone_frame(data: bytes) -> LoneFrame | None:
+    """A frame that comes without its link type, if it is Ethernet or IP with TCP or UDP."""
     for link_type in (ETHERNET, RAW_IP):
         try:
             transport = Layers().transport(Frame(1, None, link_type, data, 0, 0))
         except MalformedPacket:
             continue
         if transport is not None and transport.protocol in (TCP, UDP):
-            return link_type
+            return LoneFrame(link_type, transport.missing)
     return None
 
 

@@ -1,6 +1,7 @@
 """Who talks to whom."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import ip_address
 
 
@@ -30,6 +31,8 @@ class Flow:
         return f"{self.source_text} -> {self.destination_text}"
 
 
+# Few machines make all traffic.
+@lru_cache(maxsize=4096)
 def _endpoint(address: bytes, port: int) -> str:
     text = str(ip_address(address))
     return f"[{text}]:{port}" if len(address) == 16 else f"{text}:{port}"

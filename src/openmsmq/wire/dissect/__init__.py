@@ -6,18 +6,26 @@ from openmsmq.wire.ping import PING, PING_SIGNATURE, PING_SIZE
 
 from .internal import read_internal_packet, read_ping, read_session_header
 from .message import read_user_message
+from .names import ShownName, show_name
 from .node import Node, Value, attach_fault
+from .quick import quick_summary
 from .session_tables import BASE
 from .stream import StreamPacket, StreamPackets
+from .summary import PacketSummary
 
 __all__ = [
     "Node",
+    "PacketSummary",
+    "ShownName",
     "StreamPacket",
     "StreamPackets",
     "Value",
     "dissect",
     "dissect_ping",
     "is_ping",
+    "show_name",
+    "summarize",
+    "summarize_ping",
 ]
 
 
@@ -48,6 +56,20 @@ def dissect(data: bytes) -> Node:
     except MalformedPacket as exc:
         attach_fault(root, exc)
     return root
+
+
+def summarize(data: bytes) -> PacketSummary:
+    """Name, line and first fault of what `dissect` shows; most packets need no tree for that."""
+    return quick_summary(data) or _summary(dissect(data))
+
+
+def summarize_ping(data: bytes) -> PacketSummary:
+    """Name, line and first fault of what `dissect_ping` shows."""
+    return _summary(dissect_ping(data))
+
+
+def _summary(root: Node) -> PacketSummary:
+    return PacketSummary(root.name, root.meaning, root.first_fault())
 
 
 def _read_packet(root: Node, buf: memoryview) -> None:

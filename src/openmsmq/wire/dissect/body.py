@@ -57,7 +57,7 @@ def read_body(node: Node, raw: bytes, body_type: int, message: UserMessage | Non
     if message is not None and message.encrypted:
         node.value, node.meaning = raw, "encrypted"
         return "UserMessage"
-    ack = None if message is None else _ack(node.offset, message)
+    ack = None if message is None else recognize(node.offset, message)
     if message is None or ack is None:
         show_content(node, raw, body_type)
         return "UserMessage"
@@ -66,7 +66,12 @@ def read_body(node: Node, raw: bytes, body_type: int, message: UserMessage | Non
     return layout.name
 
 
-def _ack(offset: int, message: UserMessage) -> OrderAck | FinalAck | None:
+def recognize(offset: int, message: UserMessage) -> OrderAck | FinalAck | None:
+    """What a message with its body at `offset` acknowledges as OrderAck or FinalAck, if it is one.
+
+    Raises:
+        MalformedPacket: it is one, but its body is not.
+    """
     try:
         return recognize_ack(message)
     except MalformedPacket as exc:

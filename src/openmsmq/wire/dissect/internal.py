@@ -62,7 +62,11 @@ def _connection_parameters(root: Node, buf: memoryview, offset: int) -> str:
 
 def _session_ack(root: Node, buf: memoryview, offset: int) -> str:
     read_session_header(root, buf, offset)
-    packet, _ = SessionAck.parse(buf)
+    return session_ack_text(SessionAck.parse(buf)[0])
+
+
+def session_ack_text(packet: SessionAck) -> str:
+    """A SessionAck in one line."""
     header = packet.session_header
     return f"received {header.ack_sequence_number}, sent {header.user_msg_sequence_number}"
 

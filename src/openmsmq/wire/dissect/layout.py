@@ -24,6 +24,10 @@ class Bits:
     name: str
     meaning: tuple[str, ...] | Callable[[int], str]
 
+    def __post_init__(self) -> None:
+        # A plain number: an operation on an IntFlag costs as much as reading a whole header.
+        object.__setattr__(self, "mask", int(self.mask))
+
     def node(self, offset: int, size: int, number: int) -> Node:
         value = (number & self.mask) // (self.mask & -self.mask)
         if not isinstance(self.meaning, tuple):
@@ -92,7 +96,7 @@ def _field_node(field: Field, offset: int, size: int, raw: int | bytes) -> Node:
     node.children = [bits.node(offset, size, raw) for bits in field.bits]
     rest = raw
     for bits in field.bits:
-        rest &= ~int(bits.mask)
+        rest &= ~bits.mask
     # Bits that nobody gave a meaning are of interest only when they are set.
     if field.bits and rest:
         other = node.add("Reserved", offset, size, rest, "bits without a meaning, ignored")

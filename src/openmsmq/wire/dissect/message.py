@@ -8,9 +8,7 @@ from openmsmq.wire.message_properties_header import (
     MessagePropertiesHeader,
     properties_layout,
 )
-from openmsmq.wire.queue_address import QueueAddress, QueueAddressType, address_end
-from openmsmq.wire.queue_address_names import format_name_of
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.queue_address import QueueAddress, address_end
 from openmsmq.wire.scalars import GUID_SIZE
 from openmsmq.wire.transaction_header import TransactionHeader
 from openmsmq.wire.user_header import (
@@ -21,9 +19,11 @@ from openmsmq.wire.user_header import (
 from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.wide_text import lenient_text
 
-from .body import read_body
+from .body import read_body, recognize
+from .names import show_name
 from .node import Node
 from .security import read_security_header
+from .summary import body_text, joined, known_ack, message_text, sequence_text
 from .trailing import read_extension_headers, read_trailing_headers
 from .user_tables import ADDRESSES, PROPERTIES, TRANSACTION, USER
 from .values import guid_text, show_guid
@@ -47,7 +47,10 @@ def read_user_message(root: Node, buf: memoryview, base: BaseHeader) -> bool:
             raise fault
         return read_extension_headers(root, buf, offset, base.flags)
     finally:
-        root.meaning = _summary(root)
+        if message is None:
+            root.meaning = _partial_text(root)
+        else:
+            root.meaning = message_text(message, known_ack(message))
 
 
 def _read_headers(root: Node, buf: memoryview, base_flags: int, message: UserMessage | None) -> int:
@@ -63,22 +66,30 @@ def _read_headers(root: Node, buf: memoryview, base_flags: int, message: UserMes
     return read_trailing_headers(root, buf, offset, base_flags, flags)
 
 
-def _summary(root: Node) -> str:
-    """Destination, label, body, delivery and identity in one line, as far as they are known."""
+def _partial_text(root: Node) -> str:
+    """The line of a malformed message, as far as its parts are known."""
     user = root.find("UserHeader") or root
+    transaction = root.find("TransactionHeader") or root
     properties = root.find("MessagePropertiesHeader") or root
-    destination, label = _text(user, "DestinationQueue"), _text(properties, "Label")
-    size, source = _text(properties, "MessageSize"), _text(user, "SourceQueueManager")
-    kind = _meaning(properties, "BodyType")
-    parts = (
-        destination and f"to {destination}",
-        label and f'"{label}"',
-        _meaning(properties, "MessageClass").partition(":")[0],
-        size and f"{size} bytes {kind}",
-        _meaning(user, "Flags", "DM"),
-        source and f"id {source}\\{_text(user, 'MessageID')}",
+    number = _number(transaction, "TxSequenceNumber")
+    previous = _number(transaction, "PreviousTxSequenceNumber")
+    size, source = _number(properties, "MessageSize"), _text(user, "SourceQueueManager")
+    return joined(
+        destination=_text(user, "DestinationQueue"),
+        label=_text(properties, "Label"),
+        class_name=_meaning(properties, "MessageClass").partition(":")[0],
+        body="" if size is None else body_text(size, _meaning(properties, "BodyType")),
+        delivery=_meaning(user, "Flags", "DM")
+        if number is None or previous is None
+        else sequence_text(number, previous),
+        acknowledged="",
+        identifier=source and f"{source}\\{_text(user, 'MessageID')}",
     )
-    return ", ".join(part for part in parts if part)
+
+
+def _number(node: Node, name: str) -> int | None:
+    found = node.find(name)
+    return found.value if found is not None and isinstance(found.value, int) else None
 
 
 def _text(node: Node, *names: str) -> str:
@@ -104,7 +115,7 @@ def _read_user_header(root: Node, buf: memoryview) -> tuple[int, int]:
         end = _address_end(buf, offset, flags >> shift & 7, name)
         child.size = end - offset
         offset, known = end, known | 7 << shift
-        child.value, child.meaning = _format_name(_resolved(buf, flags & known, offset)[index])
+        _show_address(child, _resolved(buf, flags & known, offset)[index])
     if flags & UserHeaderFlags.CQ:
         end = require(buf, offset, GUID_SIZE, "UserHeader.ConnectorType")
         node.add("ConnectorType", offset, GUID_SIZE, *show_guid(bytes(buf[offset:end])))
@@ -137,17 +148,14 @@ def _resolved(buf: memoryview, flags: int, end: int) -> tuple[QueueAddress | Non
     return message.destination_queue, message.admin_queue, message.response_queue
 
 
-def _format_name(address: QueueAddress | None) -> tuple[str | None, str]:
-    """An address as a format name, and what is wrong with that."""
+def _show_address(node: Node, address: QueueAddress | None) -> None:
+    """An address as a format name; one that is none is a fault, behind which the rest is read."""
     if address is None:
-        return None, "none"
-    if address.type != QueueAddressType.DIRECT:
-        return str(format_name_of(address)), ""
-    try:
-        format_name_of(address)
-    except QueueError as exc:
-        return f"DIRECT={address.direct}", f"not a valid name: {exc.detail}"
-    return f"DIRECT={address.direct}", ""
+        node.meaning = "none"
+        return
+    node.value, fault = show_name(address)
+    if fault:
+        node.fault = MalformedPacket(f"UserHeader.{node.name}", node.offset, fault)
 
 
 def _read_transaction_header(root: Node, buf: memoryview, offset: int) -> int:
@@ -183,6 +191,8 @@ def _read_properties(root: Node, buf: memoryview, offset: int, message: UserMess
     if raw:
         body = node.add("MessageBody", offset, len(raw))
         root.name = read_body(body, raw, fields[4], message)
+    elif message is not None:
+        recognize(offset, message)
     body_end = properties_layout(buf, start)[2]
     if message is None:
         end = padded_end(buf, 0, body_end)

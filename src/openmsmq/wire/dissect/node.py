@@ -19,7 +19,7 @@ class Node:
         value: a number, a text, or bytes that have no better form; None for a structure.
         meaning: what the value says, for people.
         children: the parts, in the order of their offsets.
-        fault: what is wrong here; nothing behind it was read.
+        fault: what is wrong here; nothing behind it was read, unless it is only a name.
         hexadecimal: whether people expect the number in that form.
         mask: which bits of the number at `offset` the value comes from; 0 for all.
     """
@@ -60,7 +60,13 @@ class Node:
 
     def first_fault(self) -> MalformedPacket | None:
         """The first fault in this node or below it."""
-        return next((node.fault for node in self.walk() if node.fault is not None), None)
+        if self.fault is not None:
+            return self.fault
+        for child in self.children:
+            fault = child.first_fault()
+            if fault is not None:
+                return fault
+        return None
 
 
 def attach_fault(root: Node, fault: MalformedPacket) -> None:
