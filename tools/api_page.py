@@ -11,6 +11,7 @@ from typing import Any
 import openmsmq
 from openmsmq import aio, client
 from openmsmq.client.embedded import EmbeddedQueueManager, embedded
+from tools.api_keys import TABLES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "api.md"
 
@@ -22,6 +23,13 @@ Written by `python -m tools.api_page` from the docstrings; change those, not thi
 
 """
 
+KEYS = """\
+## Keys of what is told
+
+These calls return dicts.
+
+"""
+
 AIO = """\
 ## openmsmq.aio
 
@@ -29,6 +37,13 @@ The same names and arguments as above, for asyncio: what talks to the queue mana
 `with` is `async with`, `for` is `async for`.
 
 """
+
+AWAITED = "`await`"
+AWAITED_OR_WITH = "`await`, or `async with`, which closes it"
+WITH = "`async with`"
+FOR = "`async for`"
+FOR_OR_WITH = "`async for`, inside `async with` where handling may fail"
+PLAIN = "as they are"
 
 SECTIONS: dict[str, tuple[Any, ...]] = {
     "Connect": (client.connect, embedded, EmbeddedQueueManager, client.QueueManager),
@@ -64,10 +79,46 @@ def page() -> str:
     for title, members in SECTIONS.items():
         parts.append(f"## {title}\n\n")
         parts += [section(member) for member in members]
+    parts.append(KEYS)
+    parts += [keys(title, described) for title, described in TABLES]
     parts.append(AIO)
     names = [f"`{name}`" for name in aio.__all__]
-    parts.append(f"{', '.join(names)}.\n")
+    parts.append(f"{', '.join(names)}.\n\n")
+    parts.append(awaited())
     return "".join(parts)
+
+
+def keys(title: str, described: dict[str, str]) -> str:
+    """The keys of a dict and what they mean."""
+    rows = [f"| `{name}` | {meaning} |\n" for name, meaning in described.items()]
+    return "".join([f"### {title}\n\n", "| key | |\n| --- | --- |\n", *rows, "\n"])
+
+
+def awaited() -> str:
+    """Which calls of `aio` are awaited, and how the others are used."""
+    ways: dict[str, list[str]] = {
+        way: [] for way in (AWAITED, AWAITED_OR_WITH, WITH, FOR, FOR_OR_WITH, PLAIN)
+    }
+    ways[way_of(aio.connect)].append("`connect`")
+    ways[FOR].append("`Queue` itself")
+    for kind in (getattr(aio, name) for name in aio.__all__):
+        for name, value in public(kind) if isinstance(kind, type) else ():
+            ways[way_of(value)].append(f"`{kind.__name__}.{name}`")
+    rows = [f"| {way} | {', '.join(calls)} |\n" for way, calls in ways.items()]
+    return "".join(["| how | calls |\n| --- | --- |\n", *rows])
+
+
+def way_of(value: Any) -> str:
+    """How a member of `aio` is used."""
+    function = inspect.unwrap(value)
+    if inspect.iscoroutinefunction(function):
+        return AWAITED
+    if inspect.isasyncgenfunction(function):
+        return FOR if function is value else WITH
+    returned = "" if isinstance(value, property) else str(inspect.signature(function))
+    if "Pending[" in returned:
+        return AWAITED_OR_WITH
+    return FOR_OR_WITH if "MessageStream" in returned else PLAIN
 
 
 def section(member: Any) -> str:
@@ -122,7 +173,8 @@ def methods(member: type) -> Iterator[str]:
 def public(member: type) -> list[tuple[str, Any]]:
     """What a class itself defines under public names, in the order of its source."""
     shown = [(name, value) for name, value in vars(member).items() if not name.startswith("_")]
-    return [each for each in shown if isinstance(each[1], property) or callable(each[1])]
+    kinds = (property, classmethod, staticmethod)
+    return [each for each in shown if isinstance(each[1], kinds) or callable(each[1])]
 
 
 def signature(function: Any) -> list[str]:

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -105,7 +106,9 @@ class EmbeddedQueueManager:
         """Where it listens, by the name of the protocol."""
         return dict(self._process.endpoints)
 
-    def connect(self, *, timeout: float = 10.0, reconnect: bool = False) -> QueueManager:
+    def connect(
+        self, *, timeout: float | timedelta | None = 10.0, reconnect: bool = False
+    ) -> QueueManager:
         """A new connection to it; closed with it, if not before."""
         connection = connect(self.address, timeout=timeout, reconnect=reconnect)
         self._connections.append(connection)

@@ -1,6 +1,8 @@
 """`Message`: what a program sends."""
 
-from typing import Final
+from datetime import timedelta
+from typing import Any, Final, Self
+from uuid import UUID
 
 import msgspec
 
@@ -41,8 +43,9 @@ class Message(_Content, kw_only=True, gc=False):
         body_type: VT_* code for a body of bytes that are already encoded.
         priority: 0 to 7; a transactional message always has 0.
         delivery: "express" (memory) or "recoverable" (disk); transactional ones are recoverable.
-        time_to_reach_queue: seconds until it must be in its queue, None for ever.
-        time_to_be_received: seconds until it must be received, None for ever.
+        time_to_reach_queue: seconds or a timedelta until it must be in its queue, None for ever;
+            fractions of a second are rounded up.
+        time_to_be_received: the same until it must be received.
         acknowledge: words such as "arrival", "receive", "full" (comma-separated), or the flags.
         admin_queue: where acknowledgments go; a path name or a format name.
         response_queue: where the receiver should answer.
@@ -59,8 +62,8 @@ class Message(_Content, kw_only=True, gc=False):
     body_type: int | None = None
     priority: int = 3
     delivery: str = "express"
-    time_to_reach_queue: int | None = DEFAULT_TIME_TO_REACH_QUEUE
-    time_to_be_received: int | None = None
+    time_to_reach_queue: float | timedelta | None = DEFAULT_TIME_TO_REACH_QUEUE
+    time_to_be_received: float | timedelta | None = None
     acknowledge: str | int = 0
     admin_queue: str | None = None
     response_queue: str | None = None
@@ -69,15 +72,39 @@ class Message(_Content, kw_only=True, gc=False):
     extension: bytes = b""
     journal: bool = False
     dead_letter: bool = False
-    trace_queue: str | None = None
+    trace_queue: str | UUID | None = None
     class_: int = 0
 
     def __repr__(self) -> str:
         return f"Message(label={self.label!r}, body={shown(self.body)})"
 
+    @classmethod
+    def json(cls, value: object, label: str = "", **properties: Any) -> Self:
+        """A message whose body is JSON: UTF-8 with body type 0.
+
+        Args:
+            value: dicts, lists, texts, numbers and None; also dates, GUIDs, decimals and records.
+            label: up to 249 characters.
+            properties: as above; `Any`, because each has its own type.
+
+        Raises:
+            TypeError: JSON has nothing for a value in it.
+        """
+        return cls(msgspec.json.encode(value), label, **properties)
+
     def encoded_body(self) -> tuple[bytes, int]:
-        """The bytes of the body and their VT_* type."""
-        body, body_type = encode_body(self.body)
+        """The bytes of the body and their VT_* type.
+
+        Raises:
+            TypeError: there is no type for such a body.
+            ValueError: the value does not fit any type.
+        """
+        try:
+            body, body_type = encode_body(self.body)
+        except TypeError as exc:
+            if isinstance(self.body, dict | list | tuple):
+                raise TypeError(f"{exc}; json.dumps it, or use Message.json(...)") from None
+            raise
         if self.body_type is not None and isinstance(self.body, bytes | bytearray | memoryview):
             body_type = self.body_type
         return body, body_type
@@ -104,9 +131,12 @@ def correlation_bytes(value: str | bytes) -> bytes:
 
     Raises:
         ValueError: not a message id.
+        TypeError: neither text nor bytes.
     """
     if isinstance(value, str):
         return MessageIdentifier.from_text(value).serialize()
+    if not isinstance(value, bytes):
+        raise TypeError(f"correlation_id: text or bytes are taken, not {type(value).__name__}")
     if len(value) != MESSAGE_IDENTIFIER_SIZE:
         raise ValueError(f"correlation_id: has {len(value)} bytes instead of 20")
     return value

@@ -1,8 +1,10 @@
 """The asynchronous client against a queue manager."""
 
 import asyncio
+import gc
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -383,6 +385,78 @@ def test_where_nobody_listens_the_error_says_what_to_do(tmp_path: Path) -> None:
             await aio.connect(tmp_path / "openmsmq.sock")
 
     run(main())
+
+
+def test_a_start_is_waited_for(tmp_path: Path) -> None:
+    async def main() -> None:
+        connecting = asyncio.create_task(connected())
+        await asyncio.sleep(0.1)
+        running = await asyncio.to_thread(embedded, tmp_path)
+        manager = await connecting
+        assert (await manager.status())["state"] == "Ready"
+        await manager.close()
+        await asyncio.to_thread(running.close)
+        with pytest.raises(openmsmq.ConnectionLost, match="openmsmq serve"):
+            await aio.connect(running.address, wait=0.1)
+
+    async def connected() -> aio.QueueManager:
+        return await aio.connect(tmp_path / "openmsmq.sock", wait=WAIT)
+
+    run(main())
+
+
+def test_what_is_not_awaited_says_so(run_with: Run, recwarn: pytest.WarningsRecorder) -> None:
+    async def main(qm: aio.QueueManager) -> None:
+        await qm.create_queue(ORDERS, transactional=True)
+        orders: Any = qm.open_queue(ORDERS)
+        with pytest.raises(AttributeError, match=r"^await open_queue\(\.\.\.\) first; 'messages'"):
+            orders.messages()
+        transaction: Any = qm.transaction()
+        with pytest.raises(TypeError, match="not Pending; await it first"):
+            await qm.send(ORDERS, "text", transaction)
+        with pytest.raises(AttributeError, match=r"await transaction\(\.\.\.\) first"):
+            transaction.commit()
+        assert not hasattr(orders, "__len__")
+        assert repr(orders) == "<open_queue(...), which was not awaited>"
+        manager: Any = aio.connect(qm.address)
+        with pytest.raises(AttributeError, match=r"await connect\(\.\.\.\) first"):
+            manager.create_queue(ORDERS)
+
+    run_with(main)
+    gc.collect()
+    assert [str(each.message) for each in recwarn] == []
+
+
+def test_a_call_that_nobody_awaits_and_nobody_uses_is_warned_of(run_with: Run) -> None:
+    async def main(qm: aio.QueueManager) -> None:
+        with pytest.warns(RuntimeWarning, match=r"^create_queue\(\.\.\.\) was never awaited$"):
+            forget(qm)
+
+    def forget(qm: aio.QueueManager) -> None:
+        qm.create_queue(ORDERS)
+        gc.collect()
+
+    run_with(main)
+
+
+def test_arguments_are_taken_as_in_the_blocking_client(run_with: Run) -> None:
+    async def main(qm: aio.QueueManager) -> None:
+        orders = await qm.create_queue(ORDERS)
+        await orders.send("text")
+        await orders.send_many([b"bytes", Message("message")])
+        await qm.send(ORDERS, "by name")
+        bodies = ["text", "bytes", "message", "by name"]
+        got = await orders.receive_many(4, timeout=timedelta(seconds=WAIT))
+        assert [message.body for message in got] == bodies
+        with pytest.raises(openmsmq.ReceiveTimeout):
+            await orders.receive(timeout=timedelta(0))
+        wrong: Any = True
+        with pytest.raises(TypeError, match='a Transaction or "single" is taken'):
+            await orders.send("text", transaction=wrong)
+        with pytest.raises(TypeError, match="a Transaction is taken"):
+            await orders.receive(timeout=0, transaction=wrong)
+
+    run_with(main)
 
 
 def test_a_queue_manager_that_is_lost_gives_a_clear_error(tmp_path: Path) -> None:

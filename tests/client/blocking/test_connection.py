@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -50,6 +51,32 @@ def test_where_nobody_listens_the_error_says_what_to_do(tmp_path: Path) -> None:
         openmsmq.connect(tmp_path / "openmsmq.sock")
     with pytest.raises(openmsmq.ConnectionLost, match="--local-port"):
         openmsmq.connect("127.0.0.1:1", token="secret")
+
+
+def test_a_start_is_waited_for(tmp_path: Path) -> None:
+    started: list[EmbeddedQueueManager] = []
+    starting = threading.Timer(0.2, lambda: started.append(embedded(tmp_path)))
+    starting.start()
+    try:
+        manager = openmsmq.connect(tmp_path / "openmsmq.sock", wait=timedelta(seconds=WAIT))
+        assert manager.status()["state"] == "Ready"
+        manager.close()
+    finally:
+        starting.join()
+        started[0].close()
+
+
+def test_waiting_for_a_start_ends(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    with pytest.raises(openmsmq.ConnectionLost, match="openmsmq serve"):
+        openmsmq.connect(tmp_path / "openmsmq.sock", wait=0.2)
+    assert time.monotonic() - begin >= 0.2
+
+
+def test_nobody_waits_for_a_queue_manager_that_is_not_trusted(tcp: str) -> None:
+    with pytest.raises(openmsmq.ConnectionLost) as caught:
+        openmsmq.connect(tcp, token="secret", wait=None)
+    assert isinstance(caught.value.__cause__, ssl.SSLCertVerificationError)
 
 
 def test_a_queue_manager_that_is_lost_gives_a_clear_error(server: Restartable) -> None:

@@ -1,8 +1,11 @@
 """Queues of the blocking client against a queue manager."""
 
+import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -11,6 +14,7 @@ from openmsmq import Message, Queue, QueueManager
 
 ORDERS = r".\private$\orders"
 WAIT = 20.0
+NO_BODY: Any = {"a": 1}
 
 
 @pytest.fixture
@@ -39,6 +43,76 @@ def test_a_message_comes_out_as_it_went_in(orders: Queue) -> None:
     orders.send(Message(b"body", "label", app_specific=7))
     message = orders.receive(timeout=WAIT)
     assert (message.body_bytes, message.label, message.app_specific) == (b"body", "label", 7)
+
+
+def test_text_and_bytes_are_sent_as_bodies(msmq: QueueManager, orders: Queue) -> None:
+    orders.send("text")
+    orders.send(b"bytes")
+    orders.send_many(["more", Message("message")])
+    assert orders.send_and_wait("waited for")
+    msmq.send(ORDERS, "by name")
+    values = [message.value for message in orders.receive_many(6, timeout=WAIT)]
+    assert values == ["text", b"bytes", "more", "message", "waited for", "by name"]
+
+
+def test_json_comes_as_text(orders: Queue) -> None:
+    orders.send(Message.json({"name": "Käse", "count": 12}, "order", priority=5))
+    message = orders.receive(timeout=WAIT)
+    assert json.loads(message.body) == {"name": "Käse", "count": 12}
+    assert (message.label, message.priority, message.body_type) == ("order", 5, 0)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda queue: queue.send({"a": 1}), "message: a Message, str or bytes is taken, not dict"),
+        (
+            lambda queue: queue.send(Message(NO_BODY)),
+            r"of dict; json.dumps it, or use Message.json",
+        ),
+        (lambda queue: queue.send_many("text"), "messages: a list of messages is taken, not one"),
+        (lambda queue: queue.send_many(5), "messages: a list of messages is taken, not one int"),
+        (lambda queue: queue.send("x", transaction=True), 'a Transaction or "single" is taken'),
+        (lambda queue: queue.receive("5"), "timeout: seconds or a timedelta are taken, not str"),
+        (lambda queue: queue.receive(0, transaction="single"), "a Transaction is taken"),
+        (lambda queue: queue.receive_many("5"), "count: a whole number is taken, not str"),
+        (lambda queue: queue.messages(prefetch="5"), "prefetch: a whole number is taken, not str"),
+        (lambda queue: queue.peek_by_lookup_id("5"), "lookup_id: expected `int`, got `str`"),
+        (lambda queue: queue.move(";x", 5), "lookup_ids: a list of lookup ids is taken"),
+        (lambda queue: queue.move(";x", ["5"]), "lookup_ids: expected `int`, got `str`"),
+    ],
+)
+def test_a_wrong_argument_is_refused_by_name(
+    orders: Queue, call: Callable[[Any], object], text: str
+) -> None:
+    with pytest.raises(TypeError, match=text):
+        call(orders)
+    # The connection goes on.
+    orders.send("x", transaction=None)
+    assert orders.receive(timeout=WAIT).body == "x"
+
+
+def test_times_may_be_timedeltas(msmq: QueueManager, orders: Queue) -> None:
+    now = timedelta(0)
+    for call in (orders.receive, orders.peek):
+        with pytest.raises(openmsmq.ReceiveTimeout):
+            call(timeout=now)
+    assert orders.receive_many(5, timeout=now) == []
+    assert list(orders.messages(timeout=now)) == list(orders.cursor(timeout=now)) == []
+    with pytest.raises(openmsmq.ReceiveTimeout):
+        msmq.request(ORDERS, "question", timeout=timedelta(milliseconds=1))
+    orders.send(Message("text", time_to_be_received=timedelta(minutes=1)))
+    *_, last = orders.cursor()
+    assert last.time_to_be_received == 60
+
+
+def test_a_transaction_of_another_connection_is_refused(orders: Queue, other: QueueManager) -> None:
+    with other.transaction() as transaction:
+        for call in (orders.send, orders.send_and_wait):
+            with pytest.raises(ValueError, match="it belongs to another connection"):
+                call(Message("text"), transaction)
+        with pytest.raises(ValueError, match="it belongs to another connection"):
+            orders.receive(timeout=0, transaction=transaction)
 
 
 def test_a_received_message_is_gone(orders: Queue, other: QueueManager) -> None:

@@ -1,5 +1,6 @@
 """The queue manager as the blocking client sees it."""
 
+import os
 import threading
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 import openmsmq
 from openmsmq import Message, QueueManager
+from openmsmq.client import QueueProperties
 from openmsmq.client.embedded import embedded
 
 ORDERS = r".\private$\orders"
@@ -31,6 +33,23 @@ def test_a_queue_is_made_once(msmq: QueueManager) -> None:
     assert msmq.create_queue(ORDERS, exist_ok=True).name == ORDERS
 
 
+def test_a_queue_that_exists_is_taken_only_with_the_same_properties(msmq: QueueManager) -> None:
+    kind = "{11111111-2222-3333-4444-5555555555AA}"
+    properties: QueueProperties = {"label": "Orders", "quota": 100, "type": kind}
+    msmq.create_queue(ORDERS, **properties)
+    assert msmq.create_queue(ORDERS, exist_ok=True, **properties).name == ORDERS
+    msmq.create_queue(ORDERS, exist_ok=True, type=kind.lower().strip("{}"))
+    with pytest.raises(openmsmq.QueueError) as caught:
+        msmq.create_queue(ORDERS, exist_ok=True, transactional=True, label="orders", quota=100)
+    assert caught.value.name == "MQ_ERROR_QUEUE_EXISTS"
+    assert caught.value.detail == (
+        rf"{ORDERS} exists with other properties: transactional is false instead of true, "
+        "label is 'Orders' instead of 'orders'"
+    )
+    with pytest.raises(openmsmq.QueueError, match=r"multicast is none instead of '234.1.1.1:8001'"):
+        msmq.create_queue(ORDERS, exist_ok=True, multicast="234.1.1.1:8001")
+
+
 def test_a_deleted_queue_is_gone(msmq: QueueManager) -> None:
     msmq.create_queue(ORDERS)
     msmq.delete_queue(ORDERS)
@@ -53,6 +72,7 @@ def test_rights_are_granted_denied_and_revoked(msmq: QueueManager) -> None:
 def test_the_queue_manager_tells_its_state_and_who_it_is(msmq: QueueManager) -> None:
     assert msmq.status()["state"] == "Ready"
     assert msmq.identity.guid == msmq.status()["guid"]
+    assert msmq.identity.sid == f"S-1-22-1-{os.getuid()}"
     assert msmq.address in repr(msmq)
 
 

@@ -55,7 +55,7 @@ class Peer:
     def __init__(self, *, reconnects: bool = False) -> None:
         self.now = 1000.0
         self.link = Link(lambda: self.now, reconnects=reconnects)
-        self.link.identity = Identity("alpha", GUID, b"", "1")
+        self.link.identity = Identity("alpha", GUID, "S-1-1-0", "1")
         self.link.sender = Sender(computer_name="alpha", sid=b"")
         self.session: Session
         self._frames: FrameBuffer

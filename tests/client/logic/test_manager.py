@@ -18,6 +18,7 @@ from openmsmq.wire.scalars import MessageIdentifier
 from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_builder import build_user_message
 
+EVERYONE = bytes.fromhex("010100000000000100000000")
 EXISTS = int(Hresult.MQ_ERROR_QUEUE_EXISTS)
 TIMED_OUT = int(Hresult.MQ_ERROR_IO_TIMEOUT)
 
@@ -37,10 +38,10 @@ def test_the_greeting_tells_who_is_who() -> None:
     session = Session("test")
     greeting = Running(link.greet(session, "secret"))
     assert b"secret" in session.data_to_send()
-    told = {"name": "alpha", "guid": GUID, "sid": b"\1", "version": "1"}
+    told = {"name": "alpha", "guid": GUID, "sid": EVERYONE, "version": "1"}
     greeting.go_on(local.Done(1, told))
     assert link.session is session
-    assert (link.identity.name, link.identity.sid) == ("alpha", b"\1")
+    assert (link.identity.name, link.identity.sid) == ("alpha", "S-1-1-0")
 
 
 def test_a_queue_manager_that_hangs_up_does_not_let_us_in() -> None:

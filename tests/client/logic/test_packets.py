@@ -1,6 +1,8 @@
 """Packets from messages."""
 
 from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -164,13 +166,13 @@ def test_what_is_kept_does_not_pile_up(builder: PacketBuilder) -> None:
     ("message", "error", "text"),
     [
         (Message(delivery="fast"), ValueError, "delivery: 'fast'"),
-        (Message(priority=8), ValueError, "priority 8"),
+        (Message(priority=8), ValueError, "priority: 8"),
         (Message(acknowledge="soon"), ValueError, "acknowledge: 'soon'"),
         (Message(correlation_id=b"short"), ValueError, "correlation_id: has 5 bytes"),
         (Message(correlation_id="text"), ValueError, "not a message identifier"),
         (Message(label="x" * 300), ValueError, "label"),
         (Message(body=b"x" * 5_000_000), ValueError, "larger"),
-        (Message(trace_queue="x"), ValueError, "badly formed"),
+        (Message(trace_queue="x"), ValueError, "trace_queue: 'x' is not a GUID"),
         (Message(response_queue="///"), QueueError, "MQ_ERROR_ILLEGAL_QUEUE_PATHNAME"),
         (Message(body=1 << 64), ValueError, "more than 64 bits"),
     ],
@@ -180,3 +182,26 @@ def test_what_does_not_fit_is_refused_before_it_is_sent(
 ) -> None:
     with pytest.raises(error, match=text):
         builder.build(message)
+
+
+def test_a_property_of_another_type_is_refused_also_in_later_messages(
+    builder: PacketBuilder,
+) -> None:
+    builder.build(Message(b"text"))
+    label: Any = 5
+    with pytest.raises(TypeError, match=r"^label: text is taken, not int$"):
+        builder.build(Message(b"text", label))
+    with pytest.raises(TypeError, match=r"^correlation_id: text or bytes are taken, not int$"):
+        builder.build(Message(b"text", correlation_id=label))
+
+
+def test_a_trace_queue_may_be_a_guid(builder: PacketBuilder) -> None:
+    guid = UUID(int=7)
+    texts = [builder.build(Message(trace_queue=each)) for each in (guid, str(guid))]
+    assert texts[0] == texts[1]
+    assert UserMessage(texts[0]).packet == texts[0]
+
+
+def test_times_may_be_timedeltas(builder: PacketBuilder) -> None:
+    packet = UserMessage(builder.build(Message(time_to_be_received=timedelta(hours=1))))
+    assert packet.time_to_be_received == 3600

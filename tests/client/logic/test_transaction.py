@@ -1,11 +1,18 @@
 """Transactions: begun without a round trip, whole or not at all."""
 
+from typing import Any
+
 import pytest
 from tests.client.logic.peer import Peer, Running
 
 from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.logic.link import Link
 from openmsmq.client.logic.session import SINGLE
-from openmsmq.client.logic.transaction import TransactionLogic, transaction_number
+from openmsmq.client.logic.transaction import (
+    TransactionLogic,
+    open_transaction_number,
+    transaction_number,
+)
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
@@ -131,9 +138,41 @@ def test_a_loss_during_an_abort_is_just_a_loss(peer: Peer, transaction: Transact
         ending.throw(ConnectionLost("gone."))
 
 
+class Own:
+    """A transaction as the clients have it."""
+
+    def __init__(self, logic: TransactionLogic) -> None:
+        self._logic = logic
+
+    def _number_on(self, link: Link) -> int:
+        return self._logic.number_on(link)
+
+
 def test_words_and_transactions_have_numbers(peer: Peer, transaction: TransactionLogic) -> None:
-    assert transaction_number(None) == 0
-    assert transaction_number("single") == SINGLE
-    assert transaction_number(transaction) == transaction.number
-    with pytest.raises(ValueError, match="'double' is neither"):
-        transaction_number("double")
+    link = peer.link
+    assert transaction_number(None, link) == open_transaction_number(None, link) == 0
+    assert transaction_number("single", link) == SINGLE
+    assert transaction_number(Own(transaction), link) == transaction.number
+    assert open_transaction_number(Own(transaction), link) == transaction.number
+    with pytest.raises(ValueError, match="'double' is neither a Transaction nor \"single\""):
+        transaction_number("double", link)
+
+
+@pytest.mark.parametrize(("given", "shown"), [(True, "True"), (5, "5"), ([], "list")])
+def test_what_is_no_transaction_is_refused(peer: Peer, given: Any, shown: str) -> None:
+    end = rf", from QueueManager\.transaction\(\), not {shown}$"
+    with pytest.raises(TypeError, match=f'^transaction: a Transaction or "single" is taken{end}'):
+        transaction_number(given, peer.link)
+    with pytest.raises(TypeError, match=f"^transaction: a Transaction is taken{end}"):
+        open_transaction_number(given, peer.link)
+
+
+def test_a_read_is_never_a_transaction_of_its_own(peer: Peer) -> None:
+    single: Any = "single"
+    with pytest.raises(TypeError, match=r"a Transaction is taken.*not 'single'"):
+        open_transaction_number(single, peer.link)
+
+
+def test_a_transaction_of_another_connection_is_refused(transaction: TransactionLogic) -> None:
+    with pytest.raises(ValueError, match="it belongs to another connection"):
+        transaction_number(Own(transaction), Peer().link)

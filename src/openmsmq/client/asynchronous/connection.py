@@ -6,9 +6,11 @@ from collections.abc import AsyncIterable, Callable, Iterable
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from openmsmq.client.address import Address, TcpAddress
+from openmsmq.client.arguments import message_of, several
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.logic.link import Link
 from openmsmq.client.logic.operations import Operation
+from openmsmq.client.logic.patience import Patience, may_start
 from openmsmq.client.logic.queue import OpenHandle, QueueLogic
 from openmsmq.client.message import Message
 
@@ -16,9 +18,6 @@ from .transport import Transport, open_transport
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-FIRST_PAUSE: Final = 0.05
-LONGEST_PAUSE: Final = 1.0
 
 
 async def run(transport: Transport, operation: Operation[T]) -> T:
@@ -42,13 +41,30 @@ async def run(transport: Transport, operation: Operation[T]) -> T:
 class Connection:
     """What the queues and transactions of an asynchronous client share."""
 
-    def __init__(self, address: Address, *, timeout: float, reconnect: bool) -> None:
+    def __init__(self, address: Address, *, timeout: float | None, reconnect: bool) -> None:
         self.address: Final = address
         self.link: Final = Link(time.monotonic, reconnects=reconnect)
         self._timeout = timeout
         self._closed = False
         self._opening = asyncio.Lock()
         self._transport: Transport
+
+    async def open_first(self, wait: float | None) -> None:
+        """Connect, and wait for the queue manager to start if that is wanted.
+
+        Raises:
+            ConnectionLost: nobody answers.
+        """
+        patience = Patience(wait, time.monotonic())
+        while True:
+            try:
+                await self.open()
+            except ConnectionLost as exc:
+                if not may_start(exc) or (pause := patience.next_pause(time.monotonic())) is None:
+                    raise
+            else:
+                return
+            await asyncio.sleep(pause)
 
     async def open(self) -> None:
         """Connect.
@@ -112,7 +128,8 @@ class Connection:
             except ConnectionLost:
                 if not self.link.reconnects or self._closed:
                     raise
-            await self._await_return(deadline)
+            timeout = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+            await self._await_return(Patience(timeout, time.monotonic()))
             timeout = None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
     async def _ready(self) -> Transport:
@@ -128,17 +145,15 @@ class Connection:
                 await self.open()
         return self._transport
 
-    async def _await_return(self, deadline: float | None) -> None:
-        pause = FIRST_PAUSE
+    async def _await_return(self, patience: Patience) -> None:
         while True:
             try:
                 await self._ready()
             except ConnectionLost:
-                left = None if deadline is None else deadline - time.monotonic()
-                if self._closed or (left is not None and left <= 0):
+                pause = patience.next_pause(time.monotonic())
+                if self._closed or pause is None:
                     raise
-                await asyncio.sleep(pause if left is None else min(pause, left))
-                pause = min(2 * pause, LONGEST_PAUSE)
+                await asyncio.sleep(pause)
             else:
                 return
 
@@ -156,10 +171,11 @@ class Connection:
     async def send_many(
         self,
         queue: QueueLogic,
-        messages: Iterable[Message] | AsyncIterable[Message],
+        messages: Iterable[Message | str | bytes] | AsyncIterable[Message | str | bytes],
         transaction: int,
     ) -> int:
         """Send messages with many on their way; return how many, when all are accepted."""
+        several("messages", messages, "messages")
         transport, handle = await self._sender(queue)
         build, number = handle.builder(transaction), handle.number
         add_packet = transport.session.add_packet
@@ -167,14 +183,14 @@ class Connection:
         if isinstance(messages, AsyncIterable):
             async for message in messages:
                 count += 1
-                if add_packet(number, transaction, build(message)):
+                if add_packet(number, transaction, build(message_of(message))):
                     await self._ship(transport)
                 elif not transaction:
                     transport.linger()
         else:
             for message in messages:
                 count += 1
-                if add_packet(number, transaction, build(message)):
+                if add_packet(number, transaction, build(message_of(message))):
                     await self._ship(transport)
         if transaction <= 0:
             await self._run(transport, transport.session.flush())

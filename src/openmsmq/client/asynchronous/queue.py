@@ -2,16 +2,22 @@
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
+from openmsmq.client.arguments import message_of, seconds
 from openmsmq.client.logic.cursor import CursorLogic
 from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.logic.prefetch import DEFAULT_PREFETCH, Prefetch
 from openmsmq.client.logic.queue import Progress, QueueLogic
 from openmsmq.client.logic.ranges import RangesLogic
 from openmsmq.client.logic.session import SINGLE
-from openmsmq.client.logic.transaction import TransactionLogic, transaction_number
+from openmsmq.client.logic.transaction import (
+    TransactionLogic,
+    open_transaction_number,
+    transaction_number,
+)
 from openmsmq.client.message import Message
 from openmsmq.client.properties import Info, Relation
 from openmsmq.client.received_message import ReceivedMessage
@@ -68,8 +74,10 @@ class Queue:
 
     # Sending
 
-    async def send(self, message: Message, transaction: Transaction | str | None = None) -> None:
-        """Send one message.
+    async def send(
+        self, message: Message | str | bytes, transaction: Transaction | str | None = None
+    ) -> None:
+        """Send one message; text or bytes are the body of one.
 
         In a transaction and for express messages this returns at once: messages leave together
         within milliseconds, and a refusal is raised by a later call, at the latest by `commit`,
@@ -80,23 +88,28 @@ class Queue:
 
         Raises:
             ValueError: a property of the message does not fit; the text names it.
+            TypeError: an argument or a property has another type; the text names it.
         """
-        number = 0 if transaction is None else transaction_number(transaction)
+        if type(message) is not Message:
+            message = message_of(message)
+        number = 0
+        if transaction is not None:
+            number = transaction_number(transaction, self._logic.link)
         if number > 0 or (number == 0 and message.delivery == "express"):
             await self._connection.send(self._logic, message, number)
         else:
             await self._connection.call(self._logic.send_and_wait, message, number)
 
     async def send_and_wait(
-        self, message: Message, transaction: Transaction | str | None = None
+        self, message: Message | str | bytes, transaction: Transaction | str | None = None
     ) -> str:
         """Send one message and return its id once the queue manager has accepted it."""
-        number = transaction_number(transaction)
-        return await self._connection.call(self._logic.send_and_wait, message, number)
+        number = transaction_number(transaction, self._logic.link)
+        return await self._connection.call(self._logic.send_and_wait, message_of(message), number)
 
     async def send_many(
         self,
-        messages: Iterable[Message] | AsyncIterable[Message],
+        messages: Iterable[Message | str | bytes] | AsyncIterable[Message | str | bytes],
         transaction: Transaction | str | None = None,
     ) -> int:
         """Send many messages with many on their way; return how many, when all are accepted.
@@ -107,7 +120,7 @@ class Queue:
         Args:
             transaction: with "single" all of them are one transaction.
         """
-        number = transaction_number(transaction)
+        number = transaction_number(transaction, self._logic.link)
         if number != SINGLE:
             return await self._connection.send_many(self._logic, messages, number)
         logic = await self._connection.call(TransactionLogic.begin, self._logic.link)
@@ -121,7 +134,7 @@ class Queue:
 
         In a transaction the commit says whether all were accepted.
         """
-        number = transaction_number(transaction)
+        number = open_transaction_number(transaction, self._logic.link)
         return await self._connection.call(self._logic.send_packets, packets, number)
 
     async def packet_builder(self, *, transactional: bool) -> PacketBuilder:
@@ -135,36 +148,42 @@ class Queue:
     # Reading
 
     async def receive(
-        self, timeout: float | None = None, transaction: Transaction | None = None
+        self, timeout: float | timedelta | None = None, transaction: Transaction | None = None
     ) -> ReceivedMessage:
         """Take the first message, waiting for it if need be.
 
         Args:
-            timeout: seconds to wait; None for ever.
+            timeout: seconds or a timedelta to wait; None for ever.
 
         Raises:
             ReceiveTimeout: none came in time.
         """
+        limit = seconds("timeout", timeout)
         if transaction is not None:
-            return await self._connection.call(self._logic.receive, timeout, transaction.number)
-        return await self._connection.call_waiting(timeout, self._logic.receive, 0)
+            number = open_transaction_number(transaction, self._logic.link)
+            return await self._connection.call(self._logic.receive, limit, number)
+        return await self._connection.call_waiting(limit, self._logic.receive, 0)
 
     async def receive_many(
-        self, count: int, timeout: float | None = None, transaction: Transaction | None = None
+        self,
+        count: int,
+        timeout: float | timedelta | None = None,
+        transaction: Transaction | None = None,
     ) -> list[ReceivedMessage]:
         """Take up to `count` messages: waits for the first one only, may return none."""
+        limit = seconds("timeout", timeout)
         if transaction is not None:
-            number = transaction.number
-            return await self._connection.call(self._logic.receive_many, timeout, count, number)
-        return await self._connection.call_waiting(timeout, self._logic.receive_many, count, 0)
+            number = open_transaction_number(transaction, self._logic.link)
+            return await self._connection.call(self._logic.receive_many, limit, count, number)
+        return await self._connection.call_waiting(limit, self._logic.receive_many, count, 0)
 
-    async def peek(self, timeout: float | None = None) -> ReceivedMessage:
+    async def peek(self, timeout: float | timedelta | None = None) -> ReceivedMessage:
         """Look at the first message without taking it.
 
         Raises:
-            ReceiveTimeout: none came in `timeout` seconds.
+            ReceiveTimeout: none came in that time.
         """
-        return await self._connection.call_waiting(timeout, self._logic.peek)
+        return await self._connection.call_waiting(seconds("timeout", timeout), self._logic.peek)
 
     async def peek_by_lookup_id(
         self, lookup_id: int, relation: Relation = "current"
@@ -189,7 +208,7 @@ class Queue:
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
         """
-        number = transaction_number(transaction)
+        number = open_transaction_number(transaction, self._logic.link)
         return await self._connection.call(
             self._logic.look_up, lookup_id, relation, number, receive=True
         )
@@ -214,16 +233,19 @@ class Queue:
             if taken or self._connection.usable:
                 await self._connection.call(self._logic.release, held, taken=taken)
 
-    async def cursor(self, timeout: float | None = 0.0) -> AsyncIterator[ReceivedMessage]:
+    async def cursor(
+        self, timeout: float | timedelta | None = 0.0
+    ) -> AsyncIterator[ReceivedMessage]:
         """Look at every message in queue order without taking any.
 
         Args:
-            timeout: seconds to wait for another one at the end; None for ever.
+            timeout: seconds or a timedelta to wait for another one at the end; None for ever.
         """
+        limit = seconds("timeout", timeout)
         cursor = CursorLogic(self._logic)
         call = self._connection.call
         try:
-            while (batch := await call(cursor.next_batch, timeout)) is not None:
+            while (batch := await call(cursor.next_batch, limit)) is not None:
                 for message in batch:
                     yield message
         finally:
@@ -234,7 +256,7 @@ class Queue:
         return aiter(self.messages())
 
     def messages(
-        self, timeout: float | None = None, prefetch: int = DEFAULT_PREFETCH
+        self, timeout: float | timedelta | None = None, prefetch: int = DEFAULT_PREFETCH
     ) -> MessageStream:
         """Take messages one after the other, fetched ahead many at a time.
 
@@ -243,10 +265,11 @@ class Queue:
         In an `async with` statement an exception puts the current message back as well.
 
         Args:
-            timeout: end when no message came for so many seconds; None waits for ever.
+            timeout: end when no message came for so long; None waits for ever.
             prefetch: how many messages may be locked for this loop at most, about.
         """
-        return MessageStream(self._connection, Prefetch(self._logic, prefetch), timeout)
+        limit = seconds("timeout", timeout)
+        return MessageStream(self._connection, Prefetch(self._logic, prefetch), limit)
 
     # Managing
 
@@ -282,7 +305,7 @@ class Queue:
                 when another transaction or reader has it; then none of them moves.
         """
         to = self._logic.move_target(target)
-        number = transaction_number(transaction)
+        number = open_transaction_number(transaction, self._logic.link)
         call = self._connection.call
         try:
             return await call(

@@ -2,11 +2,13 @@
 
 import contextlib
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, Self, Unpack
 
 from openmsmq.client.address import find_address
+from openmsmq.client.arguments import message_of, seconds
 from openmsmq.client.logic.link import Identity
 from openmsmq.client.logic.manager import ManagerLogic, reply_to
 from openmsmq.client.logic.operations import Operation
@@ -32,7 +34,8 @@ def connect(
     *,
     token: str | None = None,
     ca_file: str | Path | None = None,
-    timeout: float = 10.0,
+    timeout: float | timedelta | None = 10.0,
+    wait: float | timedelta | None = 0.0,
     reconnect: bool = False,
 ) -> "Pending[QueueManager]":
     """Connect to a queue manager: await it, or use it in an `async with` statement.
@@ -43,23 +46,26 @@ def connect(
         token: says who you are over TCP; without one, what is in the file $OPENMSMQ_TOKEN_FILE.
         ca_file: certificates to trust over TCP instead of the system's, or of those in
             $OPENMSMQ_CA_FILE.
-        timeout: seconds to wait for the connection.
+        timeout: seconds or a timedelta to wait for an answer of somebody who listens there.
+        wait: seconds or a timedelta to wait for the queue manager to start, if nobody listens
+            there yet; None for ever.
         reconnect: when the queue manager is lost, calls that wait for messages wait for it to come
             back and go on, and other calls try to connect once. A call that was under way and does
             not only read raises `ConnectionLost`, because nobody knows whether it took effect.
 
     Raises:
-        ConnectionLost: nobody answers there; the text says what to do.
+        ConnectionLost: nobody answers there, or not yet; the text says what to do.
         ConfigError: the arguments do not fit together.
     """
     found = find_address(address, token=token, ca_file=ca_file)
+    limit, patience = seconds("timeout", timeout), seconds("wait", wait)
 
     async def make() -> QueueManager:
-        connection = Connection(found, timeout=timeout, reconnect=reconnect)
-        await connection.open()
+        connection = Connection(found, timeout=limit, reconnect=reconnect)
+        await connection.open_first(patience)
         return QueueManager(connection)
 
-    return Pending(make())
+    return Pending("connect", make)
 
 
 class QueueManager:
@@ -131,13 +137,16 @@ class QueueManager:
 
         Args:
             path: its path name.
-            exist_ok: take the queue as it is if there is one already.
+            exist_ok: take the queue if there is one already that has these properties.
             properties: see `QueueProperties`.
 
         Raises:
-            QueueError: it exists, or the caller may not.
+            QueueError: MQ_ERROR_QUEUE_EXISTS, it exists, or with `exist_ok` exists with other
+                properties, which the text names; or the caller may not.
         """
-        return self._pending(self._logic.create_queue, path, {**properties}, exist_ok=exist_ok)
+        return self._pending(
+            "create_queue", self._logic.create_queue, path, {**properties}, exist_ok=exist_ok
+        )
 
     def open_queue(
         self, name: str, access: Access = "receive", share: Share = "deny_none"
@@ -148,16 +157,20 @@ class QueueManager:
             access: what for; "receive" can also peek.
             share: "deny_receive" keeps other readers out.
         """
-        return self._pending(self._logic.open_queue, name, access, share)
+        return self._pending("open_queue", self._logic.open_queue, name, access, share)
 
     def _pending(
-        self, operation: Callable[P, Operation[QueueLogic]], *args: P.args, **kwargs: P.kwargs
+        self,
+        call: str,
+        operation: Callable[P, Operation[QueueLogic]],
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> Pending[Queue]:
         async def make() -> Queue:
             logic = await self._connection.call(operation, *args, **kwargs)
             return Queue(self._connection, logic)
 
-        return Pending(make())
+        return Pending(call, make)
 
     async def delete_queue(self, path: str) -> None:
         """Delete a queue with everything in it."""
@@ -225,10 +238,13 @@ class QueueManager:
         async def make() -> Transaction:
             return Transaction(self._connection, await self._connection.call(self._logic.begin))
 
-        return Pending(make())
+        return Pending("transaction", make)
 
     async def send(
-        self, destination: str, message: Message, transaction: Transaction | str | None = None
+        self,
+        destination: str,
+        message: Message | str | bytes,
+        transaction: Transaction | str | None = None,
     ) -> None:
         """Send one message to a queue by path name or format name; see `Queue.send`."""
         queue = Queue(self._connection, self._logic.target(destination))
@@ -237,9 +253,9 @@ class QueueManager:
     async def request(
         self,
         destination: str,
-        message: Message,
+        message: Message | str | bytes,
         *,
-        timeout: float | None = None,
+        timeout: float | timedelta | None = None,
         response_queue: str | None = None,
         transaction: str | None = None,
     ) -> ReceivedMessage:
@@ -248,27 +264,27 @@ class QueueManager:
         The answer is the message in the response queue whose correlation id is the id of this one.
 
         Args:
-            timeout: seconds to wait for the answer.
+            timeout: seconds or a timedelta to wait for the answer; None for ever.
             response_queue: a queue for answers that exists; without one the connection makes its
                 own, which is deleted when it is closed.
             transaction: "single" if the destination is transactional.
 
         Raises:
-            ReceiveTimeout: no answer came in `timeout` seconds.
+            ReceiveTimeout: no answer came in that time.
         """
         return await self._connection.call(
             self._logic.request,
-            timeout,
+            seconds("timeout", timeout),
             destination,
-            message,
+            message_of(message),
             response_queue,
-            transaction_number(transaction),
+            transaction_number(transaction, self._connection.link),
         )
 
     async def reply(
         self,
         request: ReceivedMessage,
-        message: Message,
+        message: Message | str | bytes,
         transaction: Transaction | str | None = None,
     ) -> None:
         """Answer a message: to its response queue, with its id as the correlation id.
@@ -276,7 +292,7 @@ class QueueManager:
         Raises:
             ValueError: it names no response queue.
         """
-        destination, answer = reply_to(request, message)
+        destination, answer = reply_to(request, message_of(message))
         await self.send(destination, answer, transaction)
 
     def producer(self, name: str) -> Producer:

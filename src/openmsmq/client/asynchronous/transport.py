@@ -120,7 +120,7 @@ def _finish(future: "asyncio.Future[None]") -> None:
         future.set_result(None)
 
 
-async def open_transport(address: Address, timeout: float) -> Transport:
+async def open_transport(address: Address, timeout: float | None) -> Transport:
     """Connect to a queue manager.
 
     Raises:

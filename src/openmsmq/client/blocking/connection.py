@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from openmsmq.client.address import Address, TcpAddress
+from openmsmq.client.arguments import message_of, several
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.logic.link import Link
 from openmsmq.client.logic.operations import Operation
+from openmsmq.client.logic.patience import Patience, may_start
 from openmsmq.client.logic.queue import OpenHandle, QueueLogic
 from openmsmq.client.message import Message
 
@@ -18,9 +20,6 @@ from .transport import LINGER_SECONDS, Transport, open_transport
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-FIRST_PAUSE: Final = 0.05
-LONGEST_PAUSE: Final = 1.0
 
 
 def run(transport: Transport, operation: Operation[T]) -> T:
@@ -51,14 +50,27 @@ def run(transport: Transport, operation: Operation[T]) -> T:
 class Connection:
     """What the queues and transactions of a blocking client share."""
 
-    def __init__(self, address: Address, *, timeout: float, reconnect: bool) -> None:
+    def __init__(
+        self, address: Address, *, timeout: float | None, wait: float | None, reconnect: bool
+    ) -> None:
         self.address: Final = address
         self.link: Final = Link(time.monotonic, reconnects=reconnect)
         self._timeout = timeout
         self._closed = False
         self._opening = threading.Lock()
         self._last_ship = 0.0
-        self._transport = self._open()
+        self._transport = self._open_first(wait)
+
+    def _open_first(self, wait: float | None) -> Transport:
+        """Connect, and wait for the queue manager to start if that is wanted."""
+        patience = Patience(wait, time.monotonic())
+        while True:
+            try:
+                return self._open()
+            except ConnectionLost as exc:
+                if not may_start(exc) or (pause := patience.next_pause(time.monotonic())) is None:
+                    raise
+            time.sleep(pause)
 
     def _open(self) -> Transport:
         transport = open_transport(self.address, self._timeout)
@@ -122,7 +134,8 @@ class Connection:
             except ConnectionLost:
                 if not self.link.reconnects or self._closed:
                     raise
-            self._await_return(deadline)
+            timeout = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+            self._await_return(Patience(timeout, time.monotonic()))
             timeout = None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
     def _ready(self) -> Transport:
@@ -138,17 +151,15 @@ class Connection:
                 self._transport = self._open()
         return self._transport
 
-    def _await_return(self, deadline: float | None) -> None:
-        pause = FIRST_PAUSE
+    def _await_return(self, patience: Patience) -> None:
         while True:
             try:
                 self._ready()
             except ConnectionLost:
-                left = None if deadline is None else deadline - time.monotonic()
-                if self._closed or (left is not None and left <= 0):
+                pause = patience.next_pause(time.monotonic())
+                if self._closed or pause is None:
                     raise
-                time.sleep(pause if left is None else min(pause, left))
-                pause = min(2 * pause, LONGEST_PAUSE)
+                time.sleep(pause)
             else:
                 return
 
@@ -169,14 +180,17 @@ class Connection:
         if full or not (transport.lingers or transaction):
             self._pace(transport, ship=full)
 
-    def send_many(self, queue: QueueLogic, messages: Iterable[Message], transaction: int) -> int:
+    def send_many(
+        self, queue: QueueLogic, messages: Iterable[Message | str | bytes], transaction: int
+    ) -> int:
         """Send messages with many on their way; return how many, when all are accepted."""
+        several("messages", messages, "messages")
         transport, handle = self._sender(queue)
         build, number = handle.builder(transaction), handle.number
         add_packet, lock = transport.session.add_packet, transport.lock
         count = 0
         for message in messages:
-            packet = build(message)
+            packet = build(message if type(message) is Message else message_of(message))
             with lock:
                 full = add_packet(number, transaction, packet)
             count += 1

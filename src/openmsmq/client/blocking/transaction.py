@@ -3,6 +3,7 @@
 from types import TracebackType
 from typing import Self
 
+from openmsmq.client.logic.link import Link
 from openmsmq.client.logic.transaction import TransactionLogic
 
 from .connection import Connection
@@ -39,6 +40,14 @@ class Transaction:
             ConnectionLost: it was lost with its connection, which aborted it.
         """
         return self._logic.number
+
+    def _number_on(self, link: Link) -> int:
+        """What stands for it in requests of a queue of the same connection.
+
+        Raises:
+            ValueError: it belongs to another connection.
+        """
+        return self._logic.number_on(link)
 
     def commit(self) -> None:
         """Make everything take effect; returns when it is on disk.

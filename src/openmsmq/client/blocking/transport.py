@@ -202,7 +202,7 @@ def _poll(sock: socket.socket, events: int) -> select.poll:
     return poll
 
 
-def open_transport(address: Address, timeout: float) -> Transport:
+def open_transport(address: Address, timeout: float | None) -> Transport:
     """Connect to a queue manager.
 
     Raises:
@@ -218,7 +218,7 @@ def open_transport(address: Address, timeout: float) -> Transport:
     return Transport(sock, Session(str(address)), tls)
 
 
-def _connect_unix(address: UnixAddress, timeout: float) -> socket.socket:
+def _connect_unix(address: UnixAddress, timeout: float | None) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         sock.settimeout(timeout)
@@ -229,7 +229,7 @@ def _connect_unix(address: UnixAddress, timeout: float) -> socket.socket:
     return sock
 
 
-def _connect_tcp(address: TcpAddress, timeout: float) -> "tuple[socket.socket, Tls]":
+def _connect_tcp(address: TcpAddress, timeout: float | None) -> "tuple[socket.socket, Tls]":
     from .tls import Tls
 
     sock = socket.create_connection((address.host, address.port), timeout)

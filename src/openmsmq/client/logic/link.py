@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from openmsmq.client.arguments import checked
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.protocol.local import messages as local
+from openmsmq.wire.sid import SID
 
 from .operations import Operation, Wait, done
 from .packets import Sender
@@ -23,13 +25,13 @@ class Identity:
     Attributes:
         name: its computer name.
         guid: its GUID, as messages that it sent have it in their ids.
-        sid: who it takes the client for.
+        sid: who it takes the client for, such as S-1-22-1-1000 for user 1000.
         version: of its program.
     """
 
     name: str
     guid: str
-    sid: bytes
+    sid: str
     version: str
 
 
@@ -65,8 +67,11 @@ class Link:
         if reply is None:
             raise session.lose(f"{session.description} has not answered in time.")
         told = done(reply)
-        self.identity = Identity(told["name"], told["guid"], told["sid"], told["version"])
-        self.sender = Sender(computer_name=self.identity.name, sid=self.identity.sid)
+        sid: bytes = told["sid"]
+        self.identity = Identity(
+            told["name"], told["guid"], str(SID.parse(sid)[0]), told["version"]
+        )
+        self.sender = Sender(computer_name=self.identity.name, sid=sid)
         if self._last is not None and self._last.fate_unknown:
             self._untold = self._last
         self.session = self._last = session
@@ -91,10 +96,11 @@ class Link:
 
         Raises:
             QueueError: it was refused, or a message sent before was.
+            TypeError: an argument has another type than the request takes.
         """
         session = self.session
         session.check()
-        request = kind(session.next_id(), *fields)
+        request = checked(kind(session.next_id(), *fields))
         session.post(request)
         return done((yield Wait(request.id)))
 

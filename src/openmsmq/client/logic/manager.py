@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import msgspec
 
+from openmsmq.client.arguments import several
 from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.message import Message
 from openmsmq.client.properties import Info
@@ -46,12 +47,14 @@ class ManagerLogic:
     def create_queue(
         self, path: str, properties: Info, *, exist_ok: bool = False
     ) -> Operation[QueueLogic]:
-        """Create a queue."""
+        """Create a queue, or take one that exists and has these properties."""
         try:
             yield from self.link.call(local.CreateQueue, path, properties)
         except QueueError as exc:
             if not exist_ok or exc.code != Hresult.MQ_ERROR_QUEUE_EXISTS:
                 raise
+            if properties:
+                check_same(path, properties, (yield from self.queue_info(path)))
         return QueueLogic(self.link, path)
 
     def open_queue(self, name: str, access: str, share: str) -> Operation[QueueLogic]:
@@ -80,6 +83,7 @@ class ManagerLogic:
         self, path: str, principal: str, rights: Iterable[str], *, deny: bool, revoke: bool
     ) -> Operation[list[Info]]:
         """Change what a principal may do with a queue; return what is in force."""
+        several("rights", rights, "words")
         return self.link.call(local.Grant, path, principal, list(rights), deny, revoke)
 
     # The queue manager itself
@@ -166,6 +170,36 @@ class ManagerLogic:
                 self._responses = None
                 raise
         return responses
+
+
+def check_same(path: str, wanted: Info, info: Info) -> None:
+    """Refuse a queue that exists with other properties than those that are wanted.
+
+    Raises:
+        QueueError: MQ_ERROR_QUEUE_EXISTS; the text names the differences.
+    """
+    different = [
+        f"{name} is {property_text(info[name])} instead of {property_text(value)}"
+        for name, value in wanted.items()
+        if property_text(info[name]) != property_text(value)
+    ]
+    if different:
+        raise QueueError(
+            Hresult.MQ_ERROR_QUEUE_EXISTS,
+            f"{path} exists with other properties: {', '.join(different)}",
+        )
+
+
+def property_text(value: object) -> str:
+    """A property of a queue as people write it; a GUID in any form has the same text."""
+    if value is None:
+        return "none"
+    if isinstance(value, str):
+        try:
+            return str(UUID(value))
+        except ValueError:
+            return f"'{value}'"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def reply_to(request: ReceivedMessage, message: Message) -> tuple[str, Message]:

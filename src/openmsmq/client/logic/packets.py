@@ -10,7 +10,7 @@ from openmsmq.client.message import (
     acknowledge_flags,
     correlation_bytes,
 )
-from openmsmq.wire.base_header import INFINITE
+from openmsmq.client.property_check import check_properties, wire_seconds
 from openmsmq.wire.format_name import parse_format_name
 from openmsmq.wire.message_enums import SenderIdType
 from openmsmq.wire.path_name import PathName
@@ -98,6 +98,8 @@ class Family:
         shape = self._shapes.get(key)
         if shape is not None:
             return b"".join((shape[0], body, shape[1]))
+        if not isinstance(label, str):
+            raise TypeError(f"label: text is taken, not {type(label).__name__}")
         packet = self._template.build(body, label)
         self._keep(key, packet)
         return packet
@@ -188,17 +190,18 @@ class PacketBuilder:
         return family
 
     def _template(self, message: Message, body_type: int) -> UserMessageTemplate:
+        check_properties(message)
         if message.delivery not in DELIVERY_WORDS:
             raise ValueError(f"delivery: {message.delivery!r} is not 'express' or 'recoverable'")
-        trace = UUID(message.trace_queue) if message.trace_queue else None
+        trace = trace_guid(message.trace_queue)
         sender = self._sender
         return UserMessageTemplate(
             destination_queue=self._destination,
             admin_queue=sender.address(message.admin_queue),
             response_queue=sender.address(message.response_queue),
             priority=message.priority,
-            time_to_reach_queue=wire_seconds(message.time_to_reach_queue),
-            time_to_be_received=wire_seconds(message.time_to_be_received),
+            time_to_reach_queue=wire_seconds("time_to_reach_queue", message.time_to_reach_queue),
+            time_to_be_received=wire_seconds("time_to_be_received", message.time_to_be_received),
             delivery_mode=DELIVERY_WORDS[message.delivery],
             negative_journaling=message.dead_letter,
             positive_journaling=message.journal,
@@ -214,6 +217,15 @@ class PacketBuilder:
         )
 
 
-def wire_seconds(seconds: int | None) -> int:
-    """Seconds as the wire has them; None never ends."""
-    return INFINITE if seconds is None else seconds
+def trace_guid(value: str | UUID | None) -> UUID | None:
+    """The public queue that gets reports.
+
+    Raises:
+        ValueError: it is no GUID.
+    """
+    if value is None or isinstance(value, UUID):
+        return value
+    try:
+        return UUID(value)
+    except ValueError:
+        raise ValueError(f"trace_queue: {value!r} is not a GUID") from None

@@ -7,6 +7,7 @@ back in place: when the loop ends, or when the client is gone.
 
 from typing import Final
 
+from openmsmq.client.arguments import whole
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.messages import MAX_MESSAGES
@@ -28,8 +29,7 @@ class Prefetch:
     """
 
     def __init__(self, queue: QueueLogic, size: int) -> None:
-        if size < 1:
-            raise ValueError(f"prefetch: {size} is less than 1")
+        whole("prefetch", size)
         self._queue = queue
         self._chunk = min(max(size // 2, 1), MAX_MESSAGES)
         # With one message at a time nothing may be locked behind the caller's back.

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+from openmsmq.client.arguments import checked, several, whole
 from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.message import Message
 from openmsmq.client.properties import Info
@@ -208,10 +209,8 @@ class QueueLogic:
         self, timeout: float | None, count: int, transaction: int
     ) -> Operation[list[ReceivedMessage]]:
         """Take up to `count` messages; wait for the first only."""
-        if count < 1:
-            raise ValueError(f"count: {count} is less than 1")
         try:
-            return (yield from self._take(timeout, count, transaction))
+            return (yield from self._take(timeout, whole("count", count), transaction))
         except ReceiveTimeout:
             return []
 
@@ -312,14 +311,16 @@ class QueueLogic:
         session = self.link.session
         session.check()
         two_phase = receive and not transaction
-        request = local.Lookup(
-            session.next_id(),
-            handle.number,
-            lookup_id,
-            relation,
-            receive,
-            transaction,
-            two_phase,
+        request = checked(
+            local.Lookup(
+                session.next_id(),
+                handle.number,
+                lookup_id,
+                relation,
+                receive,
+                transaction,
+                two_phase,
+            )
         )
         session.post(request)
         reply = yield from wait_for_read(
@@ -399,6 +400,7 @@ class QueueLogic:
         progress: Progress | None,
     ) -> Operation[int]:
         """Move messages by lookup id, or the first `count`, or all; return how many."""
+        several("lookup_ids", lookup_ids, "lookup ids")
         source = yield from self.opened("receive")
         to = yield from target.opened("move")
         moved: int = 0

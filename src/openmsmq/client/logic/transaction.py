@@ -52,6 +52,16 @@ class TransactionLogic:
             )
         return self._number
 
+    def number_on(self, link: Link) -> int:
+        """What stands for it in requests on this link.
+
+        Raises:
+            ValueError: it belongs to another one.
+        """
+        if link is not self._link:
+            raise ValueError("transaction: it belongs to another connection")
+        return self.number
+
     def end(self, *, commit: bool) -> Operation[None]:
         """Let everything take effect, or nothing.
 
@@ -80,24 +90,46 @@ class TransactionLogic:
             session.forget_failures(number)
 
 
-class Numbered(Protocol):
+class OwnTransaction(Protocol):
     """A transaction of either client."""
 
-    @property
-    def number(self) -> int:
-        """What stands for it in requests."""
+    def _number_on(self, link: Link) -> int:
+        """What stands for it in requests on this link."""
 
 
-def transaction_number(transaction: Numbered | str | None) -> int:
-    """The number that stands for a transaction in requests.
+def open_transaction_number(transaction: OwnTransaction | None, link: Link) -> int:
+    """The number that stands for a transaction in requests; 0 for none.
 
     Raises:
-        ValueError: neither a transaction nor "single".
+        TypeError: not a transaction.
+        ValueError: a transaction of another connection.
     """
     if transaction is None:
         return 0
+    number_on = getattr(type(transaction), "_number_on", None)
+    if number_on is None:
+        raise TypeError(_refusal(transaction, "a Transaction is taken"))
+    number: int = number_on(transaction, link)
+    return number
+
+
+def transaction_number(transaction: OwnTransaction | str | None, link: Link) -> int:
+    """The number that stands for a transaction in requests; "single" is one for a send alone.
+
+    Raises:
+        TypeError: neither a transaction nor "single".
+        ValueError: another word, or a transaction of another connection.
+    """
     if not isinstance(transaction, str):
-        return transaction.number
+        if transaction is None or hasattr(type(transaction), "_number_on"):
+            return open_transaction_number(transaction, link)
+        raise TypeError(_refusal(transaction, 'a Transaction or "single" is taken'))
     if transaction == "single":
         return SINGLE
-    raise ValueError(f"transaction: {transaction!r} is neither a transaction nor 'single'")
+    raise ValueError(f'transaction: {transaction!r} is neither a Transaction nor "single"')
+
+
+def _refusal(given: object, taken: str) -> str:
+    shown = repr(given) if isinstance(given, bool | int | str) else type(given).__name__
+    hint = "; await it first" if hasattr(type(given), "__await__") else ""
+    return f"transaction: {taken}, from QueueManager.transaction(), not {shown}{hint}"

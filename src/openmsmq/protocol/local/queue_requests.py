@@ -180,6 +180,7 @@ def describe_queue(session: LocalSession, queue: Queue) -> dict[str, Any]:
         "privacy": settings.privacy_level.name.lower(),
         "base_priority": settings.base_priority,
         "multicast": settings.multicast_address,
+        "type": f"{{{str(settings.type).upper()}}}",
         "created_time": settings.create_time,
         "modified_time": settings.modify_time,
         "messages": queue.count,

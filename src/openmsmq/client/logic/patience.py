@@ -1,0 +1,37 @@
+"""Waiting for a queue manager to start or to come back."""
+
+from socket import gaierror
+from typing import Final
+
+from openmsmq.client.errors import ConnectionLost
+
+FIRST_PAUSE: Final = 0.05
+LONGEST_PAUSE: Final = 1.0
+
+
+class Patience:
+    """How long to wait before the next try; the pauses grow.
+
+    Args:
+        seconds: for how long to try in all; None for ever.
+        now: monotonic time.
+    """
+
+    def __init__(self, seconds: float | None, now: float) -> None:
+        self._deadline = None if seconds is None else now + seconds
+        self._pause = FIRST_PAUSE
+
+    def next_pause(self, now: float) -> float | None:
+        """Seconds until the next try; None when the time is over."""
+        left = None if self._deadline is None else self._deadline - now
+        if left is not None and left <= 0:
+            return None
+        pause, self._pause = self._pause, min(2 * self._pause, LONGEST_PAUSE)
+        return pause if left is None else min(pause, left)
+
+
+def may_start(error: ConnectionLost) -> bool:
+    """Whether waiting may help: nobody listens there yet, or the host is not known yet."""
+    return isinstance(
+        error.__cause__, FileNotFoundError | ConnectionError | TimeoutError | gaierror
+    )
