@@ -1,13 +1,14 @@
 """A queue manager with a store and a clock, driven by hand: no loop, no thread, no sleep."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeVar
 from uuid import UUID
 
 import pytest
 
-from openmsmq.core.events import Event
+from openmsmq.core.events import Event, ReadEnded, ReadSatisfied
 from openmsmq.core.initialization import MachineIdentity, Provisioning
 from openmsmq.core.local_queue_manager import LocalQueueManager
 from openmsmq.core.message import Message
@@ -72,6 +73,19 @@ def bodies(read: Read | WaitingRead) -> list[bytes]:
 def refused(name: str) -> pytest.RaisesExc[QueueError]:
     """Expect the error with this name."""
     return pytest.raises(QueueError, match=rf"{name}\b")
+
+
+@dataclass(frozen=True)
+class Tag:
+    """Names a waiting read; its end is looked for among the events, no engine tells of it."""
+
+    name: object
+
+    def satisfied(self, event: ReadSatisfied) -> None:
+        raise AssertionError(event)
+
+    def ended(self, event: ReadEnded) -> None:
+        raise AssertionError(event)
 
 
 class FakeKeys:

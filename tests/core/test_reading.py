@@ -1,7 +1,7 @@
 """Receiving and peeking without a cursor ([MS-MQDMPR] 3.1.7.1.10-12, 15)."""
 
 import pytest
-from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, USER, Harness, bodies, refused
+from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, USER, Harness, Tag, bodies, refused
 
 from openmsmq.core.events import MessagesDeleted, ReadEnded, ReadSatisfied
 from openmsmq.core.message import PositionState
@@ -103,12 +103,12 @@ def test_an_endless_timeout_is_as_good_as_none(harness: Harness) -> None:
 def test_a_wait_is_registered_with_what_the_caller_gave(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
     cursor = harness.qm.open_cursor(descriptor)
-    receive = harness.qm.dequeue_many(descriptor, timeout=5, tag="one")
+    receive = harness.qm.dequeue_many(descriptor, timeout=5, tag=Tag("one"))
     peek = harness.qm.peek_many(descriptor, timeout=6, cursor=cursor)
     assert list(harness.qm.find_queue(ORDERS).waiting) == [receive, peek]
     assert isinstance(receive, WaitingRead)
     assert isinstance(peek, WaitingRead)
-    assert (receive.destructive, receive.tag, receive.cursor) == (True, "one", None)
+    assert (receive.destructive, receive.tag, receive.cursor) == (True, Tag("one"), None)
     assert (peek.destructive, peek.tag, peek.cursor) == (False, None, cursor)
     assert harness.qm.next_timer() == harness.now + 5
 
@@ -168,9 +168,9 @@ def test_a_transaction_goes_before_two_phase(harness: Harness) -> None:
 @SPEC("MQDMPR-3.1.7.1.11-03")
 def test_a_two_phase_read_waits_with_its_tag_and_can_be_cancelled(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
-    read = harness.qm.dequeue_many(descriptor, two_phase=True, tag=7)
+    read = harness.qm.dequeue_many(descriptor, two_phase=True, tag=Tag(7))
     assert isinstance(read, WaitingRead)
-    assert harness.qm.cancel(harness.qm.find_queue(ORDERS), 7, 5) == Hresult.MQ_OK
+    assert harness.qm.cancel(harness.qm.find_queue(ORDERS), Tag(7), 5) == Hresult.MQ_OK
     assert [event.code for event in harness.take_events(ReadEnded)] == [5]
     harness.qm.delete_queue(harness.qm.find_queue(ORDERS), caller=USER)
     with refused("MQ_ERROR_QUEUE_NOT_AVAILABLE"):

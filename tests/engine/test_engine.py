@@ -1,13 +1,21 @@
 """The turn: writes one at a time, events until none is left, timers of all parts."""
 
 import pytest
-from tests.core.harness import ORDERS, START_UTC, USER
+from tests.core.harness import ORDERS, RECEIVE, SEND, START_UTC, USER, packet
 from tests.service.fake_store import FakeStep, FakeStore
 from tests.service.hosted import make_manager
 
-from openmsmq.core.events import Event, FlowControlChanged, OutgoingAvailable, QueueCreated
-from openmsmq.engine.engine import LOOK_SECONDS, QUIET_SECONDS, Engine
+from openmsmq.core.events import (
+    Event,
+    FlowControlChanged,
+    OutgoingAvailable,
+    QueueCreated,
+    ReadEnded,
+    ReadSatisfied,
+)
+from openmsmq.engine.engine import LOOK_SECONDS, MAX_WAITING_BYTES, QUIET_SECONDS, Engine
 from openmsmq.wire.errors import StoreError
+from openmsmq.wire.hresult import Hresult
 
 
 class FakeTransport:
@@ -138,6 +146,44 @@ def test_what_an_output_causes_is_heard_and_sent_in_the_same_turn() -> None:
     assert rounds == [0, 1]
 
 
+class Owner:
+    """Notes how its read ended."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def satisfied(self, event: ReadSatisfied) -> None:
+        self.events.append(event)
+
+    def ended(self, event: ReadEnded) -> None:
+        self.events.append(event)
+
+
+def test_the_owner_of_a_waiting_read_is_told_of_its_end() -> None:
+    case = Case()
+    manager = case.engine.manager
+    case.change()
+    descriptor = manager.open_queue(ORDERS, RECEIVE, caller=USER)
+    owners = [Owner(), Owner()]
+    reads = [
+        manager.dequeue_many(descriptor, timeout=5.0, tag=tag)
+        for tag in (owners[0], None, owners[1], None)
+    ]
+    sending = manager.open_queue(ORDERS, SEND, caller=USER)
+    manager.enqueue_many(sending, [packet(b"one"), packet(b"two")])
+    case.engine.work()
+    (satisfied,) = owners[0].events
+    assert isinstance(satisfied, ReadSatisfied)
+    assert satisfied.read is reads[0]
+    assert owners[1].events == []
+    case.engine.handle_timer(now=1005.0, utc=START_UTC + 1005.0)
+    case.engine.work()
+    (ended,) = owners[1].events
+    assert isinstance(ended, ReadEnded)
+    assert ended.code == Hresult.MQ_ERROR_IO_TIMEOUT
+    assert len(owners[0].events) == 1
+
+
 def test_the_store_writes_for_itself_only_after_a_quiet_time() -> None:
     case = Case()
     case.store.own_writes = 1
@@ -191,7 +237,7 @@ def test_a_store_without_steps_is_not_asked_all_the_time() -> None:
 
 def test_requests_wait_while_enough_waits_for_the_disk() -> None:
     case = Case()
-    case.engine.take_in(64 * 1024 * 1024 - 1)
+    case.engine.take_in(MAX_WAITING_BYTES - 1)
     assert not case.engine.saturated
     case.engine.take_in(1)
     assert case.engine.saturated

@@ -60,7 +60,7 @@ from .staging import Stages
 from .state import Packets, Scratch, Settings, State
 from .system_queues import create_connector_queues
 from .transactions import Transaction
-from .waiting import WaitingRead
+from .waiting import ReadOwner, WaitingRead
 
 if TYPE_CHECKING:
     from openmsmq.directory.interface import Directory
@@ -327,7 +327,7 @@ class QueueManager:
         cursor: Cursor | None = None,
         transaction: Transaction | None = None,
         two_phase: bool = False,
-        tag: object | None = None,
+        tag: ReadOwner | None = None,
     ) -> Read | WaitingRead:
         """Receive messages in queue order; with a cursor the one message that it says.
 
@@ -336,7 +336,7 @@ class QueueManager:
                 `WaitingRead` stands for the result, which an event brings.
             transaction: they are locked until it is decided.
             two_phase: they are locked until `end_many`.
-            tag: to cancel the wait by.
+            tag: is told of the end of the wait; also to cancel it by.
         """
         result = reading.dequeue_many(
             self.state,
@@ -391,7 +391,7 @@ class QueueManager:
         timeout: float | None = None,
         cursor: Cursor | None = None,
         next_message: bool = False,
-        tag: object | None = None,
+        tag: ReadOwner | None = None,
     ) -> Read | WaitingRead:
         """Look at the first messages, or through a cursor at its current or next one."""
         return reading.peek_many(
@@ -459,7 +459,7 @@ class QueueManager:
         settle(self.state)
         return purged
 
-    def cancel(self, queue: Queue, tag: object, code: int) -> int:
+    def cancel(self, queue: Queue, tag: ReadOwner | None, code: int) -> int:
         """End the waiting read with this tag; return MQ_OK or STATUS_NOT_FOUND."""
         return waits.cancel(self.state, queue, tag, code)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .queue import Queue
     from .state import State
     from .transactions import Transaction
+    from .waiting import ReadOwner
 
 ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
 _PURGED: Final = int(MessageClass.NACK_Q_PURGED)
@@ -58,7 +59,7 @@ def dequeue_many(
     cursor: Cursor | None,
     transaction: Transaction | None,
     two_phase: bool,
-    tag: object | None,
+    tag: ReadOwner | None,
 ) -> Read | WaitingRead:
     """Take messages from the front of the queue, or the one that the cursor says.
 
@@ -227,7 +228,7 @@ def peek_many(
     timeout: float | None,
     cursor: Cursor | None,
     next_message: bool,
-    tag: object | None,
+    tag: ReadOwner | None,
 ) -> Read | WaitingRead:
     """Look at the first messages, or at the one that the cursor says, without taking them.
 

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from .cursor import Cursor
+    from .events import ReadEnded, ReadSatisfied
     from .open_queue import OpenQueueDescriptor
     from .transactions import Transaction
+
+
+class ReadOwner(Protocol):
+    """Whoever asked for a read that waits; one for each read, which is cancelled by it."""
+
+    def satisfied(self, event: ReadSatisfied) -> None:
+        """The read got messages."""
+
+    def ended(self, event: ReadEnded) -> None:
+        """The read ended without a message."""
 
 
 class WaitingRead:
     """WaitingMessageReadOperation: a read that found nothing and waits its turn.
 
-    It ends once: `ReadSatisfied` or `ReadEnded` among the events names it.
+    It ends once: `ReadSatisfied` or `ReadEnded` among the events names it, and the engine tells
+    its owner.
     """
 
     __slots__ = (
@@ -34,7 +46,7 @@ class WaitingRead:
         descriptor: OpenQueueDescriptor,
         *,
         destructive: bool,
-        tag: object | None,
+        tag: ReadOwner | None,
         cursor: Cursor | None,
         max_count: int,
         max_bytes: int,
@@ -43,7 +55,7 @@ class WaitingRead:
     ) -> None:
         self.descriptor = descriptor
         self.destructive = destructive
-        # Chosen by the caller, to cancel the read by.
+        # Who is told of its end; also what it is cancelled by.
         self.tag = tag
         self.cursor = cursor
         self.max_count = max_count

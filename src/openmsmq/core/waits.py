@@ -8,7 +8,7 @@ from openmsmq.wire.hresult import Hresult
 from .events import ReadEnded
 from .queue import Queue
 from .state import State
-from .waiting import WaitingRead
+from .waiting import ReadOwner, WaitingRead
 
 STATUS_NOT_FOUND = 0xC0000225
 
@@ -61,7 +61,7 @@ def expire_waits(state: State) -> None:
             end_reads(state, queue, (read,), Hresult.MQ_ERROR_IO_TIMEOUT)
 
 
-def cancel(state: State, queue: Queue, tag: object, code: int) -> int:
+def cancel(state: State, queue: Queue, tag: ReadOwner | None, code: int) -> int:
     """Cancel Waiting Message Read Request; return MQ_OK or STATUS_NOT_FOUND."""
     for read in queue.waiting:
         if read.tag is not None and read.tag == tag:

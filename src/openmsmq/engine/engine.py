@@ -3,8 +3,8 @@
 How to drive it
     1. `enter` with the time, then let something come in: bytes for a protocol, a request of a
        client, an operation of the queue manager.
-    2. `work`: events reach their listeners and the transports, then the outputs send what they
-       have.
+    2. `work`: events reach the owners of waiting reads, listeners and transports, then the outputs
+       send what they have.
     3. `take_write`: if it returns a write, carry out `store.write`, in any thread, then `enter`
        and `written`: what waited for that batch at the gate is released. Then `work` again.
     4. `handle_timer` when `next_timer` says so, then `work`.
@@ -18,14 +18,13 @@ How to drive it
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
-from openmsmq.core.events import Event
+from openmsmq.core.events import Event, ReadEnded, ReadSatisfied
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.protocol.transport import TRANSPORT_EVENTS, Transport
 from openmsmq.store.interface import Step, Store, Write
 
 from .gate import Gate
 
-# Bytes of requests that may wait for the disk before no more are carried out.
 MAX_WAITING_BYTES: Final = 64 * 1024 * 1024
 # What must fit besides everything begun before new messages are let in.
 ROOM_BYTES: Final = 4 * 1024 * 1024
@@ -40,11 +39,16 @@ Action = Callable[[], None]
 
 
 class Engine:
-    """Drives one queue manager over one store."""
+    """Drives one queue manager over one store.
+
+    Args:
+        max_waiting_bytes: of requests that may wait for the disk before no more are carried out.
+    """
 
     __slots__ = (
         "_listeners",
         "_look_at",
+        "_max_waiting_bytes",
         "_now",
         "_outputs",
         "_quiet_at",
@@ -58,18 +62,24 @@ class Engine:
         "manager",
     )
 
-    def __init__(self, manager: QueueManager, store: Store) -> None:
+    def __init__(
+        self, manager: QueueManager, store: Store, *, max_waiting_bytes: int = MAX_WAITING_BYTES
+    ) -> None:
         self.manager = manager
         self.gate = Gate()
         self._store = store
         self._transports: list[Transport] = []
-        self._listeners: dict[type[Event], list[Listener]] = {}
+        self._listeners: dict[type[Event], list[Listener]] = {
+            ReadSatisfied: [tell_satisfied],
+            ReadEnded: [tell_ended],
+        }
         self._outputs: list[Action] = []
         self._now = 0.0
         self._writing: tuple[int, Write] | None = None
         self._quiet_at: float | None = None
         self._step: Step | None = None
         self._look_at = 0.0
+        self._max_waiting_bytes = max_waiting_bytes
         self._waiting_bytes = 0
         self._when_free: list[Action] = []
 
@@ -101,7 +111,7 @@ class Engine:
     @property
     def saturated(self) -> bool:
         """Whether enough waits for the disk: no more requests for now."""
-        return self._waiting_bytes >= MAX_WAITING_BYTES
+        return self._waiting_bytes >= self._max_waiting_bytes
 
     def when_free(self, action: Action) -> None:
         """Call back once it is not saturated any more."""
@@ -223,3 +233,15 @@ class Engine:
             self.manager.handle_timer(now=now, utc=utc)
         for transport in self._transports:
             transport.handle_timer(now=now)
+
+
+def tell_satisfied(event: ReadSatisfied) -> None:
+    """Tell whoever waited what the read got."""
+    if event.read.tag is not None:
+        event.read.tag.satisfied(event)
+
+
+def tell_ended(event: ReadEnded) -> None:
+    """Tell whoever waited that there is nothing."""
+    if event.read.tag is not None:
+        event.read.tag.ended(event)

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
-from openmsmq.core.events import ReadEnded, ReadSatisfied
+from openmsmq.engine.hosted_session import HostedSession
 from openmsmq.net.local.connection import LocalConnection, Session
 from openmsmq.net.local.credentials import peer_credentials
 from openmsmq.net.local.listeners import UnixListener, listen_tls, listen_unix
 from openmsmq.net.tls_listener import TlsListener
-from openmsmq.protocol.local import dispatch
-from openmsmq.protocol.local.session import LocalSession, ReadTag, Service
+from openmsmq.protocol.local.session import LocalSession, Service
 from openmsmq.security.caller import Caller
 from openmsmq.wire.errors import ConfigError, ProtocolViolation
 
@@ -35,42 +34,6 @@ LINGER_SECONDS: Final = 1.0
 LINGER_POLL_SECONDS: Final = 0.01
 
 
-class HostedSession:
-    """A session that tells the time before each request, and the host how much there was."""
-
-    def __init__(self, host: Host, session: LocalSession) -> None:
-        self._host = host
-        self._session = session
-
-    @property
-    def greeted(self) -> bool:
-        return self._session.greeted
-
-    @property
-    def busy(self) -> bool:
-        return bool(self._session.long)
-
-    def receive(self, payload: memoryview) -> None:
-        self._host.tick()
-        self._host.engine.take_in(len(payload))
-        dispatch.receive(self._session, payload)
-
-    def step(self) -> None:
-        self._host.tick()
-        dispatch.step(self._session)
-
-    def pause(self) -> None:
-        self._session.pause()
-
-    def resume(self) -> None:
-        self._host.tick()
-        self._session.resume()
-
-    def close(self) -> None:
-        self._host.tick()
-        self._session.close()
-
-
 class LocalServer:
     """Accepts the clients of one queue manager."""
 
@@ -83,8 +46,6 @@ class LocalServer:
         self._connections: set[LocalConnection] = set()
         self.counters: Counter[str] = Counter()
         """Clients that came, were refused, broke the protocol, or met a fault of ours."""
-        host.engine.listen(ReadSatisfied, self._read_satisfied)
-        host.engine.listen(ReadEnded, self._read_ended)
 
     @property
     def clients(self) -> int:
@@ -109,7 +70,7 @@ class LocalServer:
         self._connections.add(connection)
         self.counters["connected"] += 1
         log_event(CLIENT_CONNECTED, sid=caller.sid if caller is not None else "token")
-        return HostedSession(self._host, session)
+        return HostedSession(self._host.engine, self._host.tick, session)
 
     def when_durable(self, depends: int, action: Callable[[Any], None], argument: object) -> None:
         self._host.when_durable(depends, action, argument)
@@ -143,18 +104,6 @@ class LocalServer:
         if connection in self._connections:
             self._connections.discard(connection)
             log_event(CLIENT_LEFT)
-
-    # What happens in the queue manager
-
-    def _read_satisfied(self, event: ReadSatisfied) -> None:
-        tag = event.read.tag
-        if isinstance(tag, ReadTag):
-            tag.session.read_satisfied(event, tag.request)
-
-    def _read_ended(self, event: ReadEnded) -> None:
-        tag = event.read.tag
-        if isinstance(tag, ReadTag):
-            tag.session.read_ended(event, tag.request)
 
     # Listening
 

@@ -7,11 +7,9 @@ from uuid import UUID
 from tests.core.harness import ADMINISTRATOR, ORDERS, STRANGER, USER, Harness, packet
 from tests.security.accounts import FakeAccounts
 
-from openmsmq.core.events import ReadEnded, ReadSatisfied
-from openmsmq.core.waiting import WaitingRead
 from openmsmq.protocol.local import dispatch
 from openmsmq.protocol.local import messages as local
-from openmsmq.protocol.local.session import BackupDone, LocalSession, ReadTag
+from openmsmq.protocol.local.session import BackupDone, LocalSession
 from openmsmq.security.caller import Caller
 from openmsmq.wire.hresult import Hresult, hresult_name
 from openmsmq.wire.queue_error import QueueError
@@ -80,13 +78,8 @@ class World:
         return client
 
     def turn(self) -> None:
-        """Hand out what happened, as the host does."""
-        for satisfied in self.core.take_events(ReadSatisfied):
-            session, request = tagged(satisfied.read)
-            session.read_satisfied(satisfied, request)
-        for ended in self.core.take_events(ReadEnded):
-            session, request = tagged(ended.read)
-            session.read_ended(ended, request)
+        """Hand out what happened."""
+        self.core.engine.work()
 
     def advance(self, seconds: float) -> None:
         self.core.advance(seconds)
@@ -185,9 +178,3 @@ def bodies(reply: object) -> list[bytes]:
         raise QueueError(reply.code, reply.text)
     assert isinstance(reply, local.Messages)
     return [UserMessage(each).body for each in reply.packets]
-
-
-def tagged(read: WaitingRead) -> tuple[LocalSession, int]:
-    """Whose read it is."""
-    assert isinstance(read.tag, ReadTag)
-    return read.tag.session, read.tag.request

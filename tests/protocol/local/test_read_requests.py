@@ -205,6 +205,15 @@ def test_a_read_is_cancelled_only_by_its_client(client: Client) -> None:
     assert len(client.replies(request)) == 1
 
 
+def test_a_read_that_has_messages_already_is_not_cancelled(client: Client) -> None:
+    request = client.make(local.Receive, client.open(), timeout=60.0)
+    client.post(request)
+    # Another client sends, and nothing has been handed out yet.
+    client.world.core.send(b"here")
+    assert client.value(local.Cancel, request.id) is False
+    assert bodies(client.replies(request)[0]) == [b"here"]
+
+
 # Two phases
 
 

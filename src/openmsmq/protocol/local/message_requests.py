@@ -237,10 +237,10 @@ def cancel(session: LocalSession, request: local.Cancel) -> None:
     read = session.waiting.get(request.request)
     cancelled = False
     if read is not None and read.descriptor.queue is not None:
-        session.manager.cancel(
-            read.descriptor.queue, read.tag, Hresult.MQ_ERROR_OPERATION_CANCELLED
-        )
-        cancelled = True
+        code = Hresult.MQ_ERROR_OPERATION_CANCELLED
+        # It may have got messages in this turn already; then its reply follows.
+        outcome = session.manager.cancel(read.descriptor.queue, read.tag, code)
+        cancelled = outcome == Hresult.MQ_OK
     session.done(request.id, cancelled)
 
 

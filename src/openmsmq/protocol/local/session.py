@@ -75,13 +75,25 @@ class Long(NamedTuple):
 
 
 class ReadTag:
-    """Marks a waiting read, so that its end finds the request."""
+    """Owns a waiting read (`core.waiting.ReadOwner`): its end answers the request."""
 
     __slots__ = ("request", "session")
 
     def __init__(self, session: "LocalSession", request: int) -> None:
         self.session = session
         self.request = request
+
+    def satisfied(self, event: ReadSatisfied) -> None:
+        """The read got messages."""
+        session = self.session
+        session.waiting.pop(self.request, None)
+        session.show(self.request, event.messages, event.packets, event.depends)
+
+    def ended(self, event: ReadEnded) -> None:
+        """The read ended without a message."""
+        session = self.session
+        session.waiting.pop(self.request, None)
+        session.answer(local.Failed(self.request, event.code, ""), event.depends)
 
 
 class LocalSession:
@@ -188,17 +200,7 @@ class LocalSession:
             )
         return found
 
-    # What happens later
-
-    def read_satisfied(self, event: ReadSatisfied, request: int) -> None:
-        """A waiting read of this client got messages."""
-        self.waiting.pop(request, None)
-        self.show(request, event.messages, event.packets, event.depends)
-
-    def read_ended(self, event: ReadEnded, request: int) -> None:
-        """A waiting read of this client ended without a message."""
-        self.waiting.pop(request, None)
-        self.answer(local.Failed(request, event.code, ""), event.depends)
+    # Whether the client reads its replies
 
     def pause(self) -> None:
         """The client does not read its replies: its waiting reads give way to others."""
