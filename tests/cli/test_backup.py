@@ -156,7 +156,7 @@ def test_a_store_in_use_is_not_checked(manager: Manager) -> None:
     outcome = run(["store", "check", "--data", str(manager.data)])
     assert outcome.code == 1
     assert f"is in use by process {manager.process.pid}" in outcome.err
-    assert "Remedy: Stop the queue manager first" in outcome.err
+    assert f"Remedy: Stop process {manager.process.pid}, or give" in outcome.err
 
 
 def test_no_store_is_refused(tmp_path: Path) -> None:

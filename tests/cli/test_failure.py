@@ -33,9 +33,9 @@ def test_a_refusal_without_detail_says_what_the_code_means() -> None:
     ("error", "name", "detail"),
     [
         (
-            ConnectionLost("no queue manager answers at /s: gone. Start one with `x`."),
+            ConnectionLost("no queue manager answers at /s: gone", remedy="Start one with `x`."),
             "MQ_ERROR_SERVICE_NOT_AVAILABLE",
-            "no queue manager answers at /s: gone.",
+            "no queue manager answers at /s: gone",
         ),
         (
             ConnectionLost("it hung up. Whether messages arrived is not known."),
@@ -43,7 +43,8 @@ def test_a_refusal_without_detail_says_what_the_code_means() -> None:
             "it hung up. Whether messages arrived is not known.",
         ),
         (StoreError("log: full"), "MQ_ERROR_MESSAGE_STORAGE_FAILED", "log: full"),
-        (ConfigError("address: wrong"), "MQ_ERROR", "address: wrong"),
+        (ConfigError("address: wrong"), "MQ_ERROR_INVALID_PARAMETER", "address: wrong"),
+        (MsmqError("something"), "MQ_ERROR", "something"),
     ],
 )
 def test_errors_without_a_code_get_the_one_that_fits(

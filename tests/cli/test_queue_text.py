@@ -56,7 +56,7 @@ def test_a_plain_queue_is_told_in_few_lines() -> None:
         "Messages": "0",
         "Quota": "none",
         "Journal quota": "none",
-        "Open": "0 times",
+        "Readers": "0",
         "Created": "1970-01-01 00:00:00 UTC",
         "GUID": "{0F8FAD5B-D9CB-469F-A165-70867728950E}",
     }
@@ -74,8 +74,8 @@ def test_a_plain_queue_is_told_in_few_lines() -> None:
         ({"quota": 1}, "Quota", "1.0 KiB"),
         ({"base_priority": -5}, "Base priority", "-5"),
         ({"subqueues": ["a", "b"]}, "Subqueues", "a, b"),
-        ({"readers": 1}, "Open", "1 time"),
-        ({"readers": 2, "waiting_reads": 1}, "Open", "2 times, 1 read waiting"),
+        ({"readers": 1}, "Readers", "1"),
+        ({"readers": 2, "waiting_reads": 1}, "Readers", "2, 1 read waiting"),
         ({"modified_time": 60}, "Changed", "1970-01-01 00:01:00 UTC"),
         (
             {"deleted": {"16384": 1200, "36863": 1}},

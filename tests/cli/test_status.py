@@ -113,7 +113,7 @@ def test_a_queue_manager_on_the_network_is_reached_with_a_token_from_a_file(
         there = ["status", "--json", "--socket", running.endpoints["local-tcp"]]
         outcome = run(there)
         assert outcome.code == 1
-        assert "OPENMSMQ_TOKEN_FILE can name a file with it" in outcome.err
+        assert "Set OPENMSMQ_TOKEN_FILE to a file with your token." in outcome.err
         token = tmp_path / "token"
         token.write_text("secret\n")
         monkeypatch.setenv("OPENMSMQ_TOKEN_FILE", str(token))

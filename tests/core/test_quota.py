@@ -5,6 +5,8 @@ from tests.core.harness import ORDERS, RECEIVE, USER, Harness, packet, refused
 
 from openmsmq.core.quota import EnqueueStatus
 from openmsmq.directory.objects import UNLIMITED
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.user_message import UserMessage
 
 SPEC = pytest.mark.spec
@@ -50,6 +52,27 @@ def test_the_quota_of_the_queue_manager_comes_first(harness: Harness) -> None:
     assert enqueue(other, big(KILOBYTE)) == EnqueueStatus.OK
     assert enqueue(other, big(200)) == EnqueueStatus.QUEUE_MANAGER_QUOTA
     assert (queue.count, other.count) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("machine_quota", "throttled", "detail", "remedy"),
+    [
+        (UNLIMITED, True, "the disk with the data directory is full", "Free space on the disk"),
+        (UNLIMITED, False, "over the quota of the queue", r"queue set '.\private$\small' --quota"),
+        (0, False, "over the quota of the queue manager", "raise quota_kilobytes"),
+    ],
+)
+def test_a_refusal_says_which_room_is_used_up(
+    harness: Harness, *, machine_quota: int, throttled: bool, detail: str, remedy: str
+) -> None:
+    harness.create(r".\private$\small", quota=0)
+    harness.qm.state.manager.queue_manager_quota = machine_quota
+    harness.qm.outgoing.set_throttled(throttled=throttled)
+    with pytest.raises(QueueError) as caught:
+        harness.send(b"x", name=r".\private$\small")
+    assert caught.value.code == Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES
+    assert caught.value.detail.endswith(detail)
+    assert remedy in caught.value.remedy
 
 
 @SPEC("MQDMPR-3.1.7.1.9-01")

@@ -25,6 +25,8 @@ from tests.service.threaded import Threaded, threaded
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import frame
 from openmsmq.security.caller import unix_user_sid
+from openmsmq.security.principals import describe_principal
+from openmsmq.service.accounts import UnixAccounts
 from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.queue_error import QueueError
 
@@ -496,14 +498,32 @@ def test_a_client_over_tcp_is_known_by_its_token(tmp_path: Path, authority: Auth
 
 @pytest.mark.parametrize("token", ["", "guess"])
 def test_an_unknown_token_is_refused_over_tcp(
-    tmp_path: Path, authority: Authority, token: str
+    tmp_path: Path, authority: Authority, token: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with threaded(tmp_path, **over_tcp(tmp_path, authority)) as running:
+    with (
+        caplog.at_level(logging.WARNING, "openmsmq"),
+        threaded(tmp_path, **over_tcp(tmp_path, authority)) as running,
+    ):
         address = running.process.endpoints["local-tcp"]
         with RawClient.connect_tls(address, authority.file) as client:
             with pytest.raises(QueueError, match=r"MQ_ERROR_ACCESS_DENIED.*token"):
                 client.hello(token)
             assert client.hung_up()
+        (told,) = logged(caplog, "M0023")
+        assert told["peer"] == "127.0.0.1"
+        assert "token" in told["reason"]
+        assert logged(caplog, "M0022") == []
+        assert running.process.status()["client_counters"]["refused"] == 1
+
+
+def test_a_client_that_breaks_the_protocol_is_named(
+    running: Threaded, caplog: pytest.LogCaptureFixture
+) -> None:
+    with RawClient.connect(running.config.socket_path, hello=False) as client:
+        client.sock.sendall(frame(b"nonsense"))
+        assert client.hung_up()
+    (told,) = logged(caplog, "M0022")
+    assert told["peer"] == describe_principal(unix_user_sid(os.geteuid()), UnixAccounts())
 
 
 def test_the_tcp_port_speaks_tls_only(
@@ -532,8 +552,13 @@ def test_the_tcp_port_speaks_tls_only(
 
 
 def refusals(caplog: pytest.LogCaptureFixture) -> list[str]:
-    records = [each for each in caplog.records if getattr(each, "event", "") == "M0023"]
-    return [str(getattr(each, "fields")["reason"]) for each in records]  # noqa: B009 - no such type
+    return [str(fields["reason"]) for fields in logged(caplog, "M0023")]
+
+
+def logged(caplog: pytest.LogCaptureFixture, event: str) -> list[dict[str, Any]]:
+    """The fields of each line with this event."""
+    records = [each for each in caplog.records if getattr(each, "event", "") == event]
+    return [getattr(each, "fields") for each in records]  # noqa: B009 - no such type
 
 
 @pytest.mark.parametrize("missing", ["local_certificate", "local_key", "local_tokens"])

@@ -206,7 +206,7 @@ def test_an_abandoned_backup_leaves_nothing() -> None:
     step.finish()
     maintain(store)
     assert not backup.done
-    assert backup.failure == "/backups/store.backup: the backup was given up"
+    assert str(backup.failure) == "/backups/store.backup: the backup was given up"
     assert disk.names(TARGET.parent) == []
     finish_backup(store, store.backup(TARGET))
 
@@ -242,7 +242,7 @@ def test_a_full_or_failing_target_fails_the_backup_and_not_the_store() -> None:
         maintain(store)
         assert not backup.done
         assert backup.failure is not None
-        assert ("Input/output" if failing else "No space left") in backup.failure
+        assert ("Input/output" if failing else "No space left") in str(backup.failure)
         assert disk.names(TARGET.parent) == []
         commit(store, [deletes([1])])
 
@@ -254,7 +254,7 @@ def test_a_truncated_segment_fails_the_backup() -> None:
     disk.cut(DIRECTORY / "segment-00000001.log", 1000)
     maintain(store)
     assert backup.failure is not None
-    assert "segment-00000001.log at offset 1000: the file is truncated" in backup.failure
+    assert "segment-00000001.log at offset 1000: the file is truncated" in str(backup.failure)
 
 
 def test_a_memory_store_has_no_backup() -> None:

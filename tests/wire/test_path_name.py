@@ -49,6 +49,14 @@ def test_the_parts_of_a_path_name() -> None:
     assert parse_path_name(r".\orders\journal$").queue_name.suffix is Suffix.JOURNAL
 
 
+@pytest.mark.parametrize("text", [r"private$\orders", r"PRIVATE$\orders", r"system$\x"])
+def test_a_missing_computer_is_told_with_the_right_spelling(text: str) -> None:
+    with pytest.raises(QueueError) as caught:
+        parse_path_name(text)
+    assert caught.value.code == Hresult.MQ_ERROR_ILLEGAL_QUEUE_PATHNAME
+    assert caught.value.remedy == f"Write it as '.\\{text}'."
+
+
 def test_path_names_are_equal_without_regard_to_case() -> None:
     lower, upper = parse_path_name(r"host\private$\q"), parse_path_name(r"HOST\PRIVATE$\Q")
     assert lower == upper

@@ -1,13 +1,12 @@
 """What went wrong, on stderr: the name of the code, the code, likely cause and remedy."""
 
-import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Final, NamedTuple, ParamSpec
 
 import typer
 
-from openmsmq.wire.errors import MsmqError, StoreError
+from openmsmq.wire.errors import ConfigError, ExplainedError, MsmqError, StoreError
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 
@@ -17,6 +16,8 @@ FAILED: Final = 1
 NOTHING_CAME: Final = 3
 
 P = ParamSpec("P")
+
+_WRONG_SETTING: Final = "An option, an environment variable or a file that it names cannot be used."
 
 # Where the catalogue speaks to programs, and somebody at a shell can be told more.
 _SHELL_REMEDIES: Final[dict[int, str]] = {
@@ -47,17 +48,7 @@ class Refusal(QueueError):
     """
 
     def __init__(self, code: int, detail: str, *, cause: str, remedy: str) -> None:
-        super().__init__(code, detail)
-        self._cause = cause
-        self._remedy = remedy
-
-    @property
-    def cause(self) -> str:
-        return self._cause
-
-    @property
-    def remedy(self) -> str:
-        return self._remedy
+        super().__init__(code, detail, cause=cause, remedy=remedy)
 
 
 class Failure(NamedTuple):
@@ -74,24 +65,27 @@ def failure_of(error: MsmqError) -> Failure:
     """The failure that an exception stands for; one without a code gets the one that fits."""
     if isinstance(error, QueueError):
         known, detail = error, error.detail or error.text
-    elif isinstance(error, StoreError):
-        known, detail = QueueError(Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED), str(error)
-    elif _is_connection_lost(error):
-        known = QueueError(Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE)
-        # The remedy below says it for people at a shell.
-        detail = str(error).partition(" Start one with ")[0]
+    elif isinstance(error, ExplainedError):
+        known, detail = _explained(error), error.detail
     else:
         known, detail = QueueError(Hresult.MQ_ERROR), str(error)
-    remedy = known.remedy
-    if not isinstance(known, Refusal):
-        remedy = _SHELL_REMEDIES.get(known.code, remedy)
+    remedy = known.known_remedy or _SHELL_REMEDIES.get(known.code, known.remedy)
     return Failure(known.name, known.code, detail, known.cause, remedy)
 
 
-def _is_connection_lost(error: MsmqError) -> bool:
-    # Loaded with the client, and only then can such an error be.
-    client = sys.modules.get("openmsmq.client.errors")
-    return client is not None and isinstance(error, client.ConnectionLost)
+def _explained(error: ExplainedError) -> QueueError:
+    """The code that fits an error without one."""
+    cause, remedy = error.cause, error.remedy
+    if isinstance(error, StoreError):
+        code = Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED
+    elif isinstance(error, ConfigError):
+        code = Hresult.MQ_ERROR_INVALID_PARAMETER
+        cause = _WRONG_SETTING
+    else:
+        # Connections that are lost: the remedy for programs is no better than the catalogue's.
+        code = Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE
+        remedy = remedy if cause else ""
+    return QueueError(code, cause=cause, remedy=remedy)
 
 
 def report(command: str, error: MsmqError) -> None:

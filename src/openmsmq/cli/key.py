@@ -63,7 +63,7 @@ def refusing(function: Callable[P, None]) -> Callable[P, None]:
         except ConfigError as exc:
             raise Refusal(
                 Hresult.MQ_ERROR_INVALID_CERTIFICATE,
-                str(exc),
+                exc.detail,
                 cause="The certificate, its key or the file is not what this command needs.",
                 remedy="Check the name, the file and --password-file; nothing was changed.",
             ) from exc

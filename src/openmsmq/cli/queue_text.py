@@ -68,7 +68,7 @@ def queue_properties(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Base priority", str(info["base_priority"])
     if info["subqueues"]:
         yield "Subqueues", ", ".join(map(printable, info["subqueues"]))
-    yield "Open", opened(info)
+    yield "Readers", readers_text(info)
     if info["deleted"]:
         yield "Left", "\n".join(map(left_text, info["deleted"].items()))
     yield "Created", moment(info["created_time"])
@@ -89,9 +89,9 @@ def quota_text(kilobytes: int) -> str:
     return "none" if kilobytes == NO_QUOTA else size_text(kilobytes * 1024)
 
 
-def opened(info: dict[str, Any]) -> str:
-    """Who has the queue open."""
-    text = f"{count_text(info['readers'], 'time')}"
+def readers_text(info: dict[str, Any]) -> str:
+    """How many have the queue open for reading."""
+    text = count_text(info["readers"])
     waiting = info["waiting_reads"]
     return f"{text}, {count_text(waiting, 'read')} waiting" if waiting else text
 

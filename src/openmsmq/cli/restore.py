@@ -44,9 +44,10 @@ def restore(
     except StoreError as exc:
         raise Refusal(
             Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED,
-            str(exc),
-            cause="The directory is in use or not new, or the file is damaged or no backup.",
-            remedy="Give a new directory with --data, or another backup.",
+            exc.detail,
+            cause=exc.cause
+            or "The directory is in use or not new, or the file is damaged or no backup.",
+            remedy=exc.remedy or "Give a new directory with --data, or another backup.",
         ) from exc
     if as_json:
         print_json({"file": str(file), "data": str(target)})

@@ -103,16 +103,16 @@ def describe(error: MsmqError) -> str:
     if isinstance(error, QueueError):
         return f"{error}\n  cause: {error.cause}\n  remedy: {error.remedy}"
     if isinstance(error, ConfigError):
-        remedy = "correct the option or the key of the configuration file and start again"
+        remedy = "Correct the option or the key of the configuration file and start again."
     elif isinstance(error, StoreError):
         remedy = (
-            "nothing that was acknowledged is lost. Free the file or the disk that is named and "
+            "Nothing that was acknowledged is lost. Free the file or the disk that is named and "
             "start again; if the files are damaged, `openmsmq store check` shows how far, and "
-            "`openmsmq restore` brings back a backup"
+            "`openmsmq restore` brings back a backup."
         )
     else:
         return str(error)
-    return f"{error}\n  remedy: {remedy}"
+    return f"{error.detail}\n  remedy: {error.remedy or remedy}"
 
 
 def ready(endpoints: dict[str, str]) -> None:

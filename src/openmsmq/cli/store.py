@@ -48,9 +48,10 @@ def check(*, data: DataOption = None, as_json: JsonOption = False) -> None:
     except StoreError as exc:
         raise Refusal(
             Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED,
-            str(exc),
-            cause="There is no store, or a queue manager is running on it.",
-            remedy="Stop the queue manager first, or name the data directory with --data.",
+            exc.detail,
+            cause=exc.cause or "There is no store, or a queue manager is running on it.",
+            remedy=exc.remedy
+            or "Stop the queue manager first, or name the data directory with --data.",
         ) from exc
     if as_json:
         print_json({"store": str(directory), **report_object(report)})

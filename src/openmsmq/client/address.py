@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # Files with what says over TCP who the user is, and whom to trust.
 TOKEN_FILE_VARIABLE: Final = "OPENMSMQ_TOKEN_FILE"  # noqa: S105 - the name of a variable
 CA_FILE_VARIABLE: Final = "OPENMSMQ_CA_FILE"
+# X509_V_ERR_CERT_NOT_YET_VALID, CERT_HAS_EXPIRED; HOSTNAME_MISMATCH, IP_ADDRESS_MISMATCH.
+_EXPIRED: Final = frozenset((9, 10))
+_OTHER_NAME: Final = frozenset((62, 64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,8 @@ def find_address(
     token = token or environment_token()
     if not token:
         raise ConfigError(
-            f"token: {address} needs one; over the network it says who you are. "
-            f"{TOKEN_FILE_VARIABLE} can name a file with it"
+            f"token: {address} needs one; over the network it says who you are",
+            remedy=f"Set {TOKEN_FILE_VARIABLE} to a file with your token.",
         )
     return TcpAddress(
         *host_and_port, token, trusting(ca_file or os.environ.get(CA_FILE_VARIABLE) or None)
@@ -131,7 +134,7 @@ def split_host(address: str) -> tuple[str, int] | None:
     return (host, int(port)) if host else None
 
 
-def nobody_answers(address: Address, reason: object) -> ConnectionLost:
+def nobody_answers(address: Address, reason: OSError | str) -> ConnectionLost:
     """Say that there is no queue manager, and what to do."""
     if isinstance(address, UnixAddress):
         remedy = (
@@ -139,8 +142,37 @@ def nobody_answers(address: Address, reason: object) -> ConnectionLost:
             f"(--socket, {SOCKET_VARIABLE}, connect(path))."
         )
     else:
-        remedy = "It listens there only when started with --local-port; check host and ca_file."
-    return ConnectionLost(f"no queue manager answers at {address}: {reason}. {remedy}")
+        import ssl
+
+        if isinstance(reason, ssl.SSLCertVerificationError):
+            return not_trusted(address, reason.verify_code, reason.verify_message)
+        remedy = "It listens there only when started with --local-port; check host and port."
+    why = reason if isinstance(reason, str) else reason.strerror or reason
+    return ConnectionLost(f"no queue manager answers at {address}: {why}", remedy=remedy)
+
+
+def not_trusted(address: TcpAddress, code: int, reason: str) -> ConnectionLost:
+    """Say that whoever answers does not prove to be the queue manager, and what to do.
+
+    Args:
+        code: X509_V_ERR_* of OpenSSL.
+        reason: the same in words.
+    """
+    if code in _EXPIRED:
+        cause = "The certificate of the queue manager is not valid at this time."
+        remedy = "Compare the clocks; the administrator of the queue manager renews it."
+    elif code in _OTHER_NAME:
+        cause = f"The certificate of the queue manager is for another name than {address.host}."
+        remedy = "Connect by a name that the certificate has."
+    else:
+        cause = "No authority that this machine trusts has signed it."
+        remedy = (
+            f"Set {CA_FILE_VARIABLE} (in Python ca_file) to a file with the certificate, or with "
+            "that of the authority that signed it."
+        )
+    return ConnectionLost(
+        f"the certificate of {address} is not trusted: {reason}", cause=cause, remedy=remedy
+    )
 
 
 def hung_up(address: str, reason: object | None) -> str:

@@ -1,11 +1,11 @@
 """Errors that only a client can meet."""
 
-from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.errors import ExplainedError
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 
 
-class ConnectionLost(MsmqError):
+class ConnectionLost(ExplainedError):
     """There is no queue manager at the other end, or none any more; the text says what to do."""
 
 

@@ -9,9 +9,11 @@ from openmsmq.security.access_check import (
     parse_descriptor,
 )
 from openmsmq.security.caller import Caller
+from openmsmq.security.rights import describe_machine_rights, describe_queue_rights
 from openmsmq.wire.access_rights import MachineRight, QueueRight
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import AccessDenied, QueueError
+from openmsmq.wire.sid import SID
 
 from .open_queue import QueueAccessType
 from .queue import Queue, QueueRole
@@ -54,6 +56,46 @@ _MACHINE_RIGHTS: Final = {
 }
 
 
+class RightMissing(AccessDenied):
+    """The caller has not been granted what it needs.
+
+    Args:
+        sid: who asks.
+        rights: what is needed, in words.
+        queue: path of the queue that does not grant it; empty for the queue manager.
+        holder: path of the queue whose permissions count, that of a journal or subqueue.
+    """
+
+    def __init__(self, sid: SID, rights: list[str], queue: str = "", holder: str = "") -> None:
+        self.sid = sid
+        self.rights = rights
+        self.queue = queue
+        self.holder = holder
+        super().__init__(self._text(str(sid)))
+        # Pickle rebuilds an exception from `args`.
+        self.args = (sid, rights, queue, holder)
+
+    def named(self, principal: str) -> AccessDenied:
+        """The same with words for who asks, and the command that grants the right."""
+        if self.queue:
+            remedy = (
+                "The owner of the queue or an administrator grants it with "
+                f"`openmsmq queue grant '.\\{self.holder}' {principal} {' '.join(self.rights)}`."
+            )
+        else:
+            remedy = (
+                "Run it as an administrator of the queue manager: root, or the user that the "
+                "queue manager runs as."
+            )
+        return AccessDenied(
+            self._text(principal), cause="The right has not been granted.", remedy=remedy
+        )
+
+    def _text(self, who: str) -> str:
+        what = f"the right{'s' * (len(self.rights) > 1)} {' and '.join(self.rights)}"
+        return f"{who} needs {what} on {self.queue or 'the queue manager'}"
+
+
 def check_machine_right(state: State, caller: Caller, right: MachineRight) -> None:
     """Refuse who may not do this with the queue manager.
 
@@ -63,9 +105,8 @@ def check_machine_right(state: State, caller: Caller, right: MachineRight) -> No
     if caller.is_system or not state.manager.security:
         return
     descriptor = parse_descriptor(state.manager.security)
-    missing = missing_rights(descriptor, caller, right, MACHINE_MAPPING)
-    if missing:
-        raise AccessDenied(f"{caller.sid} lacks {MachineRight(missing)!r} on the queue manager")
+    if missing_rights(descriptor, caller, right, MACHINE_MAPPING):
+        raise RightMissing(caller.sid, describe_machine_rights(right))
 
 
 def check_queue_right(
@@ -83,9 +124,8 @@ def check_queue_right(
         security = queue.family.properties.security
     if caller.is_system or not security:
         return
-    missing = missing_rights(parse_descriptor(security), caller, right, QUEUE_MAPPING)
-    if missing:
-        raise AccessDenied(f"{caller.sid} lacks {QueueRight(missing)!r} on {queue.path}")
+    if missing_rights(parse_descriptor(security), caller, right, QUEUE_MAPPING):
+        raise RightMissing(caller.sid, describe_queue_rights(right), queue.path, queue.family.path)
 
 
 def check_open(state: State, queue: Queue, caller: Caller, access: QueueAccessType) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from itertools import islice
 from typing import Any, Final
@@ -25,6 +26,7 @@ from .queue import Queue, QueueRole, QueueType
 from .queue_rows import forget_queue, store_queue
 from .queue_security import accepted_queue_security, new_queue_security
 from .state import State
+from .value_text import value_text
 
 _SCOPES: Final = {
     QueueScope.PRIVATE: QueueType.PRIVATE,
@@ -242,8 +244,12 @@ def apply_attributes(
         if name not in allowed:
             known = "cannot be changed" if name in _FIELDS else "is not an attribute of a queue"
             raise QueueError(Hresult.MQ_ERROR_PROPERTY_NOTALLOWED, f"{name} {known}")
-        if not _CHECKS[name](value):
-            raise QueueError(Hresult.MQ_ERROR_ILLEGAL_PROPERTY_VALUE, f"{name}: {value!r}")
+        allows, wanted = _CHECKS[name]
+        if not allows(value):
+            raise QueueError(
+                Hresult.MQ_ERROR_ILLEGAL_PROPERTY_VALUE,
+                f"{name}: {value_text(value)} is not {wanted}",
+            )
         setattr(properties, name, QueuePrivacyLevel(value) if name == "privacy_level" else value)
 
 
@@ -268,16 +274,23 @@ def _is_base_priority(value: object) -> bool:
     return isinstance(value, int) and MIN_BASE_PRIORITY <= value <= MAX_BASE_PRIORITY
 
 
-_CHECKS: Final = {
-    "label": lambda value: isinstance(value, str) and len(value) <= MAX_QUEUE_LABEL,
-    "type": lambda value: isinstance(value, UUID),
-    "journaling": _is_bool,
-    "quota": _is_quota,
-    "journal_quota": _is_quota,
-    "authentication": _is_bool,
-    "privacy_level": lambda value: value in set(QueuePrivacyLevel),
-    "transactional": _is_bool,
-    "multicast_address": _is_multicast,
-    "security": lambda value: isinstance(value, bytes),
-    "base_priority": _is_base_priority,
+def _is_label(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_QUEUE_LABEL
+
+
+_YES_OR_NO: Final = (_is_bool, "true or false")
+_QUOTA: Final = (_is_quota, f"a number of kilobytes from 0 to {UNLIMITED}")
+# What each attribute may be, and the same in words.
+_CHECKS: Final[dict[str, tuple[Callable[[object], bool], str]]] = {
+    "label": (_is_label, f"a text of at most {MAX_QUEUE_LABEL} characters"),
+    "type": (lambda value: isinstance(value, UUID), "a GUID"),
+    "journaling": _YES_OR_NO,
+    "quota": _QUOTA,
+    "journal_quota": _QUOTA,
+    "authentication": _YES_OR_NO,
+    "privacy_level": (lambda value: value in set(QueuePrivacyLevel), "none, optional or body"),
+    "transactional": _YES_OR_NO,
+    "multicast_address": (_is_multicast, "an address and a port such as 234.1.1.1:8001"),
+    "security": (lambda value: isinstance(value, bytes), "a security descriptor"),
+    "base_priority": (_is_base_priority, f"{MIN_BASE_PRIORITY} to {MAX_BASE_PRIORITY}"),
 }

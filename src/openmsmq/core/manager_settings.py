@@ -16,6 +16,7 @@ from .initialization import settle_outgoing_queues
 from .local_queue_manager import store_local
 from .public_queues import publish
 from .state import State
+from .value_text import value_text
 
 # Of the directory attributes; names, keys, times and paths are not for people to set.
 PUBLISHED_SETTINGS: Final = frozenset(
@@ -88,4 +89,7 @@ def _check_type(name: str, value: object, current: object) -> None:
     expected = DirectoryServerType if name == "directory_server_type" else type(current)
     # None says that the queue manager serves no directory.
     if type(value) is not expected and not (value is None and expected is DirectoryServerType):
-        raise QueueError(Hresult.MQ_ERROR_ILLEGAL_PROPERTY_VALUE, f"{name}: {value!r}")
+        raise QueueError(
+            Hresult.MQ_ERROR_ILLEGAL_PROPERTY_VALUE,
+            f"{name}: {value_text(value)} is not of type {expected.__name__}",
+        )

@@ -93,6 +93,11 @@ def _check_pair(queue: Queue, target: Queue) -> None:
         raise QueueError(
             Hresult.MQ_ERROR_ILLEGAL_OPERATION,
             f"messages of {queue.path} cannot be moved to {target.path}",
+            cause=(
+                "Messages can be moved between a queue and its own subqueues, and out of journals "
+                "and dead-letter queues."
+            ),
+            remedy="To bring them to another queue, receive and send them in one transaction.",
         )
 
 

@@ -104,6 +104,12 @@ def parse_local_path(state: State, text: str) -> PathName:
     path = parse_path_name(text)
     if not is_this_machine(state, path.computer):
         raise QueueError(
-            Hresult.MQ_ERROR_QUEUE_NOT_FOUND, f"{path.computer} is not this queue manager"
+            Hresult.MQ_ERROR_QUEUE_NOT_FOUND,
+            f"{path.computer} is not this queue manager",
+            cause="The queue belongs to another computer, or the computer name is misspelt.",
+            remedy=(
+                f"Write '.\\{path.queue_name}' for this computer. If {path.computer} is another "
+                "name of it, add it to `names` in the configuration."
+            ),
         )
     return path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_enums import ShareMode
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.queue_error import AccessDenied, QueueError
 
 if TYPE_CHECKING:
     from openmsmq.security.caller import Caller
@@ -103,8 +103,11 @@ class OpenQueueDescriptor:
             # [MS-MQDMPR] 3.1.7.1.10 and others: the queue of the descriptor was deleted.
             raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE, self.format_name)
         if self.access not in allowed:
-            raise QueueError(
-                Hresult.MQ_ERROR_ACCESS_DENIED, f"{self.format_name} is open for {self.access} only"
+            wanted = " or ".join(sorted(each for each in allowed if "_" not in each))
+            raise AccessDenied(
+                f"{self.format_name} is open for {self.access} only",
+                cause=f"This needs the queue to be open for {wanted}.",
+                remedy=f"Open the queue for {wanted}.",
             )
         return self.queue
 

@@ -57,7 +57,12 @@ class Outgoing:
         """
         queue = self._state.outgoing.get(parse_name(self._state, name).key)
         if queue is None:
-            raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, f"nothing is sent to {name}")
+            raise QueueError(
+                Hresult.MQ_ERROR_QUEUE_NOT_FOUND,
+                f"nothing is sent to {name}",
+                cause="No message was sent there, or the destination is spelt differently.",
+                remedy="Compare the destination with `openmsmq outgoing`.",
+            )
         return queue
 
     def pause(self, queue: Queue, *, caller: Caller) -> None:

@@ -4,6 +4,8 @@ from enum import IntEnum
 from typing import Final
 
 from openmsmq.directory.objects import UNLIMITED
+from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import QueueError
 
 from .queue import Queue
 from .state import State
@@ -35,6 +37,32 @@ def check_room(state: State, queue: Queue, size: int) -> EnqueueStatus:
     if exceeds(queue.properties.quota, held, size):
         return EnqueueStatus.QUEUE_QUOTA
     return EnqueueStatus.OK
+
+
+def no_room(state: State, queue: Queue, size: int, status: EnqueueStatus) -> QueueError:
+    """The refusal of messages that a queue does not take."""
+    code = Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES
+    if state.local.throttled:
+        return QueueError(
+            code,
+            "the disk with the data directory is full",
+            cause="What is left on the disk is kept for receiving and deleting.",
+            remedy="Free space on the disk, or receive messages; then sending goes on by itself.",
+        )
+    if status is EnqueueStatus.QUEUE_QUOTA:
+        return QueueError(
+            code,
+            f"{size} bytes more are over the quota of the queue",
+            remedy=(
+                "Receive or purge messages, or raise the quota with "
+                f"`openmsmq queue set '.\\{queue.path}' --quota KB`."
+            ),
+        )
+    return QueueError(
+        code,
+        f"{size} bytes more are over the quota of the queue manager",
+        remedy="Receive or purge messages, or raise quota_kilobytes in the configuration.",
+    )
 
 
 def journal_has_room(state: State, journal: Queue, size: int) -> bool:

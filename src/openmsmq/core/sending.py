@@ -23,7 +23,7 @@ from .fanout import copies_for
 from .message import RECOVERABLE, TRANSACTIONAL
 from .open_queue import MAY_SEND, OpenQueueDescriptor
 from .queue import Queue
-from .quota import EnqueueStatus, check_room
+from .quota import EnqueueStatus, check_room, no_room
 from .stamping import MAX_ORDINAL, Stamp, read_life
 from .transactions import OperationType, Transaction
 
@@ -136,10 +136,7 @@ def send_checked(
     size = sum([sum(map(len, run.packets)) for run in runs])
     status = check_room(state, queue, size)
     if status is not EnqueueStatus.OK:
-        raise QueueError(
-            Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES,
-            f"{size} bytes more are over the quota of {_OVER[status]}",
-        )
+        raise no_room(state, queue, size, status)
     tag = None if transaction is None else transaction.number
     ordinal, arrivals = stamp_runs(state, queue, runs, tag)
     if transaction is not None:
@@ -151,12 +148,6 @@ def send_checked(
         depends = max([message.stored for message in messages], default=0)
     expire_now(state, messages)
     return Sent(messages, ordinal, max(depends, state.sequence.depends(), state.ordinals.depends()))
-
-
-_OVER: Final = {
-    EnqueueStatus.QUEUE_QUOTA: "the queue",
-    EnqueueStatus.QUEUE_MANAGER_QUOTA: "the queue manager",
-}
 
 
 def check_destination(queue: Queue, runs: Sequence[UserMessageRun], *, transactional: bool) -> None:

@@ -12,8 +12,10 @@ from openmsmq.net.local.connection import LocalConnection, Session
 from openmsmq.net.local.credentials import peer_credentials
 from openmsmq.net.local.listeners import UnixListener, listen_tls, listen_unix
 from openmsmq.net.tls_listener import TlsListener
+from openmsmq.protocol.local.dispatch import NotLetIn
 from openmsmq.protocol.local.session import LocalSession, Service
 from openmsmq.security.caller import Caller
+from openmsmq.security.principals import describe_principal
 from openmsmq.wire.errors import ConfigError, ProtocolViolation
 
 from .accounts import caller_of
@@ -43,7 +45,8 @@ class LocalServer:
         self._service = service
         self._tokens = tokens
         self._listeners: list[TlsListener | UnixListener] = []
-        self._connections: set[LocalConnection] = set()
+        # With who they are: an account of this machine, or an address.
+        self._connections: dict[LocalConnection, str] = {}
         self.counters: Counter[str] = Counter()
         """Clients that came, were refused, broke the protocol, or met a fault of ours."""
 
@@ -67,9 +70,13 @@ class LocalServer:
             )
         caller = kernel_caller(connection)
         session = LocalSession(self._host.manager, self._service, caller, connection.reply)
-        self._connections.add(connection)
+        if caller is not None:
+            peer = describe_principal(caller.sid, self._service.accounts)
+        else:
+            peer = address_of(connection)
+        self._connections[connection] = peer
         self.counters["connected"] += 1
-        log_event(CLIENT_CONNECTED, sid=caller.sid if caller is not None else "token")
+        log_event(CLIENT_CONNECTED, peer=peer)
         return HostedSession(self._host.engine, self._host.tick, session)
 
     def when_durable(self, depends: int, action: Callable[[Any], None], argument: object) -> None:
@@ -86,24 +93,26 @@ class LocalServer:
         self._host.wake()
 
     def fault(self, connection: LocalConnection, error: Exception) -> None:
+        peer = self._connections.get(connection)
         if not isinstance(error, ProtocolViolation):
             self.counters["crashed"] += 1
-            log_event(REQUEST_CRASHED, exception=error, reason=repr(error))
-        elif connection in self._connections:
-            self.counters["faulty"] += 1
-            log_event(CLIENT_FAULT, reason=error)
+            log_event(REQUEST_CRASHED, exception=error, peer=peer, reason=repr(error))
+        elif peer is None:
+            self._not_let_in(address_of(connection), str(error))
+        elif isinstance(error, NotLetIn):
+            self._not_let_in(peer, str(error))
         else:
-            self.counters["refused"] += 1
-            log_event(CLIENT_REFUSED, reason=error)
+            self.counters["faulty"] += 1
+            log_event(CLIENT_FAULT, peer=peer, reason=error)
 
     def _not_let_in(self, address: str, reason: str) -> None:
         self.counters["refused"] += 1
         log_event(CLIENT_REFUSED, peer=address, reason=reason)
 
     def closed(self, connection: LocalConnection) -> None:
-        if connection in self._connections:
-            self._connections.discard(connection)
-            log_event(CLIENT_LEFT)
+        peer = self._connections.pop(connection, None)
+        if peer is not None:
+            log_event(CLIENT_LEFT, peer=peer)
 
     # Listening
 
@@ -154,6 +163,12 @@ class LocalServer:
             await asyncio.sleep(LINGER_POLL_SECONDS)
         for connection in list(self._connections):
             connection.abort()
+
+
+def address_of(connection: LocalConnection) -> str:
+    """The address of a client over TCP; empty for one on this machine."""
+    name = connection.transport.get_extra_info("peername") if connection.transport else None
+    return str(name[0]) if isinstance(name, tuple) else ""
 
 
 def kernel_caller(connection: LocalConnection) -> Caller | None:

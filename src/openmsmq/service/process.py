@@ -288,7 +288,7 @@ class QueueManagerProcess:
             try:
                 while not backup.done:
                     if backup.failure is not None:
-                        raise StoreError(backup.failure)
+                        raise backup.failure
                     self.host.wake()
                     await asyncio.sleep(BACKUP_POLL_SECONDS)
             except asyncio.CancelledError:

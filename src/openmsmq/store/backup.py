@@ -12,6 +12,7 @@ from zlib import crc32
 
 from openmsmq.wire.errors import StoreError
 
+from .faults import unusable_target
 from .files import File, Files
 from .interface import Progress
 from .log_format import FORMAT_VERSION, SECTOR, Damage, UnknownVersion
@@ -72,7 +73,7 @@ class FileBackup:
         self._position = 0
         self._steps: Generator[None, None, None] | None = self._copy()
         self.done = False
-        self.failure: str | None = None
+        self.failure: StoreError | None = None
 
     def next(self) -> Task | None:
         steps = self._steps
@@ -87,11 +88,14 @@ class FileBackup:
         assert steps is not None  # noqa: S101 - next has looked
         try:
             over = next(steps, self) is self
-        except (OSError, StoreError) as exc:
+        except OSError as exc:
             # The target's disk is not the store's: only the backup fails.
-            reason = str(exc)
-            return lambda: self._fail(reason)
-        return self._complete if over else self._report
+            failure = unusable_target(self._target, exc)
+        except StoreError as exc:
+            failure = StoreError(f"{self._target}: {exc}")
+        else:
+            return self._complete if over else self._report
+        return lambda: self._fail(failure)
 
     def _report(self) -> None:
         if self._progress is not None:
@@ -102,13 +106,13 @@ class FileBackup:
         self.done = True
         self._report()
 
-    def _fail(self, reason: str) -> None:
+    def _fail(self, failure: StoreError) -> None:
         if not self.done and self.failure is None:
-            self.failure = f"{self._target}: {reason}"
+            self.failure = failure
 
     def abandon(self) -> None:
         """Give up; the next `next` removes what there is."""
-        self._fail("the backup was given up")
+        self._fail(StoreError(f"{self._target}: the backup was given up"))
 
     def _copy(self) -> Generator[None, None, None]:
         """Writes the backup, one chunk between two yields."""

@@ -10,6 +10,7 @@ from openmsmq.wire.errors import StoreError
 from .backup import FileBackup, Member
 from .committer import Committer, FileWrite
 from .compaction import PendingMoves
+from .faults import unusable_directory
 from .files import File, Files, RealFiles
 from .frame import Place
 from .index import Index
@@ -58,7 +59,7 @@ class FileStore:
             self._lock: File = self._files.lock(directory / LOCK_NAME)
             remove_scratch(self._files, directory)
         except OSError as exc:
-            raise StoreError(f"{directory}: {exc.strerror or exc}") from exc
+            raise unusable_directory(directory, exc) from exc
         self.scratch = FileScratch(self._files, directory)
         self._recovered = False
         self._index = Index()
@@ -74,7 +75,7 @@ class FileStore:
         try:
             return self._recover(progress)
         except OSError as exc:
-            raise StoreError(f"{exc.filename or self._directory}: {exc.strerror or exc}") from exc
+            raise unusable_directory(self._directory, exc) from exc
 
     def _recover(self, progress: Progress | None) -> Recovery:
         # A name that only this machine's memory knows may vanish with what is written under it.

@@ -200,14 +200,40 @@ class RealFiles:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as exc:
-            holder = os.pread(fd, 20, 0).decode("ascii", "replace").strip()
+            error = _in_use(path, fd)
             os.close(fd)
-            raise StoreError(
-                f"{path.parent} is in use by process {holder or 'unknown'}: one queue manager "
-                "per data directory"
-            ) from exc
+            raise error from exc
         # The lock holds with or without the number in the file, so a full disk is no reason.
         with suppress(OSError):
             os.ftruncate(fd, 0)
             os.pwrite(fd, f"{os.getpid()}\n".encode("ascii"), 0)
         return RealFile(fd)
+
+
+def require_unlocked(path: Path) -> None:
+    """Refuse a directory that another process uses, without making anything.
+
+    Raises:
+        StoreError: the file is locked; the text names the process.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        # Whoever makes it says what is wrong with it.
+        return
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError as exc:
+        raise _in_use(path, fd) from exc
+    finally:
+        os.close(fd)
+
+
+def _in_use(lock: Path, fd: int) -> StoreError:
+    holder = os.pread(fd, 20, 0).decode("ascii", "replace").strip()
+    process = f"process {holder or 'unknown'}"
+    return StoreError(
+        f"{lock.parent} is in use by {process}: one queue manager per data directory",
+        cause="Another queue manager runs on this data directory.",
+        remedy=f"Stop {process}, or give another directory with --data.",
+    )

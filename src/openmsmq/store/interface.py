@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from openmsmq.wire.batch import Batch
+from openmsmq.wire.errors import StoreError
 
 Progress = Callable[[int, int], None]
 """Called with what is done and what there is to do, in bytes."""
@@ -171,7 +172,7 @@ class Backup(Protocol):
         """Whether the target is complete and durable."""
 
     @property
-    def failure(self) -> str | None:
+    def failure(self) -> StoreError | None:
         """Why it will never be done, or None."""
 
     def abandon(self) -> None:

@@ -28,9 +28,25 @@ class ProtocolViolation(MsmqError):
     """A well-formed packet that the protocol does not allow here."""
 
 
-class StoreError(MsmqError):
+class ExplainedError(MsmqError):
+    """An error that may know its cause and what to do about it.
+
+    Args:
+        detail: what happened.
+        cause: the likely cause, as a sentence, where it is known.
+        remedy: what to do about it, as a sentence; part of the text.
+    """
+
+    def __init__(self, detail: str = "", *, cause: str = "", remedy: str = "") -> None:
+        super().__init__(f"{detail}. {remedy}" if remedy else detail)
+        self.detail = detail
+        self.cause = cause
+        self.remedy = remedy
+
+
+class StoreError(ExplainedError):
     """The store cannot do what was asked; the text names file and offset."""
 
 
-class ConfigError(MsmqError):
+class ConfigError(ExplainedError):
     """A setting that cannot be used; the text names the key."""

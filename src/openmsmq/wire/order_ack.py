@@ -174,7 +174,7 @@ def build_final_ack(
         ValueError: a FinalAck cannot be of this class.
     """
     if message_class not in FINAL_ACK_CLASSES:
-        raise ValueError(f"a FinalAck cannot be of class {message_class!r}")
+        raise ValueError(f"a FinalAck cannot be of class {message_class}")
     return build_user_message(
         destination_queue=destination_queue,
         source_queue_manager=source_queue_manager,

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from .hresult import Hresult
+from .queue_error import QueueError
 from .queue_name import (
     MACHINE_SUFFIXES,
     SUFFIX_WORDS,
@@ -23,6 +24,7 @@ _DOT_NET_QUEUES: Final = {
     "xactdeadletter$": Suffix.DEADXACT,
 }
 _DOT_NET_JOURNAL: Final = "\\journal$"
+_SCOPE_WORDS: Final = frozenset(("private$", "system$"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,13 @@ def parse_path_name(text: str) -> PathName:
     backslash = text.find("\\")
     if backslash < 0:
         return _parse_machine_queue(source)
+    if text[:backslash].lower() in _SCOPE_WORDS:
+        raise QueueError(
+            Hresult.MQ_ERROR_ILLEGAL_QUEUE_PATHNAME,
+            f"{text}: the computer is missing in front of {text[: backslash + 1]}",
+            cause="A path name begins with a computer, or with a dot for this one.",
+            remedy=f"Write it as '.\\{text}'.",
+        )
     computer = source.computer(0, backslash)
     start = backslash + 1
     rest = text[start:].lower()

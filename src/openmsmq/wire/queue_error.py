@@ -11,12 +11,15 @@ class QueueError(MsmqError):
     Args:
         code: the result code; a code that is not published is kept as it came.
         detail: what was refused here, for people; names the queue, field or value.
+        cause, remedy: sentences in place of those of the catalogue, where more is known here.
     """
 
-    def __init__(self, code: int, detail: str = "") -> None:
+    def __init__(self, code: int, detail: str = "", *, cause: str = "", remedy: str = "") -> None:
         super().__init__(code, detail)
         self.code = code
         self.detail = detail
+        self.known_cause = cause
+        self.known_remedy = remedy
 
     @property
     def name(self) -> str:
@@ -31,12 +34,12 @@ class QueueError(MsmqError):
     @property
     def cause(self) -> str:
         """The likely cause."""
-        return explain(self.code).cause
+        return self.known_cause or explain(self.code).cause
 
     @property
     def remedy(self) -> str:
         """What to do about it."""
-        return explain(self.code).remedy
+        return self.known_remedy or explain(self.code).remedy
 
     def __str__(self) -> str:
         return f"{self.name}: {self.detail or self.text}"
@@ -45,7 +48,7 @@ class QueueError(MsmqError):
 class AccessDenied(QueueError):
     """The security descriptor does not grant what was asked."""
 
-    def __init__(self, detail: str = "") -> None:
-        super().__init__(Hresult.MQ_ERROR_ACCESS_DENIED, detail)
+    def __init__(self, detail: str = "", *, cause: str = "", remedy: str = "") -> None:
+        super().__init__(Hresult.MQ_ERROR_ACCESS_DENIED, detail, cause=cause, remedy=remedy)
         # Pickle rebuilds an exception from `args`.
         self.args = (detail,)

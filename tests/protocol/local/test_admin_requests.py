@@ -67,6 +67,13 @@ def test_what_is_not_outgoing_cannot_be_paused(client: Client, destination: str,
     assert client.refusal(local.HoldOutgoing, destination, True) == code
 
 
+def test_outgoing_queues_are_shown_to_those_who_may_see_dead_letters(client: Client) -> None:
+    stranger = client.world.client(STRANGER)
+    reply = stranger.call(local.ListOutgoing)
+    assert isinstance(reply, local.Failed)
+    assert reply.text == "user:bob needs the right peek-deadletter on the queue manager"
+
+
 def test_a_stranger_may_not_pause(client: Client) -> None:
     stranger = client.world.client(STRANGER)
     assert stranger.refusal(local.HoldOutgoing, AWAY, True) == "MQ_ERROR_ACCESS_DENIED"

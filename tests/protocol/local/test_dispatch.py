@@ -1,5 +1,6 @@
 """From bytes to handlers: greeting, requests out of turn, hostile bytes, long requests."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -63,6 +64,8 @@ def test_an_unknown_token_is_refused_with_a_reason(token: str) -> None:
     with pytest.raises(ProtocolViolation, match="token is not known"):
         client.post(client.make(local.Hello, local.VERSION, token))
     assert refused(client).code == Hresult.MQ_ERROR_ACCESS_DENIED
+    assert "local_tokens" in refused(client).cause
+    assert "queue grant" not in refused(client).remedy
     with pytest.raises(ProtocolViolation, match="must be Hello"):
         client.post(client.make(local.GetStatus))
 
@@ -90,6 +93,18 @@ def feed(client: Client, payload: bytes) -> None:
             dispatch.step(client.session)
     except ProtocolViolation:
         pass
+
+
+# What Python shows of its own objects: enums, bytes, dataclasses, dicts.
+PYTHON = re.compile(r"<\w+[.: ]|\bb['\"]|\b[A-Z]\w+\(\w+=|\{'| object at 0x")
+
+
+def assert_texts_are_for_people(client: Client) -> None:
+    """No reply shows an object of Python."""
+    for _, reply in client.held:
+        if isinstance(reply, local.Failed):
+            told = f"{reply.text} {reply.cause} {reply.remedy}"
+            assert not PYTHON.search(told), told
 
 
 def busy_client() -> Client:
@@ -127,6 +142,7 @@ def test_any_fields_are_refused_or_cost_one_session(
     client = busy_client()
     tag = kind.__struct_config__.tag
     feed(client, msgspec.msgpack.encode([tag, identifier % (1 << 64), *fields]))
+    assert_texts_are_for_people(client)
     assert_still_serves(client)
 
 

@@ -77,6 +77,21 @@ def test_a_reader_can_shut_out_others(client: Client) -> None:
     assert other.value(local.OpenQueue, ORDERS, "receive")
 
 
+def test_a_refusal_names_who_asked_and_the_command_that_grants(client: Client) -> None:
+    stranger = client.world.client(STRANGER)
+    reply = stranger.call(local.OpenQueue, ORDERS, "receive")
+    assert isinstance(reply, local.Failed)
+    assert reply.text == r"user:bob needs the right receive on private$\orders"
+    assert reply.cause == "The right has not been granted."
+    assert r"openmsmq queue grant '.\private$\orders' user:bob receive" in reply.remedy
+
+
+def test_a_queue_that_is_open_for_something_else_is_to_be_opened_again(client: Client) -> None:
+    reply = client.call(local.Send, client.open("peek"), [packet()])
+    assert isinstance(reply, local.Failed)
+    assert reply.remedy == "Open the queue for send."
+
+
 def test_a_stranger_may_send_but_not_read(client: Client) -> None:
     stranger = client.world.client(STRANGER)
     assert stranger.refusal(local.OpenQueue, ORDERS, "receive") == "MQ_ERROR_ACCESS_DENIED"

@@ -141,5 +141,5 @@ async def open_transport(address: Address, timeout: float | None) -> Transport:
     except TimeoutError as exc:
         raise nobody_answers(address, f"no answer in {timeout} seconds") from exc
     except OSError as exc:
-        raise nobody_answers(address, exc.strerror or exc) from exc
+        raise nobody_answers(address, exc) from exc
     return transport

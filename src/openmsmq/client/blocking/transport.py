@@ -214,7 +214,7 @@ def open_transport(address: Address, timeout: float | None) -> Transport:
         else:
             sock, tls = _connect_unix(address, timeout), None
     except OSError as exc:
-        raise nobody_answers(address, exc.strerror or exc) from exc
+        raise nobody_answers(address, exc) from exc
     return Transport(sock, Session(str(address)), tls)
 
 

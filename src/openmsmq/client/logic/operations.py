@@ -37,8 +37,8 @@ def failure(reply: Failed) -> QueueError:
     if reply.code == Hresult.MQ_ERROR_IO_TIMEOUT:
         return ReceiveTimeout(reply.text or "no message came in time")
     if reply.code == Hresult.MQ_ERROR_ACCESS_DENIED:
-        return AccessDenied(reply.text)
-    return QueueError(reply.code, reply.text)
+        return AccessDenied(reply.text, cause=reply.cause, remedy=reply.remedy)
+    return QueueError(reply.code, reply.text, cause=reply.cause, remedy=reply.remedy)
 
 
 def done(reply: AnyReply | None) -> Any:

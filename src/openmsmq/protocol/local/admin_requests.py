@@ -5,12 +5,12 @@ from typing import Any, Final
 from openmsmq.core.access import check_machine_right
 from openmsmq.core.queue import Queue
 from openmsmq.wire.access_rights import MachineRight
-from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.errors import StoreError
 from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.queue_error import AccessDenied, QueueError
 
 from . import messages as local
-from .session import Handlers, LocalSession
+from .session import Handlers, LocalSession, storage_failed
 
 
 def get_status(session: LocalSession, request: local.GetStatus) -> None:
@@ -19,7 +19,7 @@ def get_status(session: LocalSession, request: local.GetStatus) -> None:
 
 def list_outgoing(session: LocalSession, request: local.ListOutgoing) -> None:
     state = session.manager.state
-    check_machine_right(state, session.identity(), MachineRight.GET_MACHINE_PROPERTIES)
+    check_machine_right(state, session.identity(), MachineRight.PEEK_DEADLETTER_MESSAGE)
     shown = [describe_outgoing(session, queue) for queue in session.manager.outgoing.queues]
     session.done(request.id, shown, session.seen)
 
@@ -65,14 +65,15 @@ def hold_outgoing(session: LocalSession, request: local.HoldOutgoing) -> None:
 def backup(session: LocalSession, request: local.Backup) -> None:
     caller = session.identity()
     if not caller.is_local_admin:
-        raise QueueError(
-            Hresult.MQ_ERROR_ACCESS_DENIED, "only an administrator of the queue manager backs up"
+        raise AccessDenied(
+            "only an administrator of the queue manager may back it up",
+            cause="You are neither root nor the user that the queue manager runs as.",
+            remedy="Run the command as root or as the user that the queue manager runs as.",
         )
 
-    def finish(result: dict[str, Any] | MsmqError) -> None:
-        if isinstance(result, MsmqError):
-            error = QueueError(Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED, str(result))
-            session.fail(request.id, error)
+    def finish(result: dict[str, Any] | StoreError) -> None:
+        if isinstance(result, StoreError):
+            session.fail(request.id, storage_failed(result))
         else:
             session.done(request.id, result)
 

@@ -4,13 +4,15 @@ from typing import Final
 
 import msgspec
 
+from openmsmq.core.access import RightMissing
+from openmsmq.security.principals import describe_principal
 from openmsmq.wire.errors import ProtocolViolation, StoreError
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import AccessDenied, QueueError
 
 from . import admin_requests, message_requests, queue_requests, range_requests
 from . import messages as local
-from .session import MAX_LONG, Handlers, LocalSession, Long, require_room
+from .session import MAX_LONG, Handlers, LocalSession, Long, require_room, storage_failed
 
 HANDLERS: Final[Handlers] = {
     **queue_requests.HANDLERS,
@@ -18,6 +20,10 @@ HANDLERS: Final[Handlers] = {
     **range_requests.HANDLERS,
     **admin_requests.HANDLERS,
 }
+
+
+class NotLetIn(ProtocolViolation):
+    """A client that could not say who it is."""
 
 
 def receive(session: LocalSession, payload: bytes | memoryview) -> None:
@@ -61,9 +67,9 @@ def step(session: LocalSession) -> None:
 def refuse(session: LocalSession, request: local.Request, error: QueueError | StoreError) -> None:
     """Tell the client why not, and the service that it was so."""
     if isinstance(error, StoreError):
-        refusal = QueueError(Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED, str(error))
-        refusal.__cause__ = error
-        error = refusal
+        error = storage_failed(error)
+    elif isinstance(error, RightMissing):
+        error = error.named(describe_principal(error.sid, session.service.accounts))
     queue = ""
     messages = 0
     if isinstance(request, local.Send):
@@ -81,7 +87,8 @@ def greet(session: LocalSession, request: local.AnyRequest) -> None:
     """The first request: both sides say who they are.
 
     Raises:
-        ProtocolViolation: not a greeting, or not from anybody who is known.
+        ProtocolViolation: not a greeting.
+        NotLetIn: not from anybody who is known.
     """
     if not isinstance(request, local.Hello):
         raise ProtocolViolation("the first request must be Hello")
@@ -92,9 +99,13 @@ def greet(session: LocalSession, request: local.AnyRequest) -> None:
     if session.caller is None:
         session.caller = session.service.authenticate(request.token)
         if session.caller is None:
-            refusal = AccessDenied("the token is not known")
+            refusal = AccessDenied(
+                "the token is not known",
+                cause="The token is not in local_tokens of the queue manager, or was changed.",
+                remedy="Ask the administrator of the queue manager for a token.",
+            )
             session.fail(request.id, refusal)
-            raise ProtocolViolation(str(refusal))
+            raise NotLetIn(str(refusal))
     session.greeted = True
     identity = session.service.identity
     session.done(request.id, {**identity, "sid": session.caller.sid.serialize()})

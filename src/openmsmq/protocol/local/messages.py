@@ -288,8 +288,12 @@ class Done(Reply, frozen=True, tag=0):
 
 
 class Failed(Reply, frozen=True, tag=1):
+    """A refusal; `cause` and `remedy` are empty where the catalogue of the code says it."""
+
     code: int
     text: str
+    cause: str = ""
+    remedy: str = ""
 
 
 class Messages(Reply, frozen=True, tag=2):

@@ -18,7 +18,7 @@ from openmsmq.core.transactions import Transaction
 from openmsmq.core.waiting import WaitingRead
 from openmsmq.security.caller import Caller
 from openmsmq.security.principals import Accounts
-from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.errors import StoreError
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
 
@@ -29,7 +29,7 @@ MAX_TRANSACTIONS: Final = 1_000
 MAX_WAITING: Final = 10_000
 MAX_LONG: Final = 100
 
-BackupDone = Callable[[dict[str, Any] | MsmqError], None]
+BackupDone = Callable[[dict[str, Any] | StoreError], None]
 
 
 class Service(Protocol):
@@ -127,7 +127,11 @@ class LocalSession:
 
     def fail(self, request: int, error: QueueError) -> None:
         """Refuse a request."""
-        self.answer(local.Failed(request, int(error.code), error.detail))
+        self.answer(
+            local.Failed(
+                request, int(error.code), error.detail, error.known_cause, error.known_remedy
+            )
+        )
 
     def show(
         self, request: int, messages: list[Message], packets: list[bytes], depends: int
@@ -224,6 +228,18 @@ class LocalSession:
         self.open.clear()
         self.cursors.clear()
         self.waiting.clear()
+
+
+def storage_failed(error: StoreError) -> QueueError:
+    """The refusal that tells a client of a fault of the store."""
+    refusal = QueueError(
+        Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED,
+        error.detail,
+        cause=error.cause,
+        remedy=error.remedy,
+    )
+    refusal.__cause__ = error
+    return refusal
 
 
 def require_room(held: int, limit: int, what: str) -> None:

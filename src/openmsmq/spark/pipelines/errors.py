@@ -19,24 +19,14 @@ class PipelineError(QueueError):
     def __init__(
         self, detail: str, *, cause: str, remedy: str, code: int = Hresult.MQ_ERROR
     ) -> None:
-        super().__init__(code, detail)
-        self._cause = cause
-        self._remedy = remedy
+        super().__init__(code, detail, cause=cause, remedy=remedy)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self)._rebuild, (self.detail, self._cause, self._remedy, self.code)
+        return type(self)._rebuild, (self.detail, self.cause, self.remedy, self.code)
 
     @classmethod
     def _rebuild(cls, detail: str, cause: str, remedy: str, code: int) -> Self:
         return cls(detail, cause=cause, remedy=remedy, code=code)
 
-    @property
-    def cause(self) -> str:
-        return self._cause
-
-    @property
-    def remedy(self) -> str:
-        return self._remedy
-
     def __str__(self) -> str:
-        return f"{self.detail}. {self._cause} {self._remedy}"
+        return f"{self.detail}. {self.cause} {self.remedy}"
