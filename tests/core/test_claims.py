@@ -163,7 +163,7 @@ def make_old(harness: Harness) -> None:
     """The store as a version that believed claims left it."""
     for key, _, _ in list(harness.store.recover(None).messages):
         patch_stored(harness, key)
-    harness.qm.state.batch.delete_row(Table.MANAGER, b"unchecked")
+    harness.qm.state.outbox.batch.delete_row(Table.MANAGER, b"unchecked")
     harness.flush()
 
 
@@ -173,5 +173,5 @@ def patch_stored(harness: Harness, key: int) -> None:
     if message.security_offset:
         claiming = forge(message.packet)
         record = next(row for at, row, _ in harness.store.recover(None).messages if at == key)
-        harness.qm.state.batch.put_many([key], [record], [claiming])
+        harness.qm.state.outbox.batch.put_many([key], [record], [claiming])
         harness.flush()

@@ -66,7 +66,7 @@ def test_a_prepare_request_is_answered_when_everything_is_stored(
 ) -> None:
     answer, depends = harness.qm.enlistments.prepare_request(identifier, single_phase=False)
     assert answer == "TXUSER_ENLISTMENT_MTAG_PREPAREREQDONE"
-    assert depends == harness.qm.state.batch_number
+    assert depends == harness.qm.state.outbox.number
     transaction = harness.qm.find_transaction(identifier)
     assert (transaction.single_phase, transaction.state) == (False, TransactionState.PREPARED)
     assert harness.qm.enlistments.in_doubt == [identifier]
@@ -97,7 +97,7 @@ def test_a_commit_request_commits(harness: Harness, identifier: UUID) -> None:
     harness.qm.enlistments.prepare_request(identifier, single_phase=False)
     answer, depends = harness.qm.enlistments.commit_request(identifier)
     assert answer == "TXUSER_ENLISTMENT_MTAG_COMMITREQDONE"
-    assert depends == harness.qm.state.batch_number
+    assert depends == harness.qm.state.outbox.number
     assert everything(harness) == COMMITTED
     with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
         harness.qm.enlistments.commit_request(identifier)

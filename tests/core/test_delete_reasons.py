@@ -265,5 +265,5 @@ def test_every_reason_is_told_and_counted(harness: Harness, reason: MessageClass
         harness.qm.end_many(descriptor, sent.lookup_ids, delete=True, reason=reason)
     (event,) = harness.take_events(MessagesDeleted)
     assert (event.queue, event.messages, event.reason) == (queue, sent.messages, reason)
-    assert event.depends == harness.qm.state.batch_number
+    assert event.depends == harness.qm.state.outbox.number
     assert queue.counters == {reason: 1}

@@ -56,7 +56,7 @@ def test_a_journal_copy_over_the_quota_is_told_of(harness: Harness) -> None:
     (event,) = harness.take_events(MessageDropped)
     assert (event.what, event.queue) == ("journal copy", r"private$\pay;JOURNAL")
     assert event.identifier == read.packets[0][16:32] + read.packets[0][56:60]  # type: ignore[union-attr]
-    assert event.depends == harness.qm.state.batch_number
+    assert event.depends == harness.qm.state.outbox.number
 
 
 def test_the_journal_of_the_machine_and_dead_letters_over_the_quota_are_told_of(

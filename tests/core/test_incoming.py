@@ -36,7 +36,7 @@ def test_a_delivered_message_is_stored_as_it_came(harness: Harness) -> None:
     one = message(b"1", message_id=5)
     delivered = harness.qm.incoming.deliver(queue, runs_of(one, message(b"2")))
     assert delivered.classes == [ACCEPTED, ACCEPTED]
-    assert delivered.depends == harness.qm.state.batch_number
+    assert delivered.depends == harness.qm.state.outbox.number
     first = queue.lanes.first()
     assert first is not None
     assert first.packet == one.packet

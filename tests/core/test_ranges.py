@@ -35,7 +35,7 @@ def test_a_queue_tells_its_bounds(harness: Harness, peek: OpenQueueDescriptor) -
     assert (info.first, info.last, info.count) == (low.sequence, high.sequence, 2)
     assert info.stable == harness.qm.state.sequence.last
     assert info.size == low.size + high.size
-    assert info.depends == harness.qm.state.batch_number
+    assert info.depends == harness.qm.state.outbox.number
     harness.flush()
     assert harness.qm.ranges.info(peek).depends == 0
 
@@ -156,7 +156,7 @@ def test_an_acknowledged_range_is_received_for_good(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
     done = harness.qm.ranges.acknowledge(descriptor, skipped.sequence, sent[1].sequence)
     assert (done.count, done.done) == (2, True)
-    assert done.depends == harness.qm.state.batch_number
+    assert done.depends == harness.qm.state.outbox.number
     assert harness.contents() == [b"skipped", b"3"]
     assert harness.contents(ORDERS + ";journal") == [b"1", b"2"]
     reasons = {event.reason for event in harness.take_events(MessagesDeleted)}
@@ -215,7 +215,7 @@ def test_a_lease_takes_messages_aside_until_they_are_acknowledged(harness: Harne
     leased = harness.qm.leases.lease(descriptor, "etl", 1, max_rows=2, max_bytes=1 << 20)
     assert (leased.count, leased.done) == (2, False)
     assert leased.subqueue == r"QM\private$\orders;spark-etl"
-    assert leased.depends == harness.qm.state.batch_number
+    assert leased.depends == harness.qm.state.outbox.number
     harness.restart()
     assert harness.contents() == [b"3"]
     assert harness.contents(leased.subqueue) == [b"1", b"2"]

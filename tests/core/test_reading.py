@@ -184,7 +184,7 @@ def test_the_end_of_a_two_phase_read_deletes_with_ack_receive(harness: Harness) 
     read = harness.qm.dequeue_many(descriptor, max_count=2, two_phase=True)
     assert isinstance(read, Read)
     depends = harness.qm.end_many(descriptor, [read.messages[0].lookup_id], delete=True)
-    assert depends == harness.qm.state.batch_number
+    assert depends == harness.qm.state.outbox.number
     assert [event.reason for event in harness.take_events(MessagesDeleted)] == [
         MessageClass.ACK_RECEIVE
     ]
@@ -335,7 +335,7 @@ def test_an_express_message_is_not_shown_before_its_number_is_reserved(
     if how == "waiting":
         harness.qm.dequeue_many(descriptor, timeout=60)
     # More than the rest of the reserved block.
-    harness.qm.state.ordinals.take(70_000, harness.qm.state.batch, harness.qm.state.batch_number)
+    harness.qm.state.ordinals.take(70_000, harness.qm.state.outbox)
     harness.send(b"1", delivery_mode=0)
     if how == "waiting":
         (event,) = harness.take_events(ReadSatisfied)
@@ -344,7 +344,7 @@ def test_an_express_message_is_not_shown_before_its_number_is_reserved(
         depends = _depends(harness.qm.peek_many(descriptor))
     else:
         depends = _depends(harness.qm.dequeue_many(descriptor, two_phase=how == "two_phase"))
-    assert depends == harness.qm.state.batch_number
+    assert depends == harness.qm.state.outbox.number
     harness.flush()
     harness.send(b"2", delivery_mode=0)
     assert _depends(harness.qm.peek_many(descriptor)) == 0

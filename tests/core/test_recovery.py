@@ -7,6 +7,7 @@ from tests.core.harness import ORDERS, RECEIVE, Harness, bodies
 
 from openmsmq.core.message import record_of
 from openmsmq.core.ordinals import Reservation
+from openmsmq.core.outbox import Outbox
 from openmsmq.core.tables import Table
 from openmsmq.store.interface import Progress, Recovery
 from openmsmq.store.memory_store import MemoryStore
@@ -44,7 +45,7 @@ def test_a_restored_copy_goes_on_with_other_numbers() -> None:
     harness = Harness(RestoredStore())
     harness.create()
     sent = harness.send(b"1")
-    harness.qm.state.batch.set_row(Table.SEQUENCES, b"outgoing", b"state")
+    harness.qm.state.outbox.batch.set_row(Table.SEQUENCES, b"outgoing", b"state")
     harness.flush()
     before = (harness.qm.state.sequence.last, sent.first_ordinal)
     harness.crash()
@@ -98,18 +99,18 @@ def test_moved_messages_are_recovered_in_their_new_place(harness: Harness) -> No
 
 def test_a_reservation_is_written_ahead_of_its_use() -> None:
     numbers = Reservation(b"n", 100, None)
-    batch = Batch()
-    assert numbers.take(10, batch, 1) == 0
+    outbox = Outbox()
+    assert numbers.take(10, outbox) == 0
     assert (numbers.last, numbers.depends()) == (10, 1)
+    outbox.take_batch()
     numbers.durable(1)
     assert numbers.depends() == 0
-    quiet = Batch()
-    numbers.take(40, quiet, 2)
-    assert not quiet
-    numbers.take(20, quiet, 2)
-    assert quiet
+    numbers.take(40, outbox)
+    assert not outbox.batch
+    numbers.take(20, outbox)
+    assert outbox.take_batch() is not None
     assert numbers.depends() == 0
-    numbers.take(60, Batch(), 3)
+    numbers.take(60, outbox)
     assert numbers.depends() == 2
     numbers.durable(2)
     assert numbers.depends() == 0
@@ -117,15 +118,15 @@ def test_a_reservation_is_written_ahead_of_its_use() -> None:
 
 def test_after_a_crash_every_reserved_number_counts_as_used() -> None:
     numbers = Reservation(b"n", 100, None)
-    batch = Batch()
-    numbers.take(10, batch, 1)
-    again = Reservation(b"n", 100, batch.rows[Table.MANAGER, b"n"])
+    outbox = Outbox()
+    numbers.take(10, outbox)
+    again = Reservation(b"n", 100, outbox.batch.rows[Table.MANAGER, b"n"])
     assert again.last >= numbers.last
-    assert again.take(1, Batch(), 1) >= 110
+    assert again.take(1, Outbox()) >= 110
 
 
 def test_more_numbers_than_a_block_are_reserved_together() -> None:
     numbers = Reservation(b"n", 100, None)
-    batch = Batch()
-    assert numbers.take(1000, batch, 1) == 0
-    assert Reservation(b"n", 100, batch.rows[Table.MANAGER, b"n"]).last == 1100
+    outbox = Outbox()
+    assert numbers.take(1000, outbox) == 0
+    assert Reservation(b"n", 100, outbox.batch.rows[Table.MANAGER, b"n"]).last == 1100

@@ -150,7 +150,7 @@ def test_a_commit_removes_what_was_received(harness: Harness, queue: Queue) -> N
     transaction = begin(harness)
     harness.qm.dequeue_many(harness.open(RECEIVE, PAY), transaction=transaction)
     depends = harness.qm.commit(transaction.identifier)
-    assert depends == harness.qm.state.batch_number
+    assert depends == harness.qm.state.outbox.number
     assert [event.reason for event in harness.take_events(MessagesDeleted)] == [
         MessageClass.ACK_RECEIVE
     ]

@@ -78,7 +78,7 @@ def test_effects_and_transports_hear_of_a_batch_after_the_store_has_it() -> None
     transport = FakeTransport()
     case = Case(transport=transport)
     case.change()
-    number = case.engine.manager.state.batch_number
+    number = case.engine.manager.state.outbox.number
     case.engine.gate.when_durable(number, case.store.log.append, "said")
     transport.flushes.clear()
     write = case.engine.take_write()
@@ -103,7 +103,7 @@ def test_a_fault_of_the_store_says_nothing(where: str) -> None:
     case = Case()
     case.change()
     said: list[str] = []
-    case.engine.gate.when_durable(case.engine.manager.state.batch_number, said.append, "a lie")
+    case.engine.gate.when_durable(case.engine.manager.state.outbox.number, said.append, "a lie")
     case.store.fail_in = where
     with pytest.raises(RuntimeError if where.endswith("!") else StoreError):
         case.engine.flush()
@@ -139,7 +139,7 @@ def test_what_an_output_causes_is_heard_and_sent_in_the_same_turn() -> None:
         rounds.append(len(transport.events))
         if len(rounds) == 1:
             queue = case.engine.manager.queues[0]
-            case.engine.manager.state.events.append(OutgoingAvailable(queue=queue))
+            case.engine.manager.state.outbox.tell(OutgoingAvailable(queue=queue))
 
     case.engine.add_output(output)
     case.engine.work()

@@ -24,7 +24,7 @@ def test_what_depends_on_a_batch_happens_when_it_is_on_disk() -> None:
         await hosted.host.drain()
         hosted.store.slow = True
         hosted.manager.create_queue(ORDERS, caller=USER)
-        number = hosted.manager.state.batch_number
+        number = hosted.manager.state.outbox.number
         said: list[str] = []
         hosted.host.when_durable(number, said.append, "durable")
         hosted.host.when_durable(0, said.append, "at once")
@@ -45,7 +45,7 @@ def test_what_waits_is_released_in_the_order_of_the_batches() -> None:
     async def main() -> None:
         hosted = Hosted()
         await hosted.host.drain()
-        first = hosted.manager.state.batch_number
+        first = hosted.manager.state.outbox.number
         said: list[int] = []
         hosted.host.when_durable(first + 1, said.append, 2)
         hosted.host.when_durable(first, said.append, 1)
@@ -257,7 +257,7 @@ def test_a_fault_of_the_store_stops_everything(where: str) -> None:
     async def main() -> None:
         hosted = Hosted()
         await hosted.host.drain()
-        number = hosted.manager.state.batch_number
+        number = hosted.manager.state.outbox.number
         hosted.store.fail_in = where
         said: list[str] = []
         hosted.manager.create_queue(ORDERS, caller=USER)

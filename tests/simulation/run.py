@@ -175,7 +175,7 @@ def check_leaks(node: Node) -> None:
         "transactions": len(state.transactions),
         "descriptors": len(state.descriptors),
         "expiry timers": sum(len(bucket) for bucket in state.expiry._buckets.values()),
-        "unstored changes": len(state.batch),
+        "unstored changes": len(state.outbox.batch),
         "connections": len(binary._connections),
         "waiting for disk": len(binary._waiting),
         "timers": len(binary._agenda._deadlines.keys() - {STREAM_TIMER}),

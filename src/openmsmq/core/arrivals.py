@@ -123,7 +123,7 @@ def insert_staged(state: State, queue: Queue, arrivals: list[Arrival]) -> list[M
 
 def publish_staged(state: State, queue: Queue, messages: list[Message]) -> None:
     """Staged messages arrive in a queue, in this order; their packets stay where they are."""
-    sequence = state.sequence.take(len(messages), state.batch, state.batch_number)
+    sequence = state.sequence.take(len(messages), state.outbox)
     ids = []
     for message in messages:
         sequence += 1
@@ -132,12 +132,12 @@ def publish_staged(state: State, queue: Queue, messages: list[Message]) -> None:
         message.state = _AVAILABLE
         message.arrived = state.utc
         if message.traits & RECOVERABLE:
-            message.stored = state.batch_number
+            message.stored = state.outbox.number
         if message.expires != NEVER:
             state.expiry.start(message, message.expires)
         ids.append(message.lookup_id)
     stored = [message for message in messages if message.traits & RECOVERABLE]
-    state.batch.update_many([message.key for message in stored], map(record_of, stored))
+    state.outbox.batch.update_many([message.key for message in stored], map(record_of, stored))
     publish(state, queue, messages, ids)
 
 
@@ -149,9 +149,9 @@ def _name_deadletter_queue(messages: list[Message], deadletter_queue: str) -> No
 def _make(
     state: State, queue: Queue, arrivals: list[Arrival], position_state: int
 ) -> tuple[list[Message], list[int]]:
-    sequence = state.sequence.take(len(arrivals), state.batch, state.batch_number)
+    sequence = state.sequence.take(len(arrivals), state.outbox)
     utc = state.utc
-    stored = state.batch_number
+    stored = state.outbox.number
     timers = state.expiry
     messages = []
     ids = []
@@ -186,7 +186,7 @@ def put(state: State, messages: list[Message]) -> None:
     stored = [message for message in messages if message.traits & RECOVERABLE]
     if stored:
         number = stored[0].queue.number
-        state.batch.put_many(
+        state.outbox.batch.put_many(
             [message.key for message in stored],
             [
                 pack_record(

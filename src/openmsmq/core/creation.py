@@ -89,7 +89,7 @@ def create_queue(
     if name.scope is QueueScope.PUBLIC and not skip_directory:
         register(state, properties, caller)
     queue = add_queue(state, name, QueueRole.USER, properties)
-    state.events.append(QueueCreated(queue=queue, depends=state.batch_number))
+    state.outbox.tell(QueueCreated(queue=queue, depends=state.outbox.number))
     return queue
 
 
@@ -204,7 +204,7 @@ def drop_unused_outgoing(state: State) -> bool:
         ):
             del state.queues[queue.number]
             forget_queue(state, queue)
-            state.events.append(QueueDeleted(queue=queue, depends=state.batch_number))
+            state.outbox.tell(QueueDeleted(queue=queue, depends=state.outbox.number))
             return True
         state.outgoing[key] = queue
     return False
@@ -233,7 +233,7 @@ def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[st
         publish(state, changed, caller, tuple(attributes))
     queue.properties = changed
     store_queue(state, queue)
-    state.events.append(QueueChanged(queue=queue, depends=state.batch_number))
+    state.outbox.tell(QueueChanged(queue=queue, depends=state.outbox.number))
 
 
 def apply_attributes(

@@ -82,15 +82,15 @@ def delete_messages(
     count_bytes(state, queue, -size)
     queue.count_deleted(reason, len(messages))
     if stored:
-        state.batch.delete_many(stored)
+        state.outbox.batch.delete_many(stored)
     for message in special:
         _delete_special(state, queue, message, reason, journal, acknowledged=acknowledged)
     drop_if_unused(state, queue)
     if reason & NEGATIVE_BIT:
         told = list(messages)
     if told:
-        depends = state.batch_number if state.batch else 0
-        state.events.append(
+        depends = state.outbox.changed()
+        state.outbox.tell(
             MessagesDeleted(queue=queue, messages=told, reason=reason, depends=depends)
         )
 
@@ -125,7 +125,7 @@ def _delete_special(
             _acknowledge(state, message, reason)
     if not targets:
         if message.traits & RECOVERABLE:
-            state.batch.delete(message.key)
+            state.outbox.batch.delete(message.key)
         forget_packet(state, message)
         return
     # Further copies first: they are made from the packet that the first place then takes over.

@@ -209,4 +209,4 @@ def _notify(
     # [MS-MQDMPR] 3.1.1.6: the enterprise decides whether anyone is told.
     enterprise = state.local.enterprise_reference
     if enterprise is None or enterprise.non_ldap_capable_queue_manager_notification:
-        state.events.append(ChangeNotification(operation=operation, directory_object=item))
+        state.outbox.tell(ChangeNotification(operation=operation, directory_object=item))

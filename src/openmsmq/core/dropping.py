@@ -15,8 +15,8 @@ OVER_QUOTA: Final = "over the quota"
 def note_drop(state: State, what: str, queue: str, packet: bytes, reason: str) -> None:
     """Something about a message goes nowhere; `packet` is that message."""
     identifier = packet[16:32] + packet[56:60]
-    depends = state.batch_number if state.batch else 0
-    state.events.append(
+    depends = state.outbox.changed()
+    state.outbox.tell(
         MessageDropped(
             what=what, queue=queue, identifier=identifier, reason=reason, depends=depends
         )

@@ -27,6 +27,7 @@ from .dropping import OVER_QUOTA, note_drop
 from .expiry import expire_now
 from .final_acks import send_final_ack
 from .message import NEVER, Traits
+from .outbox import Result
 from .positions import store_record
 from .public_queues import read_public
 from .queue import Queue, QueueRole, QueueType
@@ -48,18 +49,18 @@ MAX_PER_ADDRESS: Final = 64
 _ACCEPTED: Final = MessageClass.ACK_REACH_QUEUE
 
 
-class Delivered:
+class Delivered(Result):
     """What became of messages from elsewhere, in their order.
 
     `classes` has ACK_REACH_QUEUE for each that is in the queue, else the class of the negative
     acknowledgment; say so once batch `depends` is durable.
     """
 
-    __slots__ = ("classes", "depends")
+    __slots__ = ("classes",)
 
     def __init__(self, classes: list[MessageClass], depends: int) -> None:
         self.classes = classes
-        self.depends = depends
+        super().__init__(depends)
 
 
 class Incoming:
@@ -106,7 +107,7 @@ class Incoming:
         for stream in streams:
             store_stream(state, stream)
         settle(state)
-        depends = state.batch_number if state.batch else state.sequence.depends()
+        depends = state.outbox.changed() or state.sequence.depends()
         return Delivered(sorting.classes, depends)
 
     def add_stream(self, queue: Queue, stream: IncomingTransactionalTransferInfo) -> str | None:
@@ -144,9 +145,9 @@ class Incoming:
         else:
             forgotten = next(iter(known)) if len(known) >= MAX_ADDRESSES else queue_manager
         known.pop(forgotten, None)
-        state.batch.delete_row(Table.ADDRESSES, forgotten.bytes_le)
+        state.outbox.batch.delete_row(Table.ADDRESSES, forgotten.bytes_le)
         known[queue_manager] = address
-        state.batch.set_row(Table.ADDRESSES, queue_manager.bytes_le, address.encode())
+        state.outbox.batch.set_row(Table.ADDRESSES, queue_manager.bytes_le, address.encode())
 
     def report(self, message: UserMessage, next_hop: str | None = None) -> bool:
         """Send the report that a traced message asks for at this place of its way."""

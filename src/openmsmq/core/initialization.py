@@ -110,7 +110,7 @@ def queue_manager_started(state: State) -> None:
 def queue_manager_stopping(state: State) -> None:
     """Queue Manager Stopped: all protocol servers are told, so that they shut down."""
     state.local.queue_manager_state = QueueManagerState.STOPPING
-    state.events.append(Stopped())
+    state.outbox.tell(Stopped())
 
 
 def queue_manager_stopped(state: State) -> None:

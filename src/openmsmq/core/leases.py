@@ -84,14 +84,14 @@ class Leases:
             for message in messages
         ]
         state.leases[queue.number, consumer] = LeaseRow(queue.number, consumer, token)
-        state.batch.set_row(Table.LEASES, _row_key(queue, consumer), _TOKEN.pack(token))
+        state.outbox.batch.set_row(Table.LEASES, _row_key(queue, consumer), _TOKEN.pack(token))
         settle(state)
         return Leased(
             subqueue=subqueue.properties.pathname,
             count=len(moved),
             size=sum(message.size for message in moved),
             done=not queue.lanes.count,
-            depends=state.batch_number,
+            depends=state.outbox.number,
         )
 
     def release(
@@ -119,8 +119,8 @@ class Leases:
             drop_if_unused(state, subqueue)
         done = len(messages) < limit
         if done and state.leases.pop((queue.number, consumer), None) is not None:
-            state.batch.delete_row(Table.LEASES, _row_key(queue, consumer))
-            depends = state.batch_number
+            state.outbox.batch.delete_row(Table.LEASES, _row_key(queue, consumer))
+            depends = state.outbox.number
         settle(state)
         return Leased(
             subqueue="" if subqueue is None else subqueue.properties.pathname,

@@ -145,4 +145,4 @@ class LocalQueueManager:
 
 def store_local(state: State) -> None:
     """Write down what survives a restart."""
-    state.batch.set_row(Table.MANAGER, ROW_KEY, state.local.serialize())
+    state.outbox.batch.set_row(Table.MANAGER, ROW_KEY, state.local.serialize())

@@ -73,7 +73,7 @@ class MessageIDHistory:
             self._last_number += 1
             group.number = self._last_number
             row = _TIME.pack(group.time) + b"".join(identifiers)
-            state.batch.set_row(Table.HISTORY, _KEY.pack(group.number), row)
+            state.outbox.batch.set_row(Table.HISTORY, _KEY.pack(group.number), row)
         self._append(group)
         while self._count > self.size and len(self._groups) > 1:
             self._drop_oldest(state)
@@ -106,4 +106,4 @@ class MessageIDHistory:
             if entries.get(identifier) is group:
                 del entries[identifier]
         if group.number:
-            state.batch.delete_row(Table.HISTORY, _KEY.pack(group.number))
+            state.outbox.batch.delete_row(Table.HISTORY, _KEY.pack(group.number))

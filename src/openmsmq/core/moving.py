@@ -10,6 +10,7 @@ from openmsmq.wire.queue_error import QueueError
 from .creation import drop_if_unused
 from .message import NEVER, PositionState
 from .open_queue import MAY_MOVE, MAY_SEND
+from .outbox import Result
 from .positions import changes, count_bytes, reslot
 from .queue import QueueRole, QueueType
 from .reading import check_transaction
@@ -35,15 +36,15 @@ _KEEPING: Final = frozenset(
 )
 
 
-class Moved:
+class Moved(Result):
     """Messages that were moved, by their new lookup ids (none before the commit)."""
 
-    __slots__ = ("count", "depends", "lookup_ids")
+    __slots__ = ("count", "lookup_ids")
 
     def __init__(self, count: int, lookup_ids: list[int], depends: int) -> None:
         self.count = count
         self.lookup_ids = lookup_ids
-        self.depends = depends
+        super().__init__(depends)
 
 
 def move_many(

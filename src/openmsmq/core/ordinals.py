@@ -3,8 +3,7 @@
 from struct import Struct
 from typing import Final
 
-from openmsmq.wire.batch import Batch
-
+from .outbox import Outbox
 from .tables import Table
 
 _VALUE: Final = Struct("<Q")
@@ -28,14 +27,14 @@ class Reservation:
         # (batch, bound) of reservations on their way to the disk.
         self._pending: list[tuple[int, int]] = []
 
-    def take(self, count: int, batch: Batch, batch_number: int) -> int:
+    def take(self, count: int, outbox: Outbox) -> int:
         """Use `count` numbers; return the one before the first of them."""
         before = self.last
         self.last = last = before + count
         if last + self._block // 2 > self._reserved:
             self._reserved = last + self._block
-            batch.set_row(Table.MANAGER, self._key, _VALUE.pack(self._reserved))
-            self._pending.append((batch_number, self._reserved))
+            outbox.batch.set_row(Table.MANAGER, self._key, _VALUE.pack(self._reserved))
+            self._pending.append((outbox.number, self._reserved))
         return before
 
     def skip(self, count: int) -> None:

@@ -71,7 +71,7 @@ class Outgoing:
         if outgoing.state is not QueueState.ONHOLD:
             outgoing.state = QueueState.ONHOLD
             store_queue(self._state, queue)
-            self._state.events.append(QueuePaused(queue=queue))
+            self._state.outbox.tell(QueuePaused(queue=queue))
 
     def resume(self, queue: Queue, *, caller: Caller) -> None:
         """Resume Queue: what waited goes out in order."""
@@ -79,7 +79,7 @@ class Outgoing:
         if outgoing.state is QueueState.ONHOLD:
             outgoing.state = QueueState.INACTIVE
             store_queue(self._state, queue)
-            self._state.events.append(QueueResumed(queue=queue))
+            self._state.outbox.tell(QueueResumed(queue=queue))
 
     def _controlled(self, queue: Queue, caller: Caller) -> OutgoingQueue:
         check_machine_right(self._state, caller, MachineRight.SET_MACHINE_PROPERTIES)
@@ -97,7 +97,7 @@ class Outgoing:
         if outgoing.peer != peer:
             outgoing.peer = peer
             store_queue(self._state, queue)
-            outgoing.peer_stored = self._state.batch_number
+            outgoing.peer_stored = self._state.outbox.number
 
     def add_history(self, queue: Queue, entry: ConnectionHistoryEntry) -> None:
         """Note a step of a connection attempt."""
@@ -107,12 +107,12 @@ class Outgoing:
         """Bring Online and Take Offline: whether other queue managers may deliver."""
         check_machine_right(self._state, caller, MachineRight.SET_MACHINE_PROPERTIES)
         self._state.local.connection_active = active
-        self._state.events.append(ConnectionActiveChanged(active=active))
+        self._state.outbox.tell(ConnectionActiveChanged(active=active))
 
     def set_throttled(self, *, throttled: bool) -> None:
         """Begin and End Flow Control: whether new messages are refused for want of room."""
         self._state.local.throttled = throttled
-        self._state.events.append(FlowControlChanged(throttled=throttled))
+        self._state.outbox.tell(FlowControlChanged(throttled=throttled))
 
     def peek(self, queue: Queue, *, max_count: int, max_bytes: int) -> Read | None:
         """The next messages to transfer, in queue order.

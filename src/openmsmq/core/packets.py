@@ -95,7 +95,7 @@ def drop_durable_packets(state: State) -> None:
     excess = state.memory - state.settings.memory_budget
     while fresh:
         message = fresh.pop()
-        if message.stored > state.durable_number:
+        if message.stored > state.outbox.durable_number:
             kept.append(message)
         elif excess > 0 and message.packet is not None and message.state != _DELETED:
             message.packet = None

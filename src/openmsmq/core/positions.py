@@ -10,7 +10,7 @@ from .state import State
 
 def next_lookup_id(state: State, priority: int) -> int:
     """A new SequentialID as a lookup id that sorts by priority, then by arrival."""
-    sequence = state.sequence.take(1, state.batch, state.batch_number) + 1
+    sequence = state.sequence.take(1, state.outbox) + 1
     return (7 - priority) << SEQUENCE_BITS | sequence
 
 
@@ -18,7 +18,7 @@ def changes(state: State, messages: Iterable[Message]) -> int:
     """The batch that stores a change of these messages; 0 if none of them is stored."""
     for message in messages:
         if message.traits & RECOVERABLE:
-            return state.batch_number
+            return state.outbox.number
     return 0
 
 
@@ -36,14 +36,14 @@ def touch(state: State, queue: Queue, messages: Sequence[Message]) -> None:
         state.touched.setdefault(queue, []).extend(messages)
     if queue.outgoing is not None:
         depends = max(message.stored for message in messages)
-        state.events.append(OutgoingAvailable(queue=queue, depends=depends))
+        state.outbox.tell(OutgoingAvailable(queue=queue, depends=depends))
 
 
 def store_record(state: State, message: Message) -> None:
     """Write down what changed about a stored message."""
     if message.traits & RECOVERABLE:
-        state.batch.update(message.key, record_of(message))
-        message.stored = state.batch_number
+        state.outbox.batch.update(message.key, record_of(message))
+        message.stored = state.outbox.number
 
 
 def reslot(
@@ -109,8 +109,8 @@ def duplicate(
     if message_class:
         copy.make_history().message_class = message_class
     if copy.traits & RECOVERABLE:
-        state.batch.put(copy.key, record_of(copy), packet)
-        copy.stored = state.batch_number
+        state.outbox.batch.put(copy.key, record_of(copy), packet)
+        copy.stored = state.outbox.number
         state.fresh.append(copy)
     state.memory += copy.size
     _settle_in(state, copy, target, wake=True)

@@ -15,6 +15,7 @@ from .delete_reasons import delete_messages
 from .events import QueueDeleted
 from .message import Message, PositionState
 from .open_queue import MAY_RECEIVE, OpenQueueDescriptor
+from .outbox import Result
 from .positions import changes
 from .public_queues import unregister
 from .queue import Queue, QueueRole, QueueType
@@ -31,15 +32,15 @@ _LOCKED: Final = int(PositionState.LOCKED)
 _EVERYTHING: Final = 1 << 62
 
 
-class Purged:
+class Purged(Result):
     """One step of a purge: `done` is False while messages are left to purge."""
 
-    __slots__ = ("count", "depends", "done", "upto")
+    __slots__ = ("count", "done", "upto")
 
     def __init__(self, count: int, upto: int, depends: int, *, done: bool) -> None:
         self.count = count
         self.upto = upto
-        self.depends = depends
+        super().__init__(depends)
         self.done = done
 
 
@@ -82,7 +83,7 @@ def delete_queue(
     for part in (*queue.subqueues.values(), queue.journal, queue):
         if part is not None:
             remove_queue(state, part)
-    number = state.batch_number
+    number = state.outbox.number
     if queue.queue_type is QueueType.PUBLIC and not skip_directory:
         unregister(state, queue.properties, caller)
     return number
@@ -105,4 +106,4 @@ def remove_queue(state: State, queue: Queue) -> None:
         forget_queue(state, queue)
     for stream in list(queue.incoming.values()):
         forget_stream(state, queue, stream)
-    state.events.append(QueueDeleted(queue=queue, depends=state.batch_number))
+    state.outbox.tell(QueueDeleted(queue=queue, depends=state.outbox.number))

@@ -172,26 +172,24 @@ class QueueManager:
 
     def take_batch(self) -> tuple[int, Batch] | None:
         """What is to be made durable next, with its number; None when there is nothing."""
-        state = self.state
-        if not state.batch:
-            return None
-        taken = state.batch_number, state.batch
-        state.batch = Batch()
-        state.batch_number += 1
-        return taken
+        return self.state.outbox.take_batch()
 
     def durable(self, number: int) -> None:
         """All batches up to this number are on disk."""
         state = self.state
-        state.durable_number = number
+        state.outbox.durable_number = number
         state.sequence.durable(number)
         state.ordinals.durable(number)
         drop_durable_packets(state)
 
     def take_events(self) -> list[Event]:
         """What happened since the last call, oldest first."""
-        events, self.state.events = self.state.events, []
-        return events
+        return self.state.outbox.take_events()
+
+    @property
+    def seen(self) -> int:
+        """The batch that must be durable before anybody is told how things are now."""
+        return self.state.outbox.seen()
 
     @property
     def throttled(self) -> bool:
@@ -229,7 +227,7 @@ class QueueManager:
         """Change attributes of a queue (all of `create_queue` but transactional)."""
         require_service(self.state)
         creation.set_queue(self.state, queue, caller=caller, attributes=attributes)
-        return self.state.batch_number
+        return self.state.outbox.number
 
     def delete_queue(self, queue: Queue, *, caller: Caller, skip_directory: bool = False) -> int:
         """Delete a queue with its journal, its subqueues and all messages in them."""

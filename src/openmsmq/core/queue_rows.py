@@ -31,12 +31,12 @@ def queue_number(key: bytes) -> int:
 
 def store_queue(state: State, queue: Queue) -> None:
     """Write down the attributes of a queue."""
-    state.batch.set_row(Table.QUEUES, queue_key(queue.number), _serialize(queue))
+    state.outbox.batch.set_row(Table.QUEUES, queue_key(queue.number), _serialize(queue))
 
 
 def forget_queue(state: State, queue: Queue) -> None:
     """The queue is gone from the store."""
-    state.batch.delete_row(Table.QUEUES, queue_key(queue.number))
+    state.outbox.batch.delete_row(Table.QUEUES, queue_key(queue.number))
 
 
 def _serialize(queue: Queue) -> bytes:

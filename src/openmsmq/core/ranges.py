@@ -100,7 +100,7 @@ class Ranges:
             count=queue.lanes.count,
             size=queue.total_bytes,
             lock_holders=_lock_holders(queue),
-            depends=self._seen(),
+            depends=self._state.outbox.seen(),
         )
 
     def plan(
@@ -134,7 +134,7 @@ class Ranges:
             count=count,
             size=size,
             digest=f"{digest & _MASK:016x}",
-            depends=self._seen(),
+            depends=self._state.outbox.seen(),
         )
 
     def split(
@@ -212,11 +212,6 @@ class Ranges:
         queue = descriptor.require(MAY_RECEIVE)
         queue.pins = [pin for pin in queue.pins if pin.base != base]
         queue.pins.append(Pin(base, upto, self._state.utc + seconds))
-
-    def _seen(self) -> int:
-        """The batch that must be durable before anybody is told what is in the queues now."""
-        state = self._state
-        return state.batch_number if state.batch else state.depends_on(state.batch_number - 1)
 
 
 def stable_mark(state: State, queue: Queue) -> int:

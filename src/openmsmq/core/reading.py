@@ -13,6 +13,7 @@ from .cursor import START, CursorInput, CursorOutcome
 from .delete_reasons import delete_messages
 from .message import PositionState
 from .open_queue import MAY_PEEK, MAY_RECEIVE
+from .outbox import Result
 from .packets import packets_of
 from .positions import changes
 from .transactions import OperationType, return_locked, withdraw
@@ -38,15 +39,15 @@ _PURGE_PENDING: Final = int(PositionState.PURGE_PENDING)
 DEFAULT_MAX_BYTES: Final = 4 * 1024 * 1024
 
 
-class Read:
+class Read(Result):
     """Messages that a read returned; show them once batch `depends` is durable."""
 
-    __slots__ = ("depends", "messages", "packets")
+    __slots__ = ("messages", "packets")
 
     def __init__(self, messages: list[Message], packets: list[bytes], depends: int) -> None:
         self.messages = messages
         self.packets = packets
-        self.depends = depends
+        super().__init__(depends)
 
 
 def dequeue_many(
@@ -282,7 +283,7 @@ def show(state: State, messages: list[Message]) -> Read:
 
 def _shown_by(state: State, messages: list[Message]) -> int:
     """The batch that must be durable before the messages are shown to anybody."""
-    stored = state.depends_on(max([message.stored for message in messages]))
+    stored = state.outbox.pending(max([message.stored for message in messages]))
     return max(stored, _numbered_by(state))
 
 

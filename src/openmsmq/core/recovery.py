@@ -91,7 +91,7 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
     if recovery.restored:
         state.sequence.skip(RESTORED_SEQUENCES)
         state.ordinals.skip(RESTORED_ORDINALS)
-        state.batch.clear_restored()
+        state.outbox.batch.clear_restored()
     _recover_queues(state, rows[Table.QUEUES])
     ensure_system_queues(state)
     # New transactional sequences for a restored copy: those of the original may go on elsewhere.
@@ -119,8 +119,8 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
     for queue in list(state.queues.values()):
         drop_if_unused(state, queue)
     # Reserve now, so that the first messages need not wait for it.
-    state.sequence.take(0, state.batch, state.batch_number)
-    state.ordinals.take(0, state.batch, state.batch_number)
+    state.sequence.take(0, state.outbox)
+    state.ordinals.take(0, state.outbox)
 
 
 def _recover_unchecked(state: State, row: bytes | None) -> None:
@@ -130,7 +130,7 @@ def _recover_unchecked(state: State, row: bytes | None) -> None:
     """
     if row is None:
         row = _UNCHECKED.pack(state.sequence.last)
-        state.batch.set_row(Table.MANAGER, _UNCHECKED_KEY, row)
+        state.outbox.batch.set_row(Table.MANAGER, _UNCHECKED_KEY, row)
     state.unchecked = _UNCHECKED.unpack(row)[0]
 
 
@@ -159,7 +159,7 @@ def _recover_messages(
         number, lookup_id, position_state, traits, arrived, expires = unpack_record(record)
         if position_state == STAGED:
             # Nobody can publish it any more.
-            state.batch.delete(key)
+            state.outbox.batch.delete(key)
             continue
         queue = queues.get(number)
         if queue is None:

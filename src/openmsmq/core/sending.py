@@ -22,6 +22,7 @@ from .expiry import expire_now
 from .fanout import copies_for
 from .message import RECOVERABLE, TRANSACTIONAL
 from .open_queue import MAY_SEND, OpenQueueDescriptor
+from .outbox import Result
 from .queue import Queue
 from .quota import EnqueueStatus, check_room, no_room
 from .stamping import MAX_ORDINAL, Stamp, read_life
@@ -37,16 +38,16 @@ _SH: Final = int(UserHeaderFlags.SH)
 _LABEL_FIELD: Final = "MessagePropertiesHeader.LabelLength"
 
 
-class Sent:
+class Sent(Result):
     """Messages that a queue took; say so once batch `depends` is durable."""
 
-    __slots__ = ("depends", "first_ordinal", "messages")
+    __slots__ = ("first_ordinal", "messages")
 
     def __init__(self, messages: list[Message], first_ordinal: int, depends: int) -> None:
         self.messages = messages
         # The ordinals of the message identifiers count up from here.
         self.first_ordinal = first_ordinal
-        self.depends = depends
+        super().__init__(depends)
 
     @property
     def lookup_ids(self) -> list[int]:
@@ -180,7 +181,7 @@ def stamp_runs(
         QueueError: a transactional message is outside of one.
     """
     count = sum([len(run.packets) for run in runs])
-    ordinal = state.ordinals.take(count, state.batch, state.batch_number) + 1
+    ordinal = state.ordinals.take(count, state.outbox) + 1
     arrivals: list[Arrival] = []
     for run in runs:
         _stamp_run(state, queue, run, ordinal + len(arrivals), tag, arrivals)

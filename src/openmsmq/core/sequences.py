@@ -67,7 +67,7 @@ def number_own(state: State, queue: Queue, messages: Iterable[Message]) -> None:
         history.tx_sequence_number = sequence.last
     if sequence is not None:
         row = _ROW.pack(sequence.identifier, sequence.last)
-        state.batch.set_row(Table.SEQUENCES, queue_key(queue.number), row)
+        state.outbox.batch.set_row(Table.SEQUENCES, queue_key(queue.number), row)
 
 
 def _is_own(state: State, message: Message) -> bool:
@@ -81,14 +81,14 @@ def _new_sequence(state: State) -> OutgoingSequence:
 
 def _set_last(state: State, identifier: int) -> None:
     state.last_tx_sequence = identifier
-    state.batch.set_row(Table.SEQUENCES, _LAST_KEY, _LAST.pack(identifier))
+    state.outbox.batch.set_row(Table.SEQUENCES, _LAST_KEY, _LAST.pack(identifier))
 
 
 def end_sequence(state: State, queue: Queue) -> None:
     """Every message of the sequence was acknowledged; the next one starts another."""
     if queue.outgoing is not None and queue.outgoing.sequence is not None:
         queue.outgoing.sequence = None
-        state.batch.delete_row(Table.SEQUENCES, queue_key(queue.number))
+        state.outbox.batch.delete_row(Table.SEQUENCES, queue_key(queue.number))
 
 
 def recover_sequences(state: State, rows: dict[bytes, bytes], *, restored: bool) -> None:
@@ -106,7 +106,7 @@ def recover_sequences(state: State, rows: dict[bytes, bytes], *, restored: bool)
         if key == _LAST_KEY:
             continue
         if restored:
-            state.batch.delete_row(Table.SEQUENCES, key)
+            state.outbox.batch.delete_row(Table.SEQUENCES, key)
             continue
         outgoing = state.queues[queue_number(key)].outgoing
         if outgoing is not None:

@@ -41,7 +41,7 @@ def serve(state: State, queue: Queue, arrived: list[Message]) -> None:
             kept.append(read)
             continue
         read.waiting = False
-        state.events.append(
+        state.outbox.tell(
             ReadSatisfied(
                 read=read,
                 messages=result.messages,

@@ -141,7 +141,7 @@ class Stages:
                 return Staged(count=len(packets), depends=0)
             found = self._batches.get((name, batch))
             if found is None:
-                number = state.sequence.take(1, state.batch, state.batch_number) + 1
+                number = state.sequence.take(1, state.outbox) + 1
                 found = StagedBatch(number)
             tag = found.tag if transactional else None
             _, arrivals = stamp_runs(state, queue, runs, tag)
@@ -173,7 +173,7 @@ class Stages:
             for message in gone:
                 message.state = _DELETED
                 forget_packet(state, message)
-            state.batch.delete_many([each.key for each in gone if each.traits & RECOVERABLE])
+            state.outbox.batch.delete_many([each.key for each in gone if each.traits & RECOVERABLE])
 
     def commit_batch(
         self, producer: str, batch: int, stages: Iterable[tuple[int, int]], *, caller: Caller
@@ -190,8 +190,7 @@ class Stages:
         name = _name(caller, producer)
         if batch <= state.producers.get(name, _NONE)[0]:
             self._forget((name, batch))
-            depends = state.batch_number if state.batch else state.batch_number - 1
-            return Committed(count=0, repeated=True, depends=state.depends_on(depends))
+            return Committed(count=0, repeated=True, depends=state.outbox.seen())
         found = self._batches.get((name, batch))
         kept = {} if found is None else found.stages
         wanted = []
@@ -206,7 +205,7 @@ class Stages:
         self._forget((name, batch))
         self._remember(name, batch)
         settle(state)
-        return Committed(count=count, repeated=False, depends=state.batch_number)
+        return Committed(count=count, repeated=False, depends=state.outbox.number)
 
     def _remember(self, name: str, batch: int) -> None:
         """Note the last batch of a producer, and forget producers that are long gone."""
@@ -214,13 +213,13 @@ class Stages:
         producers = state.producers
         producers.pop(name, None)
         producers[name] = (batch, state.utc)
-        state.batch.set_row(Table.PRODUCERS, name.encode(), _PRODUCER.pack(batch, state.utc))
+        state.outbox.batch.set_row(Table.PRODUCERS, name.encode(), _PRODUCER.pack(batch, state.utc))
         oldest = state.utc - state.settings.producer_seconds
         for other, (_, published) in list(islice(producers.items(), _FORGOTTEN_AT_A_TIME)):
             if published >= oldest:
                 break
             del producers[other]
-            state.batch.delete_row(Table.PRODUCERS, other.encode())
+            state.outbox.batch.delete_row(Table.PRODUCERS, other.encode())
 
     def abort_batch(
         self,

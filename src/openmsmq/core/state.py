@@ -9,11 +9,11 @@ from uuid import UUID
 
 from openmsmq.directory.objects import QueueManagerObject
 from openmsmq.security.caller import SYSTEM_CALLER, Caller
-from openmsmq.wire.batch import Batch
 
 from .directory_timers import DirectoryPeriods, DirectoryTimer
 from .message_history import MessageIDHistory
 from .ordinals import Reservation
+from .outbox import Outbox
 from .streams import StreamCount
 from .timers import ExpiryTimers, WaitTimers
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from openmsmq.directory.objects import QueueManagerObject
 
     from .dispatch import DispatchCollection
-    from .events import Event
     from .leases import LeaseRow
     from .local_queue_manager import LocalQueueManager
     from .message import Message
@@ -87,15 +86,11 @@ class State:
 
     __slots__ = (
         "addresses",
-        "batch",
-        "batch_number",
         "deadletter",
         "descriptors",
         "directory",
         "directory_timers",
         "dispatch",
-        "durable_number",
-        "events",
         "expiry",
         "fresh",
         "guids",
@@ -113,6 +108,7 @@ class State:
         "message_history",
         "now",
         "ordinals",
+        "outbox",
         "outgoing",
         "packets",
         "paths",
@@ -159,10 +155,7 @@ class State:
         # When the directory is read again, by timer.
         self.directory_timers: dict[DirectoryTimer, float] = {}
 
-        self.batch = Batch()
-        self.batch_number = 1
-        self.durable_number = 0
-        self.events: list[Event] = []
+        self.outbox = Outbox()
         self.sequence = Reservation(b"sequence", SEQUENCE_BLOCK, None)
         self.ordinals = Reservation(b"ordinal", ORDINAL_BLOCK, None)
         # Messages with keys up to this one were stored with whatever their senders claimed.
@@ -210,7 +203,3 @@ class State:
         """A number for an open queue or a cursor, unique while the queue manager runs."""
         self.last_handle += 1
         return self.last_handle
-
-    def depends_on(self, number: int) -> int:
-        """The batch that must be durable before something known by batch `number` is said."""
-        return number if number > self.durable_number else 0

@@ -60,7 +60,7 @@ def add_stream(state: State, queue: Queue, stream: IncomingTransactionalTransfer
 
 def store_stream(state: State, stream: IncomingTransactionalTransferInfo) -> None:
     """Write down how far a stream got."""
-    state.batch.set_row(Table.STREAMS, stream.key, stream.serialize())
+    state.outbox.batch.set_row(Table.STREAMS, stream.key, stream.serialize())
 
 
 def forget_stream(state: State, queue: Queue, stream: IncomingTransactionalTransferInfo) -> None:
@@ -68,7 +68,7 @@ def forget_stream(state: State, queue: Queue, stream: IncomingTransactionalTrans
     key = stream.key
     del queue.incoming[key]
     state.stream_count.remove(stream.address)
-    state.batch.delete_row(Table.STREAMS, key)
+    state.outbox.batch.delete_row(Table.STREAMS, key)
 
 
 def forget_old_streams(state: State) -> None:

@@ -53,15 +53,14 @@ def send_system_message(
         if queue.outgoing is None and queue.properties.transactional:
             note_drop(state, what, queue.path, about.packet, "the queue is transactional")
             return False
-        ordinal = state.ordinals.take(1, state.batch, state.batch_number) + 1
+        ordinal = state.ordinals.take(1, state.outbox) + 1
         packet = build(ordinal & 0xFFFFFFFF)
         if check_room(state, queue, len(packet)) is not EnqueueStatus.OK:
             note_drop(state, what, queue.path, about.packet, OVER_QUOTA)
             return False
         (message,) = insert(state, queue, [arrival(UserMessage(packet), queue)])
-        if state.batch:
-            # What it tells of may be in this batch, also if it is not stored itself.
-            message.stored = state.batch_number
+        # It reports something in this batch, so it must wait for it even if it is not stored.
+        message.stored = state.outbox.changed()
     finally:
         close_queue(state, descriptor)
     return True

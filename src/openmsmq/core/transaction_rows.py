@@ -40,12 +40,12 @@ def store_transaction(state: State, transaction: Transaction) -> None:
         target = operation.target.number if operation.target is not None else 0
         parts.append(_OPERATION.pack(operation.operation_type, operation.reason, target, len(keys)))
         parts.append(Struct(f"<{len(keys)}Q").pack(*keys))
-    state.batch.set_row(Table.TRANSACTIONS, _KEY.pack(transaction.number), b"".join(parts))
+    state.outbox.batch.set_row(Table.TRANSACTIONS, _KEY.pack(transaction.number), b"".join(parts))
 
 
 def forget_transaction(state: State, transaction: Transaction) -> None:
     """The transaction is decided."""
-    state.batch.delete_row(Table.TRANSACTIONS, _KEY.pack(transaction.number))
+    state.outbox.batch.delete_row(Table.TRANSACTIONS, _KEY.pack(transaction.number))
 
 
 def parse_transaction(key: bytes, value: bytes) -> StoredTransaction:

@@ -132,7 +132,7 @@ def create_transaction(state: State, identifier: UUID) -> Transaction:
         raise QueueError(
             Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, f"transaction {identifier} exists already"
         )
-    number = state.sequence.take(1, state.batch, state.batch_number) + 1
+    number = state.sequence.take(1, state.outbox) + 1
     transaction = state.transactions[identifier] = Transaction(identifier, number)
     return transaction
 
@@ -168,10 +168,10 @@ def prepare(state: State, transaction: Transaction, *, single_phase: bool = True
             live = [message for message in operation.messages if message.state != _DELETED]
             for message in live:
                 message.make_history().transaction = transaction.number
-                message.stored = state.batch_number
+                message.stored = state.outbox.number
             put(state, live)
     store_transaction(state, transaction)
-    return state.batch_number
+    return state.outbox.number
 
 
 def _mark_boundaries(transaction: Transaction) -> None:
@@ -209,8 +209,8 @@ def mark_staged(state: State, messages: list[Message]) -> None:
             last_in_transaction=message is last or None,
         )
         forget_packet(state, message)
-        state.batch.delete(message.key)
-        message.key = state.sequence.take(1, state.batch, state.batch_number) + 1
+        state.outbox.batch.delete(message.key)
+        message.key = state.sequence.take(1, state.outbox) + 1
         message.packet = packet
         state.memory += message.size
         put(state, [message])
@@ -231,7 +231,7 @@ def commit(state: State, transaction: Transaction) -> int:
             _commit_dequeue(state, operation.messages, operation.reason)
         elif operation.target is not None:
             _commit_move(state, operation.messages, operation.target)
-    return state.batch_number if touched_store else 0
+    return state.outbox.number if touched_store else 0
 
 
 def _finish(state: State, transaction: Transaction) -> None:
@@ -252,7 +252,7 @@ def _commit_enqueue(state: State, messages: list[Message], *, stored: bool) -> N
         for message in group:
             _leave_pending(queue, message)
             message.state = _AVAILABLE
-            message.stored = state.batch_number
+            message.stored = state.outbox.number
             if queue.outgoing is not None:
                 # Messages leave in the order of the commits.
                 message.lookup_id = next_lookup_id(state, message.priority)
@@ -344,7 +344,7 @@ def abort(state: State, transaction: Transaction) -> int:
             return_locked(state, returned)
             if operation.target is not None:
                 drop_if_unused(state, operation.target)
-    return state.batch_number if touched_store else 0
+    return state.outbox.number if touched_store else 0
 
 
 def _abort_enqueue(state: State, messages: Iterable[Message], *, stored: bool) -> None:
@@ -356,7 +356,7 @@ def _abort_enqueue(state: State, messages: Iterable[Message], *, stored: bool) -
         state.expiry.stop(message)
         forget_packet(state, message)
         if stored:
-            state.batch.delete(message.key)
+            state.outbox.batch.delete(message.key)
 
 
 def return_locked(state: State, messages: list[Message]) -> None:

@@ -32,7 +32,7 @@ def end_read(state: State, read: WaitingRead, code: int) -> None:
     read.waiting = False
     if read.cursor is not None:
         read.cursor.expired(state.sequence.last)
-    state.events.append(ReadEnded(read=read, code=code))
+    state.outbox.tell(ReadEnded(read=read, code=code))
 
 
 def pause_reads(reads: Iterable[WaitingRead]) -> None:

@@ -116,7 +116,7 @@ class Client:
         """What came as an answer so far; with `flush` everything is on disk first."""
         if flush:
             self.world.core.flush()
-        durable = self.world.core.qm.state.durable_number
+        durable = self.world.core.qm.state.outbox.durable_number
         found = [reply for depends, reply in self.held if depends <= durable]
         return [reply for reply in found if reply.id == request.id]
 

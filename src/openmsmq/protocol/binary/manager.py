@@ -457,7 +457,7 @@ class BinaryProtocol:
 
     def _may_order_ack(self, connection: Connection) -> bool:
         state = self._manager.state
-        return connection.session.room > 0 and not state.depends_on(state.ordinals.depends())
+        return connection.session.room > 0 and not state.outbox.pending(state.ordinals.depends())
 
     def _update_transfer(self, transfer: Transfer) -> None:
         times = [time for time in (transfer.resend_at, transfer.validate_at) if time is not None]

@@ -68,7 +68,7 @@ class Receiver:
         if not complete:
             return None
         state = self._manager.state
-        return state.batch_number if state.batch and read.recoverable else 0
+        return state.outbox.changed() if read.recoverable else 0
 
     def count(self, what: str) -> None:
         self._counters[what] = self._counters.get(what, 0) + 1
@@ -111,7 +111,7 @@ class Receiver:
     ) -> None:
         """Order Ack Send Timer: tell the sender how far its stream got."""
         state = self._manager.state
-        ordinal = state.ordinals.take(1, state.batch, state.batch_number) + 1
+        ordinal = state.ordinals.take(1, state.outbox) + 1
         packet = build_order_ack(
             ack,
             destination,
@@ -321,7 +321,7 @@ class _Read:
         self._connection.order_acks.received(
             stream,
             order_queue_of(state, message),
-            depends=state.batch_number if state.batch else state.batch_number - 1,
+            depends=state.outbox.latest(),
             now=self._now,
         )
 

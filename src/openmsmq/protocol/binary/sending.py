@@ -84,7 +84,7 @@ class Sender:
         read = outgoing.peek(transfer.queue, max_count=count, max_bytes=_READ_BYTES)
         if read is None:
             return 0, False
-        if state.depends_on(state.ordinals.depends()):
+        if state.outbox.pending(state.ordinals.depends()):
             # After a crash these message identifiers could be given to other messages.
             return 0, True
         utc = state.utc
@@ -96,9 +96,9 @@ class Sender:
         express = True
         peer_stored = transfer.outgoing.peer_stored
         for message in read.messages:
-            if message.stored > state.durable_number:
+            if message.stored > state.outbox.durable_number:
                 break
-            if message.traits & TRANSACTIONAL and peer_stored > state.durable_number:
+            if message.traits & TRANSACTIONAL and peer_stored > state.outbox.durable_number:
                 # Only who is known for sure may acknowledge it after a crash.
                 break
             express &= not message.traits & RECOVERABLE

@@ -80,7 +80,7 @@ def create_queue(session: LocalSession, request: local.CreateQueue) -> None:
     queue = manager.create_queue(
         request.path, caller=session.identity(), **attributes_of(request.properties)
     )
-    session.done(request.id, describe_queue(session, queue), manager.state.batch_number)
+    session.done(request.id, describe_queue(session, queue), manager.seen)
 
 
 def delete_queue(session: LocalSession, request: local.DeleteQueue) -> None:
@@ -139,7 +139,7 @@ def change_permissions(session: LocalSession, request: local.Grant) -> None:
         queue_rights(request.rights),
         caller=session.identity(),
     )
-    session.done(request.id, permissions(session, queue), manager.state.batch_number)
+    session.done(request.id, permissions(session, queue), manager.seen)
 
 
 def permissions(session: LocalSession, queue: Queue) -> list[dict[str, Any]]:

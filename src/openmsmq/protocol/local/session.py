@@ -151,8 +151,7 @@ class LocalSession:
     @property
     def seen(self) -> int:
         """The batch that must be durable before anybody is told how things are now."""
-        state = self.manager.state
-        return state.batch_number if state.batch else state.depends_on(state.batch_number - 1)
+        return self.manager.seen
 
     # What the client holds
 

@@ -1,0 +1,71 @@
+"""Outbox: what is to be stored, what is to be told, and which batch each of it depends on.
+
+The one invariant of the queue manager is "durable before said". Every result and every event names
+the batch that must be on disk first; these numbers come from here and from nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from openmsmq.wire.batch import Batch
+
+if TYPE_CHECKING:
+    from .events import Event
+
+
+class Result:
+    """What an operation did; it may be told once batch `depends` is on disk (0: at once)."""
+
+    __slots__ = ("depends",)
+
+    def __init__(self, depends: int) -> None:
+        self.depends = depends
+
+
+class Outbox:
+    """The batch that is being built, its number, and the events since they were last taken."""
+
+    __slots__ = ("batch", "durable_number", "events", "number")
+
+    def __init__(self) -> None:
+        self.batch = Batch()
+        self.number = 1
+        self.durable_number = 0
+        self.events: list[Event] = []
+
+    def tell(self, event: Event) -> None:
+        """Note that something happened."""
+        self.events.append(event)
+
+    def take_batch(self) -> tuple[int, Batch] | None:
+        """What is to be made durable next, with its number; None when there is nothing."""
+        if not self.batch:
+            return None
+        taken = self.number, self.batch
+        self.batch = Batch()
+        self.number += 1
+        return taken
+
+    def take_events(self) -> list[Event]:
+        """What happened since the last call, oldest first."""
+        events, self.events = self.events, []
+        return events
+
+    # What something depends on
+
+    def pending(self, number: int) -> int:
+        """`number` if that batch is not on disk yet, else 0."""
+        return number if number > self.durable_number else 0
+
+    def changed(self) -> int:
+        """The batch that stores what was changed since the last one; 0 if nothing was."""
+        return self.number if self.batch else 0
+
+    def seen(self) -> int:
+        """The batch that must be on disk before anybody is told how things are now."""
+        return self.number if self.batch else self.pending(self.number - 1)
+
+    def latest(self) -> int:
+        """The batch being built, or the one before it if nothing was changed since."""
+        return self.number if self.batch else self.number - 1
