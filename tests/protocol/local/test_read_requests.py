@@ -265,6 +265,24 @@ def test_a_client_that_goes_gives_everything_back() -> None:
     assert bodies(client.call(local.Receive, client.open(), count=9)) == [b"one", b"two", b"three"]
 
 
+def test_what_a_dead_client_held_does_not_go_to_a_read_of_its_own() -> None:
+    client = transactional()
+    client.send(b"one", b"two", transaction=-1)
+    handle, other = client.open(), client.open()
+    transaction = client.begin()
+    assert bodies(client.call(local.Receive, handle, transaction=transaction)) == [b"one"]
+    assert bodies(client.call(local.Receive, handle, two_phase=True)) == [b"two"]
+    client.post(client.make(local.Receive, handle, timeout=None))
+    client.post(client.make(local.Receive, other, count=2, timeout=60.0))
+    cursor = client.value(local.OpenCursor, other)
+    client.post(client.make(local.Receive, other, timeout=60.0, cursor=cursor))
+    client.session.close()
+    client.world.turn()
+    next_client = client.world.client()
+    reply = next_client.call(local.Receive, next_client.open(), count=10)
+    assert bodies(reply) == [b"one", b"two"]
+
+
 # Look up
 
 

@@ -219,6 +219,9 @@ class LocalSession:
             return
         self.closed = True
         self.long.clear()
+        # Its reads end with the queues that it closes; until then they take nothing that goes back.
+        for read in self.waiting.values():
+            read.paused = True
         for transaction in self.transactions.values():
             self.manager.abort(transaction.identifier)
         self.transactions.clear()
