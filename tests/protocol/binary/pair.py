@@ -27,6 +27,7 @@ from openmsmq.protocol.binary.events import Connect, Disconnect, SendPing
 from openmsmq.protocol.binary.manager import BinaryProtocol
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.security.caller import unix_caller
+from openmsmq.store.interface import Store
 from openmsmq.store.memory_store import MemoryStore
 from openmsmq.wire.order_ack import is_order_queue
 from openmsmq.wire.queue_address import direct_address
@@ -66,6 +67,7 @@ class Node:
         settings: BinarySettings | None = None,
         core_settings: Settings | None = None,
         directory: Directory | None = None,
+        store: Store | None = None,
     ) -> None:
         self.network = network
         self.name = name
@@ -74,7 +76,7 @@ class Node:
         self.core_settings = core_settings or Settings(names=frozenset((address,)))
         self.directory = directory
         self.guid = UUID(int=int(address.rsplit(".", 1)[1]) << 96 | 0x5155)
-        self.store = MemoryStore()
+        self.store: Store = store or MemoryStore()
         self._guids = count(1)
         self.listening = True
         # While False nothing becomes durable.
