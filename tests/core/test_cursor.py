@@ -244,6 +244,24 @@ def test_after_a_timeout_at_the_end_the_cursor_finds_what_comes_later(reader: Re
     assert bodies(reader.receive()) == [b"2"]
 
 
+@SPEC("MQDMPR-3.1.1.2-21")
+def test_the_end_is_behind_every_message_that_was_there(reader: Reader) -> None:
+    harness = reader.harness
+    harness.send(b"1")
+    other = harness.open(RECEIVE)
+    locked = harness.qm.dequeue_many(other, two_phase=True)
+    assert isinstance(locked, Read)
+    # Nothing can be received: the cursor advances past the last message.
+    reader.receive(timeout=5)
+    harness.advance(5)
+    harness.qm.end_many(other, [locked.messages[0].lookup_id], delete=False)
+    with refused("MQ_ERROR_MESSAGE_NOT_FOUND"):
+        reader.receive()
+    harness.send(b"2", priority=7)
+    assert bodies(reader.receive()) == [b"2"]
+    assert harness.contents() == [b"1"]
+
+
 @SPEC("MQDMPR-3.2.7.4-04", "MQDMPR-3.1.7.1.10-04")
 def test_peek_and_receive_take_exactly_the_peeked_message(reader: Reader) -> None:
     harness = reader.harness

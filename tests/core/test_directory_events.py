@@ -251,6 +251,17 @@ def test_offline_the_queues_of_this_machine_are_known() -> None:
     assert other.status is RESULT.OBJECT_NOT_FOUND
 
 
+@pytest.mark.spec("MQDMPR-3.1.7.1.20-04")
+def test_offline_the_first_queue_that_matches_is_the_answer() -> None:
+    machine = machine_offline()
+    for path in (r".\private$\one", r".\private$\two", r".\private$\three"):
+        machine.qm.create_queue(path, label="alike", caller=USER)
+    alike = (AttributeFilter("label", EQUALS, "alike"),)
+    read = read_directory(machine.state, ElementType.QUEUE, alike)
+    first = machine.qm.find_queue(r".\private$\one").properties
+    assert (read.status, read.directory_object) == (RESULT.SUCCESS, first)
+
+
 @pytest.mark.spec("MQDMPR-3.1.7.1.20-05")
 def test_offline_only_this_queue_manager_is_known() -> None:
     machine = machine_offline()

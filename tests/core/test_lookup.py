@@ -3,7 +3,7 @@
 import pytest
 from tests.core.harness import ORDERS, PEEK, RECEIVE, USER, Harness, bodies, refused
 
-from openmsmq.core.events import MessagesDeleted
+from openmsmq.core.events import MessagesDeleted, ReadSatisfied
 from openmsmq.core.lookup import MessageSeekAction as Seek
 from openmsmq.core.message import SEQUENCE_BITS, SEQUENCE_MASK, PositionState
 from openmsmq.wire.message_class import MessageClass
@@ -115,8 +115,21 @@ def test_next_and_previous_find_the_nearest_visible_message(harness: Harness) ->
     assert look(harness, sent.lookup_ids[2], Seek.PREVIOUS) == [b"1"]
 
 
-@SPEC("MQDMPR-3.1.7.1.13-07", "MQDMPR-3.1.7.3.2-05", "MQDMPR-3.1.7.1.13-06")
-def test_running_off_either_end_finds_nothing_and_does_not_wait(harness: Harness) -> None:
+@SPEC("MQDMPR-3.1.7.1.13-06")
+@pytest.mark.parametrize("receive", [False, True])
+@pytest.mark.parametrize("action", Seek)
+def test_a_lookup_does_not_wait(harness: Harness, action: Seek, *, receive: bool) -> None:
+    descriptor = harness.open(RECEIVE)
+    with refused("MQ_ERROR_MESSAGE_NOT_FOUND"):
+        harness.qm.read_by_lookup_id(descriptor, 0, action, receive=receive)
+    assert not harness.qm.find_queue(ORDERS).waiting
+    harness.send(b"later")
+    assert harness.take_events(ReadSatisfied) == []
+    assert harness.contents() == [b"later"]
+
+
+@SPEC("MQDMPR-3.1.7.1.13-07", "MQDMPR-3.1.7.3.2-05")
+def test_running_off_either_end_finds_nothing(harness: Harness) -> None:
     for action in Seek:
         with refused("MQ_ERROR_MESSAGE_NOT_FOUND"):
             look(harness, 0, action)
@@ -125,7 +138,6 @@ def test_running_off_either_end_finds_nothing_and_does_not_wait(harness: Harness
         look(harness, sent.lookup_ids[0], Seek.PREVIOUS)
     with refused("MQ_ERROR_MESSAGE_NOT_FOUND"):
         look(harness, sent.lookup_ids[1], Seek.NEXT)
-    assert not harness.qm.find_queue(ORDERS).waiting
 
 
 @SPEC("MQDMPR-3.1.7.3.3-01")

@@ -25,6 +25,7 @@ SPEC = pytest.mark.spec
 LATER = ORDERS + ";later"
 DEADLETTER = r".\system$;deadletter"
 TRANSACTIONAL = r".\private$\t"
+LATER_TRANSACTIONAL = TRANSACTIONAL + ";later"
 
 
 @SPEC("MQDMPR-3.1.7.1.16-01", "MQDMPR-3.1.7.1.16-02", "MQDMPR-3.1.7.1.16-06")
@@ -95,7 +96,7 @@ def test_a_move_is_no_receive(harness: Harness) -> None:
     assert harness.contents(ORDERS + ";journal") == []
 
 
-@SPEC("MQDMPR-3.1.7.1.16-04", "MQDMPR-3.1.4.4-05", "MQDMPR-3.1.4.4-08")
+@SPEC("MQDMPR-3.1.7.1.16-04", "MQDMPR-3.1.4.4-08")
 def test_a_move_in_a_transaction_shows_at_the_commit(harness: Harness) -> None:
     queue = harness.create(TRANSACTIONAL, transactional=True)
     sending = harness.qm.begin(harness.guid())
@@ -118,6 +119,31 @@ def test_a_move_in_a_transaction_shows_at_the_commit(harness: Harness) -> None:
     assert harness.contents(TRANSACTIONAL + ";later") == [b"1"]
     size = sent.messages[0].size
     assert (queue.total_bytes, later.total_bytes) == (size, size)
+
+
+@SPEC("MQDMPR-3.1.4.4-05")
+def test_a_committed_move_arrives_behind_what_came_before_it(harness: Harness) -> None:
+    harness.create(TRANSACTIONAL, transactional=True)
+    sending = harness.qm.begin(harness.guid())
+    sent = harness.send(b"1", b"2", b"3", b"4", name=TRANSACTIONAL, transaction=sending)
+    harness.qm.commit(sending.identifier)
+    source, target = harness.open(RECEIVE, TRANSACTIONAL), harness.open(MOVE, LATER_TRANSACTIONAL)
+    early, late = harness.qm.begin(harness.guid()), harness.qm.begin(harness.guid())
+    for lookup_id, transaction in zip(sent.lookup_ids, (late, early, None), strict=False):
+        harness.qm.move_many(source, target, lookup_ids=[lookup_id], transaction=transaction)
+    harness.qm.commit(early.identifier)
+    harness.qm.commit(late.identifier)
+    # By the time of arrival, not by the order in which they were sent or moved.
+    assert harness.contents(LATER_TRANSACTIONAL) == [b"3", b"2", b"1"]
+    assert harness.contents(TRANSACTIONAL) == [b"4"]
+    assert [message.state for message in sent.messages] == [
+        *(PositionState.DELETED,) * 3,
+        PositionState.AVAILABLE,
+    ]
+    arrived = list(harness.qm.find_queue(LATER_TRANSACTIONAL).lanes)
+    assert [(each.state, each.priority) for each in arrived] == [(PositionState.AVAILABLE, 0)] * 3
+    harness.restart()
+    assert harness.contents(LATER_TRANSACTIONAL) == [b"3", b"2", b"1"]
 
 
 @SPEC("MQDMPR-3.1.4.5-02")

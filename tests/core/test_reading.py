@@ -11,6 +11,7 @@ from openmsmq.core.waiting import WaitingRead
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.queue_address import QueueAddress, direct_address
+from openmsmq.wire.user_message import UserMessage
 
 SPEC = pytest.mark.spec
 
@@ -39,6 +40,29 @@ def test_a_receive_takes_the_first_message_that_is_not_locked(harness: Harness) 
     first = harness.open(RECEIVE)
     harness.qm.dequeue_many(first, max_count=2, two_phase=True)
     assert bodies(harness.qm.dequeue_many(harness.open(RECEIVE))) == [b"3"]
+
+
+@SPEC("MQDMPR-3.1.7.1.10-14")
+@pytest.mark.parametrize("two_phase", [False, True])
+@pytest.mark.parametrize("waiting", [False, True])
+def test_two_receivers_never_get_the_same_message(
+    harness: Harness, *, two_phase: bool, waiting: bool
+) -> None:
+    if not waiting:
+        harness.send(b"1", b"2", b"3")
+    received = [
+        harness.qm.dequeue_many(harness.open(RECEIVE), two_phase=two_phase, timeout=5)
+        for _ in range(4)
+    ]
+    if waiting:
+        harness.send(b"1", b"2", b"3")
+        found = [UserMessage(event.packets[0]).body for event in harness.take_events(ReadSatisfied)]
+    else:
+        found = [body for read in received[:3] for body in bodies(read)]
+    assert found == [b"1", b"2", b"3"]
+    assert isinstance(received[3], WaitingRead)
+    harness.advance(5)
+    assert [event.read for event in harness.take_events(ReadEnded)] == [received[3]]
 
 
 @SPEC("MQDMPR-3.1.7.1.10-12", "MQDMPR-3.1.7.2.1-02", "MQDMPR-3.1.7.1.10-13")

@@ -132,7 +132,7 @@ def test_a_receive_in_a_transaction_locks_the_message(harness: Harness, queue: Q
 
 
 @SPEC("MQDMPR-3.1.7.1.10-14", "MQDMPR-3.1.7.1.10-15")
-def test_a_message_is_received_by_one_only(harness: Harness, queue: Queue) -> None:
+def test_a_message_is_received_in_one_transaction_only(harness: Harness, queue: Queue) -> None:
     fill(harness, b"1", b"2", b"3")
     one, two = begin(harness), begin(harness)
     first, second = harness.open(RECEIVE, PAY), harness.open(RECEIVE, PAY)

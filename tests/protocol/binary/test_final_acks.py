@@ -27,7 +27,7 @@ def test_a_received_message_with_source_journaling_ends_in_the_journal() -> None
     assert a.xact_deadletters == []
 
 
-@pytest.mark.spec("MQQB-3.1.1.3.1-11", "MQQB-3.1.1.6.2-08")
+@pytest.mark.spec("MQQB-3.1.1.3.1-11", "MQQB-3.1.1.6.2-08", "MQQB-3.1.7.2.2-01")
 def test_a_message_awaits_its_final_ack_over_restarts_of_both() -> None:
     network, a, b = tx_pair()
     a.send(TO_B, b"1", tx=True, positive_journaling=True)

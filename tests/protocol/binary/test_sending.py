@@ -5,6 +5,7 @@ from tests.protocol.binary.pair import ADMINISTRATOR, TO_B, Network, Node, pair
 from tests.protocol.binary.raw_peer import RawPeer
 
 from openmsmq.core.open_queue import QueueAccessType
+from openmsmq.protocol.binary.events import CloseReason
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.protocol.binary.timers import SessionTimer
 from openmsmq.protocol.binary.transfer import OutgoingMessagePosition, Transfer
@@ -64,17 +65,34 @@ def test_an_acknowledgment_lets_the_next_messages_leave_each_once() -> None:
 
 
 @pytest.mark.spec("MQQB-3.1.2.4-02", "MQQB-3.1.6.1-03")
-def test_what_was_not_acknowledged_is_sent_again_in_order() -> None:
-    network, a, b = pair()
+@pytest.mark.parametrize("delivery_mode", [0, 1])
+def test_what_was_not_acknowledged_is_sent_again_in_order(delivery_mode: int) -> None:
+    network, a, b = pair(settings=BinarySettings(window_size=4))
+    a.send(TO_B, b"first")
+    network.advance(2)
+    # From now on nothing of B reaches A.
     network.tap = lambda sender, _receiver, data: data if sender is a else b""
-    network.stalled = False
-    a.send(TO_B, b"1", b"2", b"3")
-    # Nothing of B reaches A: the handshake never ends.
-    network.advance(59)
-    assert b.bodies() == []
+    for body, priority in ((b"low", 0), (b"high", 7), (b"middle", 3), (b"last", 0)):
+        a.send(TO_B, body, priority=priority, delivery_mode=delivery_mode)
+    network.log.clear()
+    network.run()
+    a.send(TO_B, b"waiting", priority=3, delivery_mode=delivery_mode)
+    network.run()
+    sent = [message.body for message in arrivals(network)]
+    assert sent == [b"high", b"middle", b"low", b"last"]
+    # The timer runs since the first message; it hears an acknowledgment until its first expiry.
+    network.advance(77)
+    assert a.disconnects == []
+    network.advance(1)
+    assert [each.reason for each in a.disconnects] == [CloseReason.NOT_ACKNOWLEDGED]
     network.tap = None
-    network.advance(30)
-    assert b.bodies() == [b"1", b"2", b"3"]
+    network.log.clear()
+    network.advance(10)
+    again = [message.body for message in arrivals(network)]
+    assert again == [b"high", b"middle", b"waiting", b"low", b"last"]
+    assert b.bodies() == [b"high", b"first", b"middle", b"waiting", b"low", b"last"]
+    network.advance(20)
+    assert a.outgoing(TO_B).count == 0
 
 
 @pytest.mark.spec("MQQB-3.1.3.2-05", "MQQB-3.1.7.1.1-01")
