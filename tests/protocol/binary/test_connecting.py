@@ -2,8 +2,10 @@
 
 import pytest
 from tests.protocol.binary.outgoing_state import history, state
-from tests.protocol.binary.pair import ADMINISTRATOR, ORDERS, TO_B, pair
+from tests.protocol.binary.pair import ADMINISTRATOR, ORDERS, TO_B, Node, pair
 
+from openmsmq.core.outgoing import Outgoing
+from openmsmq.core.queue import Queue
 from openmsmq.protocol.binary.events import CloseReason, Connect, Disconnect
 from openmsmq.protocol.binary.links import LinkState
 from openmsmq.protocol.binary.settings import BINARY_PORT, BinarySettings
@@ -99,7 +101,7 @@ def test_a_session_that_breaks_is_in_the_history() -> None:
     assert outgoing.connection_history[-1].address_list == ("10.0.0.2",)
 
 
-@pytest.mark.spec("MQQB-3.1.5.9-02", "MQQB-3.1.5.9-03")
+@pytest.mark.spec("MQQB-3.1.5.9-03")
 def test_an_initiator_with_messages_connects_again() -> None:
     network, a, b = pair()
     b.flushing = False
@@ -117,6 +119,36 @@ def test_an_initiator_with_messages_connects_again() -> None:
     network.advance(0.1)
     assert network.wires
     assert state(a) is QueueState.CONNECTED
+
+
+class RecordedOutgoing(Outgoing):
+    """Remembers the states that a queue went through."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node.qm.state)
+        self.states: list[QueueState] = []
+
+    def set_state(self, queue: Queue, state: QueueState) -> None:
+        super().set_state(queue, state)
+        assert queue.outgoing is not None
+        if self.states[-1:] != [queue.outgoing.state]:
+            self.states.append(queue.outgoing.state)
+
+
+@pytest.mark.spec("MQQB-3.1.5.9-02")
+def test_a_session_that_closes_takes_its_queue_along() -> None:
+    network, a, _ = pair()
+    a.send(TO_B, b"1")
+    network.run()
+    recorded = a.qm.outgoing = RecordedOutgoing(a)
+    network.cut()
+    assert recorded.states == [QueueState.DISCONNECTING, QueueState.DISCONNECTED]
+    network.advance(10)
+    assert state(a) is QueueState.CONNECTED
+    recorded.states.clear()
+    a.qm.outgoing.pause(a.outgoing(TO_B), caller=ADMINISTRATOR)
+    network.cut()
+    assert recorded.states == [QueueState.ONHOLD]
 
 
 @pytest.mark.spec("MQQB-6-21", "MQQB-3.1.2.3-01")

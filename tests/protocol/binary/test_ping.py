@@ -41,7 +41,7 @@ def test_a_request_says_whether_this_is_a_client(*, server_class: bool, flags: i
     assert ping.flags == flags
 
 
-@pytest.mark.spec("MQQB-3.1.1.3-11", "MQQB-2.2.7-10")
+@pytest.mark.spec("MQQB-3.1.1.3-11", "MQQB-2.2.7-10", "MQQB-3.1.7.8-01")
 def test_only_the_answer_to_the_last_request_counts() -> None:
     pings = requests()
     pings.request(7)

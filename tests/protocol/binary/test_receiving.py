@@ -30,6 +30,7 @@ from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_builder import build_user_message
 
 NEGATIVE_ARRIVAL = 0x04
+ALL_BUT_NEGATIVE_ARRIVAL = 0x0B
 
 
 def plain(number: int, body: bytes = b"", **properties: Any) -> bytes:
@@ -240,18 +241,16 @@ def test_a_message_that_is_too_late_is_not_queued() -> None:
 
 
 @pytest.mark.spec("MQQB-3.1.5.8.2-10")
-def test_a_plain_message_for_a_transactional_queue_is_dropped() -> None:
+@pytest.mark.parametrize("acknowledgments", [NEGATIVE_ARRIVAL, ALL_BUT_NEGATIVE_ARRIVAL])
+def test_a_plain_message_for_a_transactional_queue_is_dropped(acknowledgments: int) -> None:
     network, b, peer = raw({"transactional": True})
-    peer.send(
-        plain(
-            1,
-            admin_queue=direct_address(r"TCP:10.0.0.7\private$\admin"),
-            acknowledgments=NEGATIVE_ARRIVAL,
-        )
-    )
+    admin = direct_address(r"TCP:10.0.0.7\private$\admin")
+    peer.send(plain(1, admin_queue=admin, acknowledgments=acknowledgments))
     network.advance(1)
     assert b.bodies() == []
-    assert [each.message_class for each in peer.received] == [0x800A]
+    wanted = acknowledgments == NEGATIVE_ARRIVAL
+    assert [each.message_class for each in peer.received] == [0x800A] * wanted
+    assert finals(peer) == []
 
 
 def finals(peer: RawPeer) -> list[int]:
@@ -264,15 +263,16 @@ def finals(peer: RawPeer) -> list[int]:
 
 
 @pytest.mark.spec("MQQB-3.1.5.8.2-09")
-def test_a_transactional_message_for_a_plain_queue_is_dropped() -> None:
+@pytest.mark.parametrize("acknowledgments", [NEGATIVE_ARRIVAL, ALL_BUT_NEGATIVE_ARRIVAL])
+def test_a_transactional_message_for_a_plain_queue_is_dropped(acknowledgments: int) -> None:
     network, b, peer = raw()
     admin = direct_address(r"TCP:10.0.0.7\private$\admin")
-    peer.send(tx_message(b"1", 5, 1, 0, admin_queue=admin, acknowledgments=NEGATIVE_ARRIVAL))
+    peer.send(tx_message(b"1", 5, 1, 0, admin_queue=admin, acknowledgments=acknowledgments))
     network.advance(1)
     assert b.bodies() == []
-    assert finals(peer) == [MessageClass.NACK_NOT_TRANSACTIONAL_Q]
+    assert finals(peer) == [0x8009]
     nacks = [each.message_class for each in peer.received if not is_ack(each)]
-    assert nacks == [MessageClass.NACK_NOT_TRANSACTIONAL_Q]
+    assert nacks == [0x8009] * (acknowledgments == NEGATIVE_ARRIVAL)
 
 
 @pytest.mark.spec("MQQB-3.1.5.8.2-08")

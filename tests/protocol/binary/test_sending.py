@@ -316,14 +316,22 @@ def test_both_sides_send_over_one_connection() -> None:
 
 @pytest.mark.spec("MQQB-3.1.7.13-02", "MQQB-3.1.7.1-01")
 def test_nothing_leaves_a_paused_queue() -> None:
-    network, a, b = pair()
-    a.send(TO_B, b"1")
+    network, a, b = pair(settings=BinarySettings(window_size=1))
+    b.flushing = False
+    a.send(TO_B, b"1", b"waiting")
     network.run()
+    (connection,) = a.binary._connections.values()
+    assert connection.session.active
     a.qm.outgoing.pause(a.outgoing(TO_B), caller=ADMINISTRATOR)
     network.run()
+    assert not connection.session.active
     a.send(TO_B, b"2")
+    b.flushing = True
     network.advance(30)
+    # The acknowledgment of the first message made room for others.
+    assert connection.session.room == 1
     assert b.bodies() == [b"1"]
+    assert a.outgoing(TO_B).count == 2
     (status,) = a.binary.outgoing(now=network.now)
     assert (status.state, status.reason) == (QueueState.ONHOLD, "paused")
 

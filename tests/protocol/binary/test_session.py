@@ -5,6 +5,7 @@ from tests.protocol.binary.sessions import (
     NOW,
     acceptor,
     ack_packet,
+    acknowledged,
     acks,
     deliver,
     events,
@@ -124,7 +125,7 @@ def test_bytes_may_come_one_by_one() -> None:
 # Counters
 
 
-@pytest.mark.spec("MQQB-3.1.1.3.1-01", "MQQB-3.1.1.4-01", "MQQB-3.1.5.5.5-01")
+@pytest.mark.spec("MQQB-3.1.1.4-01", "MQQB-3.1.5.5.5-01")
 @pytest.mark.parametrize(
     ("sent", "sent_recoverable", "closes"),
     [(3, 2, False), (2, 2, True), (4, 2, True), (3, 1, True), (3, 3, True), (0, 0, True)],
@@ -149,7 +150,48 @@ def test_transactional_messages_count_as_recoverable() -> None:
     assert session.received.recoverable == 1
 
 
-def test_counters_wrap_at_sixteen_bits() -> None:
+@pytest.mark.spec("MQQB-3.1.1.3.1-01")
+def test_each_session_counts_both_directions_for_itself() -> None:
+    one, other = open_session(), open_session()
+    deliver(one, 3)
+    deliver(one, 2, recoverable=True)
+    deliver(other, 1)
+    for number in range(4):
+        one.send(message(number), number, now=NOW)
+    one.send(message(4, recoverable=True), 4, now=NOW)
+    for session in (one, other):
+        session.data_to_send()
+        session.handle_timer(now=NOW + 10)
+    assert acks(one) == [SessionHeader(5, 1, 0b11, 5, 1, 64)]
+    assert acks(other) == [SessionHeader(1, 0, 0, 0, 0, 64)]
+    # UnackedReceivedMsgCount is 0 again: nothing is acknowledged twice.
+    for session in (one, other):
+        session.handle_timer(now=NOW + 20)
+        assert acks(session) == []
+    one.receive_data(ack_packet(sent=5, sent_recoverable=2), now=NOW + 20)
+    other.receive_data(ack_packet(sent=1), now=NOW + 20)
+    assert (one.open, other.open) == (True, True)
+    one.receive_data(ack_packet(sent=5, sent_recoverable=1), now=NOW + 20)
+    assert (one.open, other.open) == (False, True)
+
+
+@pytest.mark.spec("MQQB-3.1.1.3.1-01")
+def test_what_was_sent_is_counted_in_sixteen_bits() -> None:
+    session = open_session()
+    session.sent.count = session.sent.recoverable = 0xFFFE
+    for number in range(3):
+        session.send(message(number, recoverable=True), number, now=NOW)
+    session.data_to_send()
+    session.announce_pause()
+    assert acks(session) == [SessionHeader(0, 0, 0, 1, 1, 1)]
+    session.receive_data(ack_packet(0xFFFF, 0xFFFF, 0b1), now=NOW)
+    assert acknowledged(session).received == [0]
+    session.receive_data(ack_packet(1, 0, 0b11), now=NOW)
+    assert acknowledged(session).recoverable == [1, 2]
+
+
+@pytest.mark.spec("MQQB-3.1.1.3.1-01")
+def test_what_was_received_is_counted_in_sixteen_bits() -> None:
     session = open_session()
     session.received.count = session.received.ready = session.received.acked = 0xFFFF
     session.received.recoverable = 0xFFFF

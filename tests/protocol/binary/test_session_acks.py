@@ -187,6 +187,7 @@ def test_nothing_of_a_stopped_timer_is_over() -> None:
     assert timers.elapsed(SessionTimer.ACK_SEND, now=NOW + 5) == 0
 
 
+@pytest.mark.spec("MQQB-3.1.7.11-01")
 def test_without_anything_to_acknowledge_nothing_rides_along() -> None:
     session = open_session()
     deliver(session, 1)

@@ -120,7 +120,7 @@ def test_after_a_start_connections_are_tried_as_long_as_messages_wait() -> None:
         assert len(attempts) == before + 1
 
 
-@pytest.mark.spec("MQQB-3.1.7.1.3-04")
+@pytest.mark.spec("MQQB-3.1.7.1.3-04", "MQQB-3.1.1.5-05")
 def test_a_forwarded_message_keeps_the_numbers_of_its_source() -> None:
     network, a, b = tx_pair()
     b.listening = False
