@@ -1,5 +1,7 @@
 """`openmsmq serve` as people run it: a process with output, signals and exit codes."""
 
+import errno
+import io
 import json
 import os
 import resource
@@ -8,12 +10,13 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.service.raw_client import ROOT, Serve, bodies, packet, serving
 
-from openmsmq.cli.serve import RecoveryProgress, describe
+from openmsmq.cli.serve import RecoveryProgress, describe, print_endpoints
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.errors import MsmqError
 from openmsmq.wire.hresult import Hresult
@@ -49,6 +52,13 @@ def run(*arguments: str, program: str = MAIN) -> subprocess.CompletedProcess[str
     )
 
 
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_it_cleanly(tmp_path: Path, number: int) -> None:
     with serving(tmp_path) as serve:
@@ -56,6 +66,67 @@ def test_a_signal_stops_it_cleanly(tmp_path: Path, number: int) -> None:
         assert serve.stop(number) == 0
         assert not serve.ready_file.exists()
         assert "M0003" in serve.log
+
+
+def test_a_hangup_reloads_and_does_not_stop(tmp_path: Path) -> None:
+    log = tmp_path / "qm.log"
+    with serving(tmp_path, "--log-file", str(log)) as serve:
+        log.rename(tmp_path / "qm.log.1")
+        serve.process.send_signal(signal.SIGHUP)
+        wait_for(log.exists)
+        wait_for(lambda: "M0016 reloaded what=log_file" in log.read_text())
+        with serve.connect() as client:
+            client.create(ORDERS)
+        assert serve.stop() == 0
+    assert "M0001" in (tmp_path / "qm.log.1").read_text()
+    assert "M0003" in log.read_text()
+
+
+HANGUP_WHEN_RECOVERING = f"""
+import os, signal
+from openmsmq.store.file_store import FileStore
+
+recover = FileStore.recover
+
+def recover_and_signal(self, progress=None):
+    os.kill(os.getpid(), signal.SIGHUP)
+    return recover(self, progress)
+
+FileStore.recover = recover_and_signal
+{MAIN}
+"""
+HANGUP_AT_THE_END = """
+import os, signal, sys
+from openmsmq.cli import main
+
+try:
+    main()
+finally:
+    os.kill(os.getpid(), signal.SIGHUP)
+"""
+
+
+def test_a_hangup_during_the_start_reloads_later(tmp_path: Path) -> None:
+    serve = Serve(tmp_path, program=HANGUP_WHEN_RECOVERING).start()
+    wait_for(lambda: "M0016" in serve.log)
+    assert serve.log.index("M0001") < serve.log.index("M0016")
+    assert serve.stop() == 0
+
+
+def test_a_hangup_after_the_stop_does_not_change_the_exit_code(tmp_path: Path) -> None:
+    serve = Serve(tmp_path, program=HANGUP_AT_THE_END).start()
+    assert serve.stop() == 0
+
+
+def test_paths_are_shown_from_the_root(tmp_path: Path) -> None:
+    inside = f"import os; os.chdir({str(tmp_path)!r})\n{MAIN}"
+    serve = Serve(tmp_path, "--data", "data", program=inside).start()
+    data = tmp_path / "data"
+    assert json.loads(serve.ready_file.read_text()) == {"local": str(data / "openmsmq.sock")}
+    assert f"local      {data / 'openmsmq.sock'}" in serve.log
+    with serve.connect() as client:
+        assert client.value(local.GetStatus(client.next_id()))["data"] == str(data)
+    assert serve.stop() == 0
 
 
 def test_a_signal_at_the_moment_it_is_ready_stops_it_cleanly(tmp_path: Path) -> None:
@@ -87,7 +158,8 @@ def test_a_second_process_says_so_and_ends_with_1(tmp_path: Path) -> None:
         second = run("--data", str(serve.data))
         assert second.returncode == 1
         assert f"in use by process {serve.process.pid}" in second.stderr
-        assert "remedy:" in second.stderr
+        assert f"remedy: Stop process {serve.process.pid}, or give another" in second.stderr
+        assert "store check" not in second.stderr
         assert "Traceback" not in second.stderr
 
 
@@ -206,6 +278,21 @@ def test_too_few_open_files_are_warned_of(tmp_path: Path) -> None:
 
 
 # The parts
+
+
+class Gone(io.StringIO):
+    """A terminal that was closed."""
+
+    def flush(self) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+
+@pytest.mark.parametrize("stream", [None, Gone()])
+def test_nobody_to_print_the_endpoints_to_is_no_fault(
+    monkeypatch: pytest.MonkeyPatch, stream: Gone | None
+) -> None:
+    monkeypatch.setattr(sys, "stdout", stream)
+    print_endpoints({"local": "/s"})
 
 
 def test_refusals_are_told_with_cause_and_remedy() -> None:

@@ -18,7 +18,21 @@ def test_the_file_is_read_and_options_win(tmp_path: Path) -> None:
 
 def test_the_socket_is_in_the_data_directory_unless_told(tmp_path: Path) -> None:
     assert Config(data=tmp_path).socket_path == tmp_path / "openmsmq.sock"
-    assert Config(data=tmp_path, socket=Path("elsewhere")).socket_path == Path("elsewhere")
+    elsewhere = Path("elsewhere")
+    assert Config(data=tmp_path, socket=elsewhere).socket_path == Path.cwd() / elsewhere
+
+
+def test_paths_are_absolute(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = Config.load(None, {"data": "n", "ready_file": "ready", "log_file": "log"})
+    assert config.data == Path.cwd() / "n"
+    assert (config.ready_file, config.log_file) == (Path.cwd() / "ready", Path.cwd() / "log")
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    assert Config().data == Path.cwd() / "relative" / "openmsmq"
+
+
+def test_hosts_are_known_in_any_spelling() -> None:
+    config = Config.load(None, {"hosts": {"ALPHA": "10.0.0.2", "Beta": "beta.example"}})
+    assert config.hosts == {"alpha": "10.0.0.2", "beta": "beta.example"}
 
 
 @pytest.mark.parametrize(
@@ -27,10 +41,24 @@ def test_the_socket_is_in_the_data_directory_unless_told(tmp_path: Path) -> None
         ({"binary_port": 70000}, "binary_port: 70000 is not a port"),
         ({"http_port": "on"}, "http_port: 'on' is not a port"),
         ({"nonsense": 1}, "nonsense: there is no such setting"),
-        ({"name": "a b"}, "name: 'a b'"),
-        ({"name": ""}, "name: ''"),
-        ({"log_level": "loud"}, "log_level: 'loud'"),
-        ({"segment_bytes": 1}, "segment_bytes: 1"),
+        ({"log-level": 1}, "log-level: there is no such setting; did you mean log_level?"),
+        ({"nmae": "a"}, "nmae: there is no such setting; did you mean name?"),
+        ({"name": "a b"}, "name: 'a b': a computer name has no space"),
+        ({"name": ""}, "name: '' is not a text of 1 to 255 characters"),
+        ({"name": 5}, "name: 5 is not a text"),
+        ({"log_level": "loud"}, "log_level: 'loud' is not one of debug, info, warning, error"),
+        ({"segment_bytes": 1}, "segment_bytes: 1 is not in 1048576 to 1073741824"),
+        ({"max_unacked_packet": 0}, "max_unacked_packet: 0 is not in 1 to 16384"),
+        ({"max_unacked_packet": "many"}, "max_unacked_packet: 'many' is not in 1 to 16384"),
+        ({"resend_timeouts_short": 0.5}, "resend_timeouts_short: 0.5 is not in 1 to 86400"),
+        ({"memory_budget_bytes": 1}, "memory_budget_bytes: 1 is not at least 1048576"),
+        ({"send_ping": "maybe"}, "send_ping: 'maybe' is not true or false"),
+        ({"data": 5}, "data: 5 is not a path"),
+        ({"names": "one"}, "names: 'one' is not a list of texts"),
+        ({"names": [True]}, "names: true is not a text"),
+        ({"hosts": ["a"]}, "hosts: a list is not a table of texts"),
+        ({"hosts": {"a b": "c"}}, "hosts: a b = 'c' is not a host name and its"),
+        ({"bind": {}}, "bind: a table is not a text"),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_key(options: dict[str, object], text: str) -> None:

@@ -3,11 +3,14 @@
 import json
 import logging
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
 from openmsmq.service import logs
+from openmsmq.service.config import Config
 from openmsmq.service.logs import (
     CLIENT_FAULT,
     LOGGER,
@@ -18,8 +21,10 @@ from openmsmq.service.logs import (
     TextFormatter,
     configure_logs,
     log_event,
+    plain,
     shorten,
 )
+from openmsmq.wire.errors import ConfigError
 
 EVENTS = [value for value in vars(logs).values() if isinstance(value, LogEvent)]
 
@@ -94,7 +99,7 @@ def test_lines_of_other_loggers_have_no_event(caplog: pytest.LogCaptureFixture) 
 def test_the_log_goes_to_standard_error(capsys: pytest.CaptureFixture[str], form: str) -> None:
     before = (LOGGER.handlers[:], LOGGER.level, LOGGER.propagate)
     try:
-        configure_logs("warning", form)
+        configure_logs(Config.load(None, {"log_level": "warning", "log_format": form}))
         log_event(READY)
         log_event(CLIENT_FAULT, reason="x")
     finally:
@@ -104,3 +109,42 @@ def test_the_log_goes_to_standard_error(capsys: pytest.CaptureFixture[str], form
     assert "M0001" not in captured.err
     assert "M0022" in captured.err
     assert captured.err.startswith("{") is (form == "json")
+
+
+@pytest.fixture
+def _restored() -> Iterator[None]:
+    before = (LOGGER.handlers[:], LOGGER.level, LOGGER.propagate)
+    yield
+    for handler in LOGGER.handlers:
+        handler.close()
+    LOGGER.handlers[:], LOGGER.level, LOGGER.propagate = before
+
+
+@pytest.mark.usefixtures("_restored")
+def test_a_log_file_is_opened_anew(tmp_path: Path) -> None:
+    file = tmp_path / "qm.log"
+    config = Config.load(None, {"log_file": file})
+    configure_logs(config)
+    log_event(READY)
+    file.rename(tmp_path / "qm.log.1")
+    log_event(CLIENT_FAULT, reason="still the old one")
+    configure_logs(config)
+    log_event(CLIENT_FAULT, reason="the new one")
+    assert "still the old one" in (tmp_path / "qm.log.1").read_text()
+    assert file.read_text().count("\n") == 1
+    assert "the new one" in file.read_text()
+
+
+@pytest.mark.usefixtures("_restored")
+def test_a_log_file_that_cannot_be_opened_leaves_the_log_where_it_is(tmp_path: Path) -> None:
+    configure_logs(Config.load(None, {"log_file": tmp_path / "qm.log"}))
+    with pytest.raises(ConfigError, match=r"log_file: .*No such file or directory"):
+        configure_logs(Config.load(None, {"log_file": tmp_path / "none" / "qm.log"}))
+    log_event(READY)
+    assert "M0001" in (tmp_path / "qm.log").read_text()
+
+
+def test_guids_are_spelt_as_everywhere_else() -> None:
+    guid = UUID("6af2cb82-0000-4000-8000-00000000000a")
+    assert shorten(guid) == "{6AF2CB82-0000-4000-8000-00000000000A}"
+    assert plain(guid) == "{6AF2CB82-0000-4000-8000-00000000000A}"

@@ -15,6 +15,8 @@ from tests.service.threaded import threaded
 from openmsmq.core.events import MessagesDeleted
 from openmsmq.core.transactions import TransactionState
 from openmsmq.protocol.local import messages as local
+from openmsmq.service.config import default_name
+from openmsmq.service.logs import TextFormatter
 from openmsmq.store.backup import restore_backup
 from openmsmq.store.files import RealFiles
 from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
@@ -69,6 +71,38 @@ def test_the_ready_file_is_there_while_it_serves(tmp_path: Path) -> None:
         assert json.loads(file.read_text()) == {"local": str(running.config.socket_path)}
     assert not file.exists()
     assert not running.config.socket_path.exists()
+
+
+def test_the_name_is_kept_unless_another_is_given(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with threaded(tmp_path, name="ALPHA"):
+        pass
+    with threaded(tmp_path, name=None) as running, running.connect() as client:
+        assert client.identity["name"] == "ALPHA"
+    with threaded(tmp_path, name="alpha"):
+        pass
+    assert "M0018" not in events(caplog)
+    with threaded(tmp_path, name="GAMMA") as running, running.connect() as client:
+        assert client.identity["name"] == "GAMMA"
+    (told,) = [record for record in caplog.records if getattr(record, "event", "") == "M0018"]
+    fields = getattr(told, "fields")  # noqa: B009 - no such type
+    assert (fields["before"], fields["now"]) == ("alpha", "GAMMA")
+    assert 'names = ["alpha"]' in fields["remedy"]
+
+
+def test_the_host_name_is_the_first_name(tmp_path: Path) -> None:
+    with threaded(tmp_path, name=None) as running, running.connect() as client:
+        assert client.identity["name"] == default_name()
+
+
+def test_the_guid_is_logged_as_it_is_shown(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with threaded(tmp_path) as running:
+        guid = running.process.identity["guid"]
+    (ready,) = [record for record in caplog.records if getattr(record, "event", "") == "M0001"]
+    assert f"guid={guid}" in TextFormatter().format(ready)
 
 
 def test_a_ready_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:

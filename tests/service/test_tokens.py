@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from openmsmq.service.accounts import caller_of
-from openmsmq.service.tokens import load_tokens
+from openmsmq.service.tokens import Tokens
 from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.sid import AUTHENTICATED_USERS, BUILTIN_ADMINISTRATORS, SID
 
@@ -26,7 +26,7 @@ def token_file(tmp_path: Path, text: str) -> Path:
 def test_a_token_stands_for_a_user_with_its_groups(tmp_path: Path) -> None:
     user = pwd.getpwuid(os.geteuid())
     file = token_file(tmp_path, f'"{digest("secret").upper()}" = "user:{user.pw_name}"')
-    tokens = load_tokens(file)
+    tokens = Tokens(file)
     assert tokens
     caller = tokens.authenticate("secret")
     assert caller == caller_of(user.pw_uid, user.pw_gid)
@@ -36,7 +36,7 @@ def test_a_token_stands_for_a_user_with_its_groups(tmp_path: Path) -> None:
 
 def test_a_token_stands_for_somebody_from_outside(tmp_path: Path) -> None:
     sid = "S-1-5-21-1-2-3-1000"
-    tokens = load_tokens(token_file(tmp_path, f'"{digest("a")}" = "{sid}"'))
+    tokens = Tokens(token_file(tmp_path, f'"{digest("a")}" = "{sid}"'))
     caller = tokens.authenticate("a")
     assert caller is not None
     assert caller.sid == SID.from_text(sid)
@@ -46,7 +46,7 @@ def test_a_token_stands_for_somebody_from_outside(tmp_path: Path) -> None:
 
 
 def test_without_a_file_there_are_no_tokens() -> None:
-    tokens = load_tokens(None)
+    tokens = Tokens(None)
     assert not tokens
     assert tokens.authenticate("") is None
 
@@ -63,9 +63,9 @@ def test_without_a_file_there_are_no_tokens() -> None:
 )
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigError, match=r"local_tokens: .*tokens\.toml"):
-        load_tokens(token_file(tmp_path, text))
+        Tokens(token_file(tmp_path, text))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"local_tokens: .*none"):
-        load_tokens(tmp_path / "none")
+        Tokens(tmp_path / "none")

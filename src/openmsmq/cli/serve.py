@@ -1,5 +1,6 @@
 """`openmsmq serve`: a queue manager in the foreground."""
 
+import contextlib
 import gc
 import signal
 import sys
@@ -52,8 +53,14 @@ def serve(
     ] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
     log_format: Annotated[str | None, typer.Option(help="text or json.")] = None,
+    log_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the log goes; default: stderr.")
+    ] = None,
 ) -> None:
-    """Run a queue manager in the foreground until SIGTERM or SIGINT."""
+    """Run a queue manager in the foreground until SIGTERM or SIGINT.
+
+    SIGHUP lets it read tokens and certificates again and open the log file anew.
+    """
     options = dict(locals())
     file = options.pop("config")
     raise typer.Exit(run(file, options))
@@ -61,6 +68,9 @@ def serve(
 
 def run(file: Path | None, options: dict[str, Any]) -> int:
     """Serve; return the exit code."""
+    # It reloads once there is something to reload, and never kills.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
     import uvloop
 
     from openmsmq.service.config import Config
@@ -79,7 +89,7 @@ def run(file: Path | None, options: dict[str, Any]) -> int:
         signal.signal(number, stop_early)
     try:
         settings = Config.load(file, options)
-        configure_logs(settings.log_level, settings.log_format)
+        configure_logs(settings)
         uvloop.run(serve_until_stopped(settings, progress=progress.update, ready=ready))
     except MsmqError as exc:
         progress.close()
@@ -124,9 +134,13 @@ def ready(endpoints: dict[str, str]) -> None:
 
 def print_endpoints(endpoints: dict[str, str]) -> None:
     """One line for each endpoint, as soon as it listens."""
-    for name, where in endpoints.items():
-        sys.stdout.write(f"{name:<10} {where}\n")
-    sys.stdout.flush()
+    if sys.stdout is None:
+        return
+    # The terminal may be closed by now.
+    with contextlib.suppress(OSError):
+        for name, where in endpoints.items():
+            sys.stdout.write(f"{name:<10} {where}\n")
+        sys.stdout.flush()
 
 
 class RecoveryProgress:

@@ -48,7 +48,8 @@ class TlsListener:
         seconds: float = HANDSHAKE_SECONDS,
     ) -> None:
         self._factory = factory
-        self._context = context
+        self.context = context
+        """Certificate and rules for whoever connects from now on."""
         self._refused = refused
         self._most = most
         self._seconds = seconds
@@ -99,7 +100,7 @@ class TlsListener:
     async def _agree(self, peer: socket.socket, address: str) -> None:
         try:
             await self._loop.connect_accepted_socket(
-                self._factory, peer, ssl=self._context, ssl_handshake_timeout=self._seconds
+                self._factory, peer, ssl=self.context, ssl_handshake_timeout=self._seconds
             )
         except OSError as exc:  # failures of TLS and timeouts are such, too
             self._refused(address, f"TLS was not agreed on: {str(exc) or type(exc).__name__}")

@@ -48,6 +48,7 @@ class BinaryService:
             self.protocol,
             host,
             bind=config.bind,
+            hosts=config.hosts,
             server_tls=server_tls,
             client_tls=client_tls,
             disconnected=log_disconnect,
@@ -77,6 +78,14 @@ class BinaryService:
         queue = self._host.manager.outgoing.find(destination)
         status = self.protocol.outgoing_status(queue, now=self._host.tick())
         return asdict(status) if status is not None else {}
+
+    def reload_certificates(self) -> None:
+        """Use the certificates that are in the files now for new connections.
+
+        Raises:
+            ConfigError: they cannot be used; those before stay.
+        """
+        self._shell.use_tls(*tls_contexts(self._config))
 
     async def close(self) -> None:
         """Hang up; what was not acknowledged is sent again after the next start."""

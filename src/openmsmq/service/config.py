@@ -11,6 +11,9 @@ from openmsmq.net.local.paths import SOCKET_NAME, default_data_directory
 from openmsmq.store.options import Options
 from openmsmq.wire.errors import ConfigError
 
+from .config_texts import describe
+
+STORE_DIRECTORY: Final = "store"
 MEBIBYTE: Final = 1024 * 1024
 # How many segments of log may follow a snapshot, and what part of one is kept for deletes.
 SNAPSHOT_SEGMENTS: Final = 4
@@ -26,6 +29,7 @@ PATHS: Final = (
     "local_certificate",
     "local_key",
     "local_tokens",
+    "log_file",
 )
 Port = Annotated[int, Field(ge=0, le=65535)] | Literal["off"]
 
@@ -35,13 +39,19 @@ def default_name() -> str:
     return socket.gethostname().split(".")[0] or "localhost"
 
 
+def is_host_name(text: str) -> bool:
+    """Whether a text can be the name of a computer."""
+    return bool(text) and text.isprintable() and not any(mark in text for mark in '\\;,"/ ')
+
+
 class Config(BaseModel):
     """Every setting of `openmsmq serve`; a key of the file and an option have the same name."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    data: Path = Field(default_factory=default_data_directory)
-    name: str = Field(default_factory=default_name, min_length=1, max_length=255)
+    data: Path = Field(default_factory=default_data_directory, validate_default=True)
+    # Without one: the host name at the first start, then the name that is kept.
+    name: str | None = Field(default=None, min_length=1, max_length=255)
     bind: str = "127.0.0.1"
     binary_port: Port = 1801
     ping_port: Port = 3527
@@ -56,6 +66,7 @@ class Config(BaseModel):
     ready_file: Path | None = None
     names: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
+    hosts: dict[str, str] = {}
     directory: Path | None = None
     send_ping: bool = False
     send_insecure_nacks: bool = False
@@ -82,18 +93,27 @@ class Config(BaseModel):
     max_connection_bytes: int = Field(default=64 * MEBIBYTE, ge=8 * MEBIBYTE)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] = "text"
+    log_file: Path | None = None
 
     @field_validator("name")
     @classmethod
-    def _name_is_a_computer_name(cls, value: str) -> str:
-        if any(character in value for character in '\\;,"/ ') or not value.isprintable():
+    def _name_is_a_computer_name(cls, value: str | None) -> str | None:
+        if value is not None and not is_host_name(value):
             raise ValueError('a computer name has no space and none of \\ ; , " /')
         return value
 
+    @field_validator("hosts")
+    @classmethod
+    def _hosts_have_addresses(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, address in value.items():
+            if not is_host_name(name) or not is_host_name(address):
+                raise ValueError(f"{name} = '{address}' is not a host name and its address")
+        return {name.lower(): address for name, address in value.items()}
+
     @field_validator(*PATHS)
     @classmethod
-    def _home_is_known(cls, value: Path | None) -> Path | None:
-        return None if value is None else value.expanduser()
+    def _path_is_absolute(cls, value: Path | None) -> Path | None:
+        return None if value is None else value.expanduser().absolute()
 
     @property
     def socket_path(self) -> Path:
@@ -124,18 +144,4 @@ class Config(BaseModel):
         try:
             return cls(**values)
         except ValidationError as exc:
-            raise ConfigError(describe(exc)) from exc
-
-
-def describe(error: ValidationError) -> str:
-    """One line per wrong key, for people."""
-    lines: dict[str, str] = {}
-    for item in error.errors():
-        key = str(item["loc"][0])
-        if key.endswith("_port"):
-            lines[key] = f"{key}: {item['input']!r} is not a port (0 to 65535) or 'off'"
-        elif item["type"] == "extra_forbidden":
-            lines[key] = f"{key}: there is no such setting"
-        else:
-            lines[key] = f"{key}: {item['input']!r}: {item['msg']}"
-    return "\n".join(lines.values())
+            raise ConfigError(describe(exc, cls.model_fields)) from exc

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -10,7 +11,12 @@ from typing import Any, Final
 from openmsmq.engine.hosted_session import HostedSession
 from openmsmq.net.local.connection import LocalConnection, Session
 from openmsmq.net.local.credentials import peer_credentials
-from openmsmq.net.local.listeners import UnixListener, listen_tls, listen_unix
+from openmsmq.net.local.listeners import (
+    UnixListener,
+    listen_tls,
+    listen_unix,
+    server_context,
+)
 from openmsmq.net.tls_listener import TlsListener
 from openmsmq.protocol.local.dispatch import NotLetIn
 from openmsmq.protocol.local.session import LocalSession, Service
@@ -29,7 +35,6 @@ from .logs import (
     REQUEST_CRASHED,
     log_event,
 )
-from .tokens import Tokens
 
 # How long clients have at a stop to read what was sent to them.
 LINGER_SECONDS: Final = 1.0
@@ -39,12 +44,12 @@ LINGER_POLL_SECONDS: Final = 0.01
 class LocalServer:
     """Accepts the clients of one queue manager."""
 
-    def __init__(self, config: Config, host: Host, service: Service, tokens: Tokens) -> None:
+    def __init__(self, config: Config, host: Host, service: Service) -> None:
         self._config = config
         self._host = host
         self._service = service
-        self._tokens = tokens
         self._listeners: list[TlsListener | UnixListener] = []
+        self._tls: TlsListener | None = None
         # With who they are: an account of this machine, or an address.
         self._connections: dict[LocalConnection, str] = {}
         self.counters: Counter[str] = Counter()
@@ -129,23 +134,26 @@ class LocalServer:
         self._listeners.append(await listen_unix(self._connection, config.socket_path))
         endpoints = {"local": str(config.socket_path)}
         if config.local_port != "off":
-            if not config.local_certificate or not config.local_key or not self._tokens:
-                raise ConfigError(
-                    "local_port: needs local_certificate, local_key and local_tokens, because "
-                    "over the network only TLS and a token say who a client is"
-                )
-            server = listen_tls(
+            self._tls = server = listen_tls(
                 self._connection,
                 config.bind,
                 config.local_port,
-                certificate=config.local_certificate,
-                key=config.local_key,
+                context=local_context(config),
                 refused=self._not_let_in,
             )
             self._listeners.append(server)
             host, port = server.socket.getsockname()[:2]
             endpoints["local-tcp"] = f"{host}:{port}"
         return endpoints
+
+    def reload_certificate(self) -> None:
+        """Show the certificate that is in the files now to whoever connects from now on.
+
+        Raises:
+            ConfigError: it cannot be used; the one before stays.
+        """
+        if self._tls is not None:
+            self._tls.context = local_context(self._config)
 
     async def close(self) -> None:
         """Take no more requests, let the replies out that wait for the disk, hang up."""
@@ -163,6 +171,21 @@ class LocalServer:
             await asyncio.sleep(LINGER_POLL_SECONDS)
         for connection in list(self._connections):
             connection.abort()
+
+
+def local_context(config: Config) -> ssl.SSLContext:
+    """What shows the certificate of the local protocol over TCP.
+
+    Raises:
+        ConfigError: it is missing or cannot be used.
+    """
+    if not config.local_certificate or not config.local_key or not config.local_tokens:
+        raise ConfigError(
+            "local_port: needs local_certificate, local_key and local_tokens, because over the "
+            "network only TLS and a token say who a client is",
+            remedy="Set the three keys, or leave out local_port.",
+        )
+    return server_context(config.local_certificate, config.local_key)
 
 
 def address_of(connection: LocalConnection) -> str:

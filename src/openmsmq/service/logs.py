@@ -6,6 +6,11 @@ import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+from uuid import UUID
+
+from openmsmq.wire.errors import ConfigError
+
+from .config import Config
 
 LOGGER: Final = logging.getLogger("openmsmq")
 MAX_FIELD_LENGTH: Final = 200
@@ -41,6 +46,11 @@ BACKUP_FAILED: Final = LogEvent("M0014", logging.ERROR, "backup failed")
 FEW_FILES: Final = LogEvent(
     "M0015", logging.WARNING, "fewer open files are allowed than max_connections may need"
 )
+RELOADED: Final = LogEvent("M0016", logging.INFO, "reloaded")
+NOT_RELOADED: Final = LogEvent(
+    "M0017", logging.ERROR, "could not be reloaded; what was in force before stays"
+)
+NAME_CHANGED: Final = LogEvent("M0018", logging.WARNING, "the computer name has changed")
 # Clients of the local protocol.
 CLIENT_CONNECTED: Final = LogEvent("M0020", logging.DEBUG, "client connected")
 CLIENT_LEFT: Final = LogEvent("M0021", logging.DEBUG, "client left")
@@ -68,7 +78,8 @@ EXPRESS_DISCARDED: Final = LogEvent(
 
 def shorten(value: object) -> str:
     """Text of a field: printable and bounded, whatever a peer sent."""
-    text = str(value)
+    # GUIDs are spelt as everywhere else, so that a search finds them.
+    text = f"{{{str(value).upper()}}}" if isinstance(value, UUID) else str(value)
     if not text.isprintable():
         text = text.encode("unicode_escape").decode("ascii")
     return text if len(text) <= MAX_FIELD_LENGTH else text[: MAX_FIELD_LENGTH - 1] + "…"
@@ -115,10 +126,25 @@ def plain(value: object) -> object:
     return value if value is None or isinstance(value, bool | int | float) else shorten(value)
 
 
-def configure_logs(level: str, form: str) -> None:
-    """Send the log of this process to standard error."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
-    LOGGER.handlers[:] = [handler]
-    LOGGER.setLevel(level.upper())
+def configure_logs(config: Config) -> None:
+    """Send the log of this process to its file, or else to standard error.
+
+    Called again it opens the file anew, which a program that rotates logs has renamed.
+
+    Raises:
+        ConfigError: the file cannot be opened; the log goes where it went.
+    """
+    handler: logging.Handler
+    if config.log_file is None:
+        handler = logging.StreamHandler(sys.stderr)
+    else:
+        try:
+            handler = logging.FileHandler(config.log_file, encoding="utf-8")
+        except OSError as exc:
+            raise ConfigError(f"log_file: {config.log_file}: {exc.strerror or exc}") from exc
+    handler.setFormatter(JsonFormatter() if config.log_format == "json" else TextFormatter())
+    before, LOGGER.handlers[:] = list(LOGGER.handlers), [handler]
+    for old in before:
+        old.close()
+    LOGGER.setLevel(config.log_level.upper())
     LOGGER.propagate = False

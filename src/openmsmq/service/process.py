@@ -31,7 +31,7 @@ from openmsmq.wire.queue_error import QueueError
 
 from .accounts import UnixAccounts, caller_of
 from .binary_service import BinaryService
-from .config import Config
+from .config import STORE_DIRECTORY, Config, default_name
 from .host import Host
 from .keys import KeyFiles
 from .local_server import LocalServer
@@ -41,6 +41,7 @@ from .logs import (
     EXPRESS_DISCARDED,
     FAILED,
     IN_DOUBT,
+    NAME_CHANGED,
     READY,
     RECOVERED,
     RESTORED,
@@ -51,9 +52,10 @@ from .logs import (
 )
 from .message_log import MessageLog
 from .provisioning import open_directory, prepare_directory
-from .tokens import load_tokens
+from .reloading import reload
+from .start_checks import check_start
+from .tokens import Tokens
 
-STORE_DIRECTORY: Final = "store"
 KEYS_DIRECTORY: Final = "keys"
 BACKUP_POLL_SECONDS: Final = 0.02
 PROGRESS_STEP: Final = 16_384
@@ -81,8 +83,9 @@ class QueueManagerProcess:
         self.config = config
         self.accounts: Accounts = UnixAccounts()
         self.endpoints: dict[str, str] = {}
+        self._tokens = Tokens(config.local_tokens)
+        check_start(config)
         self.store: Store = store or open_store(config)
-        self._tokens = load_tokens(config.local_tokens)
         self._stop = asyncio.Event()
         self._failure: Exception | None = None
         self._started = time.monotonic()
@@ -121,7 +124,7 @@ class QueueManagerProcess:
             if recovered is not None:
                 recovered()
             host = Host(engine, self.store, failed=self._failed)
-            server = LocalServer(config, host, self, self._tokens)
+            server = LocalServer(config, host, self)
             binary = BinaryService(config, host)
             self._parts = Parts(host, MessageLog(host), server, binary)
             await host.drain()
@@ -132,7 +135,7 @@ class QueueManagerProcess:
         except BaseException:
             await self._close()
             raise
-        log_event(READY, name=config.name, guid=engine.manager.state.manager.identifier)
+        log_event(READY, name=self.identity["name"], guid=self.identity["guid"])
 
     def _recover(self, progress: Progress | None) -> Engine:
         config, store = self.config, self.store
@@ -157,8 +160,21 @@ class QueueManagerProcess:
             config.directory,
             keys=KeyFiles(config.data / KEYS_DIRECTORY),
         )
-        manager.start(MachineIdentity(config.name), provisioning)
+        before = manager.state.manager.computer_name
+        name = config.name or before
+        if name.lower() != before.lower():
+            log_event(
+                NAME_CHANGED,
+                before=before,
+                now=name,
+                remedy=f'add names = ["{before}"] to the configuration if others still use it',
+            )
+        manager.start(MachineIdentity(name), provisioning)
         return engine
+
+    def reload(self) -> None:
+        """Read tokens and certificates again, open the log file anew."""
+        reload(self.config, self._tokens, self._running.server, self._running.binary)
 
     # Stop
 
@@ -327,7 +343,7 @@ def make_manager(
     new = LocalQueueManager(
         QueueManagerObject(
             identifier=uuid.uuid4(),
-            computer_name=config.name,
+            computer_name=config.name or default_name(),
             queue_manager_version=__version__,
             create_time=int(utc),
             modify_time=int(utc),

@@ -33,7 +33,9 @@ async def serve(
     progress: Progress | None = None,
     ready: Callable[[dict[str, str]], None] | None = None,
 ) -> None:
-    """Run a queue manager until SIGTERM or SIGINT."""
+    """Run a queue manager until SIGTERM or SIGINT; SIGHUP lets it reload."""
+    hangups: list[int] = []
+    signal.signal(signal.SIGHUP, lambda number, _frame: hangups.append(number))
     allow_files(config.max_connections + OTHER_FILES)
     process = QueueManagerProcess(config)
     loop = asyncio.get_running_loop()
@@ -43,6 +45,14 @@ async def serve(
             loop.add_signal_handler(number, process.request_stop)
 
     await process.start(progress, listen_to_signals)
+    loop.add_signal_handler(signal.SIGHUP, process.reload)
+    if hangups:
+        # One that came during the start.
+        process.reload()
     if ready is not None:
         ready(process.endpoints)
-    await process.run()
+    try:
+        await process.run()
+    finally:
+        # The loop gives its signals back when it ends, and by default this one kills.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])

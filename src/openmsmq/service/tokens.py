@@ -17,10 +17,29 @@ DIGEST_LENGTH: Final = 64
 
 
 class Tokens:
-    """Callers by the SHA-256 of the text of their token."""
+    """Callers by the SHA-256 of the text of their token.
 
-    def __init__(self, callers: dict[str, Caller]) -> None:
-        self._callers = callers
+    Args:
+        file: a TOML file of `"<SHA-256 of the token in hex>" = "user:NAME"`; without one no token
+            is known.
+
+    Raises:
+        ConfigError: the file cannot be used; the text names the entry.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._callers: dict[str, Caller] = {}
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the file again; clients that are connected stay so.
+
+        Raises:
+            ConfigError: the file cannot be used; the tokens that were known stay.
+        """
+        if self._file is not None:
+            self._callers = read_tokens(self._file)
 
     def __bool__(self) -> bool:
         return bool(self._callers)
@@ -35,14 +54,12 @@ class Tokens:
         return found
 
 
-def load_tokens(file: Path | None) -> Tokens:
-    """Read a TOML file of `"<SHA-256 of the token in hex>" = "user:NAME"`.
+def read_tokens(file: Path) -> dict[str, Caller]:
+    """The callers in a file of tokens.
 
     Raises:
         ConfigError: the file cannot be used; the text names the entry.
     """
-    if file is None:
-        return Tokens({})
     callers: dict[str, Caller] = {}
     try:
         for digest, principal in tomllib.loads(file.read_text(encoding="utf-8")).items():
@@ -51,7 +68,7 @@ def load_tokens(file: Path | None) -> Tokens:
             callers[digest.lower()] = caller_of_sid(parse_principal(str(principal), UnixAccounts()))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, MsmqError) as exc:
         raise ConfigError(f"local_tokens: {file}: {exc}") from exc
-    return Tokens(callers)
+    return callers
 
 
 def caller_of_sid(sid: SID) -> Caller:

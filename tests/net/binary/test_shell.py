@@ -86,6 +86,7 @@ class Case:
             cast(BinaryProtocol, self.protocol),
             self,
             bind=HOST,
+            hosts={"beta": HOST},
             disconnected=lambda event, address: self.told.append((event, address)),
         )
 
@@ -175,6 +176,18 @@ def test_a_connection_is_made_from_the_own_address() -> None:
             await until(lambda: bool(case.protocol.called("data")))
             assert case.protocol.called("data") == [(7, b"x")]
             peer.close()
+
+    drive(test)
+
+
+def test_a_host_name_of_the_configuration_is_not_resolved_otherwise() -> None:
+    async def test(case: Case) -> None:
+        with socket.create_server((HOST, 0)) as server:
+            port = server.getsockname()[1]
+            case.protocol.events.append(Connect(connection=7, host="BETA", port=port))
+            case.wake()
+            await until(lambda: bool(case.protocol.called("connected")))
+            assert case.protocol.called("connected") == [(7, HOST)]
 
     drive(test)
 

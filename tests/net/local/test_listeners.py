@@ -9,7 +9,12 @@ import pytest
 import uvloop
 
 from openmsmq.net.local.credentials import peer_credentials
-from openmsmq.net.local.listeners import SOCKET_MODE, listen_tls, listen_unix, remove_stale_socket
+from openmsmq.net.local.listeners import (
+    SOCKET_MODE,
+    listen_unix,
+    remove_stale_socket,
+    server_context,
+)
 from openmsmq.net.local.paths import SOCKET_VARIABLE, default_data_directory, default_socket
 from openmsmq.wire.errors import ConfigError
 
@@ -78,18 +83,8 @@ def test_a_certificate_that_cannot_be_used_is_named(tmp_path: Path, files: str) 
         certificate.write_text("no certificate")
         key.write_text("no key")
 
-    async def main() -> None:
-        listen_tls(
-            asyncio.BufferedProtocol,
-            "127.0.0.1",
-            0,
-            certificate=certificate,
-            key=key,
-            refused=lambda *_: None,
-        )
-
     with pytest.raises(ConfigError, match=r"local_certificate: .*certificate\.pem"):
-        uvloop.run(main())
+        server_context(certificate, key)
 
 
 def test_the_kernel_says_who_connected() -> None:

@@ -4,7 +4,7 @@ import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Final, Protocol
 
 from openmsmq.net.tls_listener import BACKLOG, Refused, TlsListener
@@ -42,6 +42,7 @@ class BinaryShell:
         protocol: decides everything.
         host: is told whenever something happened.
         bind: the address to listen on and to connect out from.
+        hosts: addresses of host names, in small letters, that are not resolved otherwise.
         server_tls, client_tls: contexts of TLS between queue managers that agreed on it.
         disconnected: told why each session ended, with the address of the peer.
         refused: told the address of a peer that TLS was not agreed on with, and why.
@@ -53,6 +54,7 @@ class BinaryShell:
         host: Host,
         *,
         bind: str,
+        hosts: Mapping[str, str] | None = None,
         server_tls: ssl.SSLContext | None = None,
         client_tls: ssl.SSLContext | None = None,
         disconnected: Told | None = None,
@@ -61,6 +63,7 @@ class BinaryShell:
         self._protocol = protocol
         self._host = host
         self._bind = bind
+        self._hosts = hosts or {}
         self._server_tls = server_tls
         self._client_tls = client_tls
         self._disconnected = disconnected
@@ -98,6 +101,12 @@ class BinaryShell:
         except OSError as exc:
             raise ConfigError(f"binary_port: {self._bind}:{port}: {exc.strerror or exc}") from exc
         return _where(plain.sockets[0])
+
+    def use_tls(self, server: ssl.SSLContext | None, client: ssl.SSLContext | None) -> None:
+        """Use other certificates for new connections; whether TLS is spoken stays."""
+        self._client_tls = client
+        if isinstance(self._server, TlsListener) and server is not None:
+            self._server.context = server
 
     async def listen_for_pings(self, port: int) -> str:
         """Answer pings; returns where.
@@ -231,7 +240,7 @@ class BinaryShell:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await self._loop.create_connection(
                     lambda: link,
-                    event.host,
+                    self._address_of(event.host),
                     event.port,
                     local_addr=local,
                     ssl=self._client_tls,
@@ -250,12 +259,18 @@ class BinaryShell:
                 )
                 self._pings.append(transport)
             found = await self._loop.getaddrinfo(
-                event.host, event.port, family=socket.AF_INET, type=socket.SOCK_DGRAM
+                self._address_of(event.host),
+                event.port,
+                family=socket.AF_INET,
+                type=socket.SOCK_DGRAM,
             )
             self._ping_sender.send(event.datagram, found[0][4])
         except OSError as exc:
             self._protocol.connect_failed(event.connection, status_of(exc), now=self._host.tick())
             self._host.wake()
+
+    def _address_of(self, host: str) -> str:
+        return self._hosts.get(host.lower(), host)
 
     def _ping_answered(self, datagram: bytes) -> None:
         self._protocol.ping_response(datagram, now=self._host.tick())

@@ -77,7 +77,7 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def listen_tls(
-    factory: Factory, host: str, port: int, *, certificate: Path, key: Path, refused: Refused
+    factory: Factory, host: str, port: int, *, context: ssl.SSLContext, refused: Refused
 ) -> TlsListener:
     """Listen on a TCP port that speaks TLS only.
 
@@ -85,19 +85,31 @@ def listen_tls(
         factory: makes what talks to a client.
         host: the address to listen at.
         port: the port, or 0 for any.
-        certificate: the certificate to show, in PEM form.
-        key: its private key.
+        context: shows the certificate.
         refused: told the address of a client that was not let in, and why.
 
     Raises:
-        ConfigError: the certificate cannot be used, or the port is taken.
+        ConfigError: the port is taken.
+    """
+    try:
+        return TlsListener(factory, host, port, context, refused)
+    except OSError as exc:
+        raise ConfigError(f"local_port: {host}:{port}: {exc.strerror or exc}") from exc
+
+
+def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
+    """What shows a certificate to clients.
+
+    Args:
+        certificate: in PEM form.
+        key: its private key.
+
+    Raises:
+        ConfigError: the certificate or the key cannot be used.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         context.load_cert_chain(certificate, key)
     except OSError as exc:
         raise ConfigError(f"local_certificate: {certificate}: {exc}") from exc
-    try:
-        return TlsListener(factory, host, port, context, refused)
-    except OSError as exc:
-        raise ConfigError(f"local_port: {host}:{port}: {exc.strerror or exc}") from exc
+    return context
