@@ -2,9 +2,11 @@
 
 import re
 import sys
+from pathlib import Path
 
 import pytest
 from tests.cli.runner import run
+from tests.wire.frames import frame_bytes
 
 from openmsmq.cli.pipeline import COMMANDS
 from openmsmq.spark import SparkUnavailable
@@ -39,13 +41,15 @@ def test_missing_sources_are_wrong_usage(arguments: tuple[str, ...]) -> None:
 
 
 def test_spark_that_cannot_start_is_told_with_cause_and_remedy(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def refuse(*_arguments: object, **_options: object) -> None:
         raise SparkUnavailable("PySpark is not installed", "Install it")
 
     monkeypatch.setattr("openmsmq.spark.session", refuse)
-    outcome = run("pipeline", "triage")
+    packets = tmp_path / "packets"
+    packets.write_bytes(frame_bytes(7))
+    outcome = run("pipeline", "decode", str(packets))
     assert (outcome.code, outcome.out) == (1, "")
     assert "Spark cannot start" in outcome.err
     assert "Likely cause: PySpark is not installed." in outcome.err

@@ -19,6 +19,7 @@ from .streams import is_terminal
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from openmsmq.spark.pipelines.checks import ArgumentChecks
     from openmsmq.spark.pipelines.summary import Summary
 
 P = ParamSpec("P")
@@ -63,15 +64,36 @@ def explaining(function: Callable[P, None]) -> Callable[P, None]:
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         from openmsmq.spark.errors import SparkUnavailable
         from openmsmq.spark.pipelines.errors import PipelineError
+        from openmsmq.spark.pipelines.failures import explained, refused_option
+        from openmsmq.wire.errors import ConfigError
 
         try:
-            function(*args, **kwargs)
+            with explained():
+                function(*args, **kwargs)
         except SparkUnavailable as exc:
             raise PipelineError(
                 "Spark cannot start", cause=f"{exc.cause}.", remedy=f"{exc.remedy}."
             ) from exc
+        except ConfigError as exc:
+            raise refused_option(str(exc)) from exc
 
     return run
+
+
+def begin_checks(master: str | None, socket: Path | None) -> "ArgumentChecks":
+    """The checks of arguments, which all come before Spark starts.
+
+    Raises:
+        SparkUnavailable: PySpark is missing.
+        PipelineError: there is no such master.
+    """
+    from openmsmq.spark.session import check_installed
+
+    # The checks themselves need what is installed with it.
+    check_installed()
+    from openmsmq.spark.pipelines.checks import ArgumentChecks
+
+    return ArgumentChecks.begin(master, str(socket) if socket else None)
 
 
 @contextmanager
@@ -90,6 +112,8 @@ def spark_session(master: str | None) -> "Iterator[SparkSession]":
     # A server of Spark Connect has settings of its own.
     conf = {} if "spark.remote" in place(master, os.environ) else CONF
     with explained():
+        if new:
+            typer.echo("openmsmq pipeline: starting Spark ...", err=True)
         with filtered_stderr() if new else nullcontext():
             spark = session(master, app_name="openmsmq pipeline", **conf)
         try:

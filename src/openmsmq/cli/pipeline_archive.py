@@ -9,7 +9,7 @@ import typer
 from .connection import SocketOption
 from .failure import FAILED
 from .output import JsonOption
-from .pipeline import MasterOption, say, show, spark_session
+from .pipeline import MasterOption, begin_checks, say, show, spark_session
 from .reading import FollowOption
 
 
@@ -88,10 +88,18 @@ def archive(
         raise typer.BadParameter("--consume lease and --consumer-name NAME go together")
     if queue and pattern:
         raise typer.BadParameter("--queue and --pattern exclude each other")
-    with spark_session(master) as spark:
-        from openmsmq.spark.pipelines.archive import archive as run
-        from openmsmq.spark.pipelines.archive import look_after
+    checks = begin_checks(master, socket)
+    from openmsmq.spark.pipelines.archive import archive as run
+    from openmsmq.spark.pipelines.archive import look_after, queue_options
 
+    options = {"endpoint": str(socket)} if socket else {}
+    if reads:
+        chosen = queue_options(queue or (), pattern, kind, consume, consumer_name)
+        is_new = checks.archive(directory.absolute(), table)
+        checks.queues([chosen | options], later=follow or not is_new)
+    else:
+        checks.existing_archive(directory)
+    with spark_session(master) as spark:
         if reads:
             if follow:
                 say("Archiving as messages come; Ctrl-C ends it.")
@@ -108,7 +116,7 @@ def archive(
                 compact=compact,
                 verify=verify,
                 accept_loss=accept_loss,
-                options={"endpoint": str(socket)} if socket else None,
+                options=options,
             )
         else:
             result = look_after(spark, directory, compact=compact, verify=verify)

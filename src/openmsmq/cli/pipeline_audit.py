@@ -7,7 +7,14 @@ import typer
 
 from .connection import SocketOption
 from .output import JsonOption
-from .pipeline import SOURCE_HELP, MasterOption, OutputOption, show, spark_session
+from .pipeline import (
+    SOURCE_HELP,
+    MasterOption,
+    OutputOption,
+    begin_checks,
+    show,
+    spark_session,
+)
 from .pipeline_live import live_summaries
 from .reading import FollowOption
 
@@ -45,9 +52,12 @@ def audit(
     Example: openmsmq pipeline audit --sends ';journal' --evidence '.\private$\admin'
     --evidence ';deadxact' --output audit
     """
-    if follow:
-        if output is None:
-            raise typer.BadParameter("--follow needs --output DIR, where it keeps how far it is")
+    if follow and output is None:
+        raise typer.BadParameter("--follow needs --output DIR, where it keeps how far it is")
+    checks = begin_checks(master, socket)
+    checks.sources([*sends, *evidence], follow=follow)
+    checks.output(output)
+    if follow and output is not None:
         _follow(sends, evidence, output, socket, master, as_json=as_json)
         return
     with spark_session(master) as spark:
@@ -74,9 +84,10 @@ def _follow(
     *,
     as_json: bool,
 ) -> None:
-    with spark_session(master) as spark:
-        from openmsmq.spark.pipelines.audit_follow import follow_audit
+    from openmsmq.spark.pipelines.audit_follow import check_follow, follow_audit
 
+    check_follow(output.absolute(), sends, evidence)
+    with spark_session(master) as spark:
         endpoint = str(socket) if socket else None
         with live_summaries(as_json=as_json) as tell:
             result = follow_audit(spark, sends, evidence, output, endpoint=endpoint, tell=tell)

@@ -7,7 +7,7 @@ import typer
 
 from .connection import SocketOption
 from .output import JsonOption
-from .pipeline import MasterOption, OutputOption, show, spark_session
+from .pipeline import MasterOption, OutputOption, begin_checks, show, spark_session
 
 
 class BodyFormat(StrEnum):
@@ -47,7 +47,9 @@ def decode(
 ) -> None:
     """Decode captured packets into a table; malformed ones are counted and kept."""
     # No queue manager is needed; every command takes the option.
-    del socket
+    checks = begin_checks(master, socket)
+    checks.packet_files(paths, column)
+    checks.output(output)
     with spark_session(master) as spark:
         from openmsmq.spark.pipelines.decode import decode as run
         from openmsmq.wire.capture import BINARY_PORT

@@ -6,7 +6,14 @@ import typer
 
 from .connection import SocketOption
 from .output import JsonOption
-from .pipeline import SOURCE_HELP, MasterOption, OutputOption, show, spark_session
+from .pipeline import (
+    SOURCE_HELP,
+    MasterOption,
+    OutputOption,
+    begin_checks,
+    show,
+    spark_session,
+)
 
 
 def latency(
@@ -30,6 +37,9 @@ def latency(
 
     Messages that seem to arrive before they were sent are counted as clock skew, not hidden.
     """
+    checks = begin_checks(master, socket)
+    checks.sources([*sources, *(journal or ())])
+    checks.output(output)
     with spark_session(master) as spark:
         from openmsmq.spark.pipelines.latency import STEPS
         from openmsmq.spark.pipelines.latency import latency as run

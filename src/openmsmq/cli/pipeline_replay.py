@@ -8,7 +8,14 @@ import typer
 
 from .connection import SocketOption
 from .output import JsonOption
-from .pipeline import SOURCE_HELP, MasterOption, OutputOption, show, spark_session
+from .pipeline import (
+    SOURCE_HELP,
+    MasterOption,
+    OutputOption,
+    begin_checks,
+    show,
+    spark_session,
+)
 
 
 class Correlation(StrEnum):
@@ -79,16 +86,23 @@ def replay(
     socket: SocketOption = None,
 ) -> None:
     """Send messages again, from an archive or from dead letters; a dry run unless --send."""
-    with spark_session(master) as spark:
-        from openmsmq.spark.pipelines.replay import replay as run
-        from openmsmq.spark.pipelines.replay_filter import ReplayFilter
+    checks = begin_checks(master, socket)
+    from openmsmq.spark.pipelines.replay import check_replay
+    from openmsmq.spark.pipelines.replay import replay as run
+    from openmsmq.spark.pipelines.replay_filter import ReplayFilter
 
+    only = ReplayFilter(label, message_class, reason, since, until, correlation_id, where)
+    check_replay(source, only, correlation, rate, key, remove=remove)
+    checks.sources([source])
+    checks.output(output, state)
+    checks.destination(to, state, send=send)
+    with spark_session(master) as spark:
         result = run(
             spark,
             source,
             to=to,
             send=send,
-            only=ReplayFilter(label, message_class, reason, since, until, correlation_id, where),
+            only=only,
             correlation=correlation,
             keep_timeouts=not no_timeouts,
             mark=not no_mark,

@@ -6,7 +6,14 @@ import typer
 
 from .connection import SocketOption
 from .output import JsonOption
-from .pipeline import SOURCE_HELP, MasterOption, OutputOption, show, spark_session
+from .pipeline import (
+    SOURCE_HELP,
+    MasterOption,
+    OutputOption,
+    begin_checks,
+    show,
+    spark_session,
+)
 
 _DEFAULT: Final = (";deadletter", ";deadxact")
 
@@ -27,6 +34,10 @@ def triage(
     socket: SocketOption = None,
 ) -> None:
     """Sort dead letters by reason, destination, label and age, and say what to do about them."""
+    chosen = sources or list(_DEFAULT)
+    checks = begin_checks(master, socket)
+    checks.sources(chosen)
+    checks.output(output)
     with spark_session(master) as spark:
         from openmsmq.spark.pipelines.progress import progress
         from openmsmq.spark.pipelines.sources import read_sources
@@ -35,6 +46,6 @@ def triage(
 
         endpoint = str(socket) if socket else None
         with progress(spark, "triage", STEPS) as step:
-            failed = read_sources(spark, sources or _DEFAULT, endpoint=endpoint)
+            failed = read_sources(spark, chosen, endpoint=endpoint)
             result = run(failed, output=output, step=step)
     show(result.summary, as_json=as_json)

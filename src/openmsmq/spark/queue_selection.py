@@ -86,15 +86,16 @@ def key_of(manager: QueueManager, text: str) -> str:
 
 
 def not_found(manager: QueueManager, queue: SourceQueue, error: QueueError) -> QueueError:
-    """The same error, with a word about other machines where the name may mean one."""
+    """The same error, with a word about other machines where the name means one."""
     if error.code != Hresult.MQ_ERROR_QUEUE_NOT_FOUND:
         return error
-    here = manager.identity.name
-    return QueueError(
-        error.code,
-        f"{queue.opened_as} is not a queue of {here}. A queue of another machine is read through "
-        "the queue manager there (option endpoint); remote reading is not there yet",
-    )
+    detail = f"{queue.opened_as} is not a queue of {manager.identity.name}"
+    if not queue.key.startswith(_LOCAL):
+        detail += (
+            ". A queue of another machine is read through the queue manager there (option "
+            "endpoint); remote reading is not there yet"
+        )
+    return QueueError(error.code, detail)
 
 
 def _source(manager: QueueManager, text: str) -> SourceQueue:

@@ -50,10 +50,7 @@ def session(
     Raises:
         SparkUnavailable: PySpark or Java is missing.
     """
-    if importlib.util.find_spec("pyspark") is None:
-        raise SparkUnavailable(
-            "PySpark is not installed", "Install it: pip install 'openmsmq[spark]'"
-        )
+    check_installed()
     settings = spark_settings(master, conf, os.environ)
     remote = settings.get("spark.remote")
     if UNDER_SPARK_SUBMIT not in os.environ and (remote is None or remote.startswith("local")):
@@ -76,6 +73,18 @@ def session(
         for key, value in settings.items():
             builder.config(key, value)
         return builder.getOrCreate()
+
+
+def check_installed() -> None:
+    """See that PySpark is there.
+
+    Raises:
+        SparkUnavailable: it is not.
+    """
+    if importlib.util.find_spec("pyspark") is None:
+        raise SparkUnavailable(
+            "PySpark is not installed", "Install it: pip install 'openmsmq[spark]'"
+        )
 
 
 def spark_settings(

@@ -17,6 +17,7 @@ import openmsmq
 from openmsmq.spark.pipelines import audit_follow
 from openmsmq.spark.pipelines.audit import AuditResult
 from openmsmq.spark.pipelines.audit_follow import VerdictWriter, follow_audit
+from openmsmq.spark.pipelines.checks import ArgumentChecks
 from openmsmq.spark.pipelines.errors import PipelineError
 from openmsmq.spark.pipelines.spark_paths import literal_path
 from openmsmq.spark.pipelines.summary import Column, Kind, Summary, Table
@@ -228,6 +229,8 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(audit_follow, "follow_audit", follow)
     monkeypatch.setattr("openmsmq.cli.pipeline_audit.spark_session", nullcontext)
+    # There is no queue manager to ask.
+    monkeypatch.setattr(ArgumentChecks, "queues", lambda *_, **_options: None)
 
 
 @pytest.mark.usefixtures("followed")

@@ -179,12 +179,10 @@ def archive(
     check_place(directory)
     started = time.monotonic()
     source = {
-        **_queue_options(queues, queue_pattern, kind),
-        "consume": consume,
+        **queue_options(queues, queue_pattern, kind, consume, consumer_name),
         "include": ",".join(include),
         "maxMessagesPerTrigger": str(max_messages),
         "maxBytesPerTrigger": BYTES_PER_BATCH,
-        **({"consumerName": consumer_name} if consumer_name else {}),
         **({"failOnDataLoss": "false"} if accept_loss else {}),
         **(options or {}),
     }
@@ -384,15 +382,22 @@ def add_batch(
     )
 
 
-def _queue_options(
-    queues: str | Sequence[str], queue_pattern: str | None, kind: str
+def queue_options(
+    queues: str | Sequence[str],
+    queue_pattern: str | None,
+    kind: str,
+    consume: str,
+    consumer_name: str | None,
 ) -> dict[str, str]:
+    """Which queues are archived and how they are consumed, as options of the data source."""
     names = [queues] if isinstance(queues, str) else list(queues)
-    chosen = {"kind": kind}
+    chosen = {"kind": kind, "consume": consume}
     if queue_pattern is not None:
         chosen["queuePattern"] = queue_pattern
     if len(names) == 1:
         chosen["queue"] = names[0]
     elif names:
         chosen["queues"] = ",".join(names)
+    if consumer_name:
+        chosen["consumerName"] = consumer_name
     return chosen

@@ -72,8 +72,8 @@ def follow_audit(
     Raises:
         QueueError: it cannot go on; run it again to go on where it was.
     """
-    _check_protobuf()
     folder = Path(output).absolute()
+    check_follow(folder, sends, evidence)
     with only_writer(folder), explained():
         _remember_sources(folder, sends, evidence)
         sent = united(stream_sources(spark, sends, endpoint=endpoint, options=options))
@@ -157,27 +157,38 @@ class _Run:
         return AuditResult(verdicts, counts, sum(counts.values()), lost, 0, summary)
 
 
-def _check_protobuf() -> None:
+def check_follow(folder: Path, sends: Sequence[str], evidence: Sequence[str]) -> None:
+    """See that an audit can be followed, or gone on with, in this folder.
+
+    Raises:
+        PipelineError: a package is missing, or the folder has the audit of other sources.
+    """
     if importlib.util.find_spec("google.protobuf") is None:
         raise PipelineError(
             "an audit that follows cannot start",
             cause="Spark keeps the state of streams with protobuf, which is not installed.",
             remedy="Install it: pip install 'openmsmq[connect]'.",
         )
-
-
-def _remember_sources(folder: Path, sends: Sequence[str], evidence: Sequence[str]) -> None:
-    """Spark knows the sources of a checkpoint by their number only."""
-    told = {"sends": list(sends), "evidence": list(evidence)}
     path = folder / SOURCES
-    if not path.exists():
-        write_durably(path, json.dumps(told, indent=1).encode() + b"\n")
-    elif (before := json.loads(path.read_bytes())) != told:
+    told = _sources(sends, evidence)
+    if path.exists() and (before := json.loads(path.read_bytes())) != told:
         raise PipelineError(
             f"{folder} has the audit of other sources: {_names(before)}",
             cause="An audit goes on with the sources that it began with, in their order.",
             remedy="Name the same sources again, or another folder.",
         )
+
+
+def _remember_sources(folder: Path, sends: Sequence[str], evidence: Sequence[str]) -> None:
+    """Spark knows the sources of a checkpoint by their number only."""
+    path = folder / SOURCES
+    if not path.exists():
+        told = _sources(sends, evidence)
+        write_durably(path, json.dumps(told, indent=1).encode() + b"\n")
+
+
+def _sources(sends: Sequence[str], evidence: Sequence[str]) -> dict[str, list[str]]:
+    return {"sends": list(sends), "evidence": list(evidence)}
 
 
 def _names(told: dict[str, list[str]]) -> str:

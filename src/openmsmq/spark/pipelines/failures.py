@@ -81,6 +81,12 @@ def explained() -> Iterator[None]:
         ) from exc
 
 
+def refused_option(text: str) -> PipelineError:
+    """An option of the data source that cannot be used, as people are told."""
+    cause, remedy = _REMEDIES["ConfigError"]
+    return PipelineError(text, cause=cause, remedy=remedy, code=_CODES["ConfigError"])
+
+
 def is_of_spark(error: Exception) -> bool:
     """Whether Spark or its bridge to the JVM raised it; neither need be installed."""
     packages = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}

@@ -162,8 +162,8 @@ def replay(
         PipelineError: it cannot go on; run it again to go on where it was.
     """
     started = time.monotonic()
-    _check(source, correlation, rate, key, remove=remove)
     only = only or ReplayFilter()
+    check_replay(source, only, correlation, rate, key, remove=remove)
     more = {**(options or {}), **({"endpoint": endpoint} if endpoint else {})}
     connection = ConnectionOptions.from_values(read_values(connection_of(more), CONNECTION))
     manager = None
@@ -240,10 +240,21 @@ class _Counts:
         )
 
 
-def _check(
-    source: str, correlation: str, rate: float | None, key: str | None, *, remove: bool
+def check_replay(
+    source: str,
+    only: ReplayFilter,
+    correlation: str,
+    rate: float | None,
+    key: str | None,
+    *,
+    remove: bool,
 ) -> None:
-    """Refuse what cannot be, before anything is read."""
+    """Refuse what cannot be, before anything is read.
+
+    Raises:
+        PipelineError: an argument has a value that cannot be used.
+    """
+    only.check()
     if correlation not in (KEEP, NEW):
         raise _wrong(f"correlation {correlation!r} is neither {KEEP} nor {NEW}")
     if rate is not None and not rate > 0:

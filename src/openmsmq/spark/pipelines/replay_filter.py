@@ -1,9 +1,13 @@
 """Which messages a replay takes."""
 
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
 from openmsmq.spark.option_values import NotAllowed, timestamp
+from openmsmq.wire.message_class import MessageClass
+from openmsmq.wire.scalars import MessageIdentifier
 
 from .errors import PipelineError
 
@@ -11,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _CLASS: Final = "MQMSG_CLASS_"
+_MAX_CLASS: Final = 0xFFFF
 _DEAD: Final = ("deadletter", "xact_deadletter")
 
 
@@ -34,6 +39,31 @@ class ReplayFilter:
     until: str | None = None
     correlation_id: str | None = None
     where: str | None = None
+
+    def check(self) -> None:
+        """See that the conditions can hold for some message; of `where` only Spark knows all.
+
+        Raises:
+            PipelineError: one cannot.
+        """
+        for text in (self.message_class, self.reason):
+            if text is not None:
+                _check_class(text)
+        moments = [_micros(text) for text in (self.since, self.until) if text is not None]
+        if len(moments) == 2 and moments[0] >= moments[1]:
+            raise PipelineError(
+                f"nothing arrives since {self.since} and before {self.until}",
+                cause="The end is not after the beginning.",
+                remedy="Change one of them.",
+            )
+        if self.correlation_id is not None:
+            _check_correlation(self.correlation_id)
+        if self.where is not None and not self.where.strip():
+            raise PipelineError(
+                "the condition is empty",
+                cause="The shell has taken its text away, or there was none.",
+                remedy="Write a condition in SQL in quotes, or leave it out.",
+            )
 
     def condition(self) -> "Column":
         """The conditions as one."""
@@ -99,6 +129,38 @@ def _class(text: str) -> "Column":
         return f.col("class") == int(text, 0)
     except ValueError:
         return _like("class_name", class_text(text))
+
+
+def _check_class(text: str) -> None:
+    try:
+        number = int(text, 0)
+    except ValueError:
+        pattern = class_text(text)
+        names = [f"{_CLASS}{known.name}" for known in MessageClass]
+        if any(fnmatchcase(name, pattern.replace("[", "[[]")) for name in names):
+            return
+        close = get_close_matches(pattern, names, 1)
+        hint = f" Did you mean {close[0].removeprefix(_CLASS)}?" if close else ""
+    else:
+        if 0 <= number <= _MAX_CLASS:
+            return
+        hint = ""
+    raise PipelineError(
+        f"there is no class {text}",
+        cause=f"It is neither a name of a class nor a number from 0 to {_MAX_CLASS}.{hint}",
+        remedy="Write it like NACK_RECEIVE_TIMEOUT, NACK_* or 0x8002.",
+    )
+
+
+def _check_correlation(text: str) -> None:
+    try:
+        MessageIdentifier.from_text(text)
+    except ValueError as exc:
+        raise PipelineError(
+            f"the correlation id is {exc}",
+            cause="The shell has changed it, or it is the id of something else.",
+            remedy="Copy it from a message, and put it in single quotes for the shell.",
+        ) from None
 
 
 def class_text(text: str) -> str:

@@ -90,10 +90,19 @@ class ReplayState:
         Raises:
             PipelineError: an earlier run with this folder has sent through another one.
         """
+        self.check(manager)
         path = self._folder / _MANAGER
         if not path.exists():
             write_durably(path, manager.encode())
-        elif (found := path.read_text()) != manager:
+
+    def check(self, manager: str) -> None:
+        """See that no other queue manager got what this one is to get.
+
+        Raises:
+            PipelineError: an earlier run with this folder has sent through another one.
+        """
+        path = self._folder / _MANAGER
+        if path.exists() and (found := path.read_text()) != manager:
             raise PipelineError(
                 f"{self._folder} remembers what the queue manager {found} was sent, not {manager}",
                 cause="The key or the folder was used for another queue manager before.",

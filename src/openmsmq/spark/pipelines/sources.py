@@ -10,7 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from .archive_store import DESCRIPTION, read_archive
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .archive_store import DESCRIPTION, Archive, read_archive
 from .decode import KIND, MESSAGES
 from .errors import PipelineError
 from .packet_files import PacketKind
@@ -32,6 +35,10 @@ _SUFFIXES: Final = {
 }
 _MACHINE: Final = (".", r".\system$")
 OUTGOING: Final = "outgoing:"
+# What names of queues have and names of folders mostly have not.
+_LIKE_A_QUEUE: Final = re.compile(r"[\\=;]|\Aoutgoing:", re.IGNORECASE)
+# What every pipeline asks of a message.
+_NEEDED: Final = ("id", "class")
 
 
 class QueueSource(NamedTuple):
@@ -67,6 +74,30 @@ def _split(text: str) -> tuple[str | None, str]:
     return (found[1], found[2]) if found else (None, text)
 
 
+def find_source(text: str, endpoint: str | None = None) -> Path | QueueSource:
+    """The folder or the queue that a text means; folders have been looked into.
+
+    Raises:
+        PipelineError: there is no such folder and it is no name of a queue, or the folder holds no
+            messages.
+    """
+    folder = Path(text)
+    if folder.is_dir():
+        _check_folder(folder)
+        return folder
+    elsewhere, name = _split(text)
+    is_path = "/" in name and elsewhere is None and "=" not in name
+    if is_path or not _LIKE_A_QUEUE.search(name):
+        other = "" if is_path else ", and it is no name of a queue"
+        raise PipelineError(
+            f"there is no folder {text}{other}",
+            cause="The path is misspelt, or nothing was archived there yet.",
+            remedy="Name the folder of an archive, a folder of Parquet files, or a queue such as "
+            r"'.\private$\orders' or ';deadletter'.",
+        )
+    return parse_queue(text, endpoint)
+
+
 def read_source(
     spark: "SparkSession",
     text: str,
@@ -83,19 +114,12 @@ def read_source(
         options: more options of the data source for queues, such as `auth.tokenFile`.
 
     Raises:
-        PipelineError: a folder holds no messages.
+        PipelineError: a folder is not there, or holds no messages.
     """
-    folder = Path(text)
-    if folder.is_dir():
-        return _read_folder(spark, folder)
-    if "/" in text and _split(text)[0] is None and "=" not in text:
-        raise PipelineError(
-            f"there is no folder {text}",
-            cause="The path is misspelt, or nothing was archived there yet.",
-            remedy="Name the folder of an archive, a folder of Parquet files, or a queue.",
-        )
-    given = {**(options or {}), **parse_queue(text, endpoint).options()}
-    return spark.read.format("msmq").options(**given).load()
+    source = find_source(text, endpoint)
+    if isinstance(source, Path):
+        return _read_folder(spark, source)
+    return spark.read.format("msmq").options(**{**(options or {}), **source.options()}).load()
 
 
 def read_sources(
@@ -124,32 +148,74 @@ def stream_sources(
     return [_stream_source(spark, text, endpoint, options or {}) for text in texts]
 
 
+def find_stream(text: str, endpoint: str | None = None) -> QueueSource:
+    """The queue that a text means, to be followed.
+
+    Raises:
+        PipelineError: it is a folder, which does not grow, or no name of a queue.
+    """
+    source = None if Path(text).is_dir() else find_source(text, endpoint)
+    if isinstance(source, QueueSource):
+        return source
+    raise PipelineError(
+        f"{text} is a folder, and only queues can be followed",
+        cause="An archive does not tell when more is added to it.",
+        remedy="Name the queue or journal itself, or run it without --follow.",
+    )
+
+
 def _stream_source(
     spark: "SparkSession", text: str, endpoint: str | None, options: Mapping[str, str]
 ) -> "DataFrame":
-    if Path(text).is_dir():
-        raise PipelineError(
-            f"{text} is a folder, and only queues can be followed",
-            cause="An archive does not tell when more is added to it.",
-            remedy="Name the queue or journal itself, or run it without --follow.",
-        )
-    given = {**options, **parse_queue(text, endpoint).options()}
+    given = {**options, **find_stream(text, endpoint).options()}
     return spark.readStream.format("msmq").options(**given).load()
 
 
-def _read_folder(spark: "SparkSession", folder: Path) -> "DataFrame":
+def _check_folder(folder: Path) -> None:
+    """See that a folder is an archive, or has files of messages.
+
+    Raises:
+        PipelineError: it is neither.
+    """
     if (folder / DESCRIPTION).exists():
-        return read_archive(spark, folder)
-    if not any(folder.rglob("*.parquet")):
+        Archive.open(folder)
+        return
+    first = next(iter(sorted(_table_folder(folder).rglob("*.parquet"))), None)
+    if first is None:
         raise PipelineError(
             f"the folder {folder} holds no messages",
             cause="It is neither an archive nor a folder of Parquet files.",
             remedy="Make one with `openmsmq pipeline archive` or `openmsmq pipeline decode`.",
         )
-    reader = spark.read.option("pathGlobFilter", "*.parquet")
-    # What `decode` has written: its report lies beside the table, and not all rows are messages.
+    try:
+        names = pq.read_schema(first).names
+    except (OSError, pa.ArrowException) as exc:
+        raise PipelineError(
+            f"{first} cannot be read as Parquet: {exc}",
+            cause="The file is damaged, was not written to its end, or may not be read.",
+            remedy="Write the table again, or leave this file out.",
+        ) from exc
+    lacking = [name for name in _NEEDED if name not in names]
+    if lacking:
+        raise PipelineError(
+            f"the files in {folder} have no column {lacking[0]}, so their rows are no messages",
+            cause=f"The columns of {first.name} are {', '.join(names)}.",
+            remedy="Name the folder of an archive, or of what `openmsmq pipeline decode` wrote.",
+        )
+
+
+def _table_folder(folder: Path) -> Path:
+    """Where the files are: beside the table that `decode` has written lies its report."""
     table = folder / MESSAGES
-    rows = reader.parquet(literal_path(table if table.is_dir() else folder))
+    return table if table.is_dir() else folder
+
+
+def _read_folder(spark: "SparkSession", folder: Path) -> "DataFrame":
+    if (folder / DESCRIPTION).exists():
+        return read_archive(spark, folder)
+    reader = spark.read.option("pathGlobFilter", "*.parquet")
+    rows = reader.parquet(literal_path(_table_folder(folder)))
+    # Of what `decode` has written, not all rows are messages.
     is_decoded = KIND in rows.columns
     return rows.filter(f"{KIND} = '{PacketKind.MESSAGE}'") if is_decoded else rows
 
