@@ -7,11 +7,16 @@ from tests.core.directory_harness import QM2, Machine, reader, shared_file
 from tests.core.harness import STRANGER, USER, packet, runs_of
 from tests.directory.memory_file import MemoryFile
 
+from openmsmq.core.directory_events import read_directory
 from openmsmq.core.open_queue import QueueAccessType
 from openmsmq.core.permissions import PermissionChange, change_queue_permissions
 from openmsmq.core.queue import QueueRole
-from openmsmq.directory.interface import DirectoryOperationResult
-from openmsmq.directory.objects import ElementType, QueueObject, attribute_names
+from openmsmq.directory.interface import (
+    AttributeFilter,
+    DirectoryOperationResult,
+    FilterOperator,
+)
+from openmsmq.directory.objects import ElementType, QueueObject, Site, attribute_names
 from openmsmq.security.access_check import QUEUE_MAPPING
 from openmsmq.security.caller import unix_caller
 from openmsmq.security.default_descriptor import allow
@@ -64,6 +69,24 @@ def test_a_public_queue_is_registered_and_knows_its_place() -> None:
     found = published(file)
     for name in attribute_names(ElementType.QUEUE):
         assert getattr(found, name) == getattr(queue.properties, name), name
+
+
+# Scope has no attribute here: Enterprise means that every site finds the queue.
+@pytest.mark.spec("MQDMPR-3.1.7.1.3-05", "MQDMPR-3.1.1.2-14")
+def test_a_new_public_queue_is_found_in_every_site_of_the_enterprise() -> None:
+    north, south = Site(UUID(int=0x51), "north"), Site(UUID(int=0x52), "south")
+    file = shared_file(north, south)
+    here = Machine(file).provision(site=north.identifier)
+    there = Machine(file, name="QM2", identifier=QM2).provision(site=south.identifier)
+    assert here.state.manager.site_identifier_list == (north.identifier,)
+    assert there.state.manager.site_identifier_list == (south.identifier,)
+    queue = here.qm.create_queue(ORDERS, caller=USER, base_priority=5)
+    opened = there.qm.open_queue(f"PUBLIC={queue.properties.identifier}", SEND, caller=USER)
+    assert opened.queue is not None
+    assert opened.queue.properties.base_priority == 5
+    named = [AttributeFilter("pathname", FilterOperator.EQUALS, r"QM1\orders")]
+    found = read_directory(there.state, ElementType.QUEUE, named).directory_object
+    assert found == queue.properties
 
 
 @pytest.mark.spec("MQDMPR-3.1.7.1.3-08")

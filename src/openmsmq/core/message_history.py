@@ -2,6 +2,9 @@
 
 What one read brought is one group; recoverable messages are stored as one row a group, in the
 batch of the messages themselves.
+
+Choice: neither express messages nor their identifiers are stored. Windows stores these, too
+([MS-MQQB] note 26): there an express message that a crash lost is refused when it is sent again.
 """
 
 from __future__ import annotations

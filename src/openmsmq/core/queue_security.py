@@ -48,8 +48,8 @@ def accepted_queue_security(security: bytes) -> SecurityDescriptor:
 def machine_sid(state: State, computer_name: str) -> SID | None:
     """The SID of a computer, if the directory knows it.
 
-    Choice: a file has no computer accounts; the account of a queue manager is the owner of its
-    object.
+    Choice: a file has no computer accounts, whose objectSid [MS-MQDMPR] 3.1.7.1.3.1 asks for; the
+    account of a queue manager is the owner of its object.
     """
     named = AttributeFilter("computer_name", FilterOperator.EQUALS, computer_name)
     found = read_directory(state, ElementType.QUEUE_MANAGER, [named]).directory_object

@@ -114,6 +114,21 @@ def test_a_new_session_sends_everything_again_with_the_same_identifiers() -> Non
     assert a.outgoing(TO_B).count == 0
 
 
+@pytest.mark.spec("MQQB-3.1.3.2-06")
+def test_a_new_session_counts_what_the_old_one_left_unacknowledged() -> None:
+    network, a, peer = raw_acceptor(*[b"%d" % number for number in range(5)])
+    peer.session_ack(2, flags=0b11)
+    network.raw.clear()
+    a.binary.connection_lost(peer.connection, now=network.now)
+    again = RawPeer(network, a)
+    again.accept()
+    assert [message.body for message in again.received] == [b"2", b"3", b"4"]
+    (connection,) = a.binary._connections.values()
+    assert (connection.session.sent.unacked, connection.session.room) == (3, 61)
+    again.session_ack(1, flags=0b1)
+    assert (connection.session.sent.unacked, connection.session.room) == (2, 62)
+
+
 def test_ordinals_grow_by_one_and_never_repeat() -> None:
     network, a, _ = pair()
     a.send(TO_B, b"1", b"2", delivery_mode=0)
