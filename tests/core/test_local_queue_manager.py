@@ -79,7 +79,7 @@ def test_directory_and_persistent_attributes_survive() -> None:
         assert getattr(after, name) == getattr(before, name), name
 
 
-@pytest.mark.spec("MQDMPR-3.1.1-03", "MQDMPR-3.1.1.1-17", "MQDMPR-3.1.1.1-18")
+@pytest.mark.spec("MQDMPR-3.1.1.1-17", "MQDMPR-3.1.1.1-18")
 def test_everything_else_starts_anew() -> None:
     before = local()
     before.throttled = True

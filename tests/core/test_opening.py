@@ -75,7 +75,7 @@ def test_a_queue_is_active_while_it_is_open(harness: Harness) -> None:
     assert not queue.active
 
 
-@SPEC("MQDMPR-3.1.1.16-05", "MQDMPR-3.1.1-03")
+@SPEC("MQDMPR-3.1.1.16-05")
 def test_nothing_is_open_after_a_restart(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
     harness.qm.open_cursor(descriptor)

@@ -4,6 +4,7 @@ import pytest
 from tests.core.harness import (
     ADMINISTRATOR,
     ORDERS,
+    OTHER_GUID,
     PEEK,
     SEND,
     STRANGER,
@@ -76,6 +77,19 @@ def test_the_states_of_an_outgoing_queue(harness: Harness, outgoing: Queue) -> N
         harness.qm.outgoing.set_state(outgoing, state)
         assert outgoing.outgoing is not None
         assert outgoing.outgoing.state is state
+
+
+@pytest.mark.parametrize("state", sorted(set(QueueState) - {QueueState.ONHOLD, QueueState.LOCKED}))
+def test_a_start_forgets_how_far_a_connection_was(
+    harness: Harness, outgoing: Queue, state: QueueState
+) -> None:
+    harness.send(b"1", name=REMOTE)
+    harness.qm.outgoing.set_state(outgoing, state)
+    harness.qm.outgoing.set_peer(outgoing, OTHER_GUID)
+    harness.restart()
+    again = harness.qm.outgoing.find(REMOTE).outgoing
+    assert again is not None
+    assert (again.state, again.peer) == (QueueState.INACTIVE, OTHER_GUID)
 
 
 @SPEC("MQDMPR-3.1.1.3-05")

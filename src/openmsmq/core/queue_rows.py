@@ -16,7 +16,9 @@ from .tables import Table
 
 _NUMBER: Final = Struct(">I")
 _GUIDS: Final = frozenset(("identifier", "queue_manager", "type"))
-# The states of an outgoing queue that a start does not forget.
+# The states of an outgoing queue that a start does not forget. Choice: State is volatile by
+# [MS-MQDMPR] 3.1.1.3, but who pauses a queue does not expect a restart to send its messages, and
+# the start of 3.1.3 unlocks queues that were Locked before.
 _KEPT_STATES: Final = frozenset((QueueState.ONHOLD, QueueState.LOCKED))
 
 
