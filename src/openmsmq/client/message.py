@@ -131,12 +131,9 @@ def correlation_bytes(value: str | bytes) -> bytes:
 
     Raises:
         ValueError: not a message id.
-        TypeError: neither text nor bytes.
     """
     if isinstance(value, str):
         return MessageIdentifier.from_text(value).serialize()
-    if not isinstance(value, bytes):
-        raise TypeError(f"correlation_id: text or bytes are taken, not {type(value).__name__}")
     if len(value) != MESSAGE_IDENTIFIER_SIZE:
         raise ValueError(f"correlation_id: has {len(value)} bytes instead of 20")
     return value

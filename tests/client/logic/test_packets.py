@@ -191,7 +191,9 @@ def test_a_property_of_another_type_is_refused_also_in_later_messages(
     label: Any = 5
     with pytest.raises(TypeError, match=r"^label: text is taken, not int$"):
         builder.build(Message(b"text", label))
-    with pytest.raises(TypeError, match=r"^correlation_id: text or bytes are taken, not int$"):
+    with pytest.raises(
+        TypeError, match=r"^correlation_id: the id of a message or None is taken, not int$"
+    ):
         builder.build(Message(b"text", correlation_id=label))
 
 

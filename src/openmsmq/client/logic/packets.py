@@ -98,8 +98,6 @@ class Family:
         shape = self._shapes.get(key)
         if shape is not None:
             return b"".join((shape[0], body, shape[1]))
-        if not isinstance(label, str):
-            raise TypeError(f"label: text is taken, not {type(label).__name__}")
         packet = self._template.build(body, label)
         self._keep(key, packet)
         return packet
@@ -134,16 +132,21 @@ class PacketBuilder:
             TypeError: there is no body type for such a body.
             QueueError: a queue name that is none.
         """
-        body = message.body
-        properties = _properties(message)
-        if type(body) is bytes:
-            if properties != self._last:
-                self._last_family = self._family(message, properties, message.body_type or 0)
-                self._last = properties
-            return self._last_family.build(body, message.label, message.correlation_id)
-        encoded, body_type = message.encoded_body()
-        family = self._family(message, properties, body_type)
-        return family.build(encoded, message.label, message.correlation_id)
+        try:
+            body = message.body
+            properties = _properties(message)
+            if type(body) is bytes:
+                if properties != self._last:
+                    self._last_family = self._family(message, properties, message.body_type or 0)
+                    self._last = properties
+                return self._last_family.build(body, message.label, message.correlation_id)
+            encoded, body_type = message.encoded_body()
+            family = self._family(message, properties, body_type)
+            return family.build(encoded, message.label, message.correlation_id)
+        except TypeError:
+            # Only what fails is looked at again, to name the property.
+            check_properties(message)
+            raise
 
     def family(self, message: Message) -> Family:
         """What builds messages that differ from this one in label, correlation and body only.
