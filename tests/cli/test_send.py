@@ -403,6 +403,30 @@ def test_values_that_the_message_cannot_have_are_refused(
     assert received(manager, queue) == []
 
 
+@pytest.mark.parametrize("options", [(), ("--recoverable",)])
+def test_lines_that_fit_are_sent_and_counted(
+    manager: Manager, queue: str, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    manager.run("queue", "set", queue, "--quota", "64")
+    lines = tmp_path / "lines.txt"
+    lines.write_text("".join(f"{number:02}{'x' * 9998}\n" for number in range(10)))
+    outcome = manager.run("send", queue, "--lines", str(lines), *options)
+    assert outcome.code == 1
+    assert "MQ_ERROR_INSUFFICIENT_RESOURCES" in outcome.err
+    assert "; 6 of 10 messages were accepted" in outcome.err
+    assert [each["body"][:2] for each in received(manager, queue)] == [
+        f"{each:02}" for each in range(6)
+    ]
+    again = manager.run("send", queue, "--lines", str(lines), "--json", *options)
+    assert again.code == 1
+    assert again.object == {
+        "destination": queue,
+        "sent": 6,
+        "bytes": 60_000,
+        "transactional": False,
+    }
+
+
 def test_a_full_queue_refuses(manager: Manager, queue: str) -> None:
     manager.run("queue", "set", queue, "--quota", "1")
     outcome = manager.run("send", queue, "--body", "x" * 900, "--count", "5")

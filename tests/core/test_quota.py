@@ -1,12 +1,14 @@
 """Quotas and byte counts ([MS-MQDMPR] 3.1.7.1.9)."""
 
 import pytest
-from tests.core.harness import ORDERS, RECEIVE, USER, Harness, packet, refused
+from tests.core.harness import ORDERS, RECEIVE, SEND, USER, Harness, packet, refused
 
 from openmsmq.core.quota import EnqueueStatus
 from openmsmq.directory.objects import UNLIMITED
 from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.security_header import SecurityHeader, SecurityHeaderFlags
 from openmsmq.wire.user_message import UserMessage
 
 SPEC = pytest.mark.spec
@@ -106,12 +108,75 @@ def test_bytes_are_counted_with_headers(harness: Harness) -> None:
     assert queue.total_bytes == harness.qm.state.total_bytes == sizes[1]
 
 
-def test_a_send_that_is_over_the_quota_leaves_nothing_behind(harness: Harness) -> None:
+def test_messages_that_fit_are_taken_in_their_order(harness: Harness) -> None:
+    harness.qm.set_queue(harness.qm.find_queue(ORDERS), caller=USER, quota=2)
+    harness.send(b"a" * 100)
+    sent = harness.send(b"b" * 500, b"c" * 500, b"d" * 900, b"e")
+    assert sent.refusal is not None
+    size = len(packet(b"d" * 900))
+    assert sent.refusal.accepted == 2
+    assert sent.refusal.detail == f"{size} bytes more are over the quota of the queue"
+    assert [message.lookup_id for message in harness.qm.find_queue(ORDERS).lanes][1:] == (
+        sent.lookup_ids
+    )
+    harness.restart()
+    assert harness.contents() == [b"a" * 100, b"b" * 500, b"c" * 500]
+
+
+def test_a_send_of_which_nothing_fits_leaves_nothing_behind(harness: Harness) -> None:
     harness.qm.set_queue(harness.qm.find_queue(ORDERS), caller=USER, quota=1)
     with refused("MQ_ERROR_INSUFFICIENT_RESOURCES"):
-        harness.send(b"a" * 500, b"b" * 500)
+        harness.send(b"a" * 1000, b"b")
     assert harness.contents() == []
-    harness.send(b"a" * 500)
+    assert harness.send(b"a" * 500).refusal is None
+
+
+def test_the_quota_of_the_queue_manager_cuts_a_send(harness: Harness) -> None:
+    harness.qm.state.manager.queue_manager_quota = 1
+    sent = harness.send(b"a" * 500, b"b" * 500)
+    assert sent.refusal is not None
+    assert "over the quota of the queue manager" in sent.refusal.detail
+    assert harness.contents() == [b"a" * 500]
+
+
+def test_a_full_disk_is_named(harness: Harness) -> None:
+    harness.qm.outgoing.set_throttled(throttled=True)
+    with refused("MQ_ERROR_INSUFFICIENT_RESOURCES: the disk with the data directory is full"):
+        harness.send(b"a")
+
+
+def test_a_message_that_the_queue_does_not_take_ends_a_send(harness: Harness) -> None:
+    harness.qm.set_queue(
+        harness.qm.find_queue(ORDERS), caller=USER, privacy_level=QueuePrivacyLevel.NONE
+    )
+    encrypted = packet(
+        b"2", security_header=SecurityHeader(SecurityHeaderFlags.EB, encryption_key=b"key")
+    )
+    descriptor = harness.open(SEND)
+    sent = harness.qm.enqueue_many(descriptor, [packet(b"1"), encrypted, packet(b"3")])
+    assert sent.refusal is not None
+    assert sent.refusal.accepted == 1
+    assert harness.contents() == [b"1"]
+
+
+def test_what_one_of_several_queues_refuses_ends_a_send_to_all(harness: Harness) -> None:
+    names = [rf".\private$\{name}" for name in ("a", "b", "c")]
+    for name in names:
+        harness.create(name, quota=1 if name.endswith("b") else 100)
+    several = ",".join(rf"DIRECT=OS:.\private$\{name}" for name in ("a", "b", "c"))
+    sent = harness.send(b"a" * 500, b"b" * 500, name=several)
+    assert sent.refusal is not None
+    assert sent.refusal.accepted == 1
+    assert [len(harness.contents(name)) for name in names] == [2, 1, 1]
+
+
+def test_a_transaction_takes_all_or_nothing(harness: Harness) -> None:
+    harness.create(r".\private$\t", transactional=True, quota=1)
+    transaction = harness.qm.begin(harness.guid())
+    with refused("MQ_ERROR_INSUFFICIENT_RESOURCES"):
+        harness.send(b"a" * 500, b"b" * 500, name=r".\private$\t", transaction=transaction)
+    harness.qm.commit(transaction.identifier)
+    assert harness.contents(r".\private$\t") == []
 
 
 def test_a_transaction_counts_what_it_will_send(harness: Harness) -> None:

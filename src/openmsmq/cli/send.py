@@ -1,5 +1,6 @@
 """`openmsmq send`: messages from arguments, files and stdin."""
 
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.queue_error import QueueError
 
 from .body_source import BodySource
 from .connection import SocketOption, connect
@@ -169,7 +171,13 @@ def send(
     )
     with connect(socket) as manager, progress("sending", source.total(count)) as update:
         batch = Batch(source, properties, count, update)
-        sent = batch.send(manager, destination, transactional=transactional)
+        try:
+            sent = batch.send(manager, destination, transactional=transactional)
+        except QueueError as exc:
+            # Those who go on from there need to know how many were accepted.
+            if as_json and exc.accepted:
+                print_json(batch.sent(destination, exc.accepted, transactional=transactional))
+            raise
     if as_json:
         print_json(sent)
     else:
@@ -203,8 +211,7 @@ class Batch:
         self._properties = properties
         self._copies = copies
         self._update = update
-        self._count = 0
-        self._bytes = 0
+        self._sizes = array("Q")
 
     def send(
         self, manager: "QueueManager", destination: str, *, transactional: bool
@@ -220,12 +227,16 @@ class Batch:
                     cause="The value of an option does not fit into a message.",
                     remedy="Check the options against `openmsmq send --help`.",
                 ) from exc
-            return {
-                "destination": queue.format_name,
-                "sent": self._count,
-                "bytes": self._bytes,
-                "transactional": transactional,
-            }
+            return self.sent(queue.format_name, len(self._sizes), transactional=transactional)
+
+    def sent(self, destination: str, count: int, *, transactional: bool) -> dict[str, Any]:
+        """What is told of the first messages, which were accepted."""
+        return {
+            "destination": destination,
+            "sent": count,
+            "bytes": sum(self._sizes[:count]),
+            "transactional": transactional,
+        }
 
     def _messages(self) -> "Iterator[Message]":
         from openmsmq.client import Message
@@ -233,9 +244,8 @@ class Batch:
         for body in self._source.bodies(self._properties.get("body_type", 0)):
             message = Message(body, **self._properties)
             for _ in range(self._copies):
-                self._count += 1
-                self._bytes += len(body)
-                self._update(self._count)
+                self._sizes.append(len(body))
+                self._update(len(self._sizes))
                 yield message
 
 

@@ -304,7 +304,9 @@ class QueueManager:
         *,
         deadletter_queue: str = "",
     ) -> Sent:
-        """Send packets that a client built: all of them, or none and an error.
+        """Send packets that a client built: in a transaction all of them, or none and an error.
+
+        Without one those before the first that is refused are sent; `Sent.refusal` says why it is.
 
         The queue manager writes its GUID, an ordinal and the time into each. `deadletter_queue` is
         the path name of a local queue for those that cannot be delivered.

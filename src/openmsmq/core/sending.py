@@ -41,12 +41,20 @@ _LABEL_FIELD: Final = "MessagePropertiesHeader.LabelLength"
 class Sent(Result):
     """Messages that a queue took; say so once batch `depends` is durable."""
 
-    __slots__ = ("first_ordinal", "messages")
+    __slots__ = ("first_ordinal", "messages", "refusal")
 
-    def __init__(self, messages: list[Message], first_ordinal: int, depends: int) -> None:
+    def __init__(
+        self,
+        messages: list[Message],
+        first_ordinal: int,
+        depends: int,
+        refusal: QueueError | None = None,
+    ) -> None:
         self.messages = messages
         # The ordinals of the message identifiers count up from here.
         self.first_ordinal = first_ordinal
+        # Why the queue did not take those behind, and how many it took.
+        self.refusal = refusal
         super().__init__(depends)
 
     @property
@@ -61,10 +69,11 @@ def enqueue_many(
     transaction: Transaction | None,
     deadletter_queue: str,
 ) -> Sent:
-    """Send packets: all of them, or none and an error.
+    """Send packets: in a transaction all of them, else those before the first that is refused.
 
     Raises:
-        QueueError: a packet, its sender or the queue does not allow it, or there is no room.
+        QueueError: a packet, its sender or the queue does not allow it, or there is no room; then
+            none is sent.
     """
     if transaction is not None:
         transaction.require_active()
@@ -129,15 +138,18 @@ def send_checked(
     """Send messages whose packets and senders have been checked.
 
     Raises:
-        QueueError: the queue does not take them, or there is no room.
+        QueueError: the queue does not take the first of them, or in a transaction one of them.
     """
     if not runs:
         return Sent([], state.ordinals.last, 0)
-    check_destination(queue, runs, transactional=transaction is not None)
-    size = sum([sum(map(len, run.packets)) for run in runs])
-    status = check_room(state, queue, size)
-    if status is not EnqueueStatus.OK:
-        raise no_room(state, queue, size, status)
+    refusal: QueueError | None = None
+    try:
+        check_destination(queue, runs, transactional=transaction is not None)
+        check_size(state, queue, sum([size_of(run.packets) for run in runs]))
+    except QueueError:
+        if transaction is not None:
+            raise
+        runs, refusal = _before_refused(state, queue, runs)
     tag = None if transaction is None else transaction.number
     ordinal, arrivals = stamp_runs(state, queue, runs, tag)
     if transaction is not None:
@@ -148,7 +160,64 @@ def send_checked(
         messages = insert(state, queue, arrivals, deadletter_queue)
         depends = max([message.stored for message in messages], default=0)
     expire_now(state, messages)
-    return Sent(messages, ordinal, max(depends, state.sequence.depends(), state.ordinals.depends()))
+    depends = max(depends, state.sequence.depends(), state.ordinals.depends())
+    return Sent(messages, ordinal, depends, refusal)
+
+
+def size_of(packets: Sequence[bytes]) -> int:
+    """How many bytes the packets have."""
+    return sum(map(len, packets))
+
+
+def check_size(state: State, queue: Queue, size: int, before: int = 0) -> None:
+    """Refuse messages of `size` bytes if there is no room for them behind others of `before`.
+
+    Raises:
+        QueueError: MQ_ERROR_INSUFFICIENT_RESOURCES.
+    """
+    status = check_room(state, queue, before + size)
+    if status is not EnqueueStatus.OK:
+        raise no_room(state, queue, size, status)
+
+
+def _before_refused(
+    state: State, queue: Queue, runs: Sequence[UserMessageRun]
+) -> tuple[list[UserMessageRun], QueueError]:
+    """The messages before the first that a queue does not take, and why it does not.
+
+    Raises:
+        QueueError: it is the first of all.
+    """
+    accepted: list[UserMessageRun] = []
+    size = 0
+    for run in runs:
+        count, refusal = _accepted(state, queue, run, size)
+        if count:
+            accepted.append(run.first(count))
+        if refusal is not None:
+            break
+        size += size_of(run.packets)
+    assert refusal is not None  # noqa: S101 - all together were refused
+    if not accepted:
+        raise refusal
+    refusal.accepted = sum([len(run.packets) for run in accepted])
+    return accepted, refusal
+
+
+def _accepted(
+    state: State, queue: Queue, run: UserMessageRun, before: int
+) -> tuple[int, QueueError | None]:
+    """How many messages of a run a queue takes behind others, and why not the next one."""
+    count = 0
+    try:
+        check_destination(queue, [run], transactional=False)
+        for packet in run.packets:
+            check_size(state, queue, len(packet), before)
+            before += len(packet)
+            count += 1
+    except QueueError as exc:
+        return count, exc
+    return count, None
 
 
 def check_destination(queue: Queue, runs: Sequence[UserMessageRun], *, transactional: bool) -> None:
@@ -229,6 +298,7 @@ def _send_to_several(
     messages: list[Message] = []
     first_ordinal = 0
     depends = 0
+    refusal: QueueError | None = None
     for child in descriptor.children:
         queue = child.require(MAY_SEND)
         copies = copies_for(views, child.format_name, descriptor.format_name)
@@ -236,4 +306,8 @@ def _send_to_several(
         messages += sent.messages
         first_ordinal = first_ordinal or sent.first_ordinal
         depends = max(depends, sent.depends)
-    return Sent(messages, first_ordinal, depends)
+        if sent.refusal is not None:
+            # The others get what all before them got.
+            refusal = sent.refusal
+            views = views[: refusal.accepted]
+    return Sent(messages, first_ordinal, depends, refusal)

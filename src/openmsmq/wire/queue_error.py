@@ -12,6 +12,11 @@ class QueueError(MsmqError):
         code: the result code; a code that is not published is kept as it came.
         detail: what was refused here, for people; names the queue, field or value.
         cause, remedy: sentences in place of those of the catalogue, where more is known here.
+
+    Attributes:
+        accepted: how many messages of the call were accepted nevertheless: the first ones.
+        refused: how many of the messages that were sent last to a queue were refused; those that
+            were sent before them were accepted.
     """
 
     def __init__(self, code: int, detail: str = "", *, cause: str = "", remedy: str = "") -> None:
@@ -20,6 +25,8 @@ class QueueError(MsmqError):
         self.detail = detail
         self.known_cause = cause
         self.known_remedy = remedy
+        self.accepted = 0
+        self.refused = 0
 
     @property
     def name(self) -> str:

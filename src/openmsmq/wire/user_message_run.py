@@ -38,6 +38,12 @@ class UserMessageRun:
         self.head = head
         self.packets = [head.packet]
 
+    def first(self, count: int) -> "UserMessageRun":
+        """The first packets of the run, at least one."""
+        part = UserMessageRun(self.head)
+        part.packets = self.packets[:count]
+        return part
+
     def replace(self, packets: list[bytes]) -> None:
         """Take other packets, which again have the same headers."""
         self.head = UserMessage(packets[0])

@@ -242,6 +242,46 @@ def test_refusals_are_raised_by_a_later_call(run_with: Run) -> None:
     run_with(main)
 
 
+def test_the_messages_that_fit_are_accepted_and_counted(run_with: Run) -> None:
+    ten = [Message(bytes([number]) * 10_000) for number in range(10)]
+
+    async def later() -> AsyncIterator[Message]:
+        for message in ten:
+            await asyncio.sleep(0)
+            yield message
+
+    async def main(qm: aio.QueueManager) -> None:
+        queue = await qm.create_queue(ORDERS, quota=64)
+        for messages in (ten, later()):
+            with pytest.raises(openmsmq.QueueError) as caught:
+                await queue.send_many(messages)
+            assert (caught.value.accepted, await queue.purge()) == (6, 6)
+        for message in ten:
+            await queue.send(message)
+        with pytest.raises(openmsmq.QueueError) as caught:
+            await qm.flush()
+        assert (caught.value.refused, await queue.purge()) == (4, 6)
+
+    run_with(main)
+
+
+def test_a_source_that_fails_leaves_what_it_gave_before(run_with: Run) -> None:
+    async def source() -> AsyncIterator[Message]:
+        for _ in range(10):
+            yield Message(bytes(10_000))
+        raise KeyError
+
+    async def main(qm: aio.QueueManager) -> None:
+        queue = await qm.create_queue(ORDERS, quota=64)
+        with pytest.raises(KeyError):
+            await queue.send_many(source())
+        with pytest.raises(openmsmq.QueueError):
+            await qm.flush()
+        assert await queue.purge() == 6
+
+    run_with(main)
+
+
 def test_an_exception_aborts_a_transaction(run_with: Run) -> None:
     async def fail(qm: aio.QueueManager, queue: aio.Queue) -> None:
         async with qm.transaction() as transaction:

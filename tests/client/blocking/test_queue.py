@@ -145,6 +145,97 @@ def test_send_and_wait_tells_the_id(orders: Queue) -> None:
     assert orders.receive(timeout=0).id == identifier
 
 
+@pytest.fixture
+def full(msmq: QueueManager) -> Queue:
+    """A queue with room for six messages of 10 KB."""
+    return msmq.create_queue(r".\private$\full", quota=64)
+
+
+def ten(delivery: str) -> list[Message]:
+    return [Message(bytes([number]) * 10_000, delivery=delivery) for number in range(10)]
+
+
+def numbers(queue: Queue) -> list[int]:
+    return [message.body_bytes[0] for message in queue.cursor()]
+
+
+@pytest.mark.parametrize("delivery", ["express", "recoverable"])
+def test_the_messages_that_fit_are_accepted_and_counted(full: Queue, delivery: str) -> None:
+    with pytest.raises(openmsmq.QueueError, match=r"; 6 of 10 messages were accepted$") as caught:
+        full.send_many(ten(delivery))
+    assert (caught.value.name, caught.value.accepted) == ("MQ_ERROR_INSUFFICIENT_RESOURCES", 6)
+    assert numbers(full) == list(range(6))
+    full.purge()
+    rest = ten(delivery)[caught.value.accepted :]
+    assert full.send_many(rest) == 4
+    assert numbers(full) == [6, 7, 8, 9]
+
+
+def test_packets_that_fit_are_accepted_and_counted(full: Queue) -> None:
+    build = full.packet_builder(transactional=False).build
+    with pytest.raises(openmsmq.QueueError) as caught:
+        full.send_packets(map(build, ten("express")))
+    assert caught.value.accepted == 6
+    assert numbers(full) == list(range(6))
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.003])
+def test_express_messages_are_accepted_up_to_the_first_refused_one(
+    msmq: QueueManager, full: Queue, pause: float
+) -> None:
+    sent = 0
+    with pytest.raises(openmsmq.QueueError, match=r"not in it$") as caught:  # noqa: PT012 - any of them
+        for message in [*ten("express"), Message(b"small")]:
+            full.send(message)
+            sent += 1
+            time.sleep(pause)
+        msmq.flush()
+    assert sent - caught.value.refused == 6
+    msmq.flush()
+    assert numbers(full) == list(range(6))
+    full.purge()
+    full.send(Message(b"small"))
+    msmq.flush()
+    assert len(numbers(full)) == 1
+
+
+def test_a_transaction_is_accepted_whole_or_not_at_all(msmq: QueueManager) -> None:
+    queue = msmq.create_queue(r".\private$\whole", quota=64, transactional=True)
+    with pytest.raises(openmsmq.QueueError) as caught:
+        queue.send_many(ten("recoverable"), "single")
+    assert (caught.value.name, caught.value.accepted) == ("MQ_ERROR_INSUFFICIENT_RESOURCES", 0)
+    assert numbers(queue) == []
+
+
+def test_threads_that_send_to_a_full_queue_each_hear_of_their_own(full: Queue) -> None:
+    accepted: list[int] = []
+
+    def send() -> None:
+        with pytest.raises(openmsmq.QueueError) as caught:
+            full.send_many(ten("recoverable"))
+        accepted.append(caught.value.accepted)
+
+    threads = [threading.Thread(target=send) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(WAIT)
+    assert (len(accepted), sum(accepted), len(numbers(full))) == (4, 6, 6)
+
+
+def test_a_source_that_fails_leaves_what_it_gave_before(msmq: QueueManager, full: Queue) -> None:
+    def source() -> Iterator[Message]:
+        yield from ten("express")
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        full.send_many(source())
+    with pytest.raises(openmsmq.QueueError) as caught:
+        msmq.flush()
+    assert caught.value.name == "MQ_ERROR_INSUFFICIENT_RESOURCES"
+    assert numbers(full) == list(range(6))
+
+
 def test_a_refused_express_message_is_raised_by_a_later_call(msmq: QueueManager) -> None:
     queue = msmq.create_queue(ORDERS, transactional=True)
     queue.send(Message("x"))

@@ -6,7 +6,13 @@ from tests.client.logic.peer import Peer, Running, found
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.logic import session as session_module
 from openmsmq.client.logic.operations import Wait
-from openmsmq.client.logic.session import MAX_IN_FLIGHT, REQUEST_BYTES, REQUEST_MESSAGES, Session
+from openmsmq.client.logic.session import (
+    MAX_IN_FLIGHT,
+    REQUEST_BYTES,
+    REQUEST_MESSAGES,
+    Session,
+    StreamStopped,
+)
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import frame
 from openmsmq.wire.hresult import Hresult
@@ -25,7 +31,7 @@ def test_packets_for_one_queue_leave_in_one_request(peer: Peer) -> None:
     assert not peer.session.add_packet(7, 0, b"b")
     assert not peer.session.has_data
     peer.session.close_sends()
-    assert peer.request(local.Send) == local.Send(1, 7, [b"a", b"b"], 0)
+    assert peer.request(local.Send) == local.Send(1, 7, [b"a", b"b"], 0, 7)
 
 
 @pytest.mark.parametrize("other", [(8, 0), (7, 3)])
@@ -242,3 +248,104 @@ def test_a_wait_for_a_request_is_over_with_its_reply_only(peer: Peer) -> None:
 
 def test_the_limits_fit_the_protocol() -> None:
     assert session_module.REQUEST_MESSAGES <= local.MAX_MESSAGES
+
+
+# Streams: nothing behind a refused message
+
+
+def sends(peer: Peer) -> list[local.Send]:
+    return [request for request in peer.requests() if isinstance(request, local.Send)]
+
+
+def test_everything_behind_a_refused_message_is_refused_with_it(peer: Peer) -> None:
+    for packets in ("abc", "de", "f"):
+        for packet in packets:
+            peer.session.add_packet(7, 0, packet.encode())
+        if packets != "f":
+            peer.session.close_sends()
+    first, second = sends(peer)
+    assert (first.stream, second.stream) == (7, 7)
+    peer.answer(local.Failed(first.id, REFUSED, "full", accepted=1))
+    assert not peer.session.has_packets
+    peer.answer(local.Failed(second.id, REFUSED, "full"))
+    with pytest.raises(QueueError, match=r"full; .* the last 5 are not in it$") as caught:
+        peer.session.check()
+    assert (caught.value.refused, caught.value.accepted) == (5, 0)
+    peer.session.check()
+    assert peer.session.in_flight == 0
+
+
+def test_other_queues_and_transactions_are_not_refused_with_it(peer: Peer) -> None:
+    for handle, transaction in ((7, 0), (8, 0), (7, 3)):
+        peer.session.add_packet(handle, transaction, b"a")
+        peer.session.close_sends()
+    peer.session.add_packet(7, 3, b"b")
+    refused, *others = sends(peer)
+    assert [each.stream for each in others] == [8, 0]
+    peer.answer(local.Failed(refused.id, REFUSED, "full"))
+    assert peer.session.has_packets
+    peer.answer(*(local.Failed(each.id, REFUSED, "full") for each in others))
+    for transaction in (0, 0, 3):
+        with pytest.raises(QueueError):
+            peer.session.check(transaction)
+
+
+def test_a_call_tells_how_many_of_its_messages_were_accepted(peer: Peer) -> None:
+    session = peer.session
+    stream = session.new_stream()
+    for number in range(5):
+        session.add_packet(7, 0, b"%d" % number, stream)
+        if number in (1, 3):
+            session.close_sends()
+    settling = Running(session.settle(stream, 5))
+    first, second, third = sends(peer)
+    assert len({first.stream, second.stream, third.stream, 7, 0}) == 3
+    # The refusal may come before the others are on disk; they are waited for.
+    peer.go_on(settling, local.Failed(second.id, REFUSED, "full", accepted=1))
+    peer.go_on(settling, local.Failed(third.id, REFUSED, "full"))
+    with pytest.raises(QueueError, match=r"full; 3 of 5 messages were accepted$") as caught:
+        peer.go_on(settling, local.Done(first.id))
+    assert (caught.value.accepted, caught.value.refused) == (3, 2)
+    session.check()
+
+
+def test_a_stream_stops_at_a_refusal_and_others_do_not(peer: Peer) -> None:
+    session = peer.session
+    stream, other = session.new_stream(), session.new_stream()
+    session.add_packet(7, 0, b"a", stream)
+    session.close_sends()
+    peer.answer(local.Failed(sends(peer)[0].id, REFUSED, "full"))
+    with pytest.raises(StreamStopped):
+        session.add_packet(7, 0, b"b", stream)
+    session.add_packet(7, 0, b"b", other)
+    session.add_packet(7, 0, b"c")
+    session.close_sends()
+    assert [request.packets for request in sends(peer)] == [[b"b"], [b"c"]]
+
+
+def test_a_call_that_ends_early_leaves_its_refusals_to_others(peer: Peer) -> None:
+    session = peer.session
+    stream = session.new_stream()
+    for _ in range(2):
+        session.add_packet(7, 0, b"a", stream)
+        session.close_sends()
+    settling = Running(session.settle(stream, 2))
+    first, second = sends(peer)
+    peer.answer(local.Done(first.id))
+    with pytest.raises(KeyboardInterrupt):
+        settling.throw(KeyboardInterrupt())
+    peer.answer(local.Failed(second.id, REFUSED, "full"))
+    with pytest.raises(QueueError, match="full"):
+        session.check()
+
+
+def test_a_refusal_that_nobody_has_taken_is_left_to_others(peer: Peer) -> None:
+    session = peer.session
+    stream = session.new_stream()
+    session.add_packet(7, 0, b"a", stream)
+    session.close_sends()
+    peer.answer(local.Failed(sends(peer)[0].id, REFUSED, "full"))
+    session.check()
+    session.disown(stream)
+    with pytest.raises(QueueError, match="full"):
+        session.check()

@@ -1,5 +1,6 @@
 """Requests that send, and transactions."""
 
+import msgspec
 import pytest
 from tests.protocol.local.harness import (
     ORDERS,
@@ -12,6 +13,7 @@ from tests.protocol.local.harness import (
 )
 
 from openmsmq.protocol.local import messages as local
+from openmsmq.protocol.local.session import MAX_STOPPED
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.message_enums import SenderIdType
 from openmsmq.wire.security_header import SecurityHeader
@@ -91,6 +93,55 @@ def test_a_full_queue_refuses(client: Client) -> None:
     client.value(local.SetQueue, ORDERS, {"quota": 1})
     code = client.refusal(local.Send, client.open("send"), [packet(bytes(2000))])
     assert code == "MQ_ERROR_INSUFFICIENT_RESOURCES"
+
+
+def test_messages_that_fit_are_accepted_and_counted(client: Client) -> None:
+    client.value(local.SetQueue, ORDERS, {"quota": 2})
+    handle = client.open("send")
+    client.world.core.flush()
+    request = client.make(local.Send, handle, [packet(bytes(700)) for _ in range(5)])
+    client.post(request)
+    # It tells of messages that must be on disk.
+    assert client.replies(request, flush=False) == []
+    (reply,) = client.replies(request)
+    assert isinstance(reply, local.Failed)
+    assert (reply.code, reply.accepted) == (Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, 2)
+    assert client.value(local.ShowQueue, ORDERS)["messages"] == 2
+    assert client.world.service.refusals[-1][2] == 3
+
+
+def test_nothing_is_accepted_behind_a_refusal_in_the_same_stream(client: Client) -> None:
+    client.value(local.SetQueue, ORDERS, {"quota": 1})
+    handle = client.open("send")
+    small = [packet(b"small")]
+    client.world.core.flush()
+    requests = [
+        client.make(local.Send, handle, [packet(bytes(500)), packet(bytes(500))], 0, 7),
+        client.make(local.Send, handle, small, 0, 7),
+        client.make(local.Send, handle, small, 0, 8),
+        client.make(local.Send, handle, small),
+    ]
+    for request in requests:
+        client.post(request)
+    # The second refusal does not come before the first, which waits for the disk.
+    assert client.replies(requests[1], flush=False) == []
+    replies = [client.replies(request)[0] for request in requests]
+    assert [type(reply) for reply in replies] == [
+        local.Failed,
+        local.Failed,
+        local.Done,
+        local.Done,
+    ]
+    assert replies[1] == msgspec.structs.replace(replies[0], id=requests[1].id, accepted=0)
+    assert client.value(local.ShowQueue, ORDERS)["messages"] == 3
+
+
+def test_streams_that_were_stopped_are_not_remembered_for_ever(client: Client) -> None:
+    handle = client.open("send")
+    for stream in range(1, MAX_STOPPED + 2):
+        client.refusal(local.Send, handle, [b"junk"], 0, stream)
+    client.value(local.Send, handle, [packet()], 0, 1)
+    assert client.refusal(local.Send, handle, [packet()], 0, 2) == "MQ_ERROR_INVALID_PARAMETER"
 
 
 def test_a_transactional_queue_needs_a_transaction() -> None:

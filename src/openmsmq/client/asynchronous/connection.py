@@ -12,6 +12,7 @@ from openmsmq.client.logic.link import Link
 from openmsmq.client.logic.operations import Operation
 from openmsmq.client.logic.patience import Patience, may_start
 from openmsmq.client.logic.queue import OpenHandle, QueueLogic
+from openmsmq.client.logic.session import StreamStopped
 from openmsmq.client.message import Message
 
 from .transport import Transport, open_transport
@@ -177,24 +178,32 @@ class Connection:
         """Send messages with many on their way; return how many, when all are accepted."""
         several("messages", messages, "messages")
         transport, handle = await self._sender(queue)
-        build, number = handle.builder(transaction), handle.number
-        add_packet = transport.session.add_packet
+        session = transport.session
+        build, number, add_packet = handle.builder(transaction), handle.number, session.add_packet
+        session.check(transaction)
+        stream = 0 if transaction else session.new_stream()
         count = 0
-        if isinstance(messages, AsyncIterable):
-            async for message in messages:
-                count += 1
-                if add_packet(number, transaction, build(message_of(message))):
-                    await self._ship(transport)
-                elif not transaction:
-                    transport.linger()
-        else:
-            for message in messages:
-                count += 1
-                if add_packet(number, transaction, build(message_of(message))):
-                    await self._ship(transport)
-        if transaction <= 0:
-            await self._run(transport, transport.session.flush())
-        return count
+        try:
+            if isinstance(messages, AsyncIterable):
+                async for message in messages:
+                    full = add_packet(number, transaction, build(message_of(message)), stream)
+                    count += 1
+                    if full:
+                        await self._ship(transport)
+                    elif not transaction:
+                        transport.linger()
+            else:
+                for message in messages:
+                    full = add_packet(number, transaction, build(message_of(message)), stream)
+                    count += 1
+                    if full:
+                        await self._ship(transport)
+        except StreamStopped:
+            pass
+        except BaseException:
+            session.disown(stream)
+            raise
+        return await self._run(transport, session.settle(stream, count)) if stream else count
 
     async def _sender(self, queue: QueueLogic) -> tuple[Transport, OpenHandle]:
         transport = await self._ready()

@@ -81,7 +81,9 @@ class Queue:
 
         In a transaction and for express messages this returns at once: messages leave together
         within milliseconds, and a refusal is raised by a later call, at the latest by `commit`,
-        `flush` or `close`. Other sends return when the message is on disk.
+        `flush` or `close`. Until then nothing that is sent behind it is accepted either; `refused`
+        of the error is how many of the express messages sent last that were. Other sends return
+        when the message is on disk.
 
         Args:
             transaction: from `QueueManager.transaction()`, or "single" for one of its own.
@@ -114,11 +116,15 @@ class Queue:
     ) -> int:
         """Send many messages with many on their way; return how many, when all are accepted.
 
-        An error leaves those sent before it in the queue, unless they are in a transaction. In a
-        transaction of `QueueManager.transaction()` the commit says whether all were accepted.
+        Messages are accepted in their order up to the first that is refused, for which there is no
+        room in a quota, for example. In a transaction it is all of them or none; in one of
+        `QueueManager.transaction()` the commit says whether they were accepted.
 
         Args:
             transaction: with "single" all of them are one transaction.
+
+        Raises:
+            QueueError: one was refused; `accepted` is how many before it are in the queue.
         """
         number = transaction_number(transaction, self._logic.link)
         if number != SINGLE:
@@ -133,6 +139,9 @@ class Queue:
         """Send packets that the caller has built; return how many, when all are accepted.
 
         In a transaction the commit says whether all were accepted.
+
+        Raises:
+            QueueError: as for `send_many`.
         """
         number = open_transaction_number(transaction, self._logic.link)
         return await self._connection.call(self._logic.send_packets, packets, number)

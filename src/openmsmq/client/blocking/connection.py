@@ -14,6 +14,7 @@ from openmsmq.client.logic.link import Link
 from openmsmq.client.logic.operations import Operation
 from openmsmq.client.logic.patience import Patience, may_start
 from openmsmq.client.logic.queue import OpenHandle, QueueLogic
+from openmsmq.client.logic.session import StreamStopped
 from openmsmq.client.message import Message
 
 from .transport import LINGER_SECONDS, Transport, open_transport
@@ -186,19 +187,27 @@ class Connection:
         """Send messages with many on their way; return how many, when all are accepted."""
         several("messages", messages, "messages")
         transport, handle = self._sender(queue)
-        build, number = handle.builder(transaction), handle.number
-        add_packet, lock = transport.session.add_packet, transport.lock
+        session, lock = transport.session, transport.lock
+        build, number, add_packet = handle.builder(transaction), handle.number, session.add_packet
+        with lock:
+            session.check(transaction)
+            stream = 0 if transaction else session.new_stream()
         count = 0
-        for message in messages:
-            packet = build(message if type(message) is Message else message_of(message))
+        try:
+            for message in messages:
+                packet = build(message if type(message) is Message else message_of(message))
+                with lock:
+                    full = add_packet(number, transaction, packet, stream)
+                count += 1
+                if full or not (transport.lingers or transaction):
+                    self._pace(transport, ship=full)
+        except StreamStopped:
+            pass
+        except BaseException:
             with lock:
-                full = add_packet(number, transaction, packet)
-            count += 1
-            if full or not (transport.lingers or transaction):
-                self._pace(transport, ship=full)
-        if transaction <= 0:
-            self._run(transport, transport.session.flush())
-        return count
+                session.disown(stream)
+            raise
+        return self._run(transport, session.settle(stream, count)) if stream else count
 
     def _sender(self, queue: QueueLogic) -> tuple[Transport, OpenHandle]:
         transport = self._ready()

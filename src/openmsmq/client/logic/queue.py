@@ -17,7 +17,7 @@ from openmsmq.wire.queue_name import SUFFIX_WORDS
 from .link import GRACE_SECONDS, Link
 from .operations import Operation, Wait, done, messages
 from .packets import PacketBuilder
-from .session import Session
+from .session import Session, StreamStopped
 
 READS: Final = ("receive", "peek", "receive_admin", "peek_admin")
 READ_BYTES: Final = 1024 * 1024
@@ -169,15 +169,22 @@ class QueueLogic:
         """Send packets that the caller has built; return how many, when all are accepted."""
         handle = yield from self.opened_to_send()
         session = self.link.session
+        session.check(transaction)
+        stream = 0 if transaction else session.new_stream()
         count = 0
-        for packet in packets:
-            count += 1
-            if session.add_packet(handle.number, transaction, packet):
-                session.close_sends()
-                yield from session.make_room()
-        if transaction <= 0:
-            yield from session.flush()
-        return count
+        try:
+            for packet in packets:
+                full = session.add_packet(handle.number, transaction, packet, stream)
+                count += 1
+                if full:
+                    session.close_sends()
+                    yield from session.make_room()
+        except StreamStopped:
+            pass
+        except BaseException:
+            session.disown(stream)
+            raise
+        return (yield from session.settle(stream, count)) if stream else count
 
     def send_and_wait(self, message: Message, transaction: int) -> Operation[str]:
         """Send one message and return its id once it is accepted."""

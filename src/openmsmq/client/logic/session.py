@@ -42,11 +42,23 @@ _encode_into: Final = msgspec.msgpack.Encoder().encode_into
 
 
 class Background(NamedTuple):
-    """A request whose answer nobody waits for."""
+    """A request whose answer nobody waits for.
+
+    `owner` is what a refusal belongs to: a transaction, the stream of one call, or 0. A send
+    outside transactions has a stream and so many `messages`. When it is `void`, a refusal before it
+    has told that it will be refused as well.
+    """
 
     size: int
-    transaction: int
+    owner: int
     answered: Callable[[bool], None] | None
+    stream: int = 0
+    messages: int = 0
+    void: bool = False
+
+
+class StreamStopped(Exception):
+    """A message of a stream was refused; the others are not sent."""
 
 
 class Session:
@@ -76,7 +88,7 @@ class Session:
         self.refused: Final[set[int]] = set()
         self._packets: list[bytes] = []
         self._packet_bytes = 0
-        self._target = (0, 0)
+        self._target = (0, 0, 0)
 
     # Requests
 
@@ -98,29 +110,40 @@ class Session:
         request: Request,
         *,
         size: int = 0,
-        transaction: int = 0,
+        owner: int = 0,
         answered: Callable[[bool], None] | None = None,
     ) -> None:
         """Post a request that nobody waits for.
 
         Args:
             size: bytes that count as in flight until it is answered.
-            transaction: what a refusal belongs to; see `check`.
+            owner: what a refusal belongs to; see `check`.
             answered: called with whether it was accepted.
         """
         self.post(request)
-        self._background[request.id] = Background(size, transaction, answered)
+        self._background[request.id] = Background(size, owner, answered)
         self.in_flight += size
 
-    def add_packet(self, handle: int, transaction: int, packet: bytes) -> bool:
+    def new_stream(self) -> int:
+        """A number for the messages of one call; those of handles are above 0."""
+        return -self.next_id()
+
+    def add_packet(self, handle: int, transaction: int, packet: bytes, stream: int = 0) -> bool:
         """Send a packet with others; say whether enough came together for a request.
+
+        Outside transactions the messages of a handle are a stream, if they have no other: nothing
+        behind a refused message is accepted.
 
         Raises:
             QueueError: one that was sent before was refused; this one is not sent.
+            StreamStopped: the same for a stream of its own; `settle` tells more.
         """
         if self._failures:
-            self.check(transaction)
-        target = (handle, transaction)
+            if stream:
+                self._check_stream(stream)
+            else:
+                self.check(transaction)
+        target = (handle, transaction, stream)
         if target != self._target:
             self.close_sends()
             self._target = target
@@ -134,17 +157,23 @@ class Session:
         packets = self._packets
         if not packets:
             return
-        handle, transaction = self._target
+        handle, transaction, stream = self._target
         size = self._packet_bytes
         self._packets = []
         self._packet_bytes = 0
-        request = Send(self.next_id(), handle, packets, transaction)
-        self.post_in_background(
-            request,
-            size=size,
-            transaction=transaction,
-            answered=lambda accepted: None if accepted else self.refused.add(handle),
+        owner = stream or transaction
+        if not owner:
+            stream = handle
+        request = Send(self.next_id(), handle, packets, transaction, stream)
+        self._encode(request)
+        self._background[request.id] = Background(
+            size,
+            owner,
+            lambda accepted: None if accepted else self.refused.add(handle),
+            stream,
+            len(packets),
         )
+        self.in_flight += size
 
     def ignore(self, request: int) -> None:
         """Drop what answers a request when it comes, whatever it says."""
@@ -225,11 +254,10 @@ class Session:
         background = self._background.pop(request, None)
         if background is not None:
             self.in_flight -= background.size
-            refused = isinstance(reply, Failed)
-            if isinstance(reply, Failed):
-                self._failures.append((background.transaction, failure(reply)))
+            if isinstance(reply, Failed) and not background.void:
+                self._failures.append((background.owner, self._refusal(background, reply)))
             if background.answered is not None:
-                background.answered(not refused)
+                background.answered(not isinstance(reply, Failed))
         elif request in self._withdrawn:
             self._give_back(reply, self._withdrawn.pop(request))
         elif request in self._ignored:
@@ -240,6 +268,28 @@ class Session:
             self._replies.setdefault(request, deque()).append(reply)
             if isinstance(reply, Block):
                 self.held_bytes += len(reply.blob)
+
+    def _refusal(self, background: Background, reply: Failed) -> QueueError:
+        """Why a request was refused; of a send also what is refused with it."""
+        error = failure(reply)
+        stream = background.stream
+        if not stream:
+            return error
+        refused = background.messages - reply.accepted
+        # The queue manager accepts nothing behind it: what is under way and what was to leave.
+        for request, other in self._background.items():
+            if other.stream == stream and request > reply.id:
+                refused += other.messages
+                self._background[request] = other._replace(void=True)
+        handle, transaction, own = self._target
+        if self._packets and not transaction and (own or handle) == stream:
+            refused += len(self._packets)
+            self._packets = []
+            self._packet_bytes = 0
+        error.refused = refused
+        if not background.owner:
+            error.detail += f"; of the messages sent to the queue the last {refused} are not in it"
+        return error
 
     def is_over(self, wait: Wait) -> bool:
         """Whether what an operation waits for has come."""
@@ -285,6 +335,44 @@ class Session:
             if owner == transaction:
                 del self._failures[index]
                 raise error
+
+    def _check_stream(self, stream: int) -> None:
+        for owner, _ in self._failures:
+            if owner == stream:
+                raise StreamStopped
+
+    def settle(self, stream: int, count: int) -> Operation[int]:
+        """Wait until the messages of a stream of its own are accepted; return how many.
+
+        Args:
+            count: how many were sent.
+
+        Raises:
+            QueueError: one was refused; it says how many were accepted.
+        """
+        self.close_sends()
+        try:
+            while any(each.owner == stream for each in self._background.values()):
+                yield Wait(0, arrivals=self.arrivals)
+        except BaseException:
+            self.disown(stream)
+            raise
+        for index, (owner, error) in enumerate(self._failures):
+            if owner == stream:
+                del self._failures[index]
+                error.accepted = count - error.refused
+                error.detail += f"; {error.accepted} of {count} messages were accepted"
+                raise error
+        return count
+
+    def disown(self, stream: int) -> None:
+        """The call of a stream has ended too early: any other may tell what was refused."""
+        if self._target[2] == stream:
+            self.close_sends()
+        self._failures = [(0 if owner == stream else owner, e) for owner, e in self._failures]
+        for request, each in self._background.items():
+            if each.owner == stream:
+                self._background[request] = each._replace(owner=0)
 
     def forget_failures(self, transaction: int) -> None:
         """A transaction is over: nobody asks for its refusals any more."""

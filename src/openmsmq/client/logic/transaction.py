@@ -21,7 +21,7 @@ class TransactionLogic:
         self.open = True
         begin = local.BeginTransaction(self._session.next_id())
         self._number: Final = begin.id
-        self._session.post_in_background(begin, transaction=begin.id)
+        self._session.post_in_background(begin, owner=begin.id)
 
     @classmethod
     def begin(cls, link: Link) -> Operation[Self]:

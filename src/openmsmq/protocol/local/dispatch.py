@@ -72,15 +72,19 @@ def refuse(session: LocalSession, request: local.Request, error: QueueError | St
         error = error.named(describe_principal(error.sid, session.service.accounts))
     queue = ""
     messages = 0
+    depends = 0
     if isinstance(request, local.Send):
-        messages = len(request.packets)
+        messages = len(request.packets) - error.accepted
+        # It tells of messages that were accepted, and refusals of a stream come in their order.
+        if error.accepted or request.stream:
+            depends = session.seen
         descriptor = session.open.get(request.handle)
         queue = descriptor.format_name if descriptor is not None else ""
     elif isinstance(request, local.Stage):
         messages = len(request.packets)
         queue = request.destination
     session.service.refused(type(request).__name__, queue, messages, error)
-    session.fail(request.id, error)
+    session.fail(request.id, error, depends)
 
 
 def greet(session: LocalSession, request: local.AnyRequest) -> None:

@@ -101,12 +101,15 @@ class CloseCursor(Request, frozen=True, tag=13):
 class Send(Request, frozen=True, tag=20):
     """Packets built by the client; transaction 0 is none, -1 one transaction for this request.
 
-    A refusal aborts the transaction, because its commit may follow unseen.
+    Without a transaction the packets before the first that is refused are accepted. After that all
+    requests of the same `stream` are refused, as they may follow unseen; 0 is none. A refusal
+    aborts the transaction, because its commit may follow unseen.
     """
 
     handle: int
     packets: Packets
     transaction: int = 0
+    stream: int = 0
 
 
 class Receive(Request, frozen=True, tag=21):
@@ -288,12 +291,16 @@ class Done(Reply, frozen=True, tag=0):
 
 
 class Failed(Reply, frozen=True, tag=1):
-    """A refusal; `cause` and `remedy` are empty where the catalogue of the code says it."""
+    """A refusal; `cause` and `remedy` are empty where the catalogue of the code says it.
+
+    So many packets of a Send were `accepted` nevertheless, the first ones.
+    """
 
     code: int
     text: str
     cause: str = ""
     remedy: str = ""
+    accepted: int = 0
 
 
 class Messages(Reply, frozen=True, tag=2):

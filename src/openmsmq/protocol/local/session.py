@@ -28,6 +28,7 @@ MAX_OPEN: Final = 10_000
 MAX_TRANSACTIONS: Final = 1_000
 MAX_WAITING: Final = 10_000
 MAX_LONG: Final = 100
+MAX_STOPPED: Final = 1_000
 
 BackupDone = Callable[[dict[str, Any] | StoreError], None]
 
@@ -113,6 +114,8 @@ class LocalSession:
         self.transactions: dict[int, Transaction] = {}
         self.waiting: dict[int, WaitingRead] = {}
         self.long: deque[Long] = deque()
+        # Streams of messages of which one was refused, and why.
+        self._stopped: dict[int, QueueError] = {}
         self.closed = False
 
     # Replies
@@ -125,12 +128,18 @@ class LocalSession:
         if not self.closed:
             self._reply(depends, local.encode(reply))
 
-    def fail(self, request: int, error: QueueError) -> None:
-        """Refuse a request."""
+    def fail(self, request: int, error: QueueError, depends: int = 0) -> None:
+        """Refuse a request once batch `depends` is on disk."""
         self.answer(
             local.Failed(
-                request, int(error.code), error.detail, error.known_cause, error.known_remedy
-            )
+                request,
+                int(error.code),
+                error.detail,
+                error.known_cause,
+                error.known_remedy,
+                error.accepted,
+            ),
+            depends,
         )
 
     def show(
@@ -202,6 +211,30 @@ class LocalSession:
                 Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, f"no transaction is open as {number}"
             )
         return found
+
+    # Streams of messages
+
+    def check_stream(self, stream: int) -> None:
+        """Refuse messages behind one that was refused.
+
+        Raises:
+            QueueError: as it was refused.
+        """
+        stopped = self._stopped.get(stream)
+        if stopped is not None:
+            raise QueueError(
+                stopped.code,
+                stopped.detail,
+                cause=stopped.known_cause,
+                remedy=stopped.known_remedy,
+            )
+
+    def stop_stream(self, stream: int, error: QueueError) -> None:
+        """A message of a stream was refused, so all that follow are."""
+        # The client has long seen the oldest ones.
+        if len(self._stopped) >= MAX_STOPPED:
+            del self._stopped[next(iter(self._stopped))]
+        self._stopped[stream] = error
 
     # Whether the client reads its replies
 
