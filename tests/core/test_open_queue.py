@@ -59,6 +59,24 @@ def test_the_share_mode_counts_until_the_descriptor_closes(harness: Harness) -> 
     harness.open(RECEIVE)
 
 
+def test_a_queue_that_others_read_tells_how_many(harness: Harness) -> None:
+    harness.open(SEND)
+    harness.open(RECEIVE)
+    with refused("MQ_ERROR_SHARING_VIOLATION: .* is open for receive by one reader"):
+        harness.open(RECEIVE, share=DENY)
+    harness.open(RECEIVE)
+    with refused("MQ_ERROR_SHARING_VIOLATION: .* is open for receive by 2 readers") as caught:
+        harness.open(RECEIVE, share=DENY)
+    assert "consume=lease" in caught.value.remedy
+
+
+def test_a_queue_that_one_reader_keeps_for_itself_says_so(harness: Harness) -> None:
+    harness.open(RECEIVE, share=DENY)
+    for share in (NONE, DENY):
+        with refused("MQ_ERROR_SHARING_VIOLATION: .* by a reader that keeps others out"):
+            harness.open(RECEIVE, share=share)
+
+
 @SPEC("MQDMPR-3.1.7.1.5-21")
 def test_a_peek_at_an_outgoing_queue_can_deny_receives(harness: Harness) -> None:
 

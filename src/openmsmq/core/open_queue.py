@@ -128,7 +128,25 @@ def check_sharing(queue: Queue, access: QueueAccessType, share: ShareMode) -> No
         else:
             violation = other.access in _PEEK and other_deny and receives
         if violation:
-            raise QueueError(
-                Hresult.MQ_ERROR_SHARING_VIOLATION,
-                f"{other.format_name} is already open for {other.access}",
-            )
+            raise _shared(queue, other, deny=deny)
+
+
+def _shared(queue: Queue, other: OpenQueueDescriptor, *, deny: bool) -> QueueError:
+    """Why a queue cannot be opened: others have it open, or one that keeps others out."""
+    code = Hresult.MQ_ERROR_SHARING_VIOLATION
+    if not deny or other.share != ShareMode.DENY_NONE:
+        return QueueError(
+            code,
+            f"{other.format_name} is open for {other.access} by a reader that keeps others out",
+            remedy="Wait until that reader closes the queue.",
+        )
+    count = sum([each.access in _RECEIVE for each in queue.descriptors.values()])
+    readers = "one reader" if count == 1 else f"{count} readers"
+    return QueueError(
+        code,
+        f"{other.format_name} is open for receive by {readers}, so nobody can have it alone",
+        remedy=(
+            "Close the other readers, or read beside them: with share mode deny_none, "
+            "in Spark with consume=lease."
+        ),
+    )

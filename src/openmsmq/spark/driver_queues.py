@@ -110,8 +110,8 @@ class ExclusiveQueue(DriverQueue):
                 if time.monotonic() > end:
                     raise QueueError(
                         exc.code,
-                        f"{name}: consume={self.options.consume} needs it alone, but somebody else "
-                        f"receives from it ({exc.detail})",
+                        f"{name}: consume={self.options.consume} needs it alone, and {exc.detail}; "
+                        "consume=lease works beside others",
                     ) from exc
                 time.sleep(_RETRY_SECONDS)
 
