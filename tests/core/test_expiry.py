@@ -1,5 +1,7 @@
 """Messages whose time is over ([MS-MQDMPR] 3.1.2.4, 3.1.7.2.7)."""
 
+from typing import Any
+
 import pytest
 from tests.core.harness import ORDERS, RECEIVE, START_UTC, Harness, packet, runs_of
 
@@ -157,7 +159,7 @@ def test_a_message_with_no_time_at_all_expires_when_its_send_commits(
     ],
 )
 def test_a_send_to_elsewhere_that_expires_before_its_commit_never_left(
-    harness: Harness, times: dict[str, int], expected: MessageClass
+    harness: Harness, times: dict[str, Any], expected: MessageClass
 ) -> None:
     transaction = harness.qm.begin(harness.guid())
     harness.send(b"1", name=THERE, transaction=transaction, **times)
