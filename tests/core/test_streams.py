@@ -3,10 +3,12 @@
 from uuid import UUID
 
 import pytest
+from tests.core.directory_harness import QM1, Machine, shared_file
 from tests.core.harness import USER, Harness
 
 from openmsmq.core.queue import Queue
 from openmsmq.core.streams import TOO_MANY, TOO_MANY_OF_ADDRESS
+from openmsmq.core.tables import Table
 from openmsmq.core.transfer_info import NEVER_LATE, IncomingTransactionalTransferInfo
 
 PAY = r".\private$\pay"
@@ -67,19 +69,96 @@ def test_the_limits_hold_after_a_restart(harness: Harness, pay: Queue) -> None:
     assert begin(harness, pay, 3, "10.0.0.2") is None
 
 
-def test_streams_that_are_gone_make_room(harness: Harness, pay: Queue) -> None:
+def test_a_forgotten_stream_makes_room(harness: Harness, pay: Queue) -> None:
     harness.settings.max_streams_per_address = 2
     begin(harness, pay, 1)
     begin(harness, pay, 2)
-    harness.qm.incoming.forget_stream(pay, pay.incoming[stream_of(pay, 1).key])
+    harness.qm.incoming.forget_stream(pay.incoming[stream_of(pay, 1).key])
     assert begin(harness, pay, 3) is None
-    # Those of a queue go with it.
+    assert senders(harness) == {2, 3}
+
+
+@pytest.mark.spec("MQQB-3.1.1.3.1-06", "MQQB-3.1.1.3.1-07")
+def test_a_stream_outlives_its_queue_and_goes_on_with_the_next_of_its_name(
+    harness: Harness, pay: Queue
+) -> None:
+    begin(harness, pay, 1)
+    begin(harness, pay, 2)
+    (known, _) = pay.incoming.values()
+    known.accept(7, 5, NEVER_LATE, harness.utc)
+    harness.qm.incoming.store_stream(known)
     harness.qm.delete_queue(pay, caller=USER)
-    assert harness.qm.state.stream_count.total == 0
-    pay = harness.create(PAY, transactional=True)
-    assert [begin(harness, pay, each) for each in (4, 5)] == [None, None]
+    assert pay.incoming == {}
     harness.restart()
-    assert senders(harness) == {4, 5}
+    pay = harness.create(PAY, transactional=True)
+    # Only when somebody asks: names that nobody uses stay where they are.
+    assert pay.incoming == {}
+    found = harness.qm.incoming.find_stream(pay, stream_of(pay, 1))
+    assert (found.sequence_identifier, found.sequence_number) == (7, 5)
+    assert senders(harness) == {1}
+    harness.restart()
+    assert senders(harness) == {1}
+    assert [stream.sender_identifier.int for stream in harness.qm.state.abandoned_streams] == [2]
+    assert harness.qm.state.stream_count.total == 2
+
+
+def test_streams_without_a_queue_make_room_the_longest_unused_first(
+    harness: Harness, pay: Queue
+) -> None:
+    harness.settings.max_streams_per_address = 3
+    harness.settings.max_streams = 5
+    for number in (1, 2, 3):
+        begin(harness, pay, number)
+        harness.advance(1)
+    begin(harness, pay, 4, "10.0.0.2")
+    harness.qm.delete_queue(pay, caller=USER)
+    # This one is used again, and the order outlasts a start.
+    harness.advance(1)
+    (first, *_) = harness.qm.state.abandoned_streams
+    first.reject(harness.utc)
+    harness.qm.incoming.store_stream(first)
+    harness.restart()
+    nowhere = harness.qm.state.abandoned_streams
+    pay = harness.create(PAY, transactional=True)
+
+    def left() -> list[int]:
+        return [stream.sender_identifier.int for stream in nowhere]
+
+    assert begin(harness, pay, 5) is None
+    assert left() == [3, 4, 1]
+    assert begin(harness, pay, 6, "10.0.0.2") is None
+    assert left() == [3, 4, 1]
+    # One more in all: that of another address goes if it is the oldest.
+    assert begin(harness, pay, 7, "10.0.0.3") is None
+    assert left() == [4, 1]
+    assert begin(harness, pay, 8) is None
+    assert left() == [1]
+    assert begin(harness, pay, 9) is None
+    assert left() == []
+    assert begin(harness, pay, 10) == TOO_MANY_OF_ADDRESS
+    assert begin(harness, pay, 10, "10.0.0.4") == TOO_MANY
+    assert harness.qm.state.stream_count.total == 5
+    harness.restart()
+    assert senders(harness) == {5, 6, 7, 8, 9}
+
+
+@pytest.mark.parametrize("path", [PAY, r".\pay"])
+def test_a_stream_of_version_0_1_0_gets_the_name_that_its_sender_uses(path: str) -> None:
+    """It had the path of the queue, if the sender used no direct name."""
+    machine = Machine(shared_file()).provision()
+    queue = machine.qm.create_queue(path, caller=USER, transactional=True)
+    stream = IncomingTransactionalTransferInfo(queue.number, queue.path, UUID(int=1), 5, 1)
+    machine.qm.incoming.add_stream(queue, stream)
+    machine.qm.incoming.store_stream(stream)
+    number = queue.properties.private_queue_number
+    names = {PAY: f"PRIVATE={QM1}\\{number:x}", r".\pay": f"PUBLIC={queue.properties.identifier}"}
+    for _ in range(2):
+        machine.restart()
+        (stream,) = machine.qm.find_queue(path).incoming.values()
+        assert stream.format_name == names[path]
+        assert (stream.sequence_identifier, stream.sequence_number) == (5, 1)
+    rows = [key for table, key, _ in machine.store.recover(None).rows if table == Table.STREAMS]
+    assert rows == [stream.key]
 
 
 @pytest.mark.parametrize(

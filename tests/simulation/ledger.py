@@ -46,6 +46,8 @@ class Entry:
     sent: bool = False
     transmitted: bool = False
     purged: bool = False
+    # Its queue was deleted while it was there or on its way.
+    queue_deleted: bool = False
     # Lookup id and time of each receive that counts.
     received: list[tuple[int, float]] = field(default_factory=list)
     acks: list[int] = field(default_factory=list)
@@ -78,7 +80,7 @@ class Entry:
             f" of {self.acknowledgments:04b}, dead letters {self.dead_letters}, journaled"
             f" {self.journaled}, journaling -{self.negative_journaling:d}"
             f" +{self.positive_journaling:d}, lives {self.time_to_reach_queue}"
-            f" {self.time_to_be_received}, purged {self.purged}"
+            f" {self.time_to_be_received}, purged {self.purged}, queue deleted {self.queue_deleted}"
         )
 
 
@@ -103,6 +105,12 @@ class Ledger:
         )
         self.entries[tag] = entry
         return entry
+
+    def doubt(self, destination: Node, queue: str) -> None:
+        """A queue is not there: what is in it or on its way to it may be refused or deleted."""
+        for entry in self.entries.values():
+            if entry.destination is destination and entry.queue == queue and not entry.received:
+                entry.queue_deleted = entry.purged = True
 
     def collect(self, nodes: list[Node], admin: str) -> None:
         """Read the administration, dead-letter and journal queues."""
@@ -197,7 +205,8 @@ def _ack_fault(entry: Entry) -> str:
         return "received and negatively acknowledged"
     if negative > 1 and not entry.in_doubt:
         return "negatively acknowledged twice"
-    if not received and wanted & NA and wanted & NR and not negative:
+    # That there is no such queue is told to nobody but the source.
+    if not received and wanted & NA and wanted & NR and not negative and not entry.queue_deleted:
         return "no negative acknowledgment"
     return ""
 

@@ -115,6 +115,9 @@ class Simulation:
         for _ in range(random.randint(0, 2)):
             purge = partial(self.workload.purge, random.choice(self.nodes), ORDERED)
             world.after(random.uniform(0, _ACTIVE_SECONDS), purge)
+        for _ in range(random.choice((0, 0, 1, 3))):
+            replace = partial(self.workload.replace, random.choice(self.nodes))
+            world.after(random.uniform(0, _ACTIVE_SECONDS), replace)
 
     def _read_later(self, node: Node, path: str) -> None:
         def read() -> None:
@@ -155,8 +158,10 @@ class Simulation:
             if queue.outgoing is not None and queue.count
         ]
         for path in (PLAIN, ORDERED):
-            queue = state.paths[path.casefold()]
-            if queue.count:
+            queue = state.paths.get(path)
+            if queue is None or not self.workload.is_there(node, path):
+                left.append(f"{path} is not there")
+            elif queue.count:
                 left.append(f"{queue.path} {queue.lanes.count}+{len(queue.locked)}")
         return left
 
@@ -180,7 +185,8 @@ def check_leaks(node: Node) -> None:
         "waiting for disk": len(binary._waiting),
         "timers": len(binary._agenda._deadlines.keys() - {STREAM_TIMER}),
         "counted streams": state.stream_count.total
-        - sum(len(queue.incoming) for queue in state.queues.values()),
+        - sum(len(queue.incoming) for queue in state.queues.values())
+        - len(state.abandoned_streams),
         "history": len(state.message_history),
         "awaiting final acks": len(sender._awaiting),
         "positions": sum(len(each.plain) + len(each.ordered) for each in sender.transfers.values()),

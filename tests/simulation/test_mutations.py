@@ -1,4 +1,4 @@
-"""Ten ways to get it wrong, each put in on purpose: the simulation must notice every one."""
+"""Ways to get it wrong, each put in on purpose: the simulation must notice every one."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from typing import Any, Final
 
 import pytest
 
+from openmsmq.core import purging
 from openmsmq.core.message_history import MessageIDHistory
 from openmsmq.core.outgoing import Outgoing
+from openmsmq.core.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.state import State
 from openmsmq.core.streams import forget_stream
+from openmsmq.core.tables import Table
 from openmsmq.engine.gate import Gate
 from openmsmq.protocol.binary import receiving
 from openmsmq.protocol.binary.events import MessagesAcknowledged
@@ -51,9 +55,27 @@ def forget_incoming_sequences(patch: Patch) -> None:
         state = node.qm.state
         for queue in state.queues.values():
             for stream in list(queue.incoming.values()):
-                forget_stream(state, queue, stream)
+                forget_stream(state, stream)
 
     _after_boot(patch, forget)
+
+
+def forget_sequences_of_deleted_queues(patch: Patch) -> None:
+    def forget(state: State, queue: Queue) -> None:
+        for stream in list(queue.incoming.values()):
+            del queue.incoming[stream.key]
+            state.stream_count.remove(stream.address)
+            state.outbox.batch.delete_row(Table.STREAMS, stream.key)
+
+    patch.setattr(purging, "abandon_streams", forget)
+
+
+def refuse_without_the_sequence(patch: Patch) -> None:
+    def refuse(self: Any, message: Any, message_class: MessageClass) -> None:
+        self._learn_address(message)
+        self._reject(message, message_class)
+
+    patch.setattr(receiving._Read, "_refuse_transactional", refuse)
 
 
 def forget_outgoing_sequences(patch: Patch) -> None:
@@ -152,6 +174,8 @@ def forget_awaiting_final_ack(patch: Patch) -> None:
     [
         acknowledge_before_flush,
         forget_incoming_sequences,
+        forget_sequences_of_deleted_queues,
+        refuse_without_the_sequence,
         forget_outgoing_sequences,
         delete_transactional_on_session_ack,
         delete_recoverable_on_ack_sequence_number,

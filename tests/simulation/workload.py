@@ -1,4 +1,4 @@
-"""What applications do: send, receive in transactions or not, give up, purge."""
+"""What applications do: send, receive in transactions or not, give up, purge, replace queues."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ class Workload:
         self._random: Random = world.random
         self._transactions = 0
         self.calm = False
+        # The life of a node and the batch in which its queue was last created.
+        self._created = dict.fromkeys(nodes, (0, 0))
         for node in nodes:
             qm = node.operate()
             qm.create_queue(f".\\{PLAIN}", caller=USER)
@@ -57,6 +59,8 @@ class Workload:
             return
         kind = random.choice((EXPRESS, RECOVERABLE, RECOVERABLE, TRANSACTIONAL, TRANSACTIONAL))
         queue = ORDERED if kind == TRANSACTIONAL else PLAIN
+        if destination is source and not self.is_there(source, queue):
+            return
         count = random.randint(1, 5)
         entries = [
             self._ledger.new(kind, source, destination, queue, self._world.now)
@@ -65,6 +69,11 @@ class Workload:
         for entry in entries:
             self._decorate(entry)
         self._enqueue(source, entries)
+
+    def is_there(self, node: Node, path: str) -> bool:
+        """Whether a node has a queue, and not another one in its place."""
+        queue = node.qm.state.paths.get(path)
+        return queue is not None and queue.properties.transactional == (path == ORDERED)
 
     def _decorate(self, entry: Entry) -> None:
         random = self._random
@@ -110,7 +119,11 @@ class Workload:
     def read(self, node: Node, path: str) -> None:
         """Some application receives a few messages, or all when it is calm."""
         random = self._random
-        if not node.up or not node.qm.state.paths[path.casefold()].lanes.count:
+        if (
+            not node.up
+            or not self.is_there(node, path)
+            or not node.qm.state.paths[path].lanes.count
+        ):
             return
         limit = 1000 if self.calm else random.randint(1, 6)
         qm = node.operate()
@@ -172,10 +185,10 @@ class Workload:
 
     def purge(self, node: Node, path: str) -> None:
         """An administrator empties a queue."""
-        if not node.up:
+        if not node.up or not self.is_there(node, path):
             return
         qm = node.operate()
-        queue = node.qm.state.paths[path.casefold()]
+        queue = qm.state.paths[path]
         held = [*queue.lanes, *queue.locked.values()]
         gone = [UserMessage(packet).label for packet in packets_of(qm.state, held)]
         self._world.say(f"{node.name} purges {gone} from {path}")
@@ -185,6 +198,52 @@ class Workload:
         qm.purge(descriptor)
         qm.close_queue(descriptor)
         node.service()
+
+    # Replacing a queue
+
+    def replace(self, node: Node) -> None:
+        """An administrator deletes the transactional queue of a node and creates it again.
+
+        Now and then one without transactions is there in the meantime.
+        """
+        queue = node.qm.state.paths.get(ORDERED)
+        # What a transaction has received is not taken away from it.
+        if not node.up or queue is None or queue.locked:
+            if not self.calm:
+                self._world.after(self._random.uniform(0, 5), partial(self.replace, node))
+            return
+        self._world.say(f"{node.name} deletes {ORDERED} with {queue.count} messages")
+        self._world.count("queue replaced")
+        self._ledger.doubt(node, ORDERED)
+        node.operate().delete_queue(queue, caller=USER)
+        node.service()
+        self._created[node] = node.life, 0
+        wrong = self._random.random() < 0.3
+        delay = self._random.choice((0.0, 0.1, 3.0, 20.0))
+        self._world.after(delay, partial(self._create, node, transactional=not wrong))
+
+    def _create(self, node: Node, *, transactional: bool) -> None:
+        """Go on until a transactional queue is there for good: a crash may take it away again."""
+        self._ledger.doubt(node, ORDERED)
+        delay = 1.0
+        if node.up:
+            qm = node.operate()
+            queue = qm.state.paths.get(ORDERED)
+            if queue is not None and not queue.properties.transactional:
+                qm.delete_queue(queue, caller=USER)
+                queue = None
+            if queue is None:
+                self._world.say(f"{node.name} creates {ORDERED}, transactional {transactional}")
+                qm.create_queue(f".\\{ORDERED}", caller=USER, transactional=transactional)
+                self._created[node] = node.life, qm.state.outbox.number
+                delay = 1.0 if transactional else self._random.choice((0.1, 3.0, 20.0))
+            node.service()
+            life, number = self._created[node]
+            if queue is not None and (
+                node.life != life or number <= qm.state.outbox.durable_number
+            ):
+                return
+        self._world.after(delay, partial(self._create, node, transactional=True))
 
 
 def _mark_sent(entries: list[Entry]) -> None:

@@ -34,7 +34,13 @@ from .queue import Queue, QueueRole, QueueType
 from .quota import EnqueueStatus, check_room, dead_letters_have_room
 from .reports import destination_of, send_report
 from .settling import settle
-from .streams import add_stream, forget_old_streams, forget_stream, store_stream
+from .streams import (
+    add_stream,
+    find_stream,
+    forget_old_streams,
+    forget_stream,
+    store_stream,
+)
 from .tables import Table
 from .transactions import OperationType, Transaction
 
@@ -110,7 +116,18 @@ class Incoming:
         depends = state.outbox.changed() or state.sequence.depends()
         return Delivered(sorting.classes, depends)
 
-    def add_stream(self, queue: Queue, stream: IncomingTransactionalTransferInfo) -> str | None:
+    def find_stream(
+        self, queue: Queue | None, stream: IncomingTransactionalTransferInfo
+    ) -> IncomingTransactionalTransferInfo:
+        """The known transactional stream with the sender and name of this one, else this one.
+
+        `queue` takes its messages; None if nobody does.
+        """
+        return find_stream(self._state, queue, stream)
+
+    def add_stream(
+        self, queue: Queue | None, stream: IncomingTransactionalTransferInfo
+    ) -> str | None:
         """A new transactional stream begins; if there is no room for it, return why."""
         return add_stream(self._state, queue, stream)
 
@@ -118,9 +135,9 @@ class Incoming:
         """Write down how far a transactional stream got."""
         store_stream(self._state, stream)
 
-    def forget_stream(self, queue: Queue, stream: IncomingTransactionalTransferInfo) -> None:
+    def forget_stream(self, stream: IncomingTransactionalTransferInfo) -> None:
         """The first message of a transactional stream found no room after all."""
-        forget_stream(self._state, queue, stream)
+        forget_stream(self._state, stream)
 
     def forget_old_streams(self) -> None:
         """Forget the transactional streams that nothing needs any more."""

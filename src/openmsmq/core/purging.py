@@ -21,7 +21,7 @@ from .public_queues import unregister
 from .queue import Queue, QueueRole, QueueType
 from .queue_rows import forget_queue
 from .state import State
-from .streams import forget_stream
+from .streams import abandon_streams
 from .waits import end_reads
 
 PURGE_STEP: Final = 10_000
@@ -104,6 +104,5 @@ def remove_queue(state: State, queue: Queue) -> None:
     if queue.number in state.queues:
         unlist_queue(state, queue)
         forget_queue(state, queue)
-    for stream in list(queue.incoming.values()):
-        forget_stream(state, queue, stream)
+    abandon_streams(state, queue)
     state.outbox.tell(QueueDeleted(queue=queue, depends=state.outbox.number))

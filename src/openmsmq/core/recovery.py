@@ -30,11 +30,11 @@ from .queue_rows import parse_queue, queue_number
 from .sequences import recover_sequences, renumber_restored
 from .staging import recover_producers
 from .state import ORDINAL_BLOCK, SEQUENCE_BLOCK
+from .streams import recover_streams
 from .system_queues import ensure_system_queues
 from .tables import Table
 from .transaction_rows import StoredTransaction, parse_transaction
 from .transactions import OperationType, Transaction, TransactionState
-from .transfer_info import IncomingTransactionalTransferInfo
 
 if TYPE_CHECKING:
     from .queue import Queue
@@ -99,10 +99,7 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
     state.message_history.recover(rows[Table.HISTORY])
     for key, value in rows[Table.ADDRESSES].items():
         state.addresses[guid(key)] = value.decode()
-    for key, value in rows[Table.STREAMS].items():
-        stream = IncomingTransactionalTransferInfo.parse(key, value)
-        state.queues[stream.queue].incoming[key] = stream
-        state.stream_count.add(stream.address)
+    recover_streams(state, rows[Table.STREAMS])
     for key, value in rows[Table.LEASES].items():
         lease = parse_lease(key, value)
         state.leases[lease.queue, lease.consumer] = lease

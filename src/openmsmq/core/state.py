@@ -14,7 +14,7 @@ from .directory_timers import DirectoryPeriods, DirectoryTimer
 from .message_history import MessageIDHistory
 from .ordinals import Reservation
 from .outbox import Outbox
-from .streams import StreamCount
+from .streams import AbandonedStreams, StreamCount
 from .timers import ExpiryTimers, WaitTimers
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ class State:
     """One queue manager's memory. Only the functions of this package change it."""
 
     __slots__ = (
+        "abandoned_streams",
         "addresses",
         "deadletter",
         "descriptors",
@@ -183,6 +184,7 @@ class State:
         # What other queue managers sent, where they are, and what was sent to them in order.
         self.message_history = MessageIDHistory()
         self.stream_count = StreamCount()
+        self.abandoned_streams = AbandonedStreams()
         self.addresses: dict[UUID, str] = {}
         self.last_tx_sequence = 0
 

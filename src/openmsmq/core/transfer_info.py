@@ -5,9 +5,11 @@ from struct import Struct
 from typing import Final, Self
 from uuid import UUID
 
-_KEY: Final = Struct("<I16s")
+_KEY: Final = Struct("<I")
 _VALUE: Final = Struct("<QIdIHI")
 NEVER_LATE: Final = 0xFFFFFFFF
+# The number of no queue.
+NO_QUEUE_NUMBER: Final = 0
 
 
 @dataclass(slots=True)
@@ -16,6 +18,7 @@ class IncomingTransactionalTransferInfo:
 
     Kept as a state row in the same batch as the message that it speaks of. `address` is where it
     first came from; after `late_after`, in seconds since 1970, each of its messages is too late.
+    `queue` is NO_QUEUE_NUMBER while there is no queue of this name that takes its messages.
     """
 
     queue: int
@@ -31,8 +34,12 @@ class IncomingTransactionalTransferInfo:
     @property
     def key(self) -> bytes:
         """The key of the row: queue, sender and the name that the sender uses for the queue."""
-        name = self.format_name.casefold().encode()
-        return _KEY.pack(self.queue, self.sender_identifier.bytes_le) + name
+        return _KEY.pack(self.queue) + self.sender_and_name
+
+    @property
+    def sender_and_name(self) -> bytes:
+        """What stays the same when the queue is deleted and created again."""
+        return self.sender_identifier.bytes_le + self.format_name.casefold().encode()
 
     def serialize(self) -> bytes:
         name = self.format_name.encode()
@@ -51,7 +58,8 @@ class IncomingTransactionalTransferInfo:
 
     @classmethod
     def parse(cls, key: bytes, value: bytes) -> Self:
-        queue, sender = _KEY.unpack_from(key)
+        queue = _KEY.unpack_from(key)[0]
+        sender = key[_KEY.size : _KEY.size + 16]
         sequence, number, time, rejects, size, late_after = _VALUE.unpack_from(value)
         end = _VALUE.size + size
         return cls(

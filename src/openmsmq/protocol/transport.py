@@ -7,6 +7,7 @@ from openmsmq.core.events import (
     ConnectionActiveChanged,
     Event,
     FlowControlChanged,
+    MessagesDeleted,
     OutgoingAvailable,
     QueueDeleted,
     QueuePaused,
@@ -16,7 +17,7 @@ from openmsmq.core.events import (
 
 TRANSPORT_EVENTS: Final = frozenset(
     (
-        *(OutgoingAvailable, QueuePaused, QueueResumed, QueueDeleted),
+        *(OutgoingAvailable, MessagesDeleted, QueuePaused, QueueResumed, QueueDeleted),
         *(ConnectionActiveChanged, FlowControlChanged, Stopped),
     )
 )

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 from openmsmq.core.events import (
     ConnectionActiveChanged,
     FlowControlChanged,
+    MessagesDeleted,
     OutgoingAvailable,
     QueueDeleted,
     QueuePaused,
@@ -241,6 +242,8 @@ class BinaryProtocol:
             self._available(event.queue, now)
         elif isinstance(event, QueueDeleted):
             self._forget(event.queue)
+        elif isinstance(event, MessagesDeleted):
+            self._sender.removed(event.queue)
         elif isinstance(event, ConnectionActiveChanged):
             self._active_changed(event, now)
         elif isinstance(event, FlowControlChanged):
@@ -328,6 +331,7 @@ class BinaryProtocol:
     def _attach(self, transfer: Transfer, connection: Connection) -> None:
         transfer.connection = connection
         connection.transfers[transfer] = None
+        transfer.start_session(self.settings, self._manager.state.utc)
         transfer.outgoing.next_hops = (connection.address,)
         self._manager.outgoing.set_peer(transfer.queue, connection.session.remote_guid)
         self._ways.note(transfer, ConnectionStatus.READY, connection.address)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 from openmsmq.core.final_acks import order_queue_of
 from openmsmq.core.names import is_read_only
 from openmsmq.core.queue import Queue, QueueRole
-from openmsmq.core.transfer_info import IncomingTransactionalTransferInfo
+from openmsmq.core.reports import destination_of
+from openmsmq.core.transfer_info import NO_QUEUE_NUMBER, IncomingTransactionalTransferInfo
 from openmsmq.wire.direct_format_name import DirectFormatName
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.message_class import MessageClass
@@ -73,11 +74,15 @@ class Receiver:
     def count(self, what: str) -> None:
         self._counters[what] = self._counters.get(what, 0) + 1
 
+    def is_for_us(self, message: UserMessage) -> bool:
+        """Whether this queue manager is the destination of a message, not only on its way."""
+        return message.packet[32:48] in (_NOWHERE, self._manager.state.identity)
+
     def find_queue(self, message: UserMessage) -> Queue | None:
         """The queue of this queue manager that a message is for."""
         state = self._manager.state
         destination = message.destination_queue
-        if destination is None or message.packet[32:48] not in (_NOWHERE, state.identity):
+        if destination is None or not self.is_for_us(message):
             return None
         if destination.type == QueueAddressType.PRIVATE_ON_OTHER:
             return state.private_numbers.get(destination.number)
@@ -264,25 +269,18 @@ class _Read:
 
     def _add_transactional(self, message: UserMessage, queue: Queue | None) -> bool:
         if queue is None or queue.role not in _DELIVERABLE:
-            self._learn_address(message)
-            self._reject(message, MessageClass.NACK_BAD_DST_Q)
+            self._refuse_transactional(message, MessageClass.NACK_BAD_DST_Q)
             return True
         if not queue.properties.transactional:
-            self._learn_address(message)
-            self._reject(message, MessageClass.NACK_NOT_TRANSACTIONAL_Q)
+            self._refuse_transactional(message, MessageClass.NACK_NOT_TRANSACTIONAL_Q)
             return True
         stream = self._stream(message, queue)
-        sequence = message.tx_sequence_id
-        utc = self._manager.state.utc
-        incoming = self._manager.incoming
-        if sequence is None or not _is_next(stream, sequence.value, message):
-            self._receiver.count("transactional message out of order")
-            if stream.sequence_identifier:
-                stream.reject(utc)
-                incoming.store_stream(stream)
-                self._schedule(message, stream)
+        sequence = _sequence_of(message)
+        if not _is_next(stream, sequence, message):
+            self._out_of_order(message, stream)
             return True
         if not stream.sequence_identifier:
+            incoming = self._manager.incoming
             reason = incoming.add_stream(queue, stream)
             if reason is not None:
                 # Choice: the session goes on, so that only this stream waits. Without an OrderAck
@@ -291,11 +289,51 @@ class _Read:
                 incoming.hold_back(queue, message, reason)
                 return True
         arriving = _Arriving(UserMessageRun(message), [], stream)
-        late_after = message.sent_time + message.time_to_reach_queue
-        stream.accept(sequence.value, message.tx_sequence_number, late_after, utc)
+        self._go_on(stream, sequence, message)
         return self._append(queue, arriving)
 
-    def _stream(self, message: UserMessage, queue: Queue) -> IncomingTransactionalTransferInfo:
+    def _refuse_transactional(self, message: UserMessage, message_class: MessageClass) -> None:
+        """No queue takes a message, which passes its stream nevertheless.
+
+        So no copy of it gets into a queue that is created meanwhile, and what follows it does.
+        """
+        stream = self._stream(message, None)
+        known = stream.sequence_identifier != 0
+        sequence = _sequence_of(message)
+        is_next = self._receiver.is_for_us(message) and _is_next(stream, sequence, message)
+        if known and not is_next:
+            self._out_of_order(message, stream)
+            return
+        incoming = self._manager.incoming
+        # [MS-MQQB] 3.1.5.8.2 refuses without a look at the stream; so do we if it has no room.
+        if is_next and (known or incoming.add_stream(None, stream) is None):
+            self._go_on(stream, sequence, message)
+            incoming.store_stream(stream)
+            self._schedule(message, stream)
+        self._learn_address(message)
+        self._reject(message, message_class)
+
+    def _go_on(
+        self, stream: IncomingTransactionalTransferInfo, sequence: int, message: UserMessage
+    ) -> None:
+        """A message is the next of its stream."""
+        late_after = message.sent_time + message.time_to_reach_queue
+        utc = self._manager.state.utc
+        stream.accept(sequence, message.tx_sequence_number, late_after, utc)
+
+    def _out_of_order(
+        self, message: UserMessage, stream: IncomingTransactionalTransferInfo
+    ) -> None:
+        """A message came before, or another one must come first."""
+        self._receiver.count("transactional message out of order")
+        if stream.sequence_identifier:
+            stream.reject(self._manager.state.utc)
+            self._manager.incoming.store_stream(stream)
+            self._schedule(message, stream)
+
+    def _stream(
+        self, message: UserMessage, queue: Queue | None
+    ) -> IncomingTransactionalTransferInfo:
         """The stream of a message: the same object for all messages of one read."""
         raw = message.packet[16:32] + _address_key(message)
         stream = self._streams.get(raw)
@@ -303,14 +341,14 @@ class _Read:
             destination = message.destination_queue
             name = destination.direct if destination is not None else None
             stream = IncomingTransactionalTransferInfo(
-                queue.number,
-                name or queue.path,
+                queue.number if queue is not None else NO_QUEUE_NUMBER,
+                name or destination_of(message),
                 message.source_queue_manager,
                 address=self._connection.address,
             )
             key = stream.key
             # The same name may be written in several ways.
-            stream = self._streams.get(key) or queue.incoming.get(key, stream)
+            stream = self._streams.get(key) or self._manager.incoming.find_stream(queue, stream)
             self._streams[raw] = self._streams[key] = stream
         return stream
 
@@ -350,24 +388,21 @@ class _Read:
         left = [] if len(classes) == at else self._left(run, len(classes))
         for each in reversed(left):
             if each.stream is not None:
-                self._take_back(queue, each.stream, each.before)
+                self._take_back(each.stream, each.before)
         for each in {id(each.stream): each for each in run[: len(run) - len(left)]}.values():
             if each.stream is not None:
                 self._schedule(each.run.head, each.stream)
         return not left
 
     def _take_back(
-        self,
-        queue: Queue,
-        stream: IncomingTransactionalTransferInfo,
-        before: tuple[int, int],
+        self, stream: IncomingTransactionalTransferInfo, before: tuple[int, int]
     ) -> None:
         """A message of a stream found no room: it is to come again."""
         stream.sequence_identifier, stream.sequence_number = before
         if stream.sequence_identifier:
             self._manager.incoming.store_stream(stream)
         else:
-            self._manager.incoming.forget_stream(queue, stream)
+            self._manager.incoming.forget_stream(stream)
 
     def _left(self, run: list[_Arriving], count: int) -> list[_Arriving]:
         """What is not complete after so many messages, which are fewer than there are."""
@@ -408,6 +443,11 @@ def _address_key(message: UserMessage) -> bytes:
     return bytes((packet[61] & _DQ,)) + packet[64 : message.admin_offset]
 
 
+def _sequence_of(message: UserMessage) -> int:
+    sequence = message.tx_sequence_id
+    return sequence.value if sequence is not None else 0
+
+
 def _is_next(
     stream: IncomingTransactionalTransferInfo, sequence: int, message: UserMessage
 ) -> bool:
@@ -415,5 +455,6 @@ def _is_next(
     number = message.tx_sequence_number
     previous = message.previous_tx_sequence_number
     if sequence == stream.sequence_identifier:
-        return number > stream.sequence_number >= previous
+        # [MS-MQQB] 3.1.1.3.1: 0 stands for no sequence, so that no message is of it.
+        return sequence > 0 and number > stream.sequence_number >= previous
     return sequence > stream.sequence_identifier and previous == 0 and number > 0

@@ -199,7 +199,7 @@ class Sender:
             return False
         transfer.last_ack_time = int(self._manager.state.utc)
         transfer.last_ack_count += 1
-        transfer.last_ack = max(transfer.last_ack, ack.tx_sequence_number)
+        transfer.acknowledged(ack.tx_sequence_number)
         covered = []
         for number, position in transfer.ordered.items():
             if number > ack.tx_sequence_number:
@@ -236,12 +236,19 @@ class Sender:
             outgoing.finish(transfer.queue, delivered, _DELIVERED)
         self._end_if_done(transfer)
 
+    def removed(self, queue: Queue) -> None:
+        """Messages left an outgoing queue, such as those whose time was over."""
+        transfer = self.transfers.get(queue.number)
+        if transfer is not None:
+            self._end_if_done(transfer)
+
     def _end_if_done(self, transfer: Transfer) -> None:
-        sequence = transfer.outgoing.sequence
-        # Messages that wait to be sent again need it until their acknowledgment comes again.
-        left = transfer.ordered or transfer.queue.lanes.count
-        if sequence is not None and not left and transfer.last_ack >= sequence.last:
-            self._manager.outgoing.end_sequence(transfer.queue)
+        """[MS-MQQB] 3.1.5.6: the sequence ends when no message of it is left."""
+        queue = transfer.queue
+        # Those that wait for a FinalAck are delivered; somebody may have locked others.
+        held = len(queue.locked) - transfer.awaiting - len(transfer.plain)
+        if transfer.outgoing.sequence is not None and not queue.lanes.count and not held:
+            self._manager.outgoing.end_sequence(queue)
             transfer.last_ack = 0
             transfer.start_sequence(self._settings)
 
@@ -273,6 +280,7 @@ class Sender:
         self._manager.outgoing.finish(transfer.queue, [message], message_class, acknowledged=True)
         if not transfer.ordered:
             transfer.resend_at = None
+        self._end_if_done(transfer)
         self.refresh_info(transfer)
         return True
 
@@ -314,6 +322,7 @@ class Sender:
     def resend_due(self, transfer: Transfer) -> None:
         """Transactional Ack Wait Timer: everything that is not acknowledged is sent again."""
         transfer.resend_at = None
+        transfer.predecessor = 0
         self._next_interval(transfer)
         messages = [position.message for position in transfer.ordered.values()]
         transfer.ordered.clear()

@@ -68,6 +68,7 @@ class Transfer:
         "ordered",
         "outgoing",
         "plain",
+        "predecessor",
         "queue",
         "resend_at",
         "resend_index",
@@ -93,6 +94,8 @@ class Transfer:
         self.last_ack = 0
         self.last_ack_time = 0
         self.last_ack_count = 0
+        # The number in front of the next message, when none is in flight.
+        self.predecessor = 0
         self.resend_index = 0
         self.resend_interval = settings.resend_timer_table[0]
         self.resend_at: float | None = None
@@ -103,17 +106,33 @@ class Transfer:
         ordered = [each for each in self.ordered.values() if not each.received_session_ack]
         return len(self.plain) + len(ordered)
 
+    def start_session(self, settings: BinarySettings, utc: float) -> None:
+        """TxOutgoingSequence of a new session ([MS-MQQB] 3.1.3.2)."""
+        self.last_ack = 0
+        self.last_ack_time = int(utc)
+        self.last_ack_count = 0
+        self.outgoing.transfer_info.eod_last_ack = None
+        self.start_sequence(settings)
+
     def start_sequence(self, settings: BinarySettings) -> None:
-        """TxOutgoingSequence of a new session or a new sequence ([MS-MQQB] 3.1.3.2)."""
+        """What is in flight is over: it was acknowledged, or it is sent again."""
+        self.predecessor = 0
         self.resend_index = 0
         self.resend_interval = settings.resend_timer_table[0]
         self.resend_at = None
 
+    def acknowledged(self, number: int) -> None:
+        """All messages up to a number have been received in order."""
+        self.last_ack = max(self.last_ack, number)
+        self.predecessor = self.last_ack
+
     def previous_number(self, number: int) -> int:
         """The number of the transactional message in front of this one.
 
-        [MS-MQQB] 3.1.7.1.3: of those that are still there, so that gaps are bridged.
+        [MS-MQQB] 3.1.7.1.3: of those that are still there, so that gaps are bridged. What is sent
+        again follows nothing if all before it is settled: so it is accepted, too, by a receiver
+        that has lost its stream.
         """
         if self.ordered:
             return next(reversed(self.ordered))
-        return min(self.last_ack, number - 1)
+        return min(self.predecessor, number - 1)
