@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from openmsmq.wire.bodies import EncodableValue, encode_body
+from openmsmq.wire.bodies import EncodableValue, XmlValue, encode_body, encode_xml
 from openmsmq.wire.limits import DEFAULT_TIME_TO_REACH_QUEUE
 from openmsmq.wire.message_enums import Acknowledgment, Delivery
 from openmsmq.wire.scalars import MESSAGE_IDENTIFIER_SIZE, MessageIdentifier
@@ -91,6 +91,21 @@ class Message(_Content, kw_only=True, gc=False):
             TypeError: JSON has nothing for a value in it.
         """
         return cls(msgspec.json.encode(value), label, **properties)
+
+    @classmethod
+    def xml(cls, value: XmlValue, label: str = "", **properties: Any) -> Self:
+        """A message for a .NET program that reads a simple value with XmlMessageFormatter.
+
+        Args:
+            value: text, bytes, a truth value, a number, a date or a GUID.
+            label: up to 249 characters.
+            properties: as above; `Any`, because each has its own type.
+
+        Raises:
+            ValueError: XML cannot hold the text, or 64 bits the number.
+            TypeError: it is no simple value.
+        """
+        return cls(encode_xml(value), label, **properties)
 
     def encoded_body(self) -> tuple[bytes, int]:
         """The bytes of the body and their VT_* type.

@@ -62,6 +62,13 @@ def test_json_comes_as_text(orders: Queue) -> None:
     assert (message.label, message.priority, message.body_type) == ("order", 5, 0)
 
 
+def test_a_value_for_dot_net_comes_as_that_value(orders: Queue) -> None:
+    orders.send(Message.xml("a < b", "order", priority=5))
+    message = orders.receive(timeout=WAIT)
+    assert (message.value, message.label, message.priority) == ("a < b", "order", 5)
+    assert message.text == '<?xml version="1.0"?>\r\n<string>a &lt; b</string>'
+
+
 @pytest.mark.parametrize(
     ("call", "text"),
     [

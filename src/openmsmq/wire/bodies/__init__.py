@@ -7,6 +7,7 @@ from .encode import EncodableValue, encode_body
 from .nrbf_text import nrbf_text
 from .nrbf_values import NrbfStream
 from .value import body_value
+from .xml_document import XmlValue, encode_xml
 
 __all__ = [
     "BodyKind",
@@ -15,10 +16,12 @@ __all__ = [
     "DecodedBody",
     "EncodableValue",
     "NrbfStream",
+    "XmlValue",
     "body_text",
     "body_value",
     "decode_body",
     "decode_body_leniently",
     "encode_body",
+    "encode_xml",
     "nrbf_text",
 ]
