@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterable, Callable, Iterable
+from contextlib import nullcontext
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from openmsmq.client.address import Address, TcpAddress
@@ -48,6 +49,8 @@ class Connection:
         self._timeout = timeout
         self._closed = False
         self._opening = asyncio.Lock()
+        # One thread runs everything: the logic needs no lock, unlike that of blocking clients.
+        self.lock: Final = nullcontext()
         self._transport: Transport
 
     async def open_first(self, wait: float | None) -> None:

@@ -20,8 +20,8 @@ class MessageStream:
     """The messages of a queue as they come; made by `Queue.messages`.
 
     In an `async with` statement an exception puts the current message back in place. Without one,
-    leaving the loop means that the current message was taken; the event loop then ends the stream
-    when it gets to it.
+    leaving the loop means that the current message was taken.
+    The event loop then ends the stream when it gets to it.
     """
 
     def __init__(self, connection: Connection, ahead: Prefetch, timeout: float | None) -> None:
@@ -69,7 +69,8 @@ async def take(
                 ahead.given = number
                 yield message
                 if clock() > due:
-                    ahead.remove_taken()
+                    with connection.lock:
+                        ahead.remove_taken()
                     if not connection.flush_data():
                         # The rest of the batch is back in the queue.
                         break

@@ -60,6 +60,7 @@ class Queue:
         """The name that it was opened by."""
         return self._logic.name
 
+    # blocking: @property
     async def format_name(self) -> str:
         """The format name that the queue manager knows it by."""
         return await self._connection.call(self._logic.format_name)
@@ -258,7 +259,8 @@ class Queue:
                 for message in batch:
                     yield message
         finally:
-            cursor.close()
+            with self._connection.lock:
+                cursor.close()
 
     def __aiter__(self) -> AsyncIterator[ReceivedMessage]:
         """Take every message, for ever; see `messages`."""

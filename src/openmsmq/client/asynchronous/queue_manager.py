@@ -1,18 +1,16 @@
 """The asynchronous client: `connect()` and the queue manager that it returns."""
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import ParamSpec, Self, Unpack
+from typing import Self, Unpack
 
 from openmsmq.client.address import find_address
 from openmsmq.client.arguments import message_of, seconds
 from openmsmq.client.logic.link import Identity
 from openmsmq.client.logic.manager import ManagerLogic, reply_to
-from openmsmq.client.logic.operations import Operation
-from openmsmq.client.logic.queue import QueueLogic
 from openmsmq.client.logic.ranges import ProducerLogic
 from openmsmq.client.logic.transaction import transaction_number
 from openmsmq.client.message import Message
@@ -25,8 +23,6 @@ from .pending import Pending
 from .queue import Queue
 from .ranges import Producer
 from .transaction import Transaction
-
-P = ParamSpec("P")
 
 
 def connect(
@@ -144,9 +140,14 @@ class QueueManager:
             QueueError: MQ_ERROR_QUEUE_EXISTS, it exists, or with `exist_ok` exists with other
                 properties, which the text names; or the caller may not.
         """
-        return self._pending(
-            "create_queue", self._logic.create_queue, path, {**properties}, exist_ok=exist_ok
-        )
+
+        async def make() -> Queue:
+            logic = await self._connection.call(
+                self._logic.create_queue, path, {**properties}, exist_ok=exist_ok
+            )
+            return Queue(self._connection, logic)
+
+        return Pending("create_queue", make)
 
     def open_queue(
         self, name: str, access: Access = "receive", share: Share = "deny_none"
@@ -157,20 +158,12 @@ class QueueManager:
             access: what for; "receive" can also peek.
             share: "deny_receive" keeps other readers out.
         """
-        return self._pending("open_queue", self._logic.open_queue, name, access, share)
 
-    def _pending(
-        self,
-        call: str,
-        operation: Callable[P, Operation[QueueLogic]],
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> Pending[Queue]:
         async def make() -> Queue:
-            logic = await self._connection.call(operation, *args, **kwargs)
+            logic = await self._connection.call(self._logic.open_queue, name, access, share)
             return Queue(self._connection, logic)
 
-        return Pending(call, make)
+        return Pending("open_queue", make)
 
     async def delete_queue(self, path: str) -> None:
         """Delete a queue with everything in it."""
@@ -233,7 +226,7 @@ class QueueManager:
     # Messages
 
     def transaction(self) -> Pending[Transaction]:
-        """Begin a transaction: commits at the end of its block, aborts on an exception."""
+        """Begin a transaction: an `async with` block commits it, an exception in it aborts it."""
 
         async def make() -> Transaction:
             return Transaction(self._connection, await self._connection.call(self._logic.begin))

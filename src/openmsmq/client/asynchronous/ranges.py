@@ -1,6 +1,6 @@
 """Ranges and producers of the asynchronous client, for pipelines."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 
 from openmsmq.client.logic.queue import Progress, QueueLogic
 from openmsmq.client.logic.ranges import (
@@ -54,14 +54,15 @@ class Ranges:
         *,
         block_rows: int = 2000,
         block_bytes: int = 4 * 1024 * 1024,
-    ) -> AsyncIterator[Block]:
+    ) -> AsyncGenerator[Block, None]:
         """Stream the messages of a range in the order of arrival, without taking any."""
         stream = RangeStream(self._queue, after, upto, block_rows, block_bytes)
         try:
             while (block := await self._connection.call(stream.next_block)) is not None:
                 yield block
         finally:
-            stream.close()
+            with self._connection.lock:
+                stream.close()
 
     async def acknowledge(self, base: int, upto: int, progress: Progress | None = None) -> int:
         """Receive for good what is left of a range; return how many messages it was.

@@ -51,29 +51,38 @@ def run(transport: Transport, operation: Operation[T]) -> T:
 class Connection:
     """What the queues and transactions of a blocking client share."""
 
-    def __init__(
-        self, address: Address, *, timeout: float | None, wait: float | None, reconnect: bool
-    ) -> None:
+    def __init__(self, address: Address, *, timeout: float | None, reconnect: bool) -> None:
         self.address: Final = address
         self.link: Final = Link(time.monotonic, reconnects=reconnect)
         self._timeout = timeout
         self._closed = False
         self._opening = threading.Lock()
         self._last_ship = 0.0
-        self._transport = self._open_first(wait)
+        self._transport: Transport
 
-    def _open_first(self, wait: float | None) -> Transport:
-        """Connect, and wait for the queue manager to start if that is wanted."""
+    def open_first(self, wait: float | None) -> None:
+        """Connect, and wait for the queue manager to start if that is wanted.
+
+        Raises:
+            ConnectionLost: nobody answers.
+        """
         patience = Patience(wait, time.monotonic())
         while True:
             try:
-                return self._open()
+                self.open()
             except ConnectionLost as exc:
                 if not may_start(exc) or (pause := patience.next_pause(time.monotonic())) is None:
                     raise
+            else:
+                return
             time.sleep(pause)
 
-    def _open(self) -> Transport:
+    def open(self) -> None:
+        """Connect.
+
+        Raises:
+            ConnectionLost: nobody answers.
+        """
         transport = open_transport(self.address, self._timeout)
         token = self.address.token if isinstance(self.address, TcpAddress) else ""
         try:
@@ -83,7 +92,7 @@ class Connection:
             raise
         # A program that ends without closing still sends what it has sent.
         self._finalizer = weakref.finalize(self, finish, transport)
-        return transport
+        self._transport = transport
 
     @property
     def lock(self) -> threading.RLock:
@@ -149,7 +158,7 @@ class Connection:
         with self._opening:
             if not self.usable:
                 self._finalizer()
-                self._transport = self._open()
+                self.open()
         return self._transport
 
     def _await_return(self, patience: Patience) -> None:

@@ -1,3 +1,4 @@
+# Written by `python -m tools.facade` from asynchronous/message_stream.py; change that, not this.
 """Iteration of the blocking client."""
 
 import contextlib
@@ -19,8 +20,8 @@ REMOVE_SECONDS: Final = 0.05
 class MessageStream:
     """The messages of a queue as they come; made by `Queue.messages`.
 
-    In a `with` statement an exception puts the current message back in place. Without one, leaving
-    the loop means that the current message was taken.
+    In a `with` statement an exception puts the current message back in place. Without one,
+    leaving the loop means that the current message was taken.
     """
 
     def __init__(self, connection: Connection, ahead: Prefetch, timeout: float | None) -> None:

@@ -1,3 +1,4 @@
+# Written by `python -m tools.facade` from asynchronous/queue.py; change that, not this.
 """Queues of the blocking client."""
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -219,7 +220,7 @@ class Queue:
     def hold_by_lookup_id(
         self, lookup_id: int, relation: Relation = "current"
     ) -> Iterator[ReceivedMessage]:
-        """Lock a message by its lookup id, or the one before or behind it, for a `with` statement.
+        """Lock a message by its lookup id, or the one before or behind it, for `with`.
 
         At the end it is removed; an exception puts it back in place.
 

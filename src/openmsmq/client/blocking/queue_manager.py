@@ -1,3 +1,4 @@
+# Written by `python -m tools.facade` from asynchronous/queue_manager.py; change that, not this.
 """The blocking client: `connect()` and the queue manager that it returns."""
 
 import contextlib
@@ -54,14 +55,20 @@ def connect(
     """
     found = find_address(address, token=token, ca_file=ca_file)
     limit, patience = seconds("timeout", timeout), seconds("wait", wait)
-    return QueueManager(Connection(found, timeout=limit, wait=patience, reconnect=reconnect))
+
+    def make() -> QueueManager:
+        connection = Connection(found, timeout=limit, reconnect=reconnect)
+        connection.open_first(patience)
+        return QueueManager(connection)
+
+    return make()
 
 
 class QueueManager:
     """A connection to a queue manager. Close it, or use it in a `with` statement.
 
-    Threads may share it. Its calls raise `QueueError` for what the queue manager refuses and
-    `ConnectionLost` when it is gone.
+    Threads may share it. Its calls raise `QueueError` for what the queue manager
+    refuses and `ConnectionLost` when it is gone.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -133,10 +140,14 @@ class QueueManager:
             QueueError: MQ_ERROR_QUEUE_EXISTS, it exists, or with `exist_ok` exists with other
                 properties, which the text names; or the caller may not.
         """
-        logic = self._connection.call(
-            self._logic.create_queue, path, {**properties}, exist_ok=exist_ok
-        )
-        return Queue(self._connection, logic)
+
+        def make() -> Queue:
+            logic = self._connection.call(
+                self._logic.create_queue, path, {**properties}, exist_ok=exist_ok
+            )
+            return Queue(self._connection, logic)
+
+        return make()
 
     def open_queue(
         self, name: str, access: Access = "receive", share: Share = "deny_none"
@@ -147,8 +158,12 @@ class QueueManager:
             access: what for; "receive" can also peek.
             share: "deny_receive" keeps other readers out.
         """
-        logic = self._connection.call(self._logic.open_queue, name, access, share)
-        return Queue(self._connection, logic)
+
+        def make() -> Queue:
+            logic = self._connection.call(self._logic.open_queue, name, access, share)
+            return Queue(self._connection, logic)
+
+        return make()
 
     def delete_queue(self, path: str) -> None:
         """Delete a queue with everything in it."""
@@ -211,8 +226,12 @@ class QueueManager:
     # Messages
 
     def transaction(self) -> Transaction:
-        """Begin a transaction: commits at the end of a `with` block, aborts on an exception."""
-        return Transaction(self._connection, self._connection.call(self._logic.begin))
+        """Begin a transaction: a `with` block commits it, an exception in it aborts it."""
+
+        def make() -> Transaction:
+            return Transaction(self._connection, self._connection.call(self._logic.begin))
+
+        return make()
 
     def send(
         self,
@@ -221,7 +240,8 @@ class QueueManager:
         transaction: Transaction | str | None = None,
     ) -> None:
         """Send one message to a queue by path name or format name; see `Queue.send`."""
-        Queue(self._connection, self._logic.target(destination)).send(message, transaction)
+        queue = Queue(self._connection, self._logic.target(destination))
+        queue.send(message, transaction)
 
     def request(
         self,

@@ -1,3 +1,4 @@
+# Written by `python -m tools.facade` from asynchronous/ranges.py; change that, not this.
 """Ranges and producers of the blocking client, for pipelines."""
 
 from collections.abc import Generator, Iterable
@@ -54,7 +55,7 @@ class Ranges:
         *,
         block_rows: int = 2000,
         block_bytes: int = 4 * 1024 * 1024,
-    ) -> Generator[Block]:
+    ) -> Generator[Block, None, None]:
         """Stream the messages of a range in the order of arrival, without taking any."""
         stream = RangeStream(self._queue, after, upto, block_rows, block_bytes)
         try:

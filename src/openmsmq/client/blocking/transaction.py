@@ -1,3 +1,4 @@
+# Written by `python -m tools.facade` from asynchronous/transaction.py; change that, not this.
 """Transactions of the blocking client."""
 
 from types import TracebackType
