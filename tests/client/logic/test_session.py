@@ -10,8 +10,8 @@ from openmsmq.client.logic.session import (
     MAX_IN_FLIGHT,
     REQUEST_BYTES,
     REQUEST_MESSAGES,
+    ChainBroken,
     Session,
-    StreamStopped,
 )
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import frame
@@ -66,8 +66,8 @@ def test_a_request_leaves_behind_the_packets_sent_before(peer: Peer) -> None:
 
 
 def test_replies_are_found_by_request_in_any_order_and_in_any_pieces(peer: Peer) -> None:
-    stream = frame(local.encode(local.Done(2, "b"))) + frame(local.encode(local.Done(1, "a")))
-    for byte in stream:
+    data = frame(local.encode(local.Done(2, "b"))) + frame(local.encode(local.Done(1, "a")))
+    for byte in data:
         peer.session.receive_data(bytes([byte]))
     assert peer.session.take(1) == local.Done(1, "a")
     assert peer.session.take(2) == local.Done(2, "b")
@@ -250,7 +250,7 @@ def test_the_limits_fit_the_protocol() -> None:
     assert session_module.REQUEST_MESSAGES <= local.MAX_MESSAGES
 
 
-# Streams: nothing behind a refused message
+# Chains: nothing behind a refused message
 
 
 def sends(peer: Peer) -> list[local.Send]:
@@ -264,7 +264,7 @@ def test_everything_behind_a_refused_message_is_refused_with_it(peer: Peer) -> N
         if packets != "f":
             peer.session.close_sends()
     first, second = sends(peer)
-    assert (first.stream, second.stream) == (7, 7)
+    assert (first.chain, second.chain) == (7, 7)
     peer.answer(local.Failed(first.id, REFUSED, "full", accepted=1))
     assert not peer.session.has_packets
     peer.answer(local.Failed(second.id, REFUSED, "full"))
@@ -281,7 +281,7 @@ def test_other_queues_and_transactions_are_not_refused_with_it(peer: Peer) -> No
         peer.session.close_sends()
     peer.session.add_packet(7, 3, b"b")
     refused, *others = sends(peer)
-    assert [each.stream for each in others] == [8, 0]
+    assert [each.chain for each in others] == [8, 0]
     peer.answer(local.Failed(refused.id, REFUSED, "full"))
     assert peer.session.has_packets
     peer.answer(*(local.Failed(each.id, REFUSED, "full") for each in others))
@@ -292,14 +292,14 @@ def test_other_queues_and_transactions_are_not_refused_with_it(peer: Peer) -> No
 
 def test_a_call_tells_how_many_of_its_messages_were_accepted(peer: Peer) -> None:
     session = peer.session
-    stream = session.new_stream()
+    chain = session.new_chain()
     for number in range(5):
-        session.add_packet(7, 0, b"%d" % number, stream)
+        session.add_packet(7, 0, b"%d" % number, chain)
         if number in (1, 3):
             session.close_sends()
-    settling = Running(session.settle(stream, 5))
+    settling = Running(session.settle(chain, 5))
     first, second, third = sends(peer)
-    assert len({first.stream, second.stream, third.stream, 7, 0}) == 3
+    assert len({first.chain, second.chain, third.chain, 7, 0}) == 3
     # The refusal may come before the others are on disk; they are waited for.
     peer.go_on(settling, local.Failed(second.id, REFUSED, "full", accepted=1))
     peer.go_on(settling, local.Failed(third.id, REFUSED, "full"))
@@ -309,14 +309,14 @@ def test_a_call_tells_how_many_of_its_messages_were_accepted(peer: Peer) -> None
     session.check()
 
 
-def test_a_stream_stops_at_a_refusal_and_others_do_not(peer: Peer) -> None:
+def test_a_chain_ends_at_a_refusal_and_others_do_not(peer: Peer) -> None:
     session = peer.session
-    stream, other = session.new_stream(), session.new_stream()
-    session.add_packet(7, 0, b"a", stream)
+    chain, other = session.new_chain(), session.new_chain()
+    session.add_packet(7, 0, b"a", chain)
     session.close_sends()
     peer.answer(local.Failed(sends(peer)[0].id, REFUSED, "full"))
-    with pytest.raises(StreamStopped):
-        session.add_packet(7, 0, b"b", stream)
+    with pytest.raises(ChainBroken):
+        session.add_packet(7, 0, b"b", chain)
     session.add_packet(7, 0, b"b", other)
     session.add_packet(7, 0, b"c")
     session.close_sends()
@@ -325,11 +325,11 @@ def test_a_stream_stops_at_a_refusal_and_others_do_not(peer: Peer) -> None:
 
 def test_a_call_that_ends_early_leaves_its_refusals_to_others(peer: Peer) -> None:
     session = peer.session
-    stream = session.new_stream()
+    chain = session.new_chain()
     for _ in range(2):
-        session.add_packet(7, 0, b"a", stream)
+        session.add_packet(7, 0, b"a", chain)
         session.close_sends()
-    settling = Running(session.settle(stream, 2))
+    settling = Running(session.settle(chain, 2))
     first, second = sends(peer)
     peer.answer(local.Done(first.id))
     with pytest.raises(KeyboardInterrupt):
@@ -341,11 +341,11 @@ def test_a_call_that_ends_early_leaves_its_refusals_to_others(peer: Peer) -> Non
 
 def test_a_refusal_that_nobody_has_taken_is_left_to_others(peer: Peer) -> None:
     session = peer.session
-    stream = session.new_stream()
-    session.add_packet(7, 0, b"a", stream)
+    chain = session.new_chain()
+    session.add_packet(7, 0, b"a", chain)
     session.close_sends()
     peer.answer(local.Failed(sends(peer)[0].id, REFUSED, "full"))
     session.check()
-    session.disown(stream)
+    session.disown(chain)
     with pytest.raises(QueueError, match="full"):
         session.check()

@@ -13,7 +13,7 @@ from tests.protocol.local.harness import (
 )
 
 from openmsmq.protocol.local import messages as local
-from openmsmq.protocol.local.session import MAX_STOPPED
+from openmsmq.protocol.local.session import MAX_BROKEN
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.message_enums import SenderIdType
 from openmsmq.wire.security_header import SecurityHeader
@@ -110,7 +110,7 @@ def test_messages_that_fit_are_accepted_and_counted(client: Client) -> None:
     assert client.world.service.refusals[-1][2] == 3
 
 
-def test_nothing_is_accepted_behind_a_refusal_in_the_same_stream(client: Client) -> None:
+def test_nothing_is_accepted_behind_a_refusal_in_the_same_chain(client: Client) -> None:
     client.value(local.SetQueue, ORDERS, {"quota": 1})
     handle = client.open("send")
     small = [packet(b"small")]
@@ -136,10 +136,10 @@ def test_nothing_is_accepted_behind_a_refusal_in_the_same_stream(client: Client)
     assert client.value(local.ShowQueue, ORDERS)["messages"] == 3
 
 
-def test_streams_that_were_stopped_are_not_remembered_for_ever(client: Client) -> None:
+def test_chains_that_were_broken_are_not_remembered_for_ever(client: Client) -> None:
     handle = client.open("send")
-    for stream in range(1, MAX_STOPPED + 2):
-        client.refusal(local.Send, handle, [b"junk"], 0, stream)
+    for chain in range(1, MAX_BROKEN + 2):
+        client.refusal(local.Send, handle, [b"junk"], 0, chain)
     client.value(local.Send, handle, [packet()], 0, 1)
     assert client.refusal(local.Send, handle, [packet()], 0, 2) == "MQ_ERROR_INVALID_PARAMETER"
 

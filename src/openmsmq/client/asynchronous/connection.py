@@ -13,7 +13,7 @@ from openmsmq.client.logic.link import Link
 from openmsmq.client.logic.operations import Operation
 from openmsmq.client.logic.patience import Patience, may_start
 from openmsmq.client.logic.queue import OpenHandle, QueueLogic
-from openmsmq.client.logic.session import StreamStopped
+from openmsmq.client.logic.session import ChainBroken
 from openmsmq.client.message import Message
 
 from .transport import Transport, open_transport
@@ -184,12 +184,12 @@ class Connection:
         session = transport.session
         build, number, add_packet = handle.builder(transaction), handle.number, session.add_packet
         session.check(transaction)
-        stream = 0 if transaction else session.new_stream()
+        chain = 0 if transaction else session.new_chain()
         count = 0
         try:
             if isinstance(messages, AsyncIterable):
                 async for message in messages:
-                    full = add_packet(number, transaction, build(message_of(message)), stream)
+                    full = add_packet(number, transaction, build(message_of(message)), chain)
                     count += 1
                     if full:
                         await self._ship(transport)
@@ -197,16 +197,16 @@ class Connection:
                         transport.linger()
             else:
                 for message in messages:
-                    full = add_packet(number, transaction, build(message_of(message)), stream)
+                    full = add_packet(number, transaction, build(message_of(message)), chain)
                     count += 1
                     if full:
                         await self._ship(transport)
-        except StreamStopped:
+        except ChainBroken:
             pass
         except BaseException:
-            session.disown(stream)
+            session.disown(chain)
             raise
-        return await self._run(transport, session.settle(stream, count)) if stream else count
+        return await self._run(transport, session.settle(chain, count)) if chain else count
 
     async def _sender(self, queue: QueueLogic) -> tuple[Transport, OpenHandle]:
         transport = await self._ready()

@@ -14,7 +14,7 @@ from openmsmq.client.logic.link import Link
 from openmsmq.client.logic.operations import Operation
 from openmsmq.client.logic.patience import Patience, may_start
 from openmsmq.client.logic.queue import OpenHandle, QueueLogic
-from openmsmq.client.logic.session import StreamStopped
+from openmsmq.client.logic.session import ChainBroken
 from openmsmq.client.message import Message
 
 from .transport import LINGER_SECONDS, Transport, open_transport
@@ -200,23 +200,23 @@ class Connection:
         build, number, add_packet = handle.builder(transaction), handle.number, session.add_packet
         with lock:
             session.check(transaction)
-            stream = 0 if transaction else session.new_stream()
+            chain = 0 if transaction else session.new_chain()
         count = 0
         try:
             for message in messages:
                 packet = build(message if type(message) is Message else message_of(message))
                 with lock:
-                    full = add_packet(number, transaction, packet, stream)
+                    full = add_packet(number, transaction, packet, chain)
                 count += 1
                 if full or not (transport.lingers or transaction):
                     self._pace(transport, ship=full)
-        except StreamStopped:
+        except ChainBroken:
             pass
         except BaseException:
             with lock:
-                session.disown(stream)
+                session.disown(chain)
             raise
-        return self._run(transport, session.settle(stream, count)) if stream else count
+        return self._run(transport, session.settle(chain, count)) if chain else count
 
     def _sender(self, queue: QueueLogic) -> tuple[Transport, OpenHandle]:
         transport = self._ready()

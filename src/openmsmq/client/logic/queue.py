@@ -17,7 +17,7 @@ from openmsmq.wire.queue_name import SUFFIX_WORDS
 from .link import GRACE_SECONDS, Link
 from .operations import Operation, Wait, done, messages
 from .packets import PacketBuilder
-from .session import Session, StreamStopped
+from .session import ChainBroken, Session
 
 READS: Final = ("receive", "peek", "receive_admin", "peek_admin")
 READ_BYTES: Final = 1024 * 1024
@@ -170,21 +170,21 @@ class QueueLogic:
         handle = yield from self.opened_to_send()
         session = self.link.session
         session.check(transaction)
-        stream = 0 if transaction else session.new_stream()
+        chain = 0 if transaction else session.new_chain()
         count = 0
         try:
             for packet in packets:
-                full = session.add_packet(handle.number, transaction, packet, stream)
+                full = session.add_packet(handle.number, transaction, packet, chain)
                 count += 1
                 if full:
                     session.close_sends()
                     yield from session.make_room()
-        except StreamStopped:
+        except ChainBroken:
             pass
         except BaseException:
-            session.disown(stream)
+            session.disown(chain)
             raise
-        return (yield from session.settle(stream, count)) if stream else count
+        return (yield from session.settle(chain, count)) if chain else count
 
     def send_and_wait(self, message: Message, transaction: int) -> Operation[str]:
         """Send one message and return its id once it is accepted."""

@@ -44,21 +44,21 @@ _encode_into: Final = msgspec.msgpack.Encoder().encode_into
 class Background(NamedTuple):
     """A request whose answer nobody waits for.
 
-    `owner` is what a refusal belongs to: a transaction, the stream of one call, or 0. A send
-    outside transactions has a stream and so many `messages`. When it is `void`, a refusal before it
+    `owner` is what a refusal belongs to: a transaction, the chain of one call, or 0. A send
+    outside transactions has a chain and so many `messages`. When it is `void`, a refusal before it
     has told that it will be refused as well.
     """
 
     size: int
     owner: int
     answered: Callable[[bool], None] | None
-    stream: int = 0
+    chain: int = 0
     messages: int = 0
     void: bool = False
 
 
-class StreamStopped(Exception):
-    """A message of a stream was refused; the others are not sent."""
+class ChainBroken(Exception):
+    """A message of a chain was refused; the others are not sent."""
 
 
 class Session:
@@ -124,26 +124,26 @@ class Session:
         self._background[request.id] = Background(size, owner, answered)
         self.in_flight += size
 
-    def new_stream(self) -> int:
+    def new_chain(self) -> int:
         """A number for the messages of one call; those of handles are above 0."""
         return -self.next_id()
 
-    def add_packet(self, handle: int, transaction: int, packet: bytes, stream: int = 0) -> bool:
+    def add_packet(self, handle: int, transaction: int, packet: bytes, chain: int = 0) -> bool:
         """Send a packet with others; say whether enough came together for a request.
 
-        Outside transactions the messages of a handle are a stream, if they have no other: nothing
+        Outside transactions the messages of a handle are a chain, if they have no other: nothing
         behind a refused message is accepted.
 
         Raises:
             QueueError: one that was sent before was refused; this one is not sent.
-            StreamStopped: the same for a stream of its own; `settle` tells more.
+            ChainBroken: the same for a chain of its own; `settle` tells more.
         """
         if self._failures:
-            if stream:
-                self._check_stream(stream)
+            if chain:
+                self._check_chain(chain)
             else:
                 self.check(transaction)
-        target = (handle, transaction, stream)
+        target = (handle, transaction, chain)
         if target != self._target:
             self.close_sends()
             self._target = target
@@ -157,20 +157,20 @@ class Session:
         packets = self._packets
         if not packets:
             return
-        handle, transaction, stream = self._target
+        handle, transaction, chain = self._target
         size = self._packet_bytes
         self._packets = []
         self._packet_bytes = 0
-        owner = stream or transaction
+        owner = chain or transaction
         if not owner:
-            stream = handle
-        request = Send(self.next_id(), handle, packets, transaction, stream)
+            chain = handle
+        request = Send(self.next_id(), handle, packets, transaction, chain)
         self._encode(request)
         self._background[request.id] = Background(
             size,
             owner,
             lambda accepted: None if accepted else self.refused.add(handle),
-            stream,
+            chain,
             len(packets),
         )
         self.in_flight += size
@@ -272,17 +272,17 @@ class Session:
     def _refusal(self, background: Background, reply: Failed) -> QueueError:
         """Why a request was refused; of a send also what is refused with it."""
         error = failure(reply)
-        stream = background.stream
-        if not stream:
+        chain = background.chain
+        if not chain:
             return error
         refused = background.messages - reply.accepted
         # The queue manager accepts nothing behind it: what is under way and what was to leave.
         for request, other in self._background.items():
-            if other.stream == stream and request > reply.id:
+            if other.chain == chain and request > reply.id:
                 refused += other.messages
                 self._background[request] = other._replace(void=True)
         handle, transaction, own = self._target
-        if self._packets and not transaction and (own or handle) == stream:
+        if self._packets and not transaction and (own or handle) == chain:
             refused += len(self._packets)
             self._packets = []
             self._packet_bytes = 0
@@ -336,13 +336,13 @@ class Session:
                 del self._failures[index]
                 raise error
 
-    def _check_stream(self, stream: int) -> None:
+    def _check_chain(self, chain: int) -> None:
         for owner, _ in self._failures:
-            if owner == stream:
-                raise StreamStopped
+            if owner == chain:
+                raise ChainBroken
 
-    def settle(self, stream: int, count: int) -> Operation[int]:
-        """Wait until the messages of a stream of its own are accepted; return how many.
+    def settle(self, chain: int, count: int) -> Operation[int]:
+        """Wait until the messages of a chain of its own are accepted; return how many.
 
         Args:
             count: how many were sent.
@@ -352,26 +352,26 @@ class Session:
         """
         self.close_sends()
         try:
-            while any(each.owner == stream for each in self._background.values()):
+            while any(each.owner == chain for each in self._background.values()):
                 yield Wait(0, arrivals=self.arrivals)
         except BaseException:
-            self.disown(stream)
+            self.disown(chain)
             raise
         for index, (owner, error) in enumerate(self._failures):
-            if owner == stream:
+            if owner == chain:
                 del self._failures[index]
                 error.accepted = count - error.refused
                 error.detail += f"; {error.accepted} of {count} messages were accepted"
                 raise error
         return count
 
-    def disown(self, stream: int) -> None:
-        """The call of a stream has ended too early: any other may tell what was refused."""
-        if self._target[2] == stream:
+    def disown(self, chain: int) -> None:
+        """The call of a chain has ended too early: any other may tell what was refused."""
+        if self._target[2] == chain:
             self.close_sends()
-        self._failures = [(0 if owner == stream else owner, e) for owner, e in self._failures]
+        self._failures = [(0 if owner == chain else owner, e) for owner, e in self._failures]
         for request, each in self._background.items():
-            if each.owner == stream:
+            if each.owner == chain:
                 self._background[request] = each._replace(owner=0)
 
     def forget_failures(self, transaction: int) -> None:

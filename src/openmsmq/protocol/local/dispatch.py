@@ -75,8 +75,8 @@ def refuse(session: LocalSession, request: local.Request, error: QueueError | St
     depends = 0
     if isinstance(request, local.Send):
         messages = len(request.packets) - error.accepted
-        # It tells of messages that were accepted, and refusals of a stream come in their order.
-        if error.accepted or request.stream:
+        # It tells of messages that were accepted, and refusals of a chain come in their order.
+        if error.accepted or request.chain:
             depends = session.seen
         descriptor = session.open.get(request.handle)
         queue = descriptor.format_name if descriptor is not None else ""

@@ -122,14 +122,14 @@ def send_with_others(
     manager = session.manager
     transaction = session.transaction(request.transaction)
     try:
-        if request.stream:
-            session.check_stream(request.stream)
+        if request.chain:
+            session.check_chain(request.chain)
         sent = manager.enqueue_many(descriptor, request.packets, transaction)
         if sent.refusal is not None:
             raise sent.refusal
     except QueueError as exc:
-        if request.stream:
-            session.stop_stream(request.stream, exc)
+        if request.chain:
+            session.break_chain(request.chain, exc)
         # The commit may be on its way already; without this message it must not take effect.
         if transaction is not None:
             del session.transactions[request.transaction]

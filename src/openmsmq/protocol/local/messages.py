@@ -102,14 +102,14 @@ class Send(Request, frozen=True, tag=20):
     """Packets built by the client; transaction 0 is none, -1 one transaction for this request.
 
     Without a transaction the packets before the first that is refused are accepted. After that all
-    requests of the same `stream` are refused, as they may follow unseen; 0 is none. A refusal
+    requests of the same `chain` are refused, as they may follow unseen; 0 is none. A refusal
     aborts the transaction, because its commit may follow unseen.
     """
 
     handle: int
     packets: Packets
     transaction: int = 0
-    stream: int = 0
+    chain: int = 0
 
 
 class Receive(Request, frozen=True, tag=21):

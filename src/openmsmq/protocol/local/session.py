@@ -28,7 +28,7 @@ MAX_OPEN: Final = 10_000
 MAX_TRANSACTIONS: Final = 1_000
 MAX_WAITING: Final = 10_000
 MAX_LONG: Final = 100
-MAX_STOPPED: Final = 1_000
+MAX_BROKEN: Final = 1_000
 
 BackupDone = Callable[[dict[str, Any] | StoreError], None]
 
@@ -114,8 +114,8 @@ class LocalSession:
         self.transactions: dict[int, Transaction] = {}
         self.waiting: dict[int, WaitingRead] = {}
         self.long: deque[Long] = deque()
-        # Streams of messages of which one was refused, and why.
-        self._stopped: dict[int, QueueError] = {}
+        # Chains of messages of which one was refused, and why.
+        self._broken: dict[int, QueueError] = {}
         self.closed = False
 
     # Replies
@@ -212,29 +212,29 @@ class LocalSession:
             )
         return found
 
-    # Streams of messages
+    # Chains of messages
 
-    def check_stream(self, stream: int) -> None:
+    def check_chain(self, chain: int) -> None:
         """Refuse messages behind one that was refused.
 
         Raises:
             QueueError: as it was refused.
         """
-        stopped = self._stopped.get(stream)
-        if stopped is not None:
+        broken = self._broken.get(chain)
+        if broken is not None:
             raise QueueError(
-                stopped.code,
-                stopped.detail,
-                cause=stopped.known_cause,
-                remedy=stopped.known_remedy,
+                broken.code,
+                broken.detail,
+                cause=broken.known_cause,
+                remedy=broken.known_remedy,
             )
 
-    def stop_stream(self, stream: int, error: QueueError) -> None:
-        """A message of a stream was refused, so all that follow are."""
+    def break_chain(self, chain: int, error: QueueError) -> None:
+        """A message of a chain was refused, so all that follow are."""
         # The client has long seen the oldest ones.
-        if len(self._stopped) >= MAX_STOPPED:
-            del self._stopped[next(iter(self._stopped))]
-        self._stopped[stream] = error
+        if len(self._broken) >= MAX_BROKEN:
+            del self._broken[next(iter(self._broken))]
+        self._broken[chain] = error
 
     # Whether the client reads its replies
 
