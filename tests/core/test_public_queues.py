@@ -3,14 +3,15 @@
 from uuid import UUID
 
 import pytest
-from tests.core.directory_harness import QM2, Machine, reader, shared_file
+from tests.core.directory_harness import QM1, QM2, Machine, reader, shared_file
 from tests.core.harness import STRANGER, USER, packet, runs_of
 from tests.directory.memory_file import MemoryFile
 
 from openmsmq.core.directory_events import read_directory
 from openmsmq.core.open_queue import QueueAccessType
+from openmsmq.core.packets import packets_of
 from openmsmq.core.permissions import PermissionChange, change_queue_permissions
-from openmsmq.core.queue import QueueRole
+from openmsmq.core.queue import Queue, QueueRole
 from openmsmq.directory.interface import (
     AttributeFilter,
     DirectoryOperationResult,
@@ -24,8 +25,10 @@ from openmsmq.wire.access_rights import QueueRight
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.message_enums import SenderIdType
+from openmsmq.wire.queue_address import public_address
 from openmsmq.wire.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.scalars import GUID_NULL
 from openmsmq.wire.security_descriptor import Acl, SecurityDescriptor
 from openmsmq.wire.security_header import SecurityHeader
 from openmsmq.wire.user_message import UserMessage
@@ -206,6 +209,54 @@ def two_machines() -> tuple[Machine, Machine, MemoryFile]:
     file = shared_file()
     other = Machine(file, name="QM2", identifier=QM2).provision()
     return Machine(file).provision(), other, file
+
+
+def addresses(machine: Machine, queue: Queue) -> list[UUID]:
+    """QueueManagerAddress of the messages in a queue."""
+    packets = packets_of(machine.state, list(queue.lanes))
+    return [UserMessage(packet).queue_manager_address for packet in packets]
+
+
+def test_a_message_to_a_public_queue_carries_its_owner() -> None:
+    machine, other, file = two_machines()
+    identifier = other.qm.create_queue(ORDERS, caller=USER).properties.identifier
+    name = f"PUBLIC={identifier}"
+    message = packet(b"1", destination_queue=public_address(identifier), delivery_mode=1)
+    for restart in (False, True):
+        if restart:
+            # It is on disk: the directory is not asked again.
+            machine.restart()
+            file.online = False
+        descriptor = machine.qm.open_queue(name, SEND, caller=USER)
+        machine.qm.enqueue_many(descriptor, [message, message])
+        transaction = machine.qm.begin(UUID(int=7 + restart))
+        machine.qm.enqueue_many(descriptor, [message], transaction)
+        machine.qm.commit(transaction.identifier)
+    assert addresses(machine, machine.qm.outgoing.find(name)) == [QM2] * 6
+
+
+def test_each_copy_for_several_queues_carries_its_own_owner() -> None:
+    machine, other, _ = two_machines()
+    there = other.qm.create_queue(ORDERS, caller=USER).properties.identifier
+    here = machine.qm.create_queue(r".\here", caller=USER)
+    direct = r"DIRECT=OS:elsewhere\private$\orders"
+    private = rf"PRIVATE={UUID(int=0x55)}\9"
+    names = [f"PUBLIC={there}", direct, f"PUBLIC={here.properties.identifier}", private]
+    descriptor = machine.qm.open_queue(",".join(names), SEND, caller=USER)
+    machine.qm.enqueue_many(descriptor, [packet(b"1")])
+    queues = [machine.qm.outgoing.find(name) for name in (names[0], direct, private)]
+    found = [addresses(machine, queue) for queue in (*queues, here)]
+    assert found == [[QM2], [GUID_NULL], [UUID(int=0x55)], [QM1]]
+
+
+def test_an_acknowledgment_to_a_public_queue_carries_its_owner() -> None:
+    machine, other, _ = two_machines()
+    admin = other.qm.create_queue(ORDERS, caller=USER).properties.identifier
+    machine.qm.create_queue(r".\private$\local", caller=USER)
+    descriptor = machine.qm.open_queue(r".\private$\local", SEND, caller=USER)
+    asking = packet(b"1", admin_queue=public_address(admin), acknowledgments=1)
+    machine.qm.enqueue_many(descriptor, [asking])
+    assert addresses(machine, machine.qm.outgoing.find(f"PUBLIC={admin}")) == [QM2]
 
 
 @pytest.mark.spec("MQDMPR-3.1.7.1.5-16")

@@ -25,7 +25,7 @@ from .expand import expand, read_members
 from .names import find_queue, is_local_name, is_read_only, is_send_only, is_web
 from .open_queue import OpenQueueDescriptor, QueueAccessType, check_sharing
 from .outgoing_queue import OutgoingQueue
-from .public_queues import public_base_priority
+from .public_queues import set_destination
 from .queue import Queue, QueueRole, QueueType
 from .queue_rows import store_queue
 from .state import State
@@ -126,7 +126,7 @@ def _make_outgoing(state: State, name: SingleFormatName) -> Queue:
     properties = QueueObject(identifier=state.guids(), label=str(name))
     properties.create_time = properties.modify_time = int(state.utc)
     if isinstance(name, PublicFormatName):
-        properties.base_priority = public_base_priority(state, name)
+        set_destination(state, name, properties)
     state.last_queue_number += 1
     queue = Queue(
         state.last_queue_number, str(name), QueueRole.OUTGOING, QueueType.SYSTEM, properties

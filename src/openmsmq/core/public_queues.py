@@ -86,8 +86,8 @@ def read_public(state: State, name: PublicFormatName) -> QueueObject | None:
     return found if isinstance(found, QueueObject) else None
 
 
-def public_base_priority(state: State, name: PublicFormatName) -> int:
-    """BasePriority of a public queue on another machine.
+def set_destination(state: State, name: PublicFormatName, properties: QueueObject) -> None:
+    """Take the owner and BasePriority of a public queue on another machine from the directory.
 
     Raises:
         QueueError: the directory does not know the queue, or places it on this machine.
@@ -100,4 +100,5 @@ def public_base_priority(state: State, name: PublicFormatName) -> int:
         )
     if found.queue_manager == state.manager.identifier:
         raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, f"{name} is not hosted here any more")
-    return found.base_priority
+    properties.base_priority = found.base_priority
+    properties.queue_manager = found.queue_manager

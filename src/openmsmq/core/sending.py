@@ -279,7 +279,8 @@ def _stamp_run(
     time_to_reach_queue = min(time_to_reach_queue, state.settings.long_live_time)
     sent_time = int(state.utc)
     expires = expiry(queue, sent_time, time_to_be_received, time_to_reach_queue)
-    stamp = Stamp(head, time_to_reach_queue, state.identity, sent_time, tag)
+    owner = queue.properties.queue_manager
+    stamp = Stamp(head, time_to_reach_queue, state.identity, owner, sent_time, tag)
     for packet in run.packets:
         arrivals.append((stamp.write(packet, ordinal & MAX_ORDINAL), traits, priority, expires))
         ordinal += 1

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from struct import Struct
 from typing import Final
+from uuid import UUID
 
 from openmsmq.wire.base_header import PRIORITY_MASK
+from openmsmq.wire.queue_address import QueueAddressType
 from openmsmq.wire.transaction_header import (
     TRANSACTION_HEADER,
     TRANSACTION_HEADER_SIZE,
@@ -28,6 +30,9 @@ read_life: Final[Callable[[bytes], tuple[int, int, int]]] = Struct("<2xB9xI32xI"
 MAX_ORDINAL: Final = 0xFFFFFFFF
 _SIZE: Final = 8
 _FLAGS: Final = 60
+# UserHeader.Flags.DQ in the second byte of the flags, and its value for PUBLIC names.
+_DQ: Final = 0x1C
+_PUBLIC: Final = int(QueueAddressType.PUBLIC) << 2
 _TH: Final = int(UserHeaderFlags.TH)
 _RECOVERABLE: Final = 1 << DELIVERY_MODE_SHIFT
 _FM: Final = int(TransactionHeaderFlags.FM)
@@ -39,6 +44,7 @@ class Stamp:
 
     Args:
         head: the first message of the run.
+        owner: the queue manager that hosts the destination queue, if it is a public one.
         tag: of the transaction that the messages are sent in; None without one.
     """
 
@@ -49,6 +55,7 @@ class Stamp:
         head: UserMessage,
         time_to_reach_queue: int,
         identity: bytes,
+        owner: UUID,
         sent_time: int,
         tag: int | None,
     ) -> None:
@@ -57,13 +64,24 @@ class Stamp:
         self._growth = len(packet) - len(head.packet)
         self._start = packet[:_SIZE]
         self._between = _LIFE_AND_SOURCE(time_to_reach_queue, identity)
-        self._between += packet[32:52] + _U32.pack(sent_time)
+        self._between += _queue_manager_address(packet, owner) + packet[48:52]
+        self._between += _U32.pack(sent_time)
         self._rest = packet[_FLAGS : head.properties_offset + self._growth]
 
     def write(self, packet: bytes, ordinal: int) -> bytes:
         """A packet of the run with these headers."""
         fixed = _FIXED(self._start, len(packet) + self._growth, self._between, ordinal)
         return b"".join((fixed, self._rest, packet[self._properties_offset :]))
+
+
+def address_to_owner(packet: bytes, owner: UUID) -> bytes:
+    """The packet with the queue manager that hosts its destination, if that is a public queue."""
+    return packet[:32] + _queue_manager_address(packet, owner) + packet[48:]
+
+
+def _queue_manager_address(packet: bytes, owner: UUID) -> bytes:
+    # Of a public queue only the directory knows the owner; other names say it themselves.
+    return owner.bytes_le if packet[_FLAGS + 1] & _DQ == _PUBLIC else packet[32:48]
 
 
 def make_transactional(message: UserMessage, tag: int) -> bytes:

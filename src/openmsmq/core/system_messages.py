@@ -18,6 +18,7 @@ from .names import find_queue
 from .open_queue import QueueAccessType
 from .opening import close_queue, open_queue
 from .quota import EnqueueStatus, check_room
+from .stamping import MAX_ORDINAL, address_to_owner
 from .state import State
 
 Build = Callable[[int], bytes]
@@ -54,7 +55,7 @@ def send_system_message(
             note_drop(state, what, queue.path, about.packet, "the queue is transactional")
             return False
         ordinal = state.ordinals.take(1, state.outbox) + 1
-        packet = build(ordinal & 0xFFFFFFFF)
+        packet = address_to_owner(build(ordinal & MAX_ORDINAL), queue.properties.queue_manager)
         if check_room(state, queue, len(packet)) is not EnqueueStatus.OK:
             note_drop(state, what, queue.path, about.packet, OVER_QUOTA)
             return False

@@ -4,6 +4,7 @@ from uuid import UUID
 
 import pytest
 from tests.directory.memory_file import directory_of
+from tests.protocol.binary.ordered_traffic import traffic
 from tests.protocol.binary.outgoing_state import history, state
 from tests.protocol.binary.pair import ORDERS, TO_B, pair
 
@@ -11,7 +12,7 @@ from openmsmq.core.creation import drop_unused_outgoing
 from openmsmq.directory.objects import Enterprise, QueueManagerObject, QueueObject
 from openmsmq.protocol.binary.destinations import Destination, find_destination, is_binary
 from openmsmq.wire.format_name import parse_format_name
-from openmsmq.wire.queue_address import direct_address
+from openmsmq.wire.queue_address import direct_address, public_address
 from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
 from openmsmq.wire.scalars import GUID_NULL
 
@@ -56,6 +57,25 @@ def test_a_public_name_is_looked_up_in_the_directory() -> None:
     a.qm.state.directory = directory_of(enterprise, machine, queue)[0]
     a.qm.state.local.directory_integrated = True
     assert find_destination(a.qm.state, name) == Destination("b.example", b.guid)
+
+
+@pytest.mark.spec("MQQB-3.1.7.4-02", "MQQB-3.1.5.8.5-01")
+def test_a_message_to_a_public_queue_leaves_with_the_owner_of_the_queue() -> None:
+    network, a, b = pair()
+    machines = [
+        QueueManagerObject(identifier=node.guid, computer_name=node.name) for node in (a, b)
+    ]
+    directory = directory_of(Enterprise(UUID(int=0xE), "corp"), *machines)[0]
+    for node in (a, b):
+        node.qm.state.directory = directory
+        node.qm.state.local.directory_integrated = True
+    identifier = b.create("public", transactional=True).properties.identifier
+    name = f"PUBLIC={identifier}"
+    a.send(name, b"1", b"2", tx=True, destination_queue=public_address(identifier))
+    network.advance(2)
+    assert b.bodies("public") == [b"1", b"2"]
+    assert [message.queue_manager_address for message in traffic(network, "B")] == [b.guid] * 2
+    assert a.outgoing(name).count == 0
 
 
 @pytest.mark.spec("MQQB-6-04")
