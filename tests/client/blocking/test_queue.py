@@ -206,6 +206,13 @@ def test_express_messages_are_accepted_up_to_the_first_refused_one(
     assert len(numbers(full)) == 1
 
 
+def test_a_recoverable_message_that_does_not_fit_is_refused_alone(full: Queue) -> None:
+    with pytest.raises(openmsmq.QueueError) as caught:
+        full.send(Message(bytes(100_000), delivery="recoverable"))
+    assert (caught.value.accepted, caught.value.refused) == (0, 1)
+    full.send("small")
+
+
 def test_a_transaction_is_accepted_whole_or_not_at_all(msmq: QueueManager) -> None:
     queue = msmq.create_queue(r".\private$\whole", quota=64, transactional=True)
     with pytest.raises(openmsmq.QueueError) as caught:

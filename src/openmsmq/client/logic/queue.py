@@ -15,7 +15,7 @@ from openmsmq.wire.queue_address_names import address_of
 from openmsmq.wire.queue_name import SUFFIX_WORDS
 
 from .link import GRACE_SECONDS, Link
-from .operations import Operation, Wait, done, messages
+from .operations import Operation, Wait, done, failure, messages
 from .packets import PacketBuilder
 from .session import ChainBroken, Session
 
@@ -197,6 +197,9 @@ class QueueLogic:
         reply = yield Wait(request.id)
         if isinstance(reply, local.Failed):
             session.refused.add(handle.number)
+            error = failure(reply)
+            error.refused = 1
+            raise error
         return self.link.message_id(done(reply))
 
     # Reading
