@@ -420,7 +420,7 @@ def test_lines_that_fit_are_sent_and_counted(
     again = manager.run("send", queue, "--lines", str(lines), "--json", *options)
     assert again.code == 1
     assert again.object == {
-        "destination": queue,
+        "destination": manager.run("queue", "show", queue, "--json").object["format_name"],
         "sent": 6,
         "bytes": 60_000,
         "transactional": False,

@@ -176,7 +176,7 @@ def send(
         except QueueError as exc:
             # Those who go on from there need to know how many were accepted.
             if as_json and exc.accepted:
-                print_json(batch.sent(destination, exc.accepted, transactional=transactional))
+                print_json(batch.sent(exc.accepted, transactional=transactional))
             raise
     if as_json:
         print_json(sent)
@@ -212,12 +212,14 @@ class Batch:
         self._copies = copies
         self._update = update
         self._sizes = array("Q")
+        self._destination = ""
 
     def send(
         self, manager: "QueueManager", destination: str, *, transactional: bool
     ) -> dict[str, Any]:
         """Send all, and tell what was sent once it is accepted."""
         with manager.open_queue(destination, "send") as queue:
+            self._destination = queue.format_name
             try:
                 queue.send_many(self._messages(), transaction="single" if transactional else None)
             except (ValueError, TypeError) as exc:
@@ -227,12 +229,12 @@ class Batch:
                     cause="The value of an option does not fit into a message.",
                     remedy="Check the options against `openmsmq send --help`.",
                 ) from exc
-            return self.sent(queue.format_name, len(self._sizes), transactional=transactional)
+            return self.sent(len(self._sizes), transactional=transactional)
 
-    def sent(self, destination: str, count: int, *, transactional: bool) -> dict[str, Any]:
+    def sent(self, count: int, *, transactional: bool) -> dict[str, Any]:
         """What is told of the first messages, which were accepted."""
         return {
-            "destination": destination,
+            "destination": self._destination,
             "sent": count,
             "bytes": sum(self._sizes[:count]),
             "transactional": transactional,
