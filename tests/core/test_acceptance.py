@@ -3,6 +3,7 @@
 import pytest
 from tests.core.harness import SEND, USER, Harness, packet, refused, runs_of
 
+from openmsmq.core.delivery import deliver
 from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.message_enums import SenderIdType
 from openmsmq.wire.queue_enums import QueuePrivacyLevel
@@ -46,7 +47,7 @@ def test_a_message_from_another_machine_is_encrypted_if_its_body_is(
 ) -> None:
     queue = harness.create(SECRET, privacy_level=level)
     messages = [UserMessage(each) for each in (CLEAR, LABELLED)]
-    assert harness.qm.incoming.deliver(queue, runs_of(*messages)).classes == [expected] * 2
+    assert deliver(harness.qm.state, queue, runs_of(*messages)).classes == [expected] * 2
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_a_message_from_another_machine_is_encrypted_if_its_body_is(
 )
 def test_an_encrypted_body_cannot_be_read_here(harness: Harness, level: QueuePrivacyLevel) -> None:
     queue = harness.create(SECRET, privacy_level=level)
-    delivered = harness.qm.incoming.deliver(queue, runs_of(UserMessage(ENCRYPTED)))
+    delivered = deliver(harness.qm.state, queue, runs_of(UserMessage(ENCRYPTED)))
     assert delivered.classes == [REFUSED]
     with refused("MQ_ERROR_ENCRYPTION_PROVIDER_NOT_SUPPORTED"):
         harness.qm.enqueue_many(harness.open(SEND, SECRET), [ENCRYPTED])

@@ -14,6 +14,7 @@ from tests.core.harness import (
 )
 
 from openmsmq.core.acknowledgments import acknowledge
+from openmsmq.core.delivery import deliver
 from openmsmq.core.packets import packet_of
 from openmsmq.core.state import Settings
 from openmsmq.wire.message_class import MessageClass
@@ -86,7 +87,7 @@ def test_a_sender_hears_of_what_it_asked_for(
     assert classes(admin) == expired
     admin.drain(ADMIN)
     queue = admin.create(r".\private$\t", transactional=True)
-    admin.qm.incoming.deliver(queue, runs_of(UserMessage(packet(b"3", **properties))))
+    deliver(admin.qm.state, queue, runs_of(UserMessage(packet(b"3", **properties))))
     assert classes(admin) == refused
 
 

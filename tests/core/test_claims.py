@@ -4,9 +4,11 @@ import pytest
 from tests.core.forgery import SRMP, forge, forged
 from tests.core.harness import ORDERS, SEND, USER, Harness, packet, refused, runs_of
 
-from openmsmq.core.claims import Origin, clear_authentication, drop_claims
+from openmsmq.core.claims import clear_authentication, drop_claims
+from openmsmq.core.delivery import deliver
 from openmsmq.core.packets import packet_of
 from openmsmq.core.tables import Table
+from openmsmq.core.transports import Transport
 from openmsmq.wire.base_header import BaseHeaderFlags
 from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.message_enums import SenderIdType
@@ -72,11 +74,12 @@ def test_nor_by_staging(harness: Harness) -> None:
 
 def test_another_queue_manager_cannot_vouch_for_a_signature(harness: Harness) -> None:
     queue = harness.create(SIGNED, authentication=True)
-    incoming = harness.qm.incoming
-    delivered = incoming.deliver(queue, split_runs([forged(b"1"), forged(b"2")]))
+    delivered = deliver(harness.qm.state, queue, split_runs([forged(b"1"), forged(b"2")]))
     assert delivered.classes == [MessageClass.NACK_BAD_SIGNATURE] * 2
-    incoming.deliver(harness.qm.find_queue(ORDERS), split_runs([forged(b"1"), forged(b"2")]))
-    incoming.enqueue_message(harness.qm.find_queue(ORDERS), UserMessage(forged(b"3")))
+    deliver(
+        harness.qm.state, harness.qm.find_queue(ORDERS), split_runs([forged(b"1"), forged(b"2")])
+    )
+    harness.qm.incoming.enqueue_message(harness.qm.find_queue(ORDERS), UserMessage(forged(b"3")))
     assert flags_in(harness) == [0, 0, 0]
 
 
@@ -86,20 +89,20 @@ def test_each_bit_is_cleared_and_no_other(bits: int) -> None:
     clear = packet(security_header=SecurityHeader(others, security_id=USER.sid.serialize()))
     at = UserMessage(clear).security_offset
     claiming = clear[:at] + (others | bits).to_bytes(2, "little") + clear[at + 2 :]
-    for origin in Origin:
+    for transport in Transport:
         runs = split_runs([claiming, claiming])
-        drop_claims(runs, origin)
+        drop_claims(runs, transport)
         assert [run.packets for run in runs] == [[clear, clear]]
         assert runs[0].head.packet == clear
     assert clear_authentication(claiming) == clear
 
 
-@pytest.mark.parametrize("origin", Origin)
-def test_packets_that_claim_nothing_stay_the_same_objects(origin: Origin) -> None:
+@pytest.mark.parametrize("transport", [Transport.LOCAL, Transport.BINARY])
+def test_packets_that_claim_nothing_stay_the_same_objects(transport: Transport) -> None:
     header = SecurityHeader(SecurityHeaderFlags.EB | SenderIdType.SID, USER.sid.serialize(), b"key")
     packets = [packet(), packet(security_header=SENDER), packet(security_header=header)]
     runs = split_runs(packets)
-    drop_claims(runs, origin)
+    drop_claims(runs, transport)
     assert [run.packets[0] for run in runs] == packets
     assert all(run.packets[0] is each for run, each in zip(runs, packets, strict=True))
     assert clear_authentication(packets[1]) is packets[1]
@@ -108,10 +111,10 @@ def test_packets_that_claim_nothing_stay_the_same_objects(origin: Origin) -> Non
 # Other fields
 
 
-@pytest.mark.parametrize("origin", Origin)
-def test_a_message_that_did_not_come_over_http_does_not_say_so(origin: Origin) -> None:
+@pytest.mark.parametrize("transport", [Transport.LOCAL, Transport.BINARY])
+def test_a_message_that_did_not_come_over_http_does_not_say_so(transport: Transport) -> None:
     runs = split_runs([forged(b"", security_header=SENDER, srmp_headers=SRMP)])
-    drop_claims(runs, origin)
+    drop_claims(runs, transport)
     message = runs[0].head
     assert (message.srmp_envelope_header, message.compound_message_header) == (None, None)
     assert (message.body, message.authentication_level) == (b"inner", 0)
@@ -121,7 +124,7 @@ def test_a_message_that_did_not_come_over_http_does_not_say_so(origin: Origin) -
 def test_a_message_that_was_just_sent_has_passed_no_router(harness: Harness) -> None:
     harness.qm.enqueue_many(harness.open(SEND), [packet(routing_count=29)])
     queue = harness.qm.find_queue(ORDERS)
-    harness.qm.incoming.deliver(queue, runs_of(UserMessage(packet(routing_count=3))))
+    deliver(harness.qm.state, queue, runs_of(UserMessage(packet(routing_count=3))))
     assert [
         UserMessage(packet_of(harness.qm.state, each)).routing_count for each in queue.lanes
     ] == [0, 3]

@@ -16,6 +16,7 @@ from tests.core.harness import (
     runs_of,
 )
 
+from openmsmq.core.delivery import deliver
 from openmsmq.core.events import MessagesDeleted, ReadSatisfied
 from openmsmq.core.reading import Read
 from openmsmq.wire.message_class import MessageClass
@@ -219,7 +220,7 @@ def test_what_came_from_elsewhere_is_not_journaled_here(harness: Harness) -> Non
         )
         for _ in range(2)
     ]
-    harness.qm.incoming.deliver(queue, runs_of(*messages))
+    deliver(harness.qm.state, queue, runs_of(*messages))
     harness.qm.dequeue_many(harness.open(RECEIVE, PAY))
     harness.qm.purge(harness.open(RECEIVE, PAY))
     assert harness.contents(JOURNAL) == harness.contents(DEADXACT) == []

@@ -1,5 +1,6 @@
 """What finds no place is told of; where acknowledgments may go is limited."""
 
+from functools import partial
 from uuid import UUID
 
 import pytest
@@ -14,8 +15,8 @@ from tests.core.harness import (
     runs_of,
 )
 
+from openmsmq.core.delivery import MAX_ADDRESSES, MAX_PER_ADDRESS, deliver, learn_address
 from openmsmq.core.events import MessageDropped, QueueDeleted
-from openmsmq.core.incoming import MAX_ADDRESSES, MAX_PER_ADDRESS
 from openmsmq.core.state import Settings
 from openmsmq.wire.message_enums import Acknowledgment
 from openmsmq.wire.queue_address import direct_address, public_address
@@ -41,8 +42,8 @@ def acknowledged(name: str, body: bytes = b"body") -> UserMessage:
     )
 
 
-def deliver(harness: Harness, *messages: UserMessage) -> None:
-    harness.qm.incoming.deliver(harness.qm.find_queue(ORDERS), runs_of(*messages))
+def bring(harness: Harness, *messages: UserMessage) -> None:
+    deliver(harness.qm.state, harness.qm.find_queue(ORDERS), runs_of(*messages))
 
 
 def destinations(harness: Harness) -> list[str]:
@@ -79,7 +80,7 @@ def test_a_refused_message_and_its_dead_letter_are_told_of(harness: Harness) -> 
     state = harness.qm.state
     queue = harness.qm.find_queue(ORDERS)
     queue.properties.quota = state.deadletter.properties.quota = 0
-    deliver(harness, UserMessage(packet(b"1", negative_journaling=True)))
+    bring(harness, UserMessage(packet(b"1", negative_journaling=True)))
     assert drops(harness) == [
         ("message", r"private$\orders", "NACK_Q_EXCEED_QUOTA"),
         ("dead letter", state.deadletter.path, "over the quota"),
@@ -99,7 +100,7 @@ def test_an_acknowledgment_that_no_queue_takes_is_told_of(
 ) -> None:
     harness.create(PAY, transactional=True)
     harness.create(r".\private$\full", quota=0)
-    deliver(harness, acknowledged(name))
+    bring(harness, acknowledged(name))
     ((what, queue, why),) = drops(harness)
     assert what == "acknowledgment"
     assert queue.endswith(name.rpartition("\\")[2])
@@ -109,12 +110,12 @@ def test_an_acknowledgment_that_no_queue_takes_is_told_of(
 def test_peers_cannot_make_more_outgoing_queues_than_there_may_be() -> None:
     harness = Harness(settings=Settings(max_outgoing_queues=3))
     harness.create()
-    deliver(harness, *(acknowledged(rf"TCP:10.9.9.{each}\private$\a") for each in range(5)))
+    bring(harness, *(acknowledged(rf"TCP:10.9.9.{each}\private$\a") for each in range(5)))
     assert len(destinations(harness)) == 3
     assert [why for _, _, why in drops(harness)] == ["too many outgoing queues"] * 2
     # What has its outgoing queue already, or needs none, goes on.
-    deliver(harness, acknowledged(r"TCP:10.9.9.0\private$\a"))
-    deliver(harness, acknowledged(r"OS:qm\private$\orders"))
+    bring(harness, acknowledged(r"TCP:10.9.9.0\private$\a"))
+    bring(harness, acknowledged(r"OS:qm\private$\orders"))
     assert drops(harness) == []
     assert harness.qm.find_queue(ORDERS).count == 8
     # So do applications.
@@ -126,11 +127,11 @@ def test_outgoing_queues_that_are_not_used_make_room(harness: Harness) -> None:
     harness.settings.max_outgoing_queues = 2
     kept = harness.send(b"1", name=r"DIRECT=TCP:10.9.9.1\private$\a").messages
     unused = harness.open(SEND, r"DIRECT=TCP:10.9.9.2\private$\a")
-    deliver(harness, acknowledged(r"TCP:10.9.9.3\private$\a"))
+    bring(harness, acknowledged(r"TCP:10.9.9.3\private$\a"))
     assert [what for what, _, _ in drops(harness)] == ["acknowledgment"]
     queue = unused.queue
     harness.qm.close_queue(unused)
-    deliver(harness, acknowledged(r"TCP:10.9.9.3\private$\a"))
+    bring(harness, acknowledged(r"TCP:10.9.9.3\private$\a"))
     assert drops(harness) == []
     assert [event.queue for event in harness.take_events(QueueDeleted)] == [queue]
     names = {r"DIRECT=TCP:10.9.9.1\private$\a", r"DIRECT=TCP:10.9.9.3\private$\a"}
@@ -146,12 +147,12 @@ def test_a_paused_outgoing_queue_is_not_forgotten(harness: Harness) -> None:
     queue = harness.qm.outgoing.queues[0]
     harness.qm.outgoing.pause(queue, caller=ADMINISTRATOR)
     harness.qm.close_queue(descriptor)
-    deliver(harness, acknowledged(r"TCP:10.9.9.3\private$\a"))
+    bring(harness, acknowledged(r"TCP:10.9.9.3\private$\a"))
     assert harness.qm.outgoing.queues == [queue]
 
 
 def test_one_address_stands_for_few_queue_managers(harness: Harness) -> None:
-    learn = harness.qm.incoming.learn_address
+    learn = partial(learn_address, harness.qm.state)
     for number in range(MAX_PER_ADDRESS + 5):
         learn(UUID(int=number + 1), "10.0.0.1")
     learn(UUID(int=1000), "10.0.0.2")
@@ -166,7 +167,7 @@ def test_one_address_stands_for_few_queue_managers(harness: Harness) -> None:
 
 
 def test_the_addresses_of_the_latest_queue_managers_are_known(harness: Harness) -> None:
-    learn = harness.qm.incoming.learn_address
+    learn = partial(learn_address, harness.qm.state)
     for number in range(MAX_ADDRESSES + 1):
         learn(UUID(int=number + 1), f"10.{number >> 8}.{number & 255}.1")
     known = harness.qm.state.addresses
@@ -184,7 +185,7 @@ def test_a_queue_that_an_acknowledgment_cannot_name_is_told_of(harness: Harness)
         )
     )
     harness.settings.max_outgoing_queues = 0
-    deliver(harness, message)
+    bring(harness, message)
     ((what, queue, _),) = drops(harness)
     assert (what, queue) == ("acknowledgment", f"PUBLIC={UUID(int=9)}")
     with refused("MQ_ERROR_QUEUE_NOT_FOUND"):

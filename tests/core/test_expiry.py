@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from tests.core.harness import ORDERS, RECEIVE, START_UTC, Harness, packet, runs_of
 
+from openmsmq.core.delivery import deliver
 from openmsmq.core.events import MessagesDeleted, ReadSatisfied
 from openmsmq.core.message import NEVER
 from openmsmq.core.packets import packet_of
@@ -59,9 +60,9 @@ def test_a_message_expires_when_its_time_is_over(harness: Harness) -> None:
 def test_the_time_counts_from_the_sent_time(harness: Harness) -> None:
     queue = harness.qm.find_queue(ORDERS)
     late = UserMessage(packet(b"late", sent_time=int(START_UTC) - 8, time_to_be_received=10))
-    harness.qm.incoming.deliver(queue, runs_of(late))
+    deliver(harness.qm.state, queue, runs_of(late))
     over = UserMessage(packet(b"over", sent_time=int(START_UTC) - 11, time_to_be_received=10))
-    harness.qm.incoming.deliver(queue, runs_of(over))
+    deliver(harness.qm.state, queue, runs_of(over))
     assert harness.contents() == [b"late"]
     harness.advance(2)
     assert harness.contents() == []

@@ -7,6 +7,7 @@ from tests.core.directory_harness import QM1, QM2, Machine, reader, shared_file
 from tests.core.harness import STRANGER, USER, packet, runs_of
 from tests.directory.memory_file import MemoryFile
 
+from openmsmq.core.delivery import deliver
 from openmsmq.core.directory_events import read_directory
 from openmsmq.core.open_queue import QueueAccessType
 from openmsmq.core.packets import packets_of
@@ -316,7 +317,7 @@ def test_the_directory_says_who_may_send_to_a_public_queue() -> None:
     def delivered() -> MessageClass:
         sender = SecurityHeader(int(SenderIdType.SID), STRANGER.sid.serialize())
         message = UserMessage(packet(source_queue_manager=QM2, security_header=sender))
-        return machine.qm.incoming.deliver(queue, runs_of(message)).classes[0]
+        return deliver(machine.qm.state, queue, runs_of(message)).classes[0]
 
     assert delivered() is MessageClass.ACK_REACH_QUEUE
     # Somebody else takes the right away, where the queue manager does not see it.

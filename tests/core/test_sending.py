@@ -18,6 +18,7 @@ from tests.core.harness import (
     runs_of,
 )
 
+from openmsmq.core.delivery import deliver
 from openmsmq.core.events import ReadSatisfied
 from openmsmq.core.message import PositionState
 from openmsmq.core.packets import packet_of
@@ -75,7 +76,7 @@ def test_messages_have_identifiers_that_never_repeat(harness: Harness) -> None:
 @SPEC("MQDMPR-3.1.1.12-28")
 def test_the_source_of_a_message_from_elsewhere_is_kept(harness: Harness) -> None:
     message = UserMessage(packet(source_queue_manager=OTHER_GUID, message_id=7))
-    harness.qm.incoming.deliver(harness.qm.find_queue(ORDERS), runs_of(message))
+    deliver(harness.qm.state, harness.qm.find_queue(ORDERS), runs_of(message))
     (stored,) = harness.qm.find_queue(ORDERS).lanes
     assert stored.packet == message.packet
     harness.send(b"own", source_queue_manager=OTHER_GUID, message_id=7, priority=0)

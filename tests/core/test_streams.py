@@ -7,7 +7,14 @@ from tests.core.directory_harness import QM1, Machine, shared_file
 from tests.core.harness import USER, Harness
 
 from openmsmq.core.queue import Queue
-from openmsmq.core.streams import TOO_MANY, TOO_MANY_OF_ADDRESS
+from openmsmq.core.streams import (
+    TOO_MANY,
+    TOO_MANY_OF_ADDRESS,
+    add_stream,
+    find_stream,
+    forget_stream,
+    store_stream,
+)
 from openmsmq.core.tables import Table
 from openmsmq.core.transfer_info import NEVER_LATE, IncomingTransactionalTransferInfo
 
@@ -33,9 +40,9 @@ def begin(
     """The first message of a stream is accepted, if there is room for the stream."""
     stream = stream_of(queue, number, address)
     stream.accept(1, 1, late_after, harness.utc)
-    reason = harness.qm.incoming.add_stream(queue, stream)
+    reason = add_stream(harness.qm.state, queue, stream)
     if reason is None:
-        harness.qm.incoming.store_stream(stream)
+        store_stream(harness.qm.state, stream)
     return reason
 
 
@@ -73,7 +80,7 @@ def test_a_forgotten_stream_makes_room(harness: Harness, pay: Queue) -> None:
     harness.settings.max_streams_per_address = 2
     begin(harness, pay, 1)
     begin(harness, pay, 2)
-    harness.qm.incoming.forget_stream(pay.incoming[stream_of(pay, 1).key])
+    forget_stream(harness.qm.state, pay.incoming[stream_of(pay, 1).key])
     assert begin(harness, pay, 3) is None
     assert senders(harness) == {2, 3}
 
@@ -86,14 +93,14 @@ def test_a_stream_outlives_its_queue_and_goes_on_with_the_next_of_its_name(
     begin(harness, pay, 2)
     (known, _) = pay.incoming.values()
     known.accept(7, 5, NEVER_LATE, harness.utc)
-    harness.qm.incoming.store_stream(known)
+    store_stream(harness.qm.state, known)
     harness.qm.delete_queue(pay, caller=USER)
     assert pay.incoming == {}
     harness.restart()
     pay = harness.create(PAY, transactional=True)
     # Only when somebody asks: names that nobody uses stay where they are.
     assert pay.incoming == {}
-    found = harness.qm.incoming.find_stream(pay, stream_of(pay, 1))
+    found = find_stream(harness.qm.state, pay, stream_of(pay, 1))
     assert (found.sequence_identifier, found.sequence_number) == (7, 5)
     assert senders(harness) == {1}
     harness.restart()
@@ -116,7 +123,7 @@ def test_streams_without_a_queue_make_room_the_longest_unused_first(
     harness.advance(1)
     (first, *_) = harness.qm.state.abandoned_streams
     first.reject(harness.utc)
-    harness.qm.incoming.store_stream(first)
+    store_stream(harness.qm.state, first)
     harness.restart()
     nowhere = harness.qm.state.abandoned_streams
     pay = harness.create(PAY, transactional=True)
@@ -148,8 +155,8 @@ def test_a_stream_of_version_0_1_0_gets_the_name_that_its_sender_uses(path: str)
     machine = Machine(shared_file()).provision()
     queue = machine.qm.create_queue(path, caller=USER, transactional=True)
     stream = IncomingTransactionalTransferInfo(queue.number, queue.path, UUID(int=1), 5, 1)
-    machine.qm.incoming.add_stream(queue, stream)
-    machine.qm.incoming.store_stream(stream)
+    add_stream(machine.qm.state, queue, stream)
+    store_stream(machine.qm.state, stream)
     number = queue.properties.private_queue_number
     names = {PAY: f"PRIVATE={QM1}\\{number:x}", r".\pay": f"PUBLIC={queue.properties.identifier}"}
     for _ in range(2):

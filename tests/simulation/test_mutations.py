@@ -12,11 +12,13 @@ from openmsmq.core.message_history import MessageIDHistory
 from openmsmq.core.outgoing import Outgoing
 from openmsmq.core.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.reception import Reception
 from openmsmq.core.state import State
 from openmsmq.core.streams import forget_stream
 from openmsmq.core.tables import Table
+from openmsmq.core.transfer_info import ORDER_RULES
+from openmsmq.core.transports import Transport
 from openmsmq.engine.gate import Gate
-from openmsmq.protocol.binary import receiving
 from openmsmq.protocol.binary.events import MessagesAcknowledged
 from openmsmq.protocol.binary.sending import Sender
 from openmsmq.protocol.binary.transfer import OutgoingMessagePosition
@@ -71,11 +73,11 @@ def forget_sequences_of_deleted_queues(patch: Patch) -> None:
 
 
 def refuse_without_the_sequence(patch: Patch) -> None:
-    def refuse(self: Any, message: Any, message_class: MessageClass) -> None:
+    def refuse(self: Any, message: Any, _place: Any, message_class: MessageClass) -> None:
         self._learn_address(message)
         self._reject(message, message_class)
 
-    patch.setattr(receiving._Read, "_refuse_transactional", refuse)
+    patch.setattr(Reception, "_refuse_transactional", refuse)
 
 
 def forget_outgoing_sequences(patch: Patch) -> None:
@@ -139,11 +141,10 @@ def renumber_on_resend(patch: Patch) -> None:
 
 
 def ignore_previous_number(patch: Patch) -> None:
-    def is_next(stream: Any, sequence: int, message: Any) -> bool:
-        number = stream.sequence_identifier, stream.sequence_number
-        return (sequence, message.tx_sequence_number) > number
+    def follows(stream: Any, sequence: int, number: int, _previous: int) -> bool:
+        return (sequence, number) > (stream.sequence_identifier, stream.sequence_number)
 
-    patch.setattr(receiving, "_is_next", is_next)
+    patch.setitem(ORDER_RULES, Transport.BINARY, follows)
 
 
 def shift_recoverable_mask(patch: Patch) -> None:

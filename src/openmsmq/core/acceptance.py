@@ -6,8 +6,8 @@ from openmsmq.wire.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.user_message import UserMessage
 
-from .claims import Origin
 from .queue import Queue
+from .transports import Transport
 
 _CODES = {
     MessageClass.NACK_NOT_TRANSACTIONAL_Q: Hresult.MQ_ERROR_TRANSACTION_USAGE,
@@ -24,7 +24,7 @@ _REASONS = {
 
 
 def refusal(
-    queue: Queue, message: UserMessage, origin: Origin, *, transactional: bool
+    queue: Queue, message: UserMessage, transport: Transport, *, transactional: bool
 ) -> MessageClass | None:
     """Why the queue does not take the message, as the class of a negative acknowledgment."""
     properties = queue.properties
@@ -41,7 +41,7 @@ def refusal(
     if privacy is not QueuePrivacyLevel.OPTIONAL:
         # PrivacyLevel asks for encryption in transfer. The body of a local message does not
         # travel; one that came in the clear was not encrypted, whatever level it names.
-        private = origin is Origin.LOCAL and message.privacy_level != 0
+        private = transport is Transport.LOCAL and message.privacy_level != 0
         if private != (privacy is QueuePrivacyLevel.BODY):
             return MessageClass.NACK_BAD_ENCRYPTION
     return None
@@ -53,6 +53,6 @@ def check_acceptance(queue: Queue, message: UserMessage, *, transactional: bool)
     Raises:
         QueueError: with the reason.
     """
-    reason = refusal(queue, message, Origin.LOCAL, transactional=transactional)
+    reason = refusal(queue, message, Transport.LOCAL, transactional=transactional)
     if reason is not None:
         raise QueueError(_CODES[reason], f"{queue.path}: {_REASONS[reason]}")

@@ -6,7 +6,6 @@ clears them before anything else looks at a message.
 """
 
 from collections.abc import Iterable
-from enum import Enum, auto
 from typing import Final
 
 from openmsmq.wire.base_header import BaseHeaderFlags
@@ -16,13 +15,7 @@ from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_patch import patch, patch_authentication, without_srmp_headers
 from openmsmq.wire.user_message_run import UserMessageRun
 
-
-class Origin(Enum):
-    """Where messages come from."""
-
-    LOCAL = auto()
-    BINARY = auto()
-
+from .transports import Transport
 
 _AU_AND_AS: Final = AUTHENTICATION_MASK | int(SecurityHeaderFlags.AU)
 _SESSION_HEADER: Final = int(BaseHeaderFlags.SH)
@@ -31,11 +24,11 @@ _SECURED: Final = int(UserHeaderFlags.SH)
 _RC: Final = ROUTING_COUNT_MASK
 
 
-def drop_claims(runs: Iterable[UserMessageRun], origin: Origin) -> None:
+def drop_claims(runs: Iterable[UserMessageRun], transport: Transport) -> None:
     """Clear what only this queue manager may say in packets that come from elsewhere."""
     # [MS-MQRR] 2.2.5.1.1: only a message that came over HTTP has AH. [MS-MQQB] 3.1.5.8.2: routers
     # count RC up, so that it starts at 0 where a message is sent.
-    user_flags = _AH | _RC if origin is Origin.LOCAL else _AH
+    user_flags = _AH | _RC if transport is Transport.LOCAL else _AH
     for run in runs:
         head = run.head
         flags = head.flags

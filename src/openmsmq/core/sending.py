@@ -17,7 +17,7 @@ from openmsmq.wire.user_message_run import UserMessageRun, split_runs
 
 from .acceptance import check_acceptance
 from .arrivals import Arrival, expiry, insert, insert_pending, traits_of
-from .claims import Origin, drop_claims
+from .claims import drop_claims
 from .expiry import expire_now
 from .fanout import copies_for
 from .message import RECOVERABLE, TRANSACTIONAL
@@ -27,6 +27,7 @@ from .queue import Queue
 from .quota import EnqueueStatus, check_room, no_room
 from .stamping import MAX_ORDINAL, Stamp, read_life
 from .transactions import OperationType, Transaction
+from .transports import Transport
 
 if TYPE_CHECKING:
     from openmsmq.security.caller import Caller
@@ -106,7 +107,7 @@ def check_packets(packets: Sequence[bytes]) -> list[UserMessageRun]:
         if exc.field == _LABEL_FIELD:
             code = Hresult.MQ_ERROR_LABEL_TOO_LONG
         raise QueueError(code, str(exc)) from exc
-    drop_claims(runs, Origin.LOCAL)
+    drop_claims(runs, Transport.LOCAL)
     return runs
 
 

@@ -1,9 +1,14 @@
 """Streams of transactional messages from other queue managers ([MS-MQDMPR] 3.1.1.5)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from struct import Struct
 from typing import Final, Self
 from uuid import UUID
+
+from openmsmq.wire.user_message import UserMessage
+
+from .transports import Transport
 
 _KEY: Final = Struct("<I")
 _VALUE: Final = Struct("<QIdIHI")
@@ -88,3 +93,29 @@ class IncomingTransactionalTransferInfo:
         """The last message of the stream was rejected, for now."""
         self.last_access_time = utc
         self.reject_count += 1
+
+
+def is_next(
+    stream: IncomingTransactionalTransferInfo,
+    sequence: int,
+    message: UserMessage,
+    transport: Transport,
+) -> bool:
+    """Whether a transactional message is the next of its stream, by the rule of its transport."""
+    number = message.tx_sequence_number
+    return ORDER_RULES[transport](stream, sequence, number, message.previous_tx_sequence_number)
+
+
+def _follows_in_session(
+    stream: IncomingTransactionalTransferInfo, sequence: int, number: int, previous: int
+) -> bool:
+    """[MS-MQQB] 3.1.5.8.6."""
+    if sequence == stream.sequence_identifier:
+        # [MS-MQQB] 3.1.1.3.1: 0 stands for no sequence, so that no message is of it.
+        return sequence > 0 and number > stream.sequence_number >= previous
+    return sequence > stream.sequence_identifier and previous == 0 and number > 0
+
+
+OrderRule = Callable[[IncomingTransactionalTransferInfo, int, int, int], bool]
+ORDER_RULES: Final[dict[Transport, OrderRule]] = {Transport.BINARY: _follows_in_session}
+"""By transport: sequence, number and previous number of a message that is accepted."""

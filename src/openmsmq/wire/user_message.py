@@ -211,6 +211,21 @@ class UserMessage:
     # UserHeader
 
     @property
+    def source(self) -> bytes:
+        """SourceQueueManager as it stands in the packet."""
+        return self.packet[16:32]
+
+    @property
+    def target(self) -> bytes:
+        """QueueManagerAddress as it stands in the packet."""
+        return self.packet[32:48]
+
+    @property
+    def raw_destination(self) -> bytes:
+        """The destination as it stands in the packet: how it is encoded, and its bytes."""
+        return bytes((self.packet[61] & _DQ >> 8,)) + self.packet[_DESTINATION : self.admin_offset]
+
+    @property
     def source_queue_manager(self) -> UUID:
         return guid(self.packet[16:32])
 

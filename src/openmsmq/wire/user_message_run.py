@@ -38,6 +38,11 @@ class UserMessageRun:
         self.head = head
         self.packets = [head.packet]
 
+    def identifiers(self) -> list[bytes]:
+        """The message identifiers as packets have them: SourceQueueManager and MessageID."""
+        source = self.head.source
+        return [source + packet[_MESSAGE_ID:_FLAGS] for packet in self.packets]
+
     def first(self, count: int) -> "UserMessageRun":
         """The first packets of the run, at least one."""
         part = UserMessageRun(self.head)

@@ -9,6 +9,7 @@ from tests.protocol.binary.outgoing_state import history, state
 from tests.protocol.binary.pair import ORDERS, TO_B, pair
 
 from openmsmq.core.creation import drop_unused_outgoing
+from openmsmq.core.delivery import learn_address
 from openmsmq.directory.objects import Enterprise, QueueManagerObject, QueueObject
 from openmsmq.protocol.binary.destinations import Destination, find_destination, is_binary
 from openmsmq.wire.format_name import parse_format_name
@@ -33,7 +34,7 @@ def test_a_private_name_says_its_queue_manager() -> None:
     _, a, b = pair()
     name = parse_format_name(rf"PRIVATE={b.guid}\00000009")
     assert find_destination(a.qm.state, name) == Destination("", b.guid)
-    a.qm.incoming.learn_address(b.guid, "10.0.0.2")
+    learn_address(a.qm.state, b.guid, "10.0.0.2")
     assert find_destination(a.qm.state, name) == Destination("10.0.0.2", b.guid)
     a.restart()
     assert find_destination(a.qm.state, name) == Destination("10.0.0.2", b.guid)
@@ -100,7 +101,7 @@ def test_a_destination_that_nobody_knows_is_looked_up_again() -> None:
     a.send(name, b"2")
     network.run()
     assert len(history(a, name)) == 1
-    a.qm.incoming.learn_address(b.guid, "10.0.0.2")
+    learn_address(a.qm.state, b.guid, "10.0.0.2")
     network.advance(2)
     assert state(a, name) is QueueState.CONNECTED
 
@@ -138,7 +139,7 @@ def test_of_several_queues_that_wait_for_a_queue_manager_one_may_be_forgotten() 
 
 def test_queues_of_one_queue_manager_share_a_way_that_goes_with_the_last() -> None:
     network, a, b = pair()
-    a.qm.incoming.learn_address(b.guid, "10.0.0.2")
+    learn_address(a.qm.state, b.guid, "10.0.0.2")
     number = b.qm.find_queue(rf".\{ORDERS}").properties.private_queue_number
     for each in (number, number + 1000):
         a.send(rf"PRIVATE={b.guid}\{each:08x}", b"%d" % each, delivery_mode=0)
@@ -157,7 +158,7 @@ def test_queues_of_one_queue_manager_share_a_way_that_goes_with_the_last() -> No
 def test_another_queue_manager_at_the_address_gets_nothing() -> None:
     network, a, b = pair()
     stranger = UUID(int=0xDEAD)
-    a.qm.incoming.learn_address(stranger, "10.0.0.2")
+    learn_address(a.qm.state, stranger, "10.0.0.2")
     name = rf"PRIVATE={stranger}\00000009"
     a.send(name, b"1")
     network.run()

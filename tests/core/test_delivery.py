@@ -1,11 +1,14 @@
 """Messages that other machines bring ([MS-MQDMPR] 3.1.1.5)."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 from tests.core.harness import ORDERS, OTHER_GUID, STRANGER, USER, Harness, packet, runs_of
 
+from openmsmq.core.delivery import deliver, reject
 from openmsmq.core.events import MessagesDeleted
+from openmsmq.core.streams import add_stream
 from openmsmq.core.transfer_info import IncomingTransactionalTransferInfo
 from openmsmq.security.access_check import QUEUE_MAPPING
 from openmsmq.security.default_descriptor import allow
@@ -34,7 +37,7 @@ def message(body: bytes = b"1", **properties: Any) -> UserMessage:
 def test_a_delivered_message_is_stored_as_it_came(harness: Harness) -> None:
     queue = harness.qm.find_queue(ORDERS)
     one = message(b"1", message_id=5)
-    delivered = harness.qm.incoming.deliver(queue, runs_of(one, message(b"2")))
+    delivered = deliver(harness.qm.state, queue, runs_of(one, message(b"2")))
     assert delivered.classes == [ACCEPTED, ACCEPTED]
     assert delivered.depends == harness.qm.state.outbox.number
     first = queue.lanes.first()
@@ -48,11 +51,11 @@ def test_a_delivered_message_is_stored_as_it_came(harness: Harness) -> None:
 def test_a_queue_refuses_what_does_not_fit_and_says_which(harness: Harness) -> None:
     pay = harness.create(PAY, transactional=True)
     plain = harness.qm.find_queue(ORDERS)
-    deliver = harness.qm.incoming.deliver
+    offer = partial(deliver, harness.qm.state)
     transactional = message(transaction_header=HEADER)
-    assert deliver(plain, runs_of(transactional)).classes == [MessageClass.NACK_NOT_TRANSACTIONAL_Q]
-    assert deliver(pay, runs_of(message())).classes == [MessageClass.NACK_NOT_TRANSACTIONAL_MSG]
-    assert deliver(pay, runs_of(transactional)).classes == [ACCEPTED]
+    assert offer(plain, runs_of(transactional)).classes == [MessageClass.NACK_NOT_TRANSACTIONAL_Q]
+    assert offer(pay, runs_of(message())).classes == [MessageClass.NACK_NOT_TRANSACTIONAL_MSG]
+    assert offer(pay, runs_of(transactional)).classes == [ACCEPTED]
     assert (plain.count, pay.count) == (0, 1)
 
 
@@ -60,7 +63,7 @@ def test_a_message_that_took_too_long_is_refused(harness: Harness) -> None:
     queue = harness.qm.find_queue(ORDERS)
     late = message(sent_time=int(harness.utc) - 11, time_to_reach_queue=10)
     on_time = message(sent_time=int(harness.utc) - 10, time_to_reach_queue=10)
-    classes = harness.qm.incoming.deliver(queue, runs_of(late, on_time)).classes
+    classes = deliver(harness.qm.state, queue, runs_of(late, on_time)).classes
     assert classes == [MessageClass.NACK_REACH_QUEUE_TIMEOUT, ACCEPTED]
 
 
@@ -70,7 +73,7 @@ def test_a_full_queue_refuses_and_the_sender_hears_of_it(harness: Harness) -> No
     wanted = message(
         b"body", acknowledgments=0x04, admin_queue=direct_address(r"OS:qm\private$\admin")
     )
-    classes = harness.qm.incoming.deliver(queue, runs_of(wanted, message())).classes
+    classes = deliver(harness.qm.state, queue, runs_of(wanted, message())).classes
     assert classes == [MessageClass.NACK_Q_EXCEED_QUOTA] * 2
     assert harness.contents(ADMIN) == [b"body"]
 
@@ -86,7 +89,7 @@ def test_the_sender_needs_the_right_to_write(harness: Harness) -> None:
     machine = SecurityHeader(int(SenderIdType.QM), OTHER_GUID.bytes_le)
     messages = [message(security_header=each) for each in (known, other, machine)]
     denied = MessageClass.NACK_ACCESS_DENIED
-    classes = harness.qm.incoming.deliver(queue, runs_of(*messages, message())).classes
+    classes = deliver(harness.qm.state, queue, runs_of(*messages, message())).classes
     assert classes == [ACCEPTED, denied, denied, denied]
 
 
@@ -98,8 +101,8 @@ def test_who_does_not_say_who_it_is_is_anonymous(harness: Harness) -> None:
     )
     harness.qm.set_queue(queue, caller=USER, security=everyone.serialize())
     machine = SecurityHeader(int(SenderIdType.QM), OTHER_GUID.bytes_le)
-    classes = harness.qm.incoming.deliver(
-        queue, runs_of(message(), message(security_header=machine))
+    classes = deliver(
+        harness.qm.state, queue, runs_of(message(), message(security_header=machine))
     ).classes
     assert classes == [ACCEPTED, ACCEPTED]
 
@@ -110,8 +113,8 @@ def test_a_stream_is_stored_with_its_message(harness: Harness) -> None:
     harness.flush()
     stream = IncomingTransactionalTransferInfo(queue.number, r"OS:QM\private$\pay", OTHER_GUID)
     stream.accept(HEADER.tx_sequence_id.value, 1, 2_000_000_000, harness.utc)
-    assert harness.qm.incoming.add_stream(queue, stream) is None
-    harness.qm.incoming.deliver(queue, runs_of(message(transaction_header=HEADER)), [stream])
+    assert add_stream(harness.qm.state, queue, stream) is None
+    deliver(harness.qm.state, queue, runs_of(message(transaction_header=HEADER)), [stream])
     taken = harness.qm.take_batch()
     assert taken is not None
     assert len(taken[1].put_keys) == 1
@@ -145,8 +148,8 @@ def test_a_sender_can_be_told_of_a_rejection(harness: Harness) -> None:
     harness.create(ADMIN)
     admin = direct_address(r"OS:qm\private$\admin")
     wanted = message(acknowledgments=0x04, admin_queue=admin)
-    harness.qm.incoming.reject(wanted, MessageClass.NACK_HOP_COUNT_EXCEEDED)
-    harness.qm.incoming.reject(message(), MessageClass.NACK_HOP_COUNT_EXCEEDED)
+    reject(harness.qm.state, wanted, MessageClass.NACK_HOP_COUNT_EXCEEDED)
+    reject(harness.qm.state, message(), MessageClass.NACK_HOP_COUNT_EXCEEDED)
     assert len(harness.contents(ADMIN)) == 1
 
 
