@@ -15,6 +15,8 @@ STATUS: Final = {
     "messages": "count in all queues, locked ones included",
     "bytes": "of these messages",
     "outgoing_queues": "count of outgoing queues",
+    "outgoing_messages": "how many messages wait in them",
+    "dead_letters": "how many messages are in the two dead-letter queues",
     "memory_bytes": "of packets that are in memory",
     "disk_bytes": "that the store takes",
     "stored_messages": "count of messages in the store",
@@ -68,12 +70,13 @@ OUTGOING: Final = {
     "next_hop": "addresses that it connects to",
     "messages": "count that waits",
     "bytes": "of these",
+    "oldest_message_age_seconds": "of the message that waits longest, or None",
     "unacknowledged": "count that was sent and not acknowledged yet",
     "last_error": "why the last try failed",
     "retry_in_seconds": "until the next try, or None",
     "reason": "what it waits for",
     "awaiting_final_ack": "count that has arrived and whose fate is not known yet",
-    "history": "`status`, `time`, `error` and `addresses` of the last changes",
+    "history": "`status`, `time` (ISO 8601), `error` (a name, or None) and `addresses` of changes",
 }
 
 TABLES: Final = (

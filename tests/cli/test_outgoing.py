@@ -42,7 +42,7 @@ def test_an_outgoing_queue_has_the_fields_that_programs_rely_on(manager: Manager
 
 def test_people_see_a_table(manager: Manager) -> None:
     title, row = manager.run("outgoing").out.splitlines()
-    assert title.split()[:5] == ["Destination", "State", "Messages", "Last", "error"]
+    assert title.split()[:6] == ["Destination", "State", "Messages", "Oldest", "Last", "error"]
     assert row.split()[0] == FAR
     assert row.split()[2] == "1"
 

@@ -333,3 +333,33 @@ def test_people_see_bytes_in_hexadecimal_digits(manager: Manager, queue: str, fi
     assert "  0000  00 01 fe ff 00 01 fe ff" in out
     assert "  0010  00 01 fe ff" in out
     assert "app_specific         7\n" in out
+
+
+def test_a_dead_letter_says_where_it_was_going_and_why_it_failed(
+    manager: Manager, queue: str
+) -> None:
+    options = ("--body", "late", "--dead-letter", "--time-to-be-received", "0", "--label", queue)
+    manager.run("send", queue, *options)
+    assert manager.run("receive", queue, "--timeout", "0.3").code == 3
+    lines = manager.run("peek", ";deadletter", "--all").out.splitlines()
+    start = lines.index(f"label                {queue}")
+    texts = dict(line.split(maxsplit=1) for line in lines[start : start + 8])
+    assert texts["class_name"] == "MQMSG_CLASS_NACK_RECEIVE_TIMEOUT"
+    assert texts["reason"] == "the time to be received ran out in the queue"
+    assert texts["destination_queue"].endswith(queue[1:])
+
+
+def test_the_destination_is_left_out_where_everybody_knows_it(manager: Manager, queue: str) -> None:
+    manager.run("send", queue, "--body", "x", "--journal")
+    assert "destination_queue" not in manager.run("receive", queue).out
+    assert "destination_queue" in manager.run("receive", ";journal", "--all").out
+
+
+def test_a_lookup_id_survives_programs_that_know_no_large_numbers(
+    manager: Manager, queue: str
+) -> None:
+    manager.run("send", queue, "--body", "x")
+    lookup_id = manager.run("peek", queue, "--json").object["lookup_id"]
+    assert isinstance(lookup_id, str)
+    assert int(lookup_id) > 2**53
+    assert manager.run("receive", queue, "--lookup-id", lookup_id, "--raw").out == "x"

@@ -186,6 +186,16 @@ def test_what_cannot_be_used_is_named_with_a_remedy(
     assert "Traceback" not in done.stderr
 
 
+def test_the_help_says_what_each_port_is_for() -> None:
+    shown = " ".join(run("--help").stdout.split())
+    for option, purpose in (
+        ("--binary-port PORT", "Messages of other queue managers"),
+        ("--http-port PORT", "Messages over HTTP (SRMP) [80]; not built yet."),
+        ("--local-port PORT", "Clients over the network"),
+    ):
+        assert f"{option} {purpose}" in shown
+
+
 def test_wrong_usage_ends_with_2(tmp_path: Path) -> None:
     assert run("--no-such-option").returncode == 2
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cli.running import SECONDS, Manager, run
+from tests.cli.running import PROGRAM, SECONDS, Manager, run
 from tests.net.certificate import Authority
 
 import openmsmq
@@ -37,6 +37,46 @@ def test_people_get_the_same_in_words(manager: Manager) -> None:
     assert texts["Endpoints"] == f"local  {manager.socket}"
     assert texts["Data"] == str(manager.data)
     assert texts["Messages"].startswith(f"{told['messages']:,} (")
+    assert texts["To be sent"] == "0"
+    assert texts["Dead letters"] == f"{told['dead_letters']:,}"
+
+
+def test_what_went_wrong_is_counted_for_people(manager: Manager, queue: str) -> None:
+    options = ("--dead-letter", "--time-to-be-received", "0", "--label", "late")
+    manager.run("send", queue, "--body", "x", *options)
+    assert manager.run("receive", queue, "--timeout", "0.3").code == 3
+    assert manager.run("queue", "show", r".\private$\nothing").code == 1
+    told = manager.run("status", "--json").object
+    assert told["dead_letters"] >= 1
+    shown = manager.run("status").out
+    assert "Left unread" in shown
+    assert "NACK_RECEIVE_TIMEOUT" in shown
+    assert "Refused" in shown
+    assert f"{told['refused_requests']['MQ_ERROR_QUEUE_NOT_FOUND']:,}  MQ_ERROR_QUEUE_" in shown
+    manager.run("queue", "purge", ";deadletter")
+
+
+def test_it_waits_for_a_start(tmp_path: Path) -> None:
+    command = [
+        PROGRAM,
+        "status",
+        "--wait",
+        "60",
+        "--socket",
+        str(tmp_path / "qm" / "openmsmq.sock"),
+    ]
+    waiting = subprocess.Popen(command, stdout=subprocess.PIPE)
+    running = Manager(tmp_path / "qm")
+    out, _ = waiting.communicate(timeout=SECONDS)
+    assert waiting.returncode == 0
+    assert b"Ready" in out
+    assert running.stop() == 0
+
+
+def test_it_does_not_wait_for_ever(tmp_path: Path) -> None:
+    outcome = run(["status", "--wait", "0.2", "--socket", str(tmp_path / "none")])
+    assert outcome.code == 1
+    assert "MQ_ERROR_SERVICE_NOT_AVAILABLE" in outcome.err
 
 
 @pytest.mark.parametrize(

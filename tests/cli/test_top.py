@@ -16,6 +16,10 @@ STATUS = {
     "bytes": 2048,
     "memory_bytes": 10,
     "disk_bytes": 1 << 20,
+    "outgoing_messages": 0,
+    "dead_letters": 0,
+    "refused_requests": {},
+    "dropped_messages": {},
 }
 
 
@@ -72,6 +76,18 @@ def test_the_head_has_totals() -> None:
     first, second, *_ = screen(now, before, None, None)
     assert first == "host, Ready, up 1 min 23 s, 2 queues, 7 messages (2.0 KiB)"
     assert second == "6.5/s in, 3.0/s out, 10 B in memory, 1.0 MiB on disk"
+
+
+def test_the_head_has_what_somebody_must_look_after() -> None:
+    status = {
+        **STATUS,
+        "outgoing_messages": 1204,
+        "dead_letters": 1,
+        "refused_requests": {"MQ_ERROR_ACCESS_DENIED": 2, "MQ_ERROR_QUEUE_NOT_FOUND": 3},
+        "dropped_messages": {"journal copy: over the quota": 2},
+    }
+    third = screen(Sample(0.0, status, {}), None, None, None)[2]
+    assert third == "1,204 to be sent, 1 dead letter, 5 refused, 2 dropped"
 
 
 def test_queues_without_room_are_counted() -> None:

@@ -191,6 +191,7 @@ def test_a_message_as_a_dict_has_every_name_and_is_json() -> None:
     assert list(values) == list(PROPERTIES)
     assert values["body"] == "text"
     assert values["body_base64"] == "dGV4dA=="
+    assert values["lookup_id"] == str(message.lookup_id)
     assert values["arrived_time"] == "2023-11-14T22:13:20.500000+00:00"
     assert values["sent_time"] == "1970-01-01T00:00:00+00:00"
 

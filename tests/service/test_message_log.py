@@ -9,6 +9,7 @@ from tests.service.hosted import Hosted
 from tests.service.loops import run, until
 
 from openmsmq.core.state import Settings
+from openmsmq.service import logs
 from openmsmq.service.message_log import LINES_PER_SECOND, MessageLog, reason_name
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_error import QueueError
@@ -56,7 +57,7 @@ def test_a_message_that_leaves_unread_is_named_and_counted(
             "queue": r"private$\orders",
             "reason": "NACK_Q_PURGED",
             "id": str(identifier),
-            "lookup_id": sent.lookup_ids[0],
+            "lookup_id": str(sent.lookup_ids[0]),
         }
         assert case.log.deleted == {"NACK_Q_PURGED": 1}
         await case.hosted.host.close()
@@ -124,8 +125,8 @@ def test_many_at_once_are_summed_up(caplog: pytest.LogCaptureFixture) -> None:
             "queue": r"private$\orders",
             "reason": "NACK_Q_PURGED",
             "count": 1000 - LINES_PER_SECOND,
-            "first_lookup_id": sent.lookup_ids[LINES_PER_SECOND],
-            "last_lookup_id": sent.lookup_ids[-1],
+            "first_lookup_id": str(sent.lookup_ids[LINES_PER_SECOND]),
+            "last_lookup_id": str(sent.lookup_ids[-1]),
         }
         assert case.log.deleted == {"NACK_Q_PURGED": 1000}
         case.log.sum_up()
@@ -145,14 +146,18 @@ def test_refused_messages_are_counted_and_logged(caplog: pytest.LogCaptureFixtur
             "MQ_ERROR_INSUFFICIENT_RESOURCES": 1,
             "MQ_ERROR_QUEUE_NOT_FOUND": 1,
         }
-        (line,) = lines(caplog, "M0032")
+        (line,) = lines(caplog, "M0035")
         assert line == {
             "queue": "a queue",
             "code": "MQ_ERROR_INSUFFICIENT_RESOURCES",
             "count": 3,
             "reason": "full",
         }
-        assert len(lines(caplog, "M0025")) == 2
+        assert logs.MESSAGES_OVER_QUOTA.level == logging.WARNING
+        denied = QueueError(Hresult.MQ_ERROR_ACCESS_DENIED, "no")
+        case.log.refuse("Send", "a queue", 1, denied)
+        assert [each["code"] for each in lines(caplog, "M0032")] == ["MQ_ERROR_ACCESS_DENIED"]
+        assert len(lines(caplog, "M0025")) == 3
         await case.hosted.host.close()
 
     run(main)
@@ -164,9 +169,9 @@ def test_many_refusals_are_summed_up(caplog: pytest.LogCaptureFixture) -> None:
         error = QueueError(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, "full")
         for _ in range(LINES_PER_SECOND + 10):
             case.log.refuse("Send", "a queue", 2, error)
-        assert len(lines(caplog, "M0032")) == LINES_PER_SECOND
+        assert len(lines(caplog, "M0035")) == LINES_PER_SECOND
         case.log.sum_up()
-        assert lines(caplog, "M0032")[-1]["count"] == 20
+        assert lines(caplog, "M0035")[-1]["count"] == 20
         await case.hosted.host.close()
 
     run(main)

@@ -21,8 +21,11 @@ SocketOption = Annotated[
 ]
 
 
-def connect(socket: Path | None) -> "QueueManager":
+def connect(socket: Path | None, *, wait: float = 0.0) -> "QueueManager":
     """Connect to the queue manager at this socket or host and port, or where one is by default.
+
+    Args:
+        wait: how many seconds one may still be starting.
 
     Raises:
         ConnectionLost: nobody answers there.
@@ -30,4 +33,4 @@ def connect(socket: Path | None) -> "QueueManager":
     # Loaded only here: help and wrong usage need no client.
     from openmsmq.client import connect as connect_client
 
-    return connect_client(None if socket is None else str(socket))
+    return connect_client(None if socket is None else str(socket), wait=wait)

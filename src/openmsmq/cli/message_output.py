@@ -72,17 +72,22 @@ class _Raw(Protocol):
 class MessagePrinter:
     """Prints messages to stdout; what `show` has returned from is flushed.
 
+    Args:
+        style: how they are printed.
+        kept: whether they come from a journal or a dead-letter queue.
+
     Raises:
         Refusal: there is no stdout.
     """
 
-    def __init__(self, style: Style) -> None:
+    def __init__(self, style: Style, *, kept: bool = False) -> None:
         if sys.stdout is None:
             raise _unusable("stdout is closed")
         sys.stdout.flush()
         buffer = sys.stdout.buffer
         self._stream: _Raw = getattr(buffer, "raw", buffer)
         self._style = style
+        self._kept = kept
         self._terminal = sys.stdout.isatty()
         self.count = 0
 
@@ -119,7 +124,7 @@ class MessagePrinter:
             # So that the shell asks for the next command on a line of its own.
             end = b"\n" if self._terminal and not body.endswith(b"\n") else b""
             return body + (style.separator or end)
-        lines = list(message_lines(message, terminal=self._terminal))
+        lines = list(message_lines(message, terminal=self._terminal, kept=self._kept))
         if self.count:
             lines.insert(0, "")
         text = "\n".join(lines) + "\n"

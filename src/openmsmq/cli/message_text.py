@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from openmsmq.wire.body_type import body_type_name
+from openmsmq.wire.message_class import MEANINGS, is_negative
 
 from .hex_dump import hex_dump
 from .printable import printable
@@ -23,6 +24,7 @@ _INDENT: Final = "  "
 _USUAL: Final[dict[str, Any]] = {
     "label": "",
     "class_name": "MQMSG_CLASS_NORMAL",
+    "reason": "",
     "delivery": "express",
     "transactional": False,
     "time_to_be_received": None,
@@ -43,6 +45,8 @@ _SHOWN: Final = (
     "arrived_time",
     "sent_time",
     "class_name",
+    "reason",
+    "destination_queue",
     "priority",
     "delivery",
     "transactional",
@@ -62,19 +66,28 @@ _SHOWN: Final = (
 _WIDTH: Final = max(map(len, _SHOWN))
 
 
-def message_lines(message: "ReceivedMessage", *, terminal: bool) -> Iterator[str]:
+def message_lines(
+    message: "ReceivedMessage", *, terminal: bool, kept: bool = False
+) -> Iterator[str]:
     """The properties that say something, then the body.
 
     Args:
         terminal: whether people look at it: a long body is cut short, names stand out less.
+        kept: whether it comes from a journal or a dead-letter queue, so that its destination was
+            another one.
     """
     for name in _SHOWN:
-        value = getattr(message, name)
-        if not is_usual(message, name, value):
+        value = reason(message) if name == "reason" else getattr(message, name)
+        if not is_usual(message, name, value) and (kept or name != "destination_queue"):
             title = f"{name:{_WIDTH}}"
             title = typer.style(title, dim=True) if terminal else title
             yield f"{title}  {value_text(name, value)}"
     yield from body_lines(message.body, cut=terminal)
+
+
+def reason(message: "ReceivedMessage") -> str:
+    """What the class of a message says about a failure, in words."""
+    return MEANINGS.get(message.class_, "") if is_negative(message.class_) else ""
 
 
 def is_usual(message: "ReceivedMessage", name: str, value: object) -> bool:

@@ -7,6 +7,11 @@ import typer
 from .failure import NOTHING_CAME
 
 DEFAULT_COUNT: Final = 1
+# The ends of names of journals and dead-letter queues, also as .NET writes them.
+_KEEPING: Final = (
+    *(";journal", ";deadletter", ";deadxact"),
+    *("\\journal$", "\\deadletter$", "\\xactdeadletter$"),
+)
 
 SourceArgument = Annotated[
     str,
@@ -40,6 +45,11 @@ SeparatorOption = Annotated[
     str | None,
     typer.Option(metavar="TEXT", help=r"With --raw: what to write after each body, such as '\n'."),
 ]
+
+
+def keeps_copies(source: str) -> bool:
+    """Whether a name means a journal or a dead-letter queue: its messages were for another one."""
+    return source.lower().endswith(_KEEPING)
 
 
 def limit_of(count: int | None, *, everything: bool, follow: bool) -> int | None:

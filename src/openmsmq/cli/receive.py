@@ -20,6 +20,7 @@ from .reading import (
     SourceArgument,
     TimeoutOption,
     end,
+    keeps_copies,
     limit_of,
     timeout_of,
 )
@@ -56,7 +57,8 @@ def receive(
     """
     limit = limit_of(count, everything=everything, follow=follow)
     wait = timeout_of(timeout, follow=follow)
-    printer = MessagePrinter(make_style(as_json=as_json, raw=raw, separator=separator))
+    style = make_style(as_json=as_json, raw=raw, separator=separator)
+    printer = MessagePrinter(style, kept=keeps_copies(source))
     try:
         with connect(socket) as manager, manager.open_queue(source, "receive") as queue:
             if lookup_id:

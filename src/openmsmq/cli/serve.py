@@ -17,7 +17,43 @@ from openmsmq.wire.queue_error import QueueError
 QUIET_SECONDS: Final = 1.0
 # Messages are many and in no cycles: the search for garbage finds none among them.
 GARBAGE_THRESHOLDS: Final = (100_000, 50, 100)
-Port = Annotated[str | None, typer.Option(metavar="PORT", help="A number, 0 (any free) or off.")]
+# A number, 0 for any free port, or off.
+BinaryPort = Annotated[
+    str | None,
+    typer.Option(metavar="PORT", help="Messages of other queue managers, TCP [1801]."),
+]
+PingPort = Annotated[
+    str | None,
+    typer.Option(metavar="PORT", help="Pings of older queue managers, UDP [3527]."),
+]
+RpcPort = Annotated[
+    str | None,
+    typer.Option(metavar="PORT", help="Remote read (MS-MQRR) [2103]; not built yet."),
+]
+Qm2qmPort = Annotated[
+    str | None,
+    typer.Option(metavar="PORT", help="Remote read (MS-MQQP) [2105]; not built yet."),
+]
+EpmPort = Annotated[
+    str | None,
+    typer.Option(metavar="PORT", help="Endpoint mapper of RPC [135]; not built yet."),
+]
+HttpPort = Annotated[
+    str | None,
+    typer.Option(metavar="PORT", help="Messages over HTTP (SRMP) [80]; not built yet."),
+]
+HttpsPort = Annotated[
+    str | None,
+    typer.Option(metavar="PORT", help="The same over HTTPS [off]; not built yet."),
+]
+ConsolePort = Annotated[
+    str | None,
+    typer.Option(metavar="PORT", help="Web console and metrics [8780]; not built yet."),
+]
+LocalPort = Annotated[
+    str | None,
+    typer.Option(metavar="PORT", help="Clients over the network, with TLS and a token [off]."),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -32,22 +68,22 @@ def serve(
     data: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Everything the queue manager keeps.")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Computer name; default: the host's.")] = None,
+    name: Annotated[str | None, typer.Option(help="Computer name; default: the kept one.")] = None,
     bind: Annotated[
         str | None, typer.Option(metavar="ADDR", help="Address to listen on and connect from.")
     ] = None,
-    binary_port: Port = None,
-    ping_port: Port = None,
-    rpc_port: Port = None,
-    qm2qm_port: Port = None,
-    epm_port: Port = None,
-    http_port: Port = None,
-    https_port: Port = None,
-    console_port: Port = None,
+    binary_port: BinaryPort = None,
+    ping_port: PingPort = None,
+    rpc_port: RpcPort = None,
+    qm2qm_port: Qm2qmPort = None,
+    epm_port: EpmPort = None,
+    http_port: HttpPort = None,
+    https_port: HttpsPort = None,
+    console_port: ConsolePort = None,
     socket: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Unix socket; default DIR/openmsmq.sock.")
     ] = None,
-    local_port: Port = None,
+    local_port: LocalPort = None,
     ready_file: Annotated[
         Path | None, typer.Option(metavar="PATH", help="JSON of the endpoints, when Ready.")
     ] = None,
@@ -59,7 +95,8 @@ def serve(
 ) -> None:
     """Run a queue manager in the foreground until SIGTERM or SIGINT.
 
-    SIGHUP lets it read tokens and certificates again and open the log file anew.
+    SIGHUP lets it read tokens and certificates again and open the log file anew. A PORT is a
+    number, 0 for any free one, or off.
     """
     options = dict(locals())
     file = options.pop("config")

@@ -1,7 +1,7 @@
 """`openmsmq status`: the queue manager and its totals."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -16,9 +16,17 @@ def register(app: typer.Typer) -> None:
     app.command("status")(reporting("status", status))
 
 
-def status(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
+def status(
+    *,
+    wait: Annotated[
+        float,
+        typer.Option(min=0, metavar="SECONDS", help="How long to wait for one that is starting."),
+    ] = 0.0,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
     """Show state, endpoints and totals of the queue manager."""
-    with connect(socket) as manager:
+    with connect(socket, wait=wait) as manager:
         told = manager.status()
     if as_json:
         print_json(told)
@@ -43,6 +51,27 @@ def status_properties(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
         f"{count_text(told['queues'])}, and {count_text(told['outgoing_queues'])} outgoing",
     )
     yield "Messages", f"{count_text(told['messages'])} ({size_text(told['bytes'])})"
+    yield "To be sent", count_text(told["outgoing_messages"])
+    yield "Dead letters", count_text(told["dead_letters"])
+    for title, key in (
+        ("Left unread", "deleted_messages"),
+        ("Refused", "refused_requests"),
+        ("Dropped", "dropped_messages"),
+    ):
+        if told[key]:
+            yield title, "\n".join(f"{count_text(n)}  {why}" for why, n in told[key].items())
     memory, disk = size_text(told["memory_bytes"]), size_text(told["disk_bytes"])
     yield "Kept", f"{memory} in memory, {disk} on disk"
     yield "Transactions", f"{count_text(told['transactions'])} open"
+
+
+def troubles(told: dict[str, Any]) -> Iterator[str]:
+    """Counts that somebody may have to look after, in words; only those that are not 0."""
+    if told["outgoing_messages"]:
+        yield f"{count_text(told['outgoing_messages'])} to be sent"
+    if told["dead_letters"]:
+        yield count_text(told["dead_letters"], "dead letter")
+    for key, words in (("refused_requests", "refused"), ("dropped_messages", "dropped")):
+        count = sum(told[key].values())
+        if count:
+            yield f"{count_text(count)} {words}"

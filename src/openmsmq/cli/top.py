@@ -12,6 +12,7 @@ from .failure import reporting
 from .output import Column, JsonOption, print_json, table_lines
 from .quantities import count_text, duration_text, size_text
 from .queue_text import short_path
+from .status import troubles
 from .streams import is_terminal
 
 if TYPE_CHECKING:
@@ -137,8 +138,9 @@ def screen(now: Sample, before: Sample | None, width: int | None, height: int | 
             f"{size_text(status['memory_bytes'])} in memory",
             f"{size_text(status['disk_bytes'])} on disk",
         ),
+        tuple(troubles(status)),
     )
-    lines = [*map(", ".join, facts), ""]
+    lines = [*map(", ".join, filter(None, facts)), ""]
     paths = sorted(now.queues, key=lambda path: order(path, now, rates))
     shown = paths if height is None else paths[: max(height - len(lines) - 2, 1)]
     rows = [queue_row(now.queues[path], rates[path]) for path in shown]

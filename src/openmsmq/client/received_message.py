@@ -268,12 +268,16 @@ class ReceivedMessage(msgspec.Struct, eq=False, gc=False):
         return self.view.encrypted
 
     def to_dict(self) -> dict[str, Any]:
-        """Every property under its name, ready for JSON; a body that is no text is None."""
+        """Every property under its name, ready for JSON; a body that is no text is None.
+
+        `lookup_id` is a decimal text: many readers of JSON round numbers above 2^53.
+        """
         values = {name: getattr(self, name) for name in PROPERTIES}
         if not isinstance(values["body"], str):
             values["body"] = None
         for name in ("sent_time", "arrived_time"):
             values[name] = values[name].isoformat()
+        values["lookup_id"] = str(self.lookup_id)
         return values
 
     def to_message(self) -> Message:

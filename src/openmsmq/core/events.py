@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .dispatch import DispatchEntry
     from .message import Message
+    from .outgoing_queue import ConnectionHistoryEntry
     from .queue import Queue
     from .waiting import WaitingRead
 
@@ -98,6 +99,14 @@ class QueueResumed(Event):
     """Resume Queue ([MS-MQDMPR] 3.1.7.2.4)."""
 
     queue: Queue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionNoted(Event):
+    """The connection history of an outgoing queue has another entry."""
+
+    queue: Queue
+    entry: ConnectionHistoryEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,13 @@ from openmsmq.wire.queue_error import QueueError
 
 from .access import check_machine_right
 from .delete_reasons import delete_messages
-from .events import ConnectionActiveChanged, FlowControlChanged, QueuePaused, QueueResumed
+from .events import (
+    ConnectionActiveChanged,
+    ConnectionNoted,
+    FlowControlChanged,
+    QueuePaused,
+    QueueResumed,
+)
 from .expiry import expire_now
 from .message import AWAITING_FINAL_ACK, NEVER, PositionState, is_awaiting_final_ack
 from .moving import move_message
@@ -102,6 +108,7 @@ class Outgoing:
     def add_history(self, queue: Queue, entry: ConnectionHistoryEntry) -> None:
         """Note a step of a connection attempt."""
         _outgoing(queue).connection_history.append(entry)
+        self._state.outbox.tell(ConnectionNoted(queue=queue, entry=entry))
 
     def set_online(self, *, active: bool, caller: Caller) -> None:
         """Bring Online and Take Offline: whether other queue managers may deliver."""

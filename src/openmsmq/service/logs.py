@@ -65,9 +65,16 @@ SESSION_CLOSED: Final = LogEvent("M0050", logging.DEBUG, "session with another q
 SESSION_FAULT: Final = LogEvent(
     "M0051", logging.WARNING, "session closed: another queue manager broke the protocol"
 )
+UNREACHABLE: Final = LogEvent(
+    "M0052", logging.WARNING, "messages wait: their destination cannot be reached"
+)
+REACHED_AGAIN: Final = LogEvent("M0053", logging.INFO, "destination is reached again")
 MESSAGE_GONE: Final = LogEvent("M0030", logging.INFO, "message left its queue unread")
 MESSAGES_GONE: Final = LogEvent("M0031", logging.INFO, "messages left their queue unread")
 MESSAGES_REFUSED: Final = LogEvent("M0032", logging.INFO, "messages refused")
+MESSAGES_OVER_QUOTA: Final = LogEvent(
+    "M0035", logging.WARNING, "messages refused: over a quota, or the disk is full"
+)
 DROPPED: Final = LogEvent(
     "M0034", logging.WARNING, "a message, a copy or an acknowledgment was dropped"
 )

@@ -6,7 +6,7 @@ from typing import Final
 from openmsmq.core.events import MessageDropped, MessagesDeleted
 from openmsmq.core.message import Message
 from openmsmq.wire.errors import StoreError
-from openmsmq.wire.hresult import hresult_name
+from openmsmq.wire.hresult import Hresult, hresult_name
 from openmsmq.wire.message_class import NEGATIVE_BIT, MessageClass
 from openmsmq.wire.queue_error import QueueError
 from openmsmq.wire.scalars import MessageIdentifier
@@ -18,8 +18,10 @@ from .logs import (
     DROPPED,
     MESSAGE_GONE,
     MESSAGES_GONE,
+    MESSAGES_OVER_QUOTA,
     MESSAGES_REFUSED,
     REQUEST_REFUSED,
+    LogEvent,
     log_event,
 )
 
@@ -116,7 +118,7 @@ class MessageLog:
             if self._lines < LINES_PER_SECOND:
                 self._lines += 1
                 log_event(
-                    MESSAGES_REFUSED, queue=queue, code=code, count=messages, reason=error.detail
+                    refusal(code), queue=queue, code=code, count=messages, reason=error.detail
                 )
             else:
                 key = (queue, code)
@@ -134,20 +136,26 @@ class MessageLog:
                 queue=queue,
                 reason=reason_name(reason),
                 count=group.count,
-                first_lookup_id=group.first,
-                last_lookup_id=group.last,
+                first_lookup_id=str(group.first),
+                last_lookup_id=str(group.last),
             )
         refused, self._refused = self._refused, {}
         for (queue, code), count in refused.items():
-            log_event(MESSAGES_REFUSED, queue=queue, code=code, count=count)
+            log_event(refusal(code), queue=queue, code=code, count=count)
         dropped, self._dropped = self._dropped, {}
         for (what, queue, why), count in dropped.items():
             log_event(DROPPED, what=what, queue=queue, reason=why, count=count)
 
 
+def refusal(code: str) -> LogEvent:
+    """The event for messages that were refused: somebody has to look after what is full."""
+    full = code == Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES.name
+    return MESSAGES_OVER_QUOTA if full else MESSAGES_REFUSED
+
+
 def say_gone(line: tuple[str, str, str, int]) -> None:
     queue, reason, identifier, lookup_id = line
-    log_event(MESSAGE_GONE, queue=queue, reason=reason, id=identifier, lookup_id=lookup_id)
+    log_event(MESSAGE_GONE, queue=queue, reason=reason, id=identifier, lookup_id=str(lookup_id))
 
 
 def say_dropped(event: MessageDropped) -> None:

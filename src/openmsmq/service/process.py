@@ -52,6 +52,7 @@ from .logs import (
 )
 from .message_log import MessageLog
 from .provisioning import open_directory, prepare_directory
+from .reachability import Reachability
 from .reloading import reload
 from .start_checks import check_start
 from .tokens import Tokens
@@ -127,6 +128,7 @@ class QueueManagerProcess:
             server = LocalServer(config, host, self)
             binary = BinaryService(config, host)
             self._parts = Parts(host, MessageLog(host), server, binary)
+            Reachability(host)
             await host.drain()
             self._raise_failure()
             self.endpoints = {**await binary.listen(), **await server.listen()}
@@ -257,6 +259,8 @@ class QueueManagerProcess:
             "messages": sum(queue.count for queue in queues),
             "bytes": state.total_bytes,
             "outgoing_queues": len(state.outgoing),
+            "outgoing_messages": sum(queue.count for queue in state.outgoing.values()),
+            "dead_letters": state.deadletter.count + state.xact_deadletter.count,
             "memory_bytes": state.memory,
             "disk_bytes": store.disk_bytes,
             "stored_messages": store.messages,

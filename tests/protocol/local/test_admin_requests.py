@@ -40,7 +40,28 @@ def test_the_history_of_an_outgoing_queue_is_shown(client: Client) -> None:
     manager.outgoing.add_history(manager.outgoing.find(AWAY), entry)
     (shown,) = client.value(local.ListOutgoing)
     assert shown["last_error"] == "connection refused"
-    assert shown["history"][0]["addresses"] == ["10.0.0.1"]
+    assert shown["history"] == [
+        {
+            "status": "CONNECT_SOCKET_FAILURE",
+            "time": "1970-01-01T00:00:05+00:00",
+            "error": "MQ_ERROR_NO_DS",
+            "addresses": ["10.0.0.1"],
+        }
+    ]
+
+
+def test_the_age_of_the_oldest_outgoing_message_is_shown(client: Client) -> None:
+    client.world.advance(30)
+    (shown,) = client.value(local.ListOutgoing)
+    assert shown["oldest_message_age_seconds"] == 30
+    outgoing = client.world.core.qm.outgoing
+    queue = outgoing.find(AWAY)
+    outgoing.lock_front(queue, 2, "a session")
+    (shown,) = client.value(local.ListOutgoing)
+    assert shown["oldest_message_age_seconds"] == 30
+    outgoing.finish(queue, list(queue.locked.values()), 2)
+    (shown,) = client.value(local.ListOutgoing)
+    assert shown["oldest_message_age_seconds"] is None
 
 
 def test_an_outgoing_queue_is_paused_and_resumed(client: Client) -> None:

@@ -1,15 +1,17 @@
 """Requests about the queue manager itself and its outgoing queues."""
 
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from openmsmq.core.access import check_machine_right
 from openmsmq.core.queue import Queue
 from openmsmq.wire.access_rights import MachineRight
 from openmsmq.wire.errors import StoreError
-from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.hresult import Hresult, hresult_name
 from openmsmq.wire.queue_error import AccessDenied, QueueError
 
 from . import messages as local
+from .queue_requests import oldest_age
 from .session import Handlers, LocalSession, storage_failed
 
 
@@ -35,6 +37,7 @@ def describe_outgoing(session: LocalSession, queue: Queue) -> dict[str, Any]:
         "next_hop": ", ".join(outgoing.next_hops or ()),
         "messages": queue.count,
         "bytes": queue.total_bytes,
+        "oldest_message_age_seconds": oldest_age(queue, session.manager.state.utc),
         "unacknowledged": 0,
         "last_error": "",
         "retry_in_seconds": None,
@@ -43,8 +46,8 @@ def describe_outgoing(session: LocalSession, queue: Queue) -> dict[str, Any]:
         "history": [
             {
                 "status": entry.status.name,
-                "time": entry.connection_history_time,
-                "error": entry.error,
+                "time": datetime.fromtimestamp(entry.connection_history_time, UTC).isoformat(),
+                "error": hresult_name(entry.error) if entry.error else None,
                 "addresses": list(entry.address_list),
             }
             for entry in history

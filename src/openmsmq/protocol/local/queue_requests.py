@@ -1,5 +1,6 @@
 """Requests about queues: create, show, change, delete, permissions."""
 
+from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
@@ -164,7 +165,6 @@ def describe_queue(session: LocalSession, queue: Queue) -> dict[str, Any]:
     state = session.manager.state
     properties = queue.properties
     settings = queue.family.properties
-    oldest = oldest_arrival(queue)
     return {
         "path": f"{state.manager.computer_name}\\{queue.path}",
         "format_name": f"DIRECT=OS:{state.manager.computer_name}\\{queue.path}",
@@ -188,7 +188,7 @@ def describe_queue(session: LocalSession, queue: Queue) -> dict[str, Any]:
         "locked_messages": len(queue.locked),
         "journal_messages": queue.journal.count if queue.journal is not None else 0,
         "journal_bytes": queue.journal.total_bytes if queue.journal is not None else 0,
-        "oldest_message_age_seconds": None if oldest is None else max(state.utc - oldest, 0.0),
+        "oldest_message_age_seconds": oldest_age(queue, state.utc),
         "subqueues": [part.path.partition(";")[2] for part in queue.subqueues.values()],
         "readers": sum(each.access is not SEND for each in queue.descriptors.values()),
         "waiting_reads": len(queue.waiting),
@@ -196,10 +196,15 @@ def describe_queue(session: LocalSession, queue: Queue) -> dict[str, Any]:
     }
 
 
-def oldest_arrival(queue: Queue) -> float | None:
-    """When the message that waits longest arrived; each lane has its oldest in front."""
+def oldest_age(queue: Queue, utc: float) -> float | None:
+    """How long the oldest message has waited; each lane has its oldest in front.
+
+    Of an outgoing queue also one that was sent and is not acknowledged yet.
+    """
     fronts = [lane.blocks[0][0].arrived for lane in queue.lanes.lanes if lane and lane.count]
-    return min(fronts, default=None)
+    if queue.role is QueueRole.OUTGOING:
+        fronts += [message.arrived for message in islice(queue.locked.values(), 1)]
+    return max(utc - min(fronts), 0.0) if fronts else None
 
 
 HANDLERS: Final[Handlers] = {

@@ -1,0 +1,122 @@
+"""One line when a destination cannot be reached, one when it is reached again."""
+
+import logging
+from collections.abc import Callable
+
+import pytest
+from tests.core.harness import SEND, USER, packet
+from tests.service.hosted import Hosted
+from tests.service.loops import run
+from tests.service.test_message_log import lines
+
+from openmsmq.core.outgoing_queue import ConnectionHistoryEntry
+from openmsmq.core.queue import Queue
+from openmsmq.service import reachability
+from openmsmq.service.reachability import Reachability
+from openmsmq.wire.queue_enums import ConnectionStatus
+
+ORDERS = r"DIRECT=OS:beta\private$\orders"
+OTHER = r"DIRECT=OS:beta\private$\other"
+ELSEWHERE = r"DIRECT=TCP:10.0.0.7\private$\orders"
+REFUSED = ConnectionStatus.CONNECT_SOCKET_FAILURE
+UNKNOWN_HOST = ConnectionStatus.NAME_RESOLUTION_FAILURE
+READY = ConnectionStatus.READY
+
+
+@pytest.fixture(autouse=True)
+def _everything(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "openmsmq")
+
+
+class Case:
+    """Outgoing queues whose connections do what the test says."""
+
+    def __init__(self) -> None:
+        self.hosted = Hosted()
+        self.reachability = Reachability(self.hosted.host)
+
+    def outgoing(self, name: str) -> Queue:
+        manager = self.hosted.manager
+        sender = manager.open_queue(name, SEND, caller=USER)
+        manager.enqueue_many(sender, [packet()])
+        return manager.outgoing.find(name)
+
+    async def note(self, name: str, *statuses: ConnectionStatus) -> None:
+        outgoing = self.hosted.manager.outgoing
+        for status in statuses:
+            entry = ConnectionHistoryEntry(status, 0)
+            outgoing.add_history(outgoing.find(name), entry)
+            await self.hosted.host.drain()
+
+
+def drive(test: Callable[[Case], object]) -> None:
+    async def main() -> None:
+        case = Case()
+        await test(case)  # type: ignore[misc]
+        await case.hosted.host.close()
+
+    run(main)
+
+
+def test_a_change_has_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    async def test(case: Case) -> None:
+        case.outgoing(ORDERS)
+        await case.note(ORDERS, ConnectionStatus.NONE, REFUSED, REFUSED, UNKNOWN_HOST)
+        assert [line["reason"] for line in lines(caplog, "M0052")] == [
+            "nothing accepts connections at the address",
+            "the host name could not be resolved",
+        ]
+        assert lines(caplog, "M0052")[0]["destination"] == "DIRECT=OS:beta"
+        await case.note(ORDERS, READY, READY)
+        assert lines(caplog, "M0053") == [{"destination": "DIRECT=OS:beta"}]
+        await case.note(ORDERS, REFUSED)
+        assert len(lines(caplog, "M0052")) == 3
+
+    drive(test)
+
+
+def test_queues_of_one_host_share_a_line(caplog: pytest.LogCaptureFixture) -> None:
+    async def test(case: Case) -> None:
+        for name in (ORDERS, OTHER, ELSEWHERE):
+            case.outgoing(name)
+            await case.note(name, REFUSED)
+        assert [line["destination"] for line in lines(caplog, "M0052")] == [
+            "DIRECT=OS:beta",
+            "DIRECT=TCP:10.0.0.7",
+        ]
+
+    drive(test)
+
+
+def test_without_messages_and_at_a_stop_nothing_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    async def test(case: Case) -> None:
+        queue = case.outgoing(ORDERS)
+        await case.note(ORDERS, ConnectionStatus.UNKNOWN_FAILURE)
+        case.hosted.manager.outgoing.finish(queue, list(queue.lanes), 2)
+        await case.note(ORDERS, REFUSED, READY)
+        assert lines(caplog, "M0052") == lines(caplog, "M0053") == []
+
+    drive(test)
+
+
+def test_hosts_that_peers_make_up_are_bounded(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reachability, "MAX_KNOWN", 2)
+
+    async def test(case: Case) -> None:
+        for name in (ORDERS, ELSEWHERE):
+            case.outgoing(name)
+            await case.note(name, REFUSED)
+        case.outgoing(r"DIRECT=OS:gamma\private$\x")
+        await case.note(r"DIRECT=OS:gamma\private$\x", REFUSED)
+        assert len(lines(caplog, "M0052")) == 2
+        await case.note(ORDERS, UNKNOWN_HOST)
+        assert len(lines(caplog, "M0052")) == 3
+        case.hosted.manager.state.outgoing.pop(
+            next(key for key in case.hosted.manager.state.outgoing if "beta" in key)
+        )
+        await case.note(r"DIRECT=OS:gamma\private$\x", REFUSED)
+        assert lines(caplog, "M0052")[-1]["destination"] == "DIRECT=OS:gamma"
+
+    drive(test)
