@@ -59,3 +59,21 @@ def test_a_destination_that_nothing_goes_to_is_refused(manager: Manager, command
     outcome = manager.run("outgoing", command, r"DIRECT=TCP:10.99.99.98\private$\q")
     assert outcome.code == 1
     assert f"openmsmq outgoing {command}: MQ_ERROR_QUEUE_NOT_" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("name", "transport", "words"),
+    [
+        ("DIRECT=HTTP://10.99.99.97/msmq/private$/far", "http", "over HTTP"),
+        ("DIRECT=HTTPS://10.99.99.97/msmq/private$/far", "https", "over HTTPS"),
+        ("MULTICAST=234.9.9.9:8001", "multicast", "by multicast"),
+    ],
+)
+def test_a_queue_whose_transport_is_not_there_says_why_it_waits(
+    manager: Manager, name: str, transport: str, words: str
+) -> None:
+    assert manager.run("send", name, "--body", "hello", "--recoverable").code == 0
+    shown = outgoing(manager)[name]
+    assert (shown["transport"], shown["messages"]) == (transport, 1)
+    assert f"does not send {words}" in shown["reason"]
+    assert words in manager.run("outgoing").out

@@ -23,6 +23,7 @@ from tests.core.harness import (
 from openmsmq.core.open_queue import QueueAccessType, RemoteReadState
 from openmsmq.core.queue import Queue, QueueType
 from openmsmq.core.state import Settings
+from openmsmq.core.transports import Transport
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import DistributionList
 from openmsmq.wire.multi_queue_format_header import MQFFormatNameElement
@@ -374,7 +375,7 @@ def test_a_send_open_of_a_remote_name_makes_an_outgoing_queue(harness: Harness) 
     assert queue.outgoing is not None
     assert queue.outgoing.destination_format_name == queue.properties.label == REMOTE
     assert (queue.outgoing.next_hops, queue.outgoing.state) == (None, QueueState.INACTIVE)
-    assert not queue.outgoing.multicast
+    assert queue.outgoing.transport is Transport.BINARY
     identifiers = {each.properties.identifier for each in harness.qm.queues}
     assert queue.properties.identifier.int
     assert len(identifiers & {queue.properties.identifier}) == 1
@@ -404,7 +405,7 @@ def test_an_outgoing_queue_to_a_multicast_address_says_so(harness: Harness) -> N
     for _ in range(2):
         queue = harness.qm.outgoing.find(MULTICAST)
         assert queue.outgoing is not None
-        assert queue.outgoing.multicast
+        assert queue.outgoing.transport is Transport.MULTICAST
         harness.restart()
 
 

@@ -10,9 +10,13 @@ from openmsmq.core.events import (
     FlowControlChanged,
     OutgoingAvailable,
     QueueCreated,
+    QueueDeleted,
     ReadEnded,
     ReadSatisfied,
 )
+from openmsmq.core.outgoing_queue import OutgoingQueue
+from openmsmq.core.queue import Queue
+from openmsmq.core.transports import Transport
 from openmsmq.engine.engine import LOOK_SECONDS, MAX_WAITING_BYTES, QUIET_SECONDS, Engine
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.hresult import Hresult
@@ -20,6 +24,8 @@ from openmsmq.wire.hresult import Hresult
 
 class FakeTransport:
     """Notes what the engine tells it."""
+
+    carries = frozenset((Transport.BINARY,))
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -47,7 +53,7 @@ class Case:
         self.store = FakeStore()
         self.engine = Engine(make_manager(self.store), self.store)
         if transport is not None:
-            self.engine.add_transport(transport)
+            self.engine.add_carrier(transport)
         self.at(1000.0)
         self.engine.work()
         self.engine.flush()
@@ -56,6 +62,12 @@ class Case:
 
     def at(self, now: float) -> None:
         self.engine.enter(now=now, utc=START_UTC + now)
+
+    def outgoing(self, transport: Transport) -> Queue:
+        """A queue whose messages travel that way."""
+        queue = self.engine.manager.queues[0]
+        queue.outgoing = OutgoingQueue("DIRECT=OS:host\\private$\\q", transport)
+        return queue
 
     def change(self, name: str = ORDERS) -> None:
         self.engine.manager.create_queue(name, caller=USER)
@@ -138,7 +150,7 @@ def test_what_an_output_causes_is_heard_and_sent_in_the_same_turn() -> None:
     def output() -> None:
         rounds.append(len(transport.events))
         if len(rounds) == 1:
-            queue = case.engine.manager.queues[0]
+            queue = case.outgoing(Transport.BINARY)
             case.engine.manager.state.outbox.tell(OutgoingAvailable(queue=queue))
 
     case.engine.add_output(output)
@@ -270,3 +282,20 @@ def test_the_next_timer_is_that_of_whoever_is_first() -> None:
     assert transport.timers == [1000.5]
     transport.timer = None
     assert case.engine.next_timer() == others
+
+
+def test_events_of_an_outgoing_queue_reach_the_carrier_of_its_transport() -> None:
+    transport = FakeTransport()
+    case = Case(transport=transport)
+    assert case.engine.carries(Transport.BINARY)
+    assert not case.engine.carries(Transport.HTTP)
+    tell = case.engine.manager.state.outbox.tell
+    tell(OutgoingAvailable(queue=case.outgoing(Transport.HTTP)))
+    case.engine.work()
+    assert transport.events == []
+    queue = case.outgoing(Transport.BINARY)
+    tell(OutgoingAvailable(queue=queue))
+    queue_here = case.engine.manager.queues[1]
+    tell(QueueDeleted(queue=queue_here))
+    case.engine.work()
+    assert [type(event) for event in transport.events] == [OutgoingAvailable]

@@ -162,7 +162,7 @@ class Node:
         self.qm = self.open(found)
         self.engine = Engine(self.qm, self.disk.store)
         self.binary = BinaryProtocol(self.qm, self.engine.gate, self.settings)
-        self.engine.add_transport(self.binary)
+        self.engine.add_carrier(self.binary)
         self.engine.add_output(self._output)
         self._enter()
         self.binary.start(now=self.world.now)

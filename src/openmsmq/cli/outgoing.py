@@ -82,7 +82,7 @@ def outgoing_row(queue: dict[str, Any]) -> tuple[str, ...]:
         queue["state"],
         count_text(queue["messages"]),
         duration_text(queue["oldest_message_age_seconds"]),
-        queue["last_error"] or "",
+        queue["last_error"] or queue["reason"],
         duration_text(queue["retry_in_seconds"]),
         count_text(queue["unacknowledged"]),
         queue["next_hop"],

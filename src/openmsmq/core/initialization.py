@@ -16,8 +16,6 @@ from openmsmq.directory.objects import (
     copy_attributes,
 )
 from openmsmq.wire.algorithms import PROVIDERS, Provider
-from openmsmq.wire.direct_format_name import DirectFormatName
-from openmsmq.wire.format_name import parse_format_name
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.key_blobs import MQDSPublicKey, MQDSPublicKeys
 from openmsmq.wire.queue_enums import QueueState
@@ -35,6 +33,7 @@ from .events import Stopped
 from .local_queue_manager import INITIALIZATION_RETRY_SECONDS, QueueManagerState, store_local
 from .queue import QueueRole, QueueType
 from .queue_rows import store_queue
+from .transports import WEB
 
 if TYPE_CHECKING:
     from .state import State
@@ -137,14 +136,9 @@ def settle_outgoing_queues(state: State) -> None:
         if outgoing is not None and outgoing.state is QueueState.LOCKED and not hardened:
             outgoing.state = QueueState.WAITING
             store_queue(state, queue)
-        elif outgoing is not None and hardened and not _over_http(outgoing.destination_format_name):
+        elif outgoing is not None and hardened and outgoing.transport not in WEB:
             outgoing.state = QueueState.LOCKED
             store_queue(state, queue)
-
-
-def _over_http(format_name: str) -> bool:
-    name = parse_format_name(format_name)
-    return isinstance(name, DirectFormatName) and name.is_web
 
 
 def _set_names(state: State, machine: MachineIdentity) -> None:

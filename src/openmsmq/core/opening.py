@@ -8,7 +8,6 @@ from openmsmq.security.caller import Caller
 from openmsmq.wire.direct_format_name import DirectFormatName
 from openmsmq.wire.format_name import (
     FormatName,
-    MulticastFormatName,
     MultipleElementFormatName,
     PublicFormatName,
     SingleFormatName,
@@ -22,7 +21,7 @@ from .access import check_open
 from .creation import drop_if_unused, list_queue, make_subqueue
 from .cursor import Cursor
 from .expand import expand, read_members
-from .names import find_queue, is_local_name, is_read_only, is_send_only, is_web
+from .names import find_queue, is_local_name, is_read_only, is_send_only
 from .open_queue import OpenQueueDescriptor, QueueAccessType, check_sharing
 from .outgoing_queue import OutgoingQueue
 from .public_queues import set_destination
@@ -30,6 +29,7 @@ from .queue import Queue, QueueRole, QueueType
 from .queue_rows import store_queue
 from .state import State
 from .transactions import return_locked
+from .transports import WEB, transport_of
 from .waits import end_reads
 
 _SEND: Final = QueueAccessType.SEND
@@ -131,11 +131,10 @@ def _make_outgoing(state: State, name: SingleFormatName) -> Queue:
     queue = Queue(
         state.last_queue_number, str(name), QueueRole.OUTGOING, QueueType.SYSTEM, properties
     )
-    locked = state.local.hardened_security and not is_web(name)
+    transport = transport_of(name)
+    locked = state.local.hardened_security and transport not in WEB
     queue.outgoing = OutgoingQueue(
-        str(name),
-        isinstance(name, MulticastFormatName),
-        QueueState.LOCKED if locked else QueueState.INACTIVE,
+        str(name), transport, QueueState.LOCKED if locked else QueueState.INACTIVE
     )
     list_queue(state, queue)
     store_queue(state, queue)

@@ -10,6 +10,8 @@ from uuid import UUID
 from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
 from openmsmq.wire.sequence_info import SequenceInfo
 
+from .transports import Transport
+
 if TYPE_CHECKING:
     from .sequences import OutgoingSequence
 
@@ -48,7 +50,7 @@ class OutgoingQueue:
     """What an outgoing queue has beside an ordinary one."""
 
     destination_format_name: str
-    multicast: bool = False
+    transport: Transport
     state: QueueState = QueueState.INACTIVE
     next_hops: tuple[str, ...] | None = None
     # The queue manager that takes the messages, and the batch that stores who it is.

@@ -7,12 +7,14 @@ from typing import Any, Final
 from uuid import UUID
 
 from openmsmq.directory.objects import QueueObject
+from openmsmq.wire.format_name import parse_format_name
 from openmsmq.wire.queue_enums import QueuePrivacyLevel, QueueState
 
 from .outgoing_queue import OutgoingQueue
 from .queue import Queue, QueueRole, QueueType
 from .state import State
 from .tables import Table
+from .transports import transport_of
 
 _NUMBER: Final = Struct(">I")
 _GUIDS: Final = frozenset(("identifier", "queue_manager", "type"))
@@ -53,7 +55,6 @@ def _serialize(queue: Queue) -> bytes:
     outgoing = queue.outgoing
     if outgoing is not None:
         row["destination_format_name"] = outgoing.destination_format_name
-        row["multicast"] = outgoing.multicast
         if outgoing.state in _KEPT_STATES:
             row["state"] = outgoing.state.value
         if outgoing.peer is not None:
@@ -99,7 +100,7 @@ def parse_queue(number: int, value: bytes, queues: dict[int, Queue]) -> Queue:
     if "destination_format_name" in row:
         queue.outgoing = OutgoingQueue(
             row["destination_format_name"],
-            row["multicast"],
+            transport_of(parse_format_name(row["destination_format_name"])),
             QueueState(row.get("state", QueueState.INACTIVE.value)),
             peer=UUID(row["peer"]) if "peer" in row else None,
         )

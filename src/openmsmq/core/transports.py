@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
+from openmsmq.wire.direct_format_name import DirectFormatName, DirectProtocol
+from openmsmq.wire.format_name import FormatName, MulticastFormatName
 from openmsmq.wire.scalars import GUID_NULL
 
 
@@ -28,3 +30,19 @@ class Origin(NamedTuple):
     transport: Transport
     address: str = ""
     queue_manager: UUID = GUID_NULL
+
+
+WEB: Final = frozenset((Transport.HTTP, Transport.HTTPS))
+_DIRECT: Final = {
+    DirectProtocol.HTTP: Transport.HTTP,
+    DirectProtocol.HTTPS: Transport.HTTPS,
+}
+
+
+def transport_of(name: FormatName) -> Transport:
+    """Which transport carries messages to a queue of this name on another machine."""
+    if isinstance(name, MulticastFormatName):
+        return Transport.MULTICAST
+    if isinstance(name, DirectFormatName):
+        return _DIRECT.get(name.protocol, Transport.BINARY)
+    return Transport.BINARY

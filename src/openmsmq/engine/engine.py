@@ -3,7 +3,7 @@
 How to drive it
     1. `enter` with the time, then let something come in: bytes for a protocol, a request of a
        client, an operation of the queue manager.
-    2. `work`: events reach the owners of waiting reads, listeners and transports, then the outputs
+    2. `work`: events reach the owners of waiting reads, listeners and carriers, then the outputs
        send what they have.
     3. `take_write`: if it returns a write, carry out `store.write`, in any thread, then `enter`
        and `written`: what waited for that batch at the gate is released. Then `work` again.
@@ -19,8 +19,10 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
 from openmsmq.core.events import Event, ReadEnded, ReadSatisfied
+from openmsmq.core.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.protocol.transport import TRANSPORT_EVENTS, Transport
+from openmsmq.core.transports import Transport
+from openmsmq.protocol.carrier import CARRIER_EVENTS, Carrier
 from openmsmq.store.interface import Step, Store, Write
 
 from .gate import Gate
@@ -46,6 +48,7 @@ class Engine:
     """
 
     __slots__ = (
+        "_carriers",
         "_listeners",
         "_look_at",
         "_max_waiting_bytes",
@@ -54,7 +57,6 @@ class Engine:
         "_quiet_at",
         "_step",
         "_store",
-        "_transports",
         "_waiting_bytes",
         "_when_free",
         "_writing",
@@ -68,7 +70,7 @@ class Engine:
         self.manager = manager
         self.gate = Gate()
         self._store = store
-        self._transports: list[Transport] = []
+        self._carriers: list[Carrier] = []
         self._listeners: dict[type[Event], list[Listener]] = {
             ReadSatisfied: [tell_satisfied],
             ReadEnded: [tell_ended],
@@ -85,9 +87,13 @@ class Engine:
 
     # Parts
 
-    def add_transport(self, transport: Transport) -> None:
-        """Give a protocol of transfer its part of every turn."""
-        self._transports.append(transport)
+    def add_carrier(self, carrier: Carrier) -> None:
+        """Give a protocol that carries messages its part of every turn."""
+        self._carriers.append(carrier)
+
+    def carries(self, transport: Transport) -> bool:
+        """Whether there is a carrier for a transport."""
+        return any(transport in carrier.carries for carrier in self._carriers)
 
     def listen(self, kind: type[E], listener: Callable[[E], None]) -> None:
         """Hand events of this kind to a listener."""
@@ -129,17 +135,26 @@ class Engine:
                 output()
 
     def _hand_out_events(self) -> bool:
-        """Tell listeners and transports what happened; whether anything did."""
+        """Tell listeners and carriers what happened; whether anything did."""
         happened = False
         while events := self.manager.take_events():
             happened = True
             for event in events:
                 for listener in self._listeners.get(type(event), ()):
                     listener(event)
-                if type(event) in TRANSPORT_EVENTS:
-                    for transport in self._transports:
-                        transport.core_event(event, now=self._now)
+                if type(event) in CARRIER_EVENTS:
+                    self._tell_carriers(event)
         return happened
+
+    def _tell_carriers(self, event: Event) -> None:
+        """Tell every carrier, or that of the outgoing queue if the event is about one."""
+        queue: Queue | None = getattr(event, "queue", None)
+        if queue is not None and queue.outgoing is None:
+            return
+        transport = queue.outgoing.transport if queue is not None and queue.outgoing else None
+        for carrier in self._carriers:
+            if transport is None or transport in carrier.carries:
+                carrier.core_event(event, now=self._now)
 
     # The disk
 
@@ -182,8 +197,8 @@ class Engine:
         if number:
             self.manager.durable(number)
             self.gate.open(number)
-            for transport in self._transports:
-                transport.durable(now=self._now)
+            for carrier in self._carriers:
+                carrier.durable(now=self._now)
         self.watch_room()
 
     def flush(self) -> None:
@@ -222,7 +237,7 @@ class Engine:
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
         times = [self.manager.next_timer(), self._quiet_at]
-        times += [transport.next_timer() for transport in self._transports]
+        times += [carrier.next_timer() for carrier in self._carriers]
         return min([time for time in times if time is not None], default=None)
 
     def handle_timer(self, *, now: float, utc: float) -> None:
@@ -231,8 +246,8 @@ class Engine:
         due = self.manager.next_timer()
         if due is not None and due <= now:
             self.manager.handle_timer(now=now, utc=utc)
-        for transport in self._transports:
-            transport.handle_timer(now=now)
+        for carrier in self._carriers:
+            carrier.handle_timer(now=now)
 
 
 def tell_satisfied(event: ReadSatisfied) -> None:

@@ -4,6 +4,7 @@ import ssl
 from dataclasses import asdict
 from typing import Any, Final
 
+from openmsmq.core.transports import Transport
 from openmsmq.net.binary.shell import BinaryShell
 from openmsmq.protocol.binary.events import CloseReason, Disconnect
 from openmsmq.protocol.binary.manager import BinaryProtocol
@@ -26,6 +27,14 @@ ORDINARY: Final = frozenset(
         CloseReason.NOT_ESTABLISHED,
     )
 )
+
+
+# Why messages of an outgoing queue wait that no protocol carries.
+NOT_CARRIED: Final[dict[Transport | None, str]] = {
+    Transport.HTTP: "this version does not send over HTTP; messages wait until one does",
+    Transport.HTTPS: "this version does not send over HTTPS; messages wait until one does",
+    Transport.MULTICAST: "this version does not send by multicast; messages wait until one does",
+}
 
 
 class BinaryService:
@@ -54,7 +63,7 @@ class BinaryService:
             disconnected=log_disconnect,
             refused=log_refused,
         )
-        host.engine.add_transport(self.protocol)
+        host.engine.add_carrier(self.protocol)
         host.engine.add_output(self._shell.turn)
         self._host = host
 
@@ -74,10 +83,13 @@ class BinaryService:
         return endpoints
 
     def transfer_status(self, destination: str) -> dict[str, Any]:
-        """State, next hop and the reason why messages wait; empty for other protocols' queues."""
+        """State, next hop and the reason why messages wait."""
         queue = self._host.manager.outgoing.find(destination)
         status = self.protocol.outgoing_status(queue, now=self._host.tick())
-        return asdict(status) if status is not None else {}
+        if status is not None:
+            return asdict(status)
+        transport = queue.outgoing.transport if queue.outgoing is not None else None
+        return {"reason": NOT_CARRIED.get(transport, "") if queue.count else ""}
 
     def reload_certificates(self) -> None:
         """Use the certificates that are in the files now for new connections.

@@ -113,7 +113,7 @@ class Node:
         self.qm.start(MachineIdentity(self.name), None)
         self.engine = Engine(self.qm, self.store)
         self.binary = BinaryProtocol(self.qm, self.engine.gate, self.settings)
-        self.engine.add_transport(self.binary)
+        self.engine.add_carrier(self.binary)
         self.engine.add_output(self._output)
         for kind in CoreEvent.__subclasses__():
             self.engine.listen(kind, self._note)

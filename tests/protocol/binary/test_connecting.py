@@ -144,7 +144,9 @@ def test_a_session_that_closes_takes_its_queue_along(*, paused: bool) -> None:
     network.run()
     queue = a.outgoing(TO_B)
     assert queue.outgoing is not None
-    recorded = queue.outgoing = RecordedQueue(TO_B, peer=queue.outgoing.peer)
+    recorded = queue.outgoing = RecordedQueue(
+        TO_B, queue.outgoing.transport, peer=queue.outgoing.peer
+    )
     (transfer,) = a.binary._sender.transfers.values()
     transfer.outgoing = recorded
     if paused:

@@ -10,8 +10,9 @@ from tests.protocol.binary.pair import ORDERS, TO_B, pair
 
 from openmsmq.core.creation import drop_unused_outgoing
 from openmsmq.core.delivery import learn_address
+from openmsmq.core.transports import Transport
 from openmsmq.directory.objects import Enterprise, QueueManagerObject, QueueObject
-from openmsmq.protocol.binary.destinations import Destination, find_destination, is_binary
+from openmsmq.protocol.binary.destinations import Destination, find_destination
 from openmsmq.wire.format_name import parse_format_name
 from openmsmq.wire.queue_address import direct_address, public_address
 from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
@@ -182,7 +183,7 @@ def test_which_outgoing_queues_this_protocol_serves(*, name: str, served: bool) 
     network.run()
     (queue,) = a.qm.outgoing.queues
     assert queue.outgoing is not None
-    assert is_binary(queue.outgoing) is served
+    assert (queue.outgoing.transport is Transport.BINARY) is served
     assert len(a.binary.outgoing(now=network.now)) == served
     assert bool(network.wires) is served
 

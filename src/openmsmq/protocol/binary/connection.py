@@ -10,7 +10,7 @@ from .settings import BinarySettings
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from openmsmq.protocol.transport import Gate
+    from openmsmq.protocol.carrier import Gate
 
     from .links import Link
     from .session import BinarySession

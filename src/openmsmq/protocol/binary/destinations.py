@@ -5,8 +5,6 @@ from uuid import UUID
 
 from openmsmq.core.directory_access import by_identifier
 from openmsmq.core.directory_events import read_directory
-from openmsmq.core.names import is_web
-from openmsmq.core.outgoing_queue import OutgoingQueue
 from openmsmq.core.public_queues import read_public
 from openmsmq.core.state import State
 from openmsmq.directory.objects import ElementType, QueueManagerObject
@@ -15,7 +13,6 @@ from openmsmq.wire.format_name import (
     FormatName,
     PrivateFormatName,
     PublicFormatName,
-    parse_format_name,
 )
 from openmsmq.wire.scalars import GUID_NULL
 
@@ -29,14 +26,6 @@ class Destination(NamedTuple):
     @property
     def direct(self) -> bool:
         return self.guid == GUID_NULL
-
-
-def is_binary(outgoing: OutgoingQueue) -> bool:
-    """Whether this protocol sends the messages of an outgoing queue ([MS-MQQB] 3.1.7.12)."""
-    if outgoing.multicast:
-        return False
-    name = parse_format_name(outgoing.destination_format_name)
-    return not isinstance(name, DirectFormatName) or not is_web(name)
 
 
 def find_destination(state: State, name: FormatName) -> Destination | None:

@@ -8,7 +8,7 @@ How to drive it
     - write `data_to_send(connection)` for each connection in `take_ready()`, again and again until
       it is empty: more is given only when the last was taken;
     - let the engine do the rest: it calls `core_event`, `durable`, `next_timer` and
-      `handle_timer` (see `openmsmq.protocol.transport`).
+      `handle_timer` (see `openmsmq.protocol.carrier`).
 
     A connection is a number. It comes from `accept`, or with `Connect` (then `connected` or
     `connect_failed` is the answer), and ends with `Disconnect` or `connection_lost`.
@@ -30,6 +30,7 @@ from openmsmq.core.events import (
     Stopped,
 )
 from openmsmq.core.events import Event as CoreEvent
+from openmsmq.core.transports import Transport
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
 
@@ -59,8 +60,9 @@ from .ways import Ways
 if TYPE_CHECKING:
     from openmsmq.core.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
-    from openmsmq.protocol.transport import Gate
+    from openmsmq.protocol.carrier import Gate
 
+_CARRIES: Final = frozenset((Transport.BINARY,))
 _WINDOW_TIMER: Final = "window"
 # How many connections of a peer over its limit are held until they ask, to be told so.
 _TOLD_REFUSALS: Final = 16
@@ -96,6 +98,10 @@ class BinaryProtocol:
         self._window = self.settings.window_size
         self._cleanup = Cleanup(manager, self.settings, self._agenda)
         manager.state.message_history.size = self.settings.history_size
+
+    @property
+    def carries(self) -> frozenset[Transport]:
+        return _CARRIES
 
     # Start and stop
 

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 
 from openmsmq.core.transfer_info import IncomingTransactionalTransferInfo
-from openmsmq.protocol.transport import Gate
+from openmsmq.protocol.carrier import Gate
 from openmsmq.wire.order_ack import OrderAck
 from openmsmq.wire.queue_address import QueueAddress
 from openmsmq.wire.scalars import TxSequenceID

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.message import RECOVERABLE, TRANSACTIONAL, Message, PositionState
 from openmsmq.core.packets import packet_of
+from openmsmq.core.transports import Transport
 from openmsmq.wire.message_class import MessageClass
 from openmsmq.wire.order_ack import FinalAck, OrderAck
 from openmsmq.wire.scalars import TxSequenceID
@@ -13,7 +14,6 @@ from openmsmq.wire.sequence_info import SequenceInfo
 from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.user_message_patch import patch_transaction
 
-from .destinations import is_binary
 from .transfer import OutgoingMessagePosition, Transfer
 
 if TYPE_CHECKING:
@@ -47,8 +47,10 @@ class Sender:
     def find_transfer(self, queue: Queue) -> Transfer | None:
         """The transfer of an outgoing queue; None if another protocol sends its messages."""
         transfer = self.transfers.get(queue.number)
-        if transfer is None and queue.outgoing is not None and is_binary(queue.outgoing):
-            transfer = Transfer(queue, queue.outgoing, self._settings)
+        outgoing = queue.outgoing
+        # [MS-MQQB] 3.1.7.12: other transports carry the others.
+        if transfer is None and outgoing is not None and outgoing.transport is Transport.BINARY:
+            transfer = Transfer(queue, outgoing, self._settings)
             self.transfers[queue.number] = transfer
             for message in self._manager.outgoing.awaiting_final_ack(queue):
                 self._await(transfer, message)

@@ -33,6 +33,7 @@ def describe_outgoing(session: LocalSession, queue: Queue) -> dict[str, Any]:
     history = list(outgoing.connection_history)
     return {
         "destination": outgoing.destination_format_name,
+        "transport": str(outgoing.transport),
         "state": str(outgoing.state),
         "next_hop": ", ".join(outgoing.next_hops or ()),
         "messages": queue.count,

@@ -14,14 +14,15 @@ from openmsmq.core.events import (
     QueueResumed,
     Stopped,
 )
+from openmsmq.core.transports import Transport
 
-TRANSPORT_EVENTS: Final = frozenset(
+CARRIER_EVENTS: Final = frozenset(
     (
         *(OutgoingAvailable, MessagesDeleted, QueuePaused, QueueResumed, QueueDeleted),
         *(ConnectionActiveChanged, FlowControlChanged, Stopped),
     )
 )
-"""The events that the engine hands to transports."""
+"""The events that the engine hands to carriers."""
 
 
 class Gate(Protocol):
@@ -35,11 +36,18 @@ class Gate(Protocol):
         """Call `effect(argument)` once batch `depends` is on disk; at once if it is already."""
 
 
-class Transport(Protocol):
-    """One protocol of transfer, without sockets; `now` is monotonic time."""
+class Carrier(Protocol):
+    """A protocol that carries messages, without sockets; `now` is monotonic time.
+
+    Events about an outgoing queue reach the carrier of its transport only.
+    """
+
+    @property
+    def carries(self) -> frozenset[Transport]:
+        """The transports that it is."""
 
     def core_event(self, event: Event, *, now: float) -> None:
-        """One of `TRANSPORT_EVENTS` happened in the queue manager."""
+        """One of `CARRIER_EVENTS` happened in the queue manager."""
 
     def durable(self, *, now: float) -> None:
         """More batches are on disk, and what waited for them at the gate was released."""
