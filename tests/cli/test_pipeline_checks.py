@@ -6,16 +6,18 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import typer
 from tests.cli.runner import Outcome, run
 from tests.wire.frames import frame_bytes
+from typer.testing import CliRunner
 
 import openmsmq
-from openmsmq.cli.pipeline import COMMANDS
+from openmsmq.cli.pipeline import COMMANDS, command_line
 from openmsmq.spark import SparkUnavailable
 
 ORDERS = r".\private$\orders"
@@ -56,6 +58,30 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     state.mkdir()
     (state / "queue-manager").write_text("another one")
     return folder
+
+
+def test_a_command_can_be_typed_again() -> None:
+    from openmsmq.cli import build_app
+
+    found: list[str] = []
+
+    def replay(
+        context: typer.Context,
+        source: list[str],
+        since: str = "",
+        port: Annotated[list[int] | None, typer.Option()] = None,
+        *,
+        send: bool = False,
+    ) -> None:
+        found.append(command_line(context))
+
+    app = build_app([])
+    app.command("replay")(replay)
+    given = ["replay", ";deadletter", "x", "--port", "1", "--port", "2", "--since", "a b", "--send"]
+    CliRunner().invoke(app, given)
+    assert found == [
+        "openmsmq pipeline replay ';deadletter' x --since 'a b' --port 1 --port 2 --send"
+    ]
 
 
 class Started(Exception):

@@ -144,9 +144,9 @@ def test_a_text_that_is_there_already_is_used(spark: "SparkSession") -> None:
 @pytest.mark.parametrize(
     ("schema", "body_format", "reason"),
     [
-        ("a int", None, "bodyFormat: None is none of xml, json"),
-        ("a int", "text", "bodyFormat: 'text' is none of xml, json"),
-        (BodySchema({}, "binary", 1, None), None, "bodyFormat: 'binary' is none of"),
+        ("a int", None, "bodyFormat: None must be one of xml, json"),
+        ("a int", "text", "bodyFormat: 'text' must be one of xml, json"),
+        (BodySchema({}, "binary", 1, None), None, "bodyFormat: 'binary' must be one of"),
         ("array<int>", "xml", "schema: xml cannot be parsed into array<int>"),
         ("int", "json", "schema: json cannot be parsed into"),
     ],
@@ -173,7 +173,7 @@ def test_text_of_any_body_comes_with_its_type(spark: "SparkSession") -> None:
     ("body_format", "columns", "reason"),
     [
         ("binary", ["body", "body_type"], "'binary' makes no text; use one of text, auto"),
-        ("yaml", ["body", "body_type"], "'yaml' is none of binary"),
+        ("yaml", ["body", "body_type"], "'yaml' must be one of binary"),
         ("text", ["body"], "df: has no column 'body_type'"),
     ],
 )

@@ -42,13 +42,13 @@ def test_times_are_microseconds_of_utc_and_texts_are_small() -> None:
 
 def test_an_unknown_part_is_named_with_the_known_ones() -> None:
     with pytest.raises(
-        ValueError, match="include: 'boddy' is none of headers, body, packet, security"
+        ValueError, match="include: 'boddy' must be one of headers, body, packet, security"
     ):
         message_schema(["boddy"])
 
 
 def test_an_unknown_body_format_is_named_with_the_known_ones() -> None:
-    expected = "bodyFormat: 'yaml' is none of binary, text, auto, xml, json"
+    expected = "bodyFormat: 'yaml' must be one of binary, text, auto, xml, json"
     with pytest.raises(ValueError, match=expected):
         message_schema(body_format="yaml")
 

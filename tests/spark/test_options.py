@@ -31,6 +31,12 @@ def test_names_and_words_are_taken_in_any_case() -> None:
     assert not options.fail_on_data_loss
 
 
+def test_a_name_in_load_or_save_is_the_queue() -> None:
+    assert ReadOptions.parse({"path": r".\private$\orders"}).queues == (r".\private$\orders",)
+    assert WriteOptions.parse({"path": r".\private$\orders"}).queue == r".\private$\orders"
+    check_options({"path": r".\private$\orders", "consume": "exclusive"})
+
+
 def test_options_of_spark_are_left_to_spark() -> None:
     assert ReadOptions.parse({**QUEUE, "checkpointLocation": "/somewhere"}).queues
 
@@ -71,9 +77,15 @@ def test_values_are_read(name: str, value: str, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"consume": "some"}, "option consume: 'some' is none of none, exclusive, lease"),
-        ({"kind": "x"}, "option kind: 'x' is none of queue, journal, deadletter"),
-        ({"quue": "x"}, "option quue: unknown; the options are endpoint, auth.token"),
+        ({"consume": "some"}, "option consume: 'some' must be one of none, exclusive, lease"),
+        ({"kind": "x"}, "option kind: 'x' must be one of queue, journal, deadletter"),
+        ({"quue": "x"}, r"option quue: unknown; did you mean queue\?"),
+        ({"MAXMESSAGEPERTRIGGER": "x"}, r"unknown; did you mean maxMessagesPerTrigger\?"),
+        ({"zzz": "x"}, "option zzz: unknown; the options are endpoint, auth.token"),
+        ({"subscribe": "x"}, "option subscribe: unknown; here it is queue or queues"),
+        ({"subscribePattern": "x"}, "option subscribePattern: unknown; here it is queuePattern"),
+        ({"maxOffsetsPerTrigger": "9"}, "unknown; here it is maxMessagesPerTrigger"),
+        ({"path": "x"}, r"option queue: not together with a name in load\(\)"),
         ({"maxMessagesPerTrigger": "0"}, "maxMessagesPerTrigger: 0 is not a whole number of at"),
         ({"maxMessagesPerTrigger": "x"}, "maxMessagesPerTrigger: 'x' is not a whole number"),
         ({"maxBytesPerTrigger": "-1"}, "maxBytesPerTrigger: '-1' is not a number of bytes"),
@@ -87,11 +99,11 @@ def test_values_are_read(name: str, value: str, expected: Any) -> None:
         ({"startingOffsets": '{"a": true}'}, "startingOffsets: .* is neither earliest"),
         ({"startingTimestamp": "noon"}, "startingTimestamp: 'noon' is neither a time such as"),
         ({"pin": "maybe"}, "option pin: 'maybe' is neither true, false nor a time"),
-        ({"failOnDataLoss": "no"}, "failOnDataLoss: 'no' is none of true, false"),
-        ({"include": "all"}, "include: 'all' is none of headers, body, packet, security"),
-        ({"bodyFormat": "yaml"}, "bodyFormat: 'yaml' is none of binary, text, auto, xml, json"),
-        ({"mode": "dropmalformed"}, "mode: 'dropmalformed' is none of permissive, failfast"),
-        ({"isolation": "dirty"}, "isolation: 'dirty' is none of stable"),
+        ({"failOnDataLoss": "no"}, "failOnDataLoss: 'no' must be one of true, false"),
+        ({"include": "all"}, "include: 'all' must be one of headers, body, packet, security"),
+        ({"bodyFormat": "yaml"}, "bodyFormat: 'yaml' must be one of binary, text, auto, xml, json"),
+        ({"mode": "dropmalformed"}, "mode: 'dropmalformed' must be one of permissive, failfast"),
+        ({"isolation": "dirty"}, "isolation: 'dirty' must be one of stable"),
         ({"queue": ""}, "option queue: must not be empty"),
         ({"queues": " , "}, "option queues: must be one or more names"),
         ({"minPartitions": "1000000"}, "minPartitions: 1000000 is not .* from 1 to 100000"),
@@ -148,7 +160,7 @@ def test_a_wrong_option_is_refused_by_name(given: dict[str, str], message: str) 
             {**QUEUE, **EXCLUSIVE, "where.label": "x", "unmatched": "leave", "pin": "true"},
             "option pin: not with where",
         ),
-        ({**QUEUE, **EXCLUSIVE, "where.label": "x", "unmatched": "drop"}, "none of leave"),
+        ({**QUEUE, **EXCLUSIVE, "where.label": "x", "unmatched": "drop"}, "must be one of leave"),
         ({**QUEUE, "auth.token": "a", "auth.tokenFile": "b"}, "not together with auth.tokenFile"),
     ],
 )

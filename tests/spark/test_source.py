@@ -104,10 +104,16 @@ def test_an_empty_queue_is_an_empty_frame(source: Spark) -> None:
     assert source.read().collect() == []
 
 
+def test_a_name_in_load_is_the_queue(source: Spark) -> None:
+    send(source.qm, "a")
+    reader = source.spark.read.format("msmq").option("endpoint", source.qm.address)
+    assert [row.label for row in reader.load(ORDERS).collect()] == ["a"]
+
+
 def test_wrong_options_fail_at_load_and_name_the_option(source: Spark) -> None:
-    with pytest.raises(PySparkException, match=r"option kind: 'x' is none of queue, journal"):
+    with pytest.raises(PySparkException, match=r"option kind: 'x' must be one of queue, journal"):
         source.read(kind="x")
-    with pytest.raises(PySparkException, match="option consumer: unknown; the options are"):
+    with pytest.raises(PySparkException, match="option consumer: unknown; did you mean consume"):
         source.read(consumer="x")
     with pytest.raises(PySparkException) as caught:
         source.read(endpoint="127.0.0.1:1", auth__token="s3cret", connectTimeout="0s").count()

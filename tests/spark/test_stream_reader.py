@@ -359,7 +359,7 @@ def test_exclusive_keeps_other_receivers_out_but_not_those_who_look(qm: QueueMan
     send(qm, "a")
     stream = Stream(qm, consume="exclusive")
     with pytest.raises(
-        QueueError, match=r"needs it alone, and .* by a reader that keeps others out"
+        QueueError, match=r"needs it alone, and .* by a reader that keeps others out; consume=lease"
     ):
         Stream(qm, consume="exclusive")
     with pytest.raises(QueueError, match="MQ_ERROR_SHARING_VIOLATION"):

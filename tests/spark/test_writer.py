@@ -206,18 +206,18 @@ SCHEMA = "body binary"
         (
             {"transaction": "some"},
             SCHEMA,
-            "option transaction: 'some' is none of batch, partition, none",
+            "option transaction: 'some' must be one of batch, partition, none",
         ),
         ({"onError": "ignore"}, SCHEMA, "option onError: .* none of fail, deadletter, skip"),
         ({"onError": "deadletter"}, SCHEMA, "option deadLetterQueue: needed"),
         ({"deadLetterQueue": DEAD}, SCHEMA, "option deadLetterQueue: for onError=deadletter only"),
-        ({"qeueu": "x"}, SCHEMA, "option qeueu: unknown; the options are"),
+        ({"qeueu": "x"}, SCHEMA, "option qeueu: unknown; did you mean queue"),
         ({"queue": ""}, SCHEMA, "option queue: must not be empty"),
         ({"purge": "true"}, SCHEMA, "option purge: for"),
         (
             {"bodyEncoding": "latin"},
             SCHEMA,
-            "option bodyEncoding: 'latin' is none of utf-16, utf-8",
+            "option bodyEncoding: 'latin' must be one of utf-16, utf-8",
         ),
         ({"idempotencyKey": "k", "transaction": "none"}, SCHEMA, "option idempotencyKey: for"),
         (

@@ -1,6 +1,7 @@
 """`openmsmq pipeline`: the ready-made Spark pipelines, each in a module of its own."""
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -94,6 +95,26 @@ def begin_checks(master: str | None, socket: Path | None) -> "ArgumentChecks":
     from openmsmq.spark.pipelines.checks import ArgumentChecks
 
     return ArgumentChecks.begin(master, str(socket) if socket else None)
+
+
+def command_line(context: typer.Context) -> str:
+    """The command as somebody could type it, with all that was given."""
+    words = ["openmsmq", "pipeline", str(context.info_name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[name]
+        # A parameter that may be repeated has a tuple or a list, as typer's version likes.
+        values = list(map(str, value)) if isinstance(value, tuple | list) else [str(value)]
+        if parameter.param_type_name == "argument":
+            words += values
+        elif isinstance(value, bool):
+            words.append(parameter.opts[0])
+        else:
+            words += [word for each in values for word in (parameter.opts[0], each)]
+    return shlex.join(words)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import typer
 from .connection import SocketOption
 from .failure import FAILED
 from .output import JsonOption
-from .pipeline import MasterOption, begin_checks, say, show, spark_session
+from .pipeline import MasterOption, begin_checks, command_line, say, show, spark_session
 from .reading import FollowOption
 
 
@@ -40,6 +40,7 @@ class TableFormat(StrEnum):
 
 
 def archive(
+    context: typer.Context,
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Folder of the archive; made if not there.")
     ],
@@ -99,6 +100,8 @@ def archive(
         checks.queues([chosen | options], later=follow or not is_new)
     else:
         checks.existing_archive(directory)
+    read = [*(queue or ()), *filter(None, [pattern])] or ([f"kind {kind}"] if reads else [])
+    inputs = checks.inputs(read, command_line(context))
     with spark_session(master) as spark:
         if reads:
             if follow:
@@ -117,9 +120,10 @@ def archive(
                 verify=verify,
                 accept_loss=accept_loss,
                 options=options,
+                inputs=inputs,
             )
         else:
-            result = look_after(spark, directory, compact=compact, verify=verify)
+            result = look_after(spark, directory, compact=compact, verify=verify, inputs=inputs)
     show(result.summary(), as_json=as_json)
     incomplete = result.verification is not None and not result.verification.complete
     if result.interrupted or incomplete:

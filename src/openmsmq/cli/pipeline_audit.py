@@ -1,7 +1,7 @@
 """`openmsmq pipeline audit`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,14 +12,19 @@ from .pipeline import (
     MasterOption,
     OutputOption,
     begin_checks,
+    command_line,
     show,
     spark_session,
 )
 from .pipeline_live import live_summaries
 from .reading import FollowOption
 
+if TYPE_CHECKING:
+    from openmsmq.spark.pipelines.summary import Inputs
+
 
 def audit(
+    context: typer.Context,
     *,
     sends: Annotated[
         list[str],
@@ -57,8 +62,9 @@ def audit(
     checks = begin_checks(master, socket)
     checks.sources([*sends, *evidence], follow=follow)
     checks.output(output)
+    inputs = checks.inputs([*sends, *evidence], command_line(context))
     if follow and output is not None:
-        _follow(sends, evidence, output, socket, master, as_json=as_json)
+        _follow(sends, evidence, output, socket, master, inputs, as_json=as_json)
         return
     with spark_session(master) as spark:
         from openmsmq.spark.pipelines.audit import STEPS
@@ -71,7 +77,7 @@ def audit(
             step("opening the sources")
             sent = united(read_sources(spark, sends, endpoint=endpoint))
             known = read_sources(spark, evidence, endpoint=endpoint)
-            result = run(sent, known, output=output, step=step)
+            result = run(sent, known, output=output, step=step, inputs=inputs)
     show(result.summary, as_json=as_json)
 
 
@@ -81,6 +87,7 @@ def _follow(
     output: Path,
     socket: Path | None,
     master: str | None,
+    inputs: "Inputs",
     *,
     as_json: bool,
 ) -> None:
@@ -90,5 +97,7 @@ def _follow(
     with spark_session(master) as spark:
         endpoint = str(socket) if socket else None
         with live_summaries(as_json=as_json) as tell:
-            result = follow_audit(spark, sends, evidence, output, endpoint=endpoint, tell=tell)
+            result = follow_audit(
+                spark, sends, evidence, output, endpoint=endpoint, tell=tell, inputs=inputs
+            )
     show(result.summary, as_json=as_json)

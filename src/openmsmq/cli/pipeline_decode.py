@@ -7,7 +7,7 @@ import typer
 
 from .connection import SocketOption
 from .output import JsonOption
-from .pipeline import MasterOption, OutputOption, begin_checks, show, spark_session
+from .pipeline import MasterOption, OutputOption, begin_checks, command_line, show, spark_session
 
 
 class BodyFormat(StrEnum):
@@ -21,6 +21,7 @@ class BodyFormat(StrEnum):
 
 
 def decode(
+    context: typer.Context,
     paths: Annotated[
         list[str],
         typer.Argument(
@@ -61,5 +62,6 @@ def decode(
             packet_column=column,
             ports=port or (BINARY_PORT,),
             body_format=body_format,
+            inputs=checks.inputs(paths, command_line(context)),
         )
     show(result.summary(), as_json=as_json)

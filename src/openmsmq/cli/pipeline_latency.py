@@ -11,12 +11,14 @@ from .pipeline import (
     MasterOption,
     OutputOption,
     begin_checks,
+    command_line,
     show,
     spark_session,
 )
 
 
 def latency(
+    context: typer.Context,
     sources: Annotated[
         list[str],
         typer.Argument(metavar="SOURCE...", help=f"Target queues. A source is {SOURCE_HELP}."),
@@ -50,5 +52,6 @@ def latency(
         with progress(spark, "latency", STEPS) as step:
             messages = read_sources(spark, sources, endpoint=endpoint)
             journals = read_sources(spark, journal or (), endpoint=endpoint)
-            result = run(messages, journals=journals, output=output, step=step)
+            inputs = checks.inputs([*sources, *(journal or ())], command_line(context))
+            result = run(messages, journals=journals, output=output, step=step, inputs=inputs)
     show(result.summary, as_json=as_json)

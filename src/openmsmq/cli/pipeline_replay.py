@@ -13,6 +13,7 @@ from .pipeline import (
     MasterOption,
     OutputOption,
     begin_checks,
+    command_line,
     show,
     spark_session,
 )
@@ -26,6 +27,7 @@ class Correlation(StrEnum):
 
 
 def replay(
+    context: typer.Context,
     source: Annotated[
         str,
         typer.Argument(metavar="SOURCE", help=f"Where the messages are: {SOURCE_HELP}."),
@@ -112,5 +114,6 @@ def replay(
             remove=remove,
             endpoint=str(socket) if socket else None,
             output=output,
+            inputs=checks.inputs([source], command_line(context)),
         )
     show(result.summary(), as_json=as_json)

@@ -11,6 +11,7 @@ from .pipeline import (
     MasterOption,
     OutputOption,
     begin_checks,
+    command_line,
     show,
     spark_session,
 )
@@ -19,6 +20,7 @@ _DEFAULT: Final = (";deadletter", ";deadxact")
 
 
 def triage(
+    context: typer.Context,
     sources: Annotated[
         list[str] | None,
         typer.Argument(
@@ -47,5 +49,6 @@ def triage(
         endpoint = str(socket) if socket else None
         with progress(spark, "triage", STEPS) as step:
             failed = read_sources(spark, chosen, endpoint=endpoint)
-            result = run(failed, output=output, step=step)
+            inputs = checks.inputs(chosen, command_line(context))
+            result = run(failed, output=output, step=step, inputs=inputs)
     show(result.summary, as_json=as_json)

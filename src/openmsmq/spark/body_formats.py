@@ -128,7 +128,7 @@ def parse_bodies(
     if body_format is None and isinstance(schema, BodySchema):
         body_format = schema.format
     if body_format not in (XML, JSON) or kind is None:
-        raise ValueError(f"bodyFormat: {body_format!r} is none of xml, json")
+        raise ValueError(f"bodyFormat: {body_format!r} must be one of xml, json")
     if _TEXT not in df.columns:
         df = with_body_text(df, body_format)
     if _ERROR not in df.columns:

@@ -136,7 +136,7 @@ def message_schema(
     """
     for part in include:
         if part not in INCLUDES:
-            raise ValueError(f"include: {part!r} is none of {', '.join(INCLUDES)}")
+            raise ValueError(f"include: {part!r} must be one of {', '.join(INCLUDES)}")
     check_body_format(body_format)
     parts = {_ALWAYS, *include}
     return pa.schema(
@@ -149,7 +149,7 @@ def message_schema(
 def check_body_format(body_format: str) -> None:
     """Raise a ValueError that names the known formats if this is none of them."""
     if body_format not in BODY_FORMATS:
-        raise ValueError(f"bodyFormat: {body_format!r} is none of {', '.join(BODY_FORMATS)}")
+        raise ValueError(f"bodyFormat: {body_format!r} must be one of {', '.join(BODY_FORMATS)}")
 
 
 def check_schema(schema: pa.Schema, body_format: str) -> None:

@@ -90,6 +90,7 @@ class ExclusiveQueue(DriverQueue):
     """A queue that nobody else may receive from meanwhile (`consume=exclusive`)."""
 
     _acknowledged = -1
+    _way_out = "; consume=lease works beside others"
 
     def _open(self) -> Queue:
         return self._open_alone(self.queue.opened_as)
@@ -110,8 +111,8 @@ class ExclusiveQueue(DriverQueue):
                 if time.monotonic() > end:
                     raise QueueError(
                         exc.code,
-                        f"{name}: consume={self.options.consume} needs it alone, and {exc.detail}; "
-                        "consume=lease works beside others",
+                        f"{name}: consume={self.options.consume} needs it alone, and "
+                        f"{exc.detail}{self._way_out}",
                     ) from exc
                 time.sleep(_RETRY_SECONDS)
 
@@ -144,6 +145,8 @@ class LeasedQueue(ExclusiveQueue):
     Args:
         token: larger than that of any earlier run of this consumer.
     """
+
+    _way_out = ""
 
     def __init__(
         self, manager: QueueManager, queue: SourceQueue, options: ReadOptions, token: int

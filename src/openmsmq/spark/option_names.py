@@ -1,6 +1,7 @@
 """Names of options: compared without case, and none is passed over because it is misspelt."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any, Final
 
 from openmsmq.wire.errors import ConfigError
@@ -10,6 +11,21 @@ from . import option_values as values
 # Spark hands its own options on to the data source.
 _OF_SPARK: Final = frozenset({"checkpointlocation"})
 _CREDENTIALS: Final = "auth."
+# What `load` and `save` are given.
+_PATH: Final = "path"
+_QUEUE: Final = "queue"
+# Names of Spark's source for Kafka.
+_OF_KAFKA: Final = {
+    "subscribe": "queue or queues",
+    "subscribepattern": "queuePattern",
+    "assign": "queue or queues",
+    "topic": "queue",
+    "kafka.bootstrap.servers": "endpoint",
+    "maxoffsetspertrigger": "maxMessagesPerTrigger",
+    "minoffsetspertrigger": "minMessagesPerTrigger",
+    "startingoffsetsbytimestamp": "startingTimestamp",
+    "endingoffsetsbytimestamp": "endingTimestamp",
+}
 
 
 def read_values(
@@ -26,9 +42,13 @@ def read_values(
         key = given.lower()
         if key in _OF_SPARK:
             continue
+        if key == _PATH:
+            key = _QUEUE
         if key not in by_key:
-            raise ConfigError(f"option {given}: unknown; the options are {', '.join(known)}")
+            raise ConfigError(f"option {given}: unknown; {_hint(key, known)}")
         name, read = by_key[key]
+        if name in found:
+            raise ConfigError(f"option {_QUEUE}: not together with a name in load() or save()")
         try:
             found[name] = read(value)
         except values.NotAllowed as exc:
@@ -36,6 +56,17 @@ def read_values(
             reason = "cannot be used" if name.startswith(_CREDENTIALS) else str(exc)
             raise ConfigError(f"option {name}: {reason}") from None
     return found
+
+
+def _hint(key: str, known: Iterable[str]) -> str:
+    """What somebody may have meant who gave an option that is not known."""
+    by_key = {name.lower(): name for name in known}
+    if key in _OF_KAFKA:
+        return f"here it is {_OF_KAFKA[key]}"
+    close = get_close_matches(key, by_key, 1)
+    if close:
+        return f"did you mean {by_key[close[0]]}?"
+    return f"the options are {', '.join(by_key.values())}"
 
 
 def camel(name: str) -> str:

@@ -43,7 +43,7 @@ def choice(*allowed: str) -> Reader[str]:
     def read(value: str) -> str:
         found = value.strip().lower()
         if found not in allowed:
-            raise NotAllowed(f"{value!r} is none of {', '.join(allowed)}")
+            raise NotAllowed(f"{value!r} must be one of {', '.join(allowed)}")
         return found
 
     return read

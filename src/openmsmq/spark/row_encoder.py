@@ -267,7 +267,7 @@ def _seconds(name: str) -> Callable[[int | None], dict[str, Any]]:
 
 def _delivery(given: str | None) -> dict[str, Any]:
     if given is not None and given not in DELIVERY_WORDS:
-        raise ValueError(f"{given!r} is none of {', '.join(DELIVERY_WORDS)}")
+        raise ValueError(f"{given!r} must be one of {', '.join(DELIVERY_WORDS)}")
     return {"delivery": given or "recoverable"}
 
 

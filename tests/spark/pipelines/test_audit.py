@@ -10,9 +10,10 @@ from tests.spark.pipelines.audit_case import CASES, EVIDENCE, EXPECTED, LOST, NO
 from tests.spark.pipelines.rows import ADMIN, SENDER, acknowledgment, frame, message
 from tests.spark.pipelines.zones import NEW_YORK, machine_in
 
+from openmsmq.spark.pipelines import audit as module
 from openmsmq.spark.pipelines.audit import AuditResult, audit, audit_messages
 from openmsmq.spark.pipelines.errors import PipelineError
-from openmsmq.spark.pipelines.verdict import State
+from openmsmq.spark.pipelines.verdict import FAILED, State
 from openmsmq.wire.message_class import MessageClass
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ def test_the_numbers_add_up(result: AuditResult) -> None:
     assert result.sends == len(SENDS) == sum(result.counts.values())
     assert set(result.counts) == set(State)
     assert (result.lost, result.repeated) == (1, 1)
-    for table in result.summary.tables[:2]:
+    for table in result.summary.tables:
+        if table.name not in ("states", "destinations"):
+            continue
         names = [column.name for column in table.columns]
         assert table.sums()[names.index("messages")] == result.sends
     first = next(result.summary.objects())
@@ -66,8 +69,31 @@ def test_what_has_no_evidence_is_lost_only_if_success_was_to_be_reported(
     result: AuditResult,
 ) -> None:
     told = " ".join(result.summary.warnings)
-    assert "1 messages are lost" in told
+    assert "1 message is lost: " in told
+    assert dict(_titles(result))["lost"] == "Lost (no evidence, time is over)"
     assert f"{result.counts[State.NO_EVIDENCE] - 1} messages asked for no acknowledgment" in told
+
+
+def _titles(result: AuditResult) -> list[tuple[str, str]]:
+    return [(column.name, column.title) for column, _ in result.summary.facts]
+
+
+def test_messages_that_need_attention_are_named_one_by_one(
+    spark: "SparkSession", result: AuditResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [row for row in result.summary.objects() if row.get("table") == "attention"]
+    needy = sum(result.counts[state] for state in FAILED) + result.lost
+    assert len(rows) == needy
+    assert result.summary.headline.endswith(f"; {needy} need attention.")
+    (missing,) = [row for row in rows if row["message_id"] == rf"{SENDER}\9"]
+    assert "(MQMSG_CLASS_NACK_BAD_DST_Q)" in missing["reason"]
+    assert missing["state"] == State.REJECTED
+    assert {row["message_id"] for row in rows} >= LOST
+    monkeypatch.setattr(module, "SHOWN_MESSAGES", 2)
+    summary, _, _ = module.summarize(result.verdicts)
+    (table,) = [table for table in summary.tables if table.name == "attention"]
+    assert [row[0] for row in table.rows] == [row["message_id"] for row in rows[:2]]
+    assert table.note == f"The first 2 of {needy}; the table messages has all."
 
 
 def test_the_report_is_beside_the_table(result: AuditResult) -> None:

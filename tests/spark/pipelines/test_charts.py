@@ -45,6 +45,11 @@ def test_long_names_in_tables_break_between_their_words() -> None:
     assert "(MQMSG_<wbr/>CLASS_<wbr/>NACK_<wbr/>Q)" in page
     assert ">&lt;b&gt;<" in page
     assert ">a - b<" in page
+    path = (("/data/in/file.pcap", r".\private$\orders;journal", "a: b"),)
+    page = report_html(Summary("x", "x", tables=(Table("t", "T", columns, path),)), NOON)
+    assert ">/data/<wbr/>in/<wbr/>file.pcap<" in page
+    assert r">.\private$\<wbr/>orders;<wbr/>journal<" in page
+    assert ">a: b<" in page
 
 
 def test_what_is_empty_is_not_drawn_and_has_no_notes() -> None:

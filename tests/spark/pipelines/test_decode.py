@@ -14,6 +14,7 @@ from openmsmq.spark.pipelines import decode as pipeline
 from openmsmq.spark.pipelines.decode import decode, find_files
 from openmsmq.spark.pipelines.errors import PipelineError
 from openmsmq.spark.pipelines.sources import read_source
+from openmsmq.spark.pipelines.summary import Bars
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,6 +68,10 @@ def test_every_packet_is_counted_and_kept(
     assert (output / "report.html").read_text().count("malformed") > 1
     (facts, *problems) = result.summary().objects()
     assert facts["malformed"] == 2
+    (chart,) = result.summary().charts
+    assert isinstance(chart, Bars)
+    titles = {column.title for column, _ in result.summary().facts}
+    assert set(chart.labels) <= titles
     assert len(problems) == 4
     # It is a source for the other pipelines, with its report beside it.
     assert read_source(spark, str(output)).count() == 9

@@ -9,7 +9,7 @@ from tests.spark.pipelines.rows import NOW, ORDERS, Row, found, frame
 from tests.spark.pipelines.zones import TOKYO, machine_in
 
 from openmsmq.spark.pipelines.latency import LatencyResult, latency
-from openmsmq.spark.pipelines.summary import Lines
+from openmsmq.spark.pipelines.summary import Kind, Lines, value_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,6 +70,23 @@ def test_negative_latency_is_counted_and_told_as_clock_skew(result: LatencyResul
     assert rows[BILLS]["least"] == pytest.approx(-3.5)
     assert (result.messages, result.skewed) == (103, 2)
     assert any("by up to 3.50 s" in warning for warning in result.summary.warnings)
+
+
+def test_latencies_are_not_finer_than_the_time_of_sending(result: LatencyResult) -> None:
+    assert result.summary.headline == (
+        "103 messages in 2 queues; at worst 99 of 100 arrived within 2.00 s (the time of sending "
+        "is known to the second)."
+    )
+    kinds = {column.name: column.kind for column in result.summary.tables[0].columns}
+    assert {kinds[name] for name in ("p50", "p90", "p99", "least", "most")} == {Kind.LATENCY}
+    assert value_text(0.339, Kind.LATENCY) == "0.34 s"
+    assert value_text(-3.5, Kind.LATENCY) == "-3.50 s"
+    assert value_text(75.0, Kind.LATENCY) == "1 min 15 s"
+
+
+def test_messages_that_had_left_before_are_told(result: LatencyResult) -> None:
+    (told,) = [warning for warning in result.summary.warnings if "had left before" in warning]
+    assert told.startswith("1 message of the journals had left before the queue was read: depth")
 
 
 def test_depth_goes_up_with_arrivals_and_down_with_the_journal(

@@ -26,7 +26,7 @@ SUMMARY = Summary(
     tables=(Table("states", "States", COLUMNS, (("read", 1200), (EVIL, 34)), adds_up=True),),
     charts=(
         Bars("Bars", (r"DIRECT=OS:.\private$\a$", EVIL), (1, 2), tones=(Tone.GOOD, Tone.BAD)),
-        Bars("More bars", ("a" * 80,), (1,)),
+        Bars("More bars", ("a" * 80, "b"), (1, 2)),
         Lines("Lines", {"a": [(TIME, 1.0), (TIME + timedelta(hours=1), 5.0)]}, steps=True),
         Lines("No lines", {}),
     ),
@@ -81,6 +81,42 @@ def test_the_page_loads_nothing_and_runs_nothing() -> None:
     assert not re.search(r"@import|url\((?!#)", text)
     # One has nothing to show, and is left out.
     assert page.tags.count("svg") == 3
+
+
+def test_a_chart_of_one_number_is_left_out() -> None:
+    charts = (
+        Bars("One bar", ("a",), (1,)),
+        Lines("One point each", {"a": [(TIME, 1.0)], "b": [(TIME, 2.0)]}),
+    )
+    page = Page(report_html(Summary("latency", "x", charts=charts), TIME))
+    assert "svg" not in page.tags
+    assert "One bar" not in "".join(page.words)
+
+
+def test_what_people_type_is_code_without_backticks() -> None:
+    columns = (Column("action", "What to do", Kind.PROSE),)
+    table = Table(
+        "t", "T", columns, (("Look at `openmsmq outgoing`.",), ("a ` alone",)), note="`x`"
+    )
+    text = report_html(Summary("triage", "x", tables=(table,), warnings=("`y<z>`",)), TIME)
+    assert "Look at <code>openmsmq outgoing</code>." in text
+    assert "<code>x</code>" in text
+    assert "<code>y&lt;z&gt;</code>" in text
+    assert "a ` alone" in text
+
+
+def test_the_page_says_what_was_read_and_how() -> None:
+    inputs = (("Queue manager", f"ALPHA {EVIL}"), ("Command", "`openmsmq pipeline triage`"))
+    text = report_html(Summary("triage", "x", inputs=inputs), TIME)
+    words = "".join(Page(text).words)
+    assert f"ALPHA {EVIL}" in words
+    assert "<code>openmsmq pipeline triage</code>" in text
+    assert 'class="inputs"' not in report_html(Summary("triage", "x"), TIME)
+
+
+def test_words_are_broken_only_where_a_line_has_no_room() -> None:
+    """`anywhere` lets a column become as narrow as a letter, beside empty space."""
+    assert "overflow-wrap: anywhere" not in report_html(SUMMARY, TIME)
 
 
 def test_ids_of_charts_do_not_meet() -> None:

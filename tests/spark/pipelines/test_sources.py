@@ -8,7 +8,13 @@ from tests.spark.pipelines.rows import SENDER, frame, message
 
 import openmsmq
 from openmsmq.spark.pipelines.errors import PipelineError
-from openmsmq.spark.pipelines.sources import QueueSource, parse_queue, read_source, united
+from openmsmq.spark.pipelines.sources import (
+    QueueSource,
+    parse_queue,
+    read_source,
+    source_text,
+    united,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,6 +59,23 @@ def test_a_text_names_a_queue_its_kind_and_its_queue_manager(
     text: str, source: QueueSource
 ) -> None:
     assert parse_queue(text, "usual") == source
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        (r"DIRECT=OS:.\private$\orders", ORDERS),
+        (r"DIRECT=OS:.\private$\orders;JOURNAL", rf"{ORDERS};journal"),
+        (r"DIRECT=OS:.\private$\orders;Late", rf"{ORDERS};Late"),
+        (r"DIRECT=OS:.\system$;JOURNAL", ";journal"),
+        (r"DIRECT=OS:.\system$;DEADXACT", ";deadxact"),
+        (r"DIRECT=OS:far\private$\orders", r"DIRECT=OS:far\private$\orders"),
+    ],
+)
+def test_a_queue_is_called_as_it_is_named_as_a_source(key: str, text: str) -> None:
+    assert source_text(key) == text
+    if text.startswith((";", ".")) and "Late" not in text:
+        assert parse_queue(text).kind in ("queue", "journal", "xact_deadletter")
 
 
 def test_options_leave_out_what_is_not_given() -> None:

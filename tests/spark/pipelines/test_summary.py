@@ -117,6 +117,14 @@ def test_long_tables_are_cut_for_people_and_say_so() -> None:
     assert len(list(Summary("x", "x", tables=(table,)).objects())) == 1 + len(rows)
 
 
+def test_a_table_may_show_fewer_rows_to_people() -> None:
+    table = Table("t", "T", (Column("a", "A"),), (("one",), ("two",), ("three",)), shown=2)
+    text = shown(Summary("x", "x", tables=(table,)))
+    assert "two" in text
+    assert "three" not in text
+    assert "1 more row in the report" in text
+
+
 def test_programs_get_facts_first_and_then_each_row() -> None:
     first, *rows = SUMMARY.objects()
     assert first == {
@@ -126,6 +134,7 @@ def test_programs_get_facts_first_and_then_each_row() -> None:
         "last": "2026-03-01T12:00:00+00:00",
         "warnings": ["Clocks differ."],
         "outputs": {"Report": "/tmp/report.html"},  # noqa: S108 - only shown
+        "inputs": {},
     }
     assert rows[0] == {"table": "states", "state": "read", "messages": 1200}
     assert len(rows) == 2

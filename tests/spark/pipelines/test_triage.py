@@ -42,7 +42,8 @@ ACKNOWLEDGED = [
 def result(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> TriageResult:
     sources = [frame(spark, DEAD), frame(spark, ACKNOWLEDGED)]
     with machine_in(TOKYO):
-        return triage(sources, now=NOW, output=tmp_path_factory.mktemp("triage"))
+        output = tmp_path_factory.mktemp("triage")
+        return triage(sources, now=NOW, output=output, inputs=(("Read", ";deadletter"),))
 
 
 def test_each_failed_message_counts_once(result: TriageResult) -> None:
@@ -55,6 +56,9 @@ def test_each_failed_message_counts_once(result: TriageResult) -> None:
     }
     for table in result.summary.tables:
         names = [column.name for column in table.columns]
+        if table.name == "attention":
+            assert len(table.rows) == result.total
+            continue
         assert table.sums()[names.index("messages")] == result.total, table.name
 
 
@@ -71,7 +75,38 @@ def test_groups_are_reasons_destinations_labels_and_ages(result: TriageResult) -
     destinations = {row["destination"]: row["messages"] for row in by_table["destinations"]}
     assert destinations == {ORDERS: 7, ELSEWHERE: 1}
     assert by_table["labels"][0]["label"] == "same"
-    assert [row["messages"] for row in by_table["ages"]] == [5, 1, 1, 0, 1]
+    ages = {row["age"]: row["messages"] for row in by_table["ages"]}
+    assert ages == {
+        "less than 1 hour": 5,
+        "1 hour to 1 day": 1,
+        "1 day to 7 days": 1,
+        "7 days to 30 days": 0,
+        "more than 30 days": 1,
+    }
+
+
+def test_the_oldest_failures_are_named_one_by_one(
+    spark: "SparkSession", result: TriageResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [row for row in result.summary.objects() if row.get("table") == "attention"]
+    assert len(rows) == result.total
+    assert rows[0]["message_id"] == rf"{SENDER}\7"
+    assert rows[1] == {
+        "table": "attention",
+        "message_id": rf"{SENDER}\6",
+        "destination": ELSEWHERE,
+        "label": rows[1]["label"],
+        "reason": remedy(DENIED).reason,
+        "age_seconds": 3 * 86_400,
+    }
+    monkeypatch.setattr(module, "SHOWN_MESSAGES", 3)
+    (table,) = [
+        table
+        for table in triage([frame(spark, DEAD)], now=NOW).summary.tables
+        if table.name == "attention"
+    ]
+    assert len(table.rows) == 3
+    assert table.note == "The oldest 3 of 7; the table failures has all."
 
 
 def test_the_export_has_whole_messages_with_what_to_do(
@@ -90,7 +125,9 @@ def test_the_export_has_whole_messages_with_what_to_do(
 
 def test_the_report_names_the_reasons(result: TriageResult) -> None:
     text = Path(dict(result.summary.outputs)["Report"]).read_text(encoding="utf-8")
-    assert remedy(TIMEOUT).action in text.replace("&#x27;", "'")
+    assert remedy(TIMEOUT).cause in text.replace("&#x27;", "'")
+    assert "Look at <code>openmsmq outgoing</code> for" in text
+    assert "<dt>Read</dt><dd>;deadletter</dd>" in text
 
 
 def test_labels_beyond_the_most_frequent_are_one_row(

@@ -1,6 +1,7 @@
 """What is wrong with an archive is found."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from tests.spark.pipelines.messages import ORDERS, frame, planned, rows
 from openmsmq.spark.pipelines.archive_store import Archive
 from openmsmq.spark.pipelines.errors import PipelineError
 from openmsmq.spark.pipelines.manifest import Manifest
-from openmsmq.spark.pipelines.verify import Verification, verify_archive
+from openmsmq.spark.pipelines.verify import Verification, coverage_table, verify_archive
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,6 +53,10 @@ def test_a_sound_archive_is_complete(spark: "SparkSession", sound: Path) -> None
     assert (found.files, found.messages) == (3, 30)
     (covered,) = found.queues
     assert (covered.after, covered.upto, covered.messages, covered.ranges) == (0, 30, 30, 3)
+    table = coverage_table([replace(covered, queue=r"DIRECT=OS:.\system$;JOURNAL")])
+    assert [column.title for column in table.columns][2:4] == ["After sequence", "Up to sequence"]
+    assert table.rows[0][0] == ";journal"
+    assert "are of others, and nothing is missing" in table.note
     assert found.summary().headline.startswith("The archive is complete")
 
 

@@ -25,7 +25,8 @@ from .manifest import Step
 from .offset_log import accepted_losses, planned_ranges, query_id
 from .output import REPORT
 from .report import write_report
-from .summary import Bars, Column, Kind, Summary, Table
+from .sources import source_text
+from .summary import Bars, Column, Inputs, Kind, Summary, Table
 from .verify import Coverage, Verification, completeness, coverage, coverage_table, verify_archive
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class ArchiveResult:
         verification: what was found afterwards, if asked for.
         interrupted: whether it was ended before everything was there.
         losses: what this run has accepted to be missing.
+        inputs: what was read and how.
     """
 
     path: Path
@@ -70,6 +72,7 @@ class ArchiveResult:
     verification: Verification | None = None
     interrupted: bool = False
     losses: tuple[str, ...] = ()
+    inputs: Inputs = ()
 
     def summary(self) -> Summary:
         """The outcome for people."""
@@ -99,12 +102,13 @@ class ArchiveResult:
             charts=(
                 Bars(
                     "Messages in the archive by queue",
-                    tuple(each.queue for each in self.queues),
+                    tuple(source_text(each.queue) for each in self.queues),
                     tuple(float(each.messages) for each in self.queues),
                 ),
             ),
             warnings=tuple(warnings),
             outputs=(("Archive", str(self.path)), ("Report", str(self.path / REPORT))),
+            inputs=self.inputs,
         )
 
     def _headline(self) -> str:
@@ -145,6 +149,7 @@ def archive(
     verify: bool = False,
     accept_loss: bool = False,
     options: Mapping[str, str] | None = None,
+    inputs: Inputs = (),
 ) -> ArchiveResult:
     r"""Add what is in the queues now to an archive, and remove it from them if asked to.
 
@@ -168,6 +173,7 @@ def archive(
         accept_loss: go on when messages or a queue are gone that were to be archived; the manifest
             names what is missing.
         options: more options of the data source, such as `endpoint`.
+        inputs: what the report says that was read.
 
     Raises:
         QueueError: it cannot go on; what was archived before stays as it is.
@@ -191,12 +197,24 @@ def archive(
         opened, steps, stopped = run(spark, directory, table, source, interrupted, follow=follow)
     incomplete = stopped and not follow
     return _result(
-        spark, opened, steps, started, compact=compact, verify=verify, interrupted=incomplete
+        spark,
+        opened,
+        steps,
+        started,
+        compact=compact,
+        verify=verify,
+        interrupted=incomplete,
+        inputs=inputs,
     )
 
 
 def look_after(
-    spark: "SparkSession", path: str | Path, *, compact: bool = False, verify: bool = True
+    spark: "SparkSession",
+    path: str | Path,
+    *,
+    compact: bool = False,
+    verify: bool = True,
+    inputs: Inputs = (),
 ) -> ArchiveResult:
     """Put small files of an archive together, or check it, without adding anything.
 
@@ -206,7 +224,7 @@ def look_after(
     started = time.monotonic()
     opened = Archive.open(Path(path).absolute())
     with explained():
-        return _result(spark, opened, [], started, compact=compact, verify=verify)
+        return _result(spark, opened, [], started, compact=compact, verify=verify, inputs=inputs)
 
 
 def _result(
@@ -218,6 +236,7 @@ def _result(
     compact: bool,
     verify: bool,
     interrupted: bool = False,
+    inputs: Inputs = (),
 ) -> ArchiveResult:
     result = ArchiveResult(
         opened.path,
@@ -232,6 +251,7 @@ def _result(
         verify_archive(spark, opened.path) if verify else None,
         interrupted,
         tuple(each.text for step in steps for each in step.losses),
+        inputs,
     )
     result = replace(result, seconds=time.monotonic() - started)
     write_report(opened.path / REPORT, result.summary())

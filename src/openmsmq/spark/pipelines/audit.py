@@ -1,11 +1,12 @@
 """The audit: what became of each sent message, from everything that tells of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from openmsmq.cli.quantities import count_text
 from openmsmq.wire.message_class import NEGATIVE_BIT
 
 from .evidence import (
@@ -20,9 +21,21 @@ from .evidence import (
     evidence_events,
     send_events,
 )
+from .moments import collect_utc
 from .output import write_outputs
 from .progress import Step, silent
-from .summary import Bars, Column, Kind, Summary, Table, Tone, Value
+from .summary import (
+    NAMED_MESSAGES,
+    SHOWN_MESSAGES,
+    Bars,
+    Column,
+    Inputs,
+    Kind,
+    Summary,
+    Table,
+    Tone,
+    Value,
+)
 from .verdict import FAILED, MEANING, TONES, State, with_verdict
 
 if TYPE_CHECKING:
@@ -66,6 +79,7 @@ def audit(
     now: datetime | None = None,
     output: str | Path | None = None,
     step: Step = silent,
+    inputs: Inputs = (),
 ) -> AuditResult:
     """Find out what became of each sent message.
 
@@ -76,6 +90,7 @@ def audit(
         now: the moment up to which answers could have come; else now.
         output: a folder for the tables and the report.
         step: told what is going on.
+        inputs: what the report says that was read.
     """
     step("joining sends and evidence")
     verdicts = audit_messages(sends, evidence, now or datetime.now(UTC)).cache()
@@ -83,6 +98,7 @@ def audit(
         step("counting")
         rows = send_events(sends).count()
         summary, counts, lost = summarize(verdicts, rows)
+        summary = replace(summary, inputs=inputs)
         step("writing")
         summary = write_outputs(summary, {"messages": verdicts}, output)
     finally:
@@ -212,7 +228,12 @@ def summarize(
             "audit",
             _headline(counts, total, lost),
             facts=_facts(counts, total, lost, rows),
-            tables=(_states(counts, total), _destinations(groups), _reasons(groups)),
+            tables=(
+                _states(counts, total),
+                _first_failures(verdicts, _needy(counts, lost)),
+                _destinations(groups),
+                _reasons(groups),
+            ),
             charts=(_chart(counts),),
             warnings=_warnings(counts, lost, rows - total),
         ),
@@ -221,10 +242,15 @@ def summarize(
     )
 
 
+def _needy(counts: dict[State, int], lost: int) -> int:
+    """How many messages need attention."""
+    return sum(counts[state] for state in FAILED) + lost
+
+
 def _headline(counts: dict[State, int], total: int, lost: int) -> str:
     if not total:
         return "No sent messages were found."
-    bad = sum(counts[state] for state in FAILED) + lost
+    bad = _needy(counts, lost)
     settled = f"{counts[State.READ]:,} of {total:,} sent messages were read"
     verb = "needs" if bad == 1 else "need"
     return f"{settled}; {bad:,} {verb} attention." if bad else f"{settled}; none failed."
@@ -242,7 +268,7 @@ def _facts(
         (Column("failed", "Failed", _COUNT), failed),
         (Column("in_doubt", "In doubt", _COUNT), counts[State.IN_DOUBT]),
         (Column("no_evidence", "No evidence", _COUNT), counts[State.NO_EVIDENCE]),
-        (Column("lost", "Of those lost", _COUNT), lost),
+        (Column("lost", "Lost (no evidence, time is over)", _COUNT), lost),
         (Column("repeated", "Repeated rows", _COUNT), rows - total),
     )
 
@@ -260,6 +286,40 @@ def _states(counts: dict[State, int], total: int) -> Table:
     )
     note = "Every sent message is in exactly one state."
     return Table("states", "What became of the messages", columns, rows, adds_up=True, note=note)
+
+
+def _first_failures(verdicts: "DataFrame", total: int) -> Table:
+    from pyspark.sql import functions as f
+
+    columns = (
+        Column("message_id", "Message"),
+        Column("destination_queue", "Destination"),
+        Column("label", "Label"),
+        Column("state", "State"),
+        Column("reason", "Reason"),
+        Column("sent_time", "Sent", Kind.TIME),
+    )
+    names = [column.name for column in columns]
+    needy = f.col("state").isin(*(str(state) for state in FAILED)) | f.col("lost")
+    rows = (
+        collect_utc(
+            verdicts.where(needy)
+            .select(*names)
+            .orderBy("sent_time", "message_id")
+            .limit(SHOWN_MESSAGES)
+        )
+        if total
+        else []
+    )
+    note = f"The first {SHOWN_MESSAGES} of {total:,}; the table messages has all."
+    return Table(
+        "attention",
+        "First messages that need attention",
+        columns,
+        tuple(tuple(row[name] for name in names) for row in rows),
+        note=note if total > SHOWN_MESSAGES else "",
+        shown=NAMED_MESSAGES,
+    )
 
 
 def _destinations(groups: "list[Row]") -> Table:
@@ -311,11 +371,14 @@ def _warnings(counts: dict[State, int], lost: int, repeated: int) -> tuple[str, 
     unknown = counts[State.NO_EVIDENCE] - lost
     if unknown:
         found.append(
-            f"{unknown:,} messages asked for no acknowledgment of success: nothing tells whether "
-            "they arrived, and they are not counted as lost."
+            f"{count_text(unknown, 'message')} asked for no acknowledgment of success: nothing "
+            "tells whether they arrived, and they are not counted as lost."
         )
     if lost:
-        found.append(f"{lost:,} messages are lost: no acknowledgment came in their time.")
+        verb = "is" if lost == 1 else "are"
+        found.append(
+            f"{count_text(lost, 'message')} {verb} lost: no acknowledgment came in their time."
+        )
     if repeated:
-        found.append(f"{repeated:,} rows of sends repeat another one and were counted once.")
+        found.append(f"Rows of sends that repeat another one, and were counted once: {repeated:,}.")
     return tuple(found)

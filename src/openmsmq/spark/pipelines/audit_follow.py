@@ -22,7 +22,7 @@ from .following import Gate, gated, interruptions, wait_for_end
 from .output import write_outputs
 from .sources import stream_sources, united
 from .spark_paths import literal_path
-from .summary import Summary
+from .summary import Inputs, Summary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,6 +53,7 @@ def follow_audit(
     keep: timedelta = KEEP,
     stop: threading.Event | None = None,
     tell: Tell | None = None,
+    inputs: Inputs = (),
 ) -> AuditResult:
     """Find out what becomes of each sent message, until Ctrl-C, SIGTERM or `stop`.
 
@@ -68,6 +69,7 @@ def follow_audit(
         keep: how long a message is remembered after the last event about it.
         stop: ends it when it is set, also from another thread.
         tell: told the sums whenever they have changed, but not too often.
+        inputs: what the report says that was read.
 
     Raises:
         QueueError: it cannot go on; run it again to go on where it was.
@@ -82,7 +84,8 @@ def follow_audit(
         with interruptions(stop) as interrupted:
             run.follow(interrupted, tell)
         result = run.result()
-        told = replace(result.summary, outputs=(("Table verdicts", str(folder / VERDICTS)),))
+        outputs = (("Table verdicts", str(folder / VERDICTS)),)
+        told = replace(result.summary, outputs=outputs, inputs=inputs)
         summary = write_outputs(told, {"messages": result.verdicts}, folder)
     return replace(result, summary=summary)
 

@@ -44,9 +44,11 @@ STYLE: Final[Any] = {
 _REFERENCE: Final = re.compile(r'(\bid="|url\(#|href="#)')
 
 
-def is_empty(chart: Chart) -> bool:
-    """Whether there is nothing to draw."""
-    return not (chart.labels if isinstance(chart, Bars) else any(chart.series.values()))
+def is_telling(chart: Chart) -> bool:
+    """Whether a picture shows more than one number, which stands in a table."""
+    if isinstance(chart, Bars):
+        return len(chart.labels) > 1
+    return any(len(points) > 1 for points in chart.series.values())
 
 
 def draw(chart: Chart, number: int) -> str:

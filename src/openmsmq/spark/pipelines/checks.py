@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -24,8 +24,10 @@ from .errors import PipelineError
 from .packet_files import FileKind
 from .parquet_packets import check_column
 from .replay import ask_manager
+from .replay_key import full_endpoint
 from .replay_state import ReplayState
 from .sources import QueueSource, find_source, find_stream
+from .summary import Inputs
 from .tables import PARQUET, archive_table
 
 _NUMBER: Final = r"(?:\d+|\*)"
@@ -43,10 +45,12 @@ class ArgumentChecks:
         endpoint: the usual queue manager.
         asks: whether queue managers are asked for their queues: a Spark elsewhere may reach some
             that this machine does not.
+        managers: where those are that were asked, and their names.
     """
 
     endpoint: str | None
     asks: bool = True
+    managers: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def begin(cls, master: str | None, endpoint: str | None) -> "ArgumentChecks":
@@ -91,7 +95,18 @@ class ArgumentChecks:
                     # Spark's tasks wait for a queue manager that starts again; people do not.
                     manager = open_connection(replace(where, timeout=0.0))
                     managers[where] = opened.enter_context(manager)
+                    self.managers[full_endpoint(where.endpoint)] = manager.identity.name
                 check_queues(managers[where], options, later=later)
+
+    def inputs(self, sources: Iterable[str], command: str) -> Inputs:
+        """What a report says about where its numbers come from."""
+        managers = [f"{name} ({where})" for where, name in self.managers.items()]
+        told = {
+            "Queue manager": ", ".join(managers),
+            "Read": ", ".join(sources),
+            "Command": f"`{command}`",
+        }
+        return tuple((name, text) for name, text in told.items() if text)
 
     def archive(self, directory: Path, table: str | None) -> bool:
         """See that an archive can be made or continued there; return whether it is a new one.

@@ -29,7 +29,7 @@ from .parquet_packets import (
 )
 from .progress import progress
 from .spark_paths import literal_path
-from .summary import Bars, Column, Kind, Summary, Table, Tone
+from .summary import Bars, Column, Inputs, Kind, Summary, Table, Tone
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,6 +41,13 @@ MESSAGES: Final = "messages"
 KIND: Final = "packet_kind"
 PROBLEMS: Final = "problems"
 SHOWN_PROBLEMS: Final = 20
+# One word for each kind, in cards and charts.
+TITLES: Final = {
+    PacketKind.MESSAGE: "Messages",
+    PacketKind.INTERNAL: "Packets of sessions",
+    PacketKind.MALFORMED: "Malformed packets",
+    PacketKind.GAP: "Gaps",
+}
 _ORIGIN: Final = pa.schema(
     [
         (KIND, pa.string()),
@@ -86,6 +93,7 @@ def decode(
     packet_column: str = PACKET_COLUMN,
     ports: Sequence[int] = (BINARY_PORT,),
     body_format: str = "binary",
+    inputs: Inputs = (),
 ) -> DecodeResult:
     """Decode every packet of these files.
 
@@ -98,6 +106,7 @@ def decode(
         packet_column: the column of Parquet files that has the packets.
         ports: TCP ports of queue managers in captures.
         body_format: as the option of the data source.
+        inputs: what the report says that was read.
 
     Raises:
         PipelineError: there is nothing to read, or Spark cannot.
@@ -124,7 +133,7 @@ def decode(
             problems = _problems(spark.read.parquet(literal_path(folder)))
         counts = {name: int(value or 0) for name, value in seen.get.items()}
     seconds = time.monotonic() - started
-    summary = _summary(len(files), counts, problems, seconds)
+    summary = replace(_summary(len(files), counts, problems, seconds), inputs=inputs)
     if output is not None:
         written = (f"Table {MESSAGES}", str(Path(output).absolute() / MESSAGES))
         summary = write_outputs(replace(summary, outputs=(written,)), {}, output)
@@ -342,10 +351,15 @@ def _summary(
         f"{done}; {count_text(malformed, 'malformed packet')}",
         facts=(
             (Column("files", "Files", Kind.COUNT), files),
-            (Column("messages", "Messages", Kind.COUNT), messages),
-            (Column("malformed", "Malformed packets", Kind.COUNT), malformed),
-            (Column("internal", "Packets of sessions", Kind.COUNT), counts[PacketKind.INTERNAL]),
-            (Column("gaps", "Gaps", Kind.COUNT), counts[PacketKind.GAP]),
+            *(
+                (Column(name, TITLES[kind], Kind.COUNT), counts[kind])
+                for name, kind in (
+                    ("messages", PacketKind.MESSAGE),
+                    ("malformed", PacketKind.MALFORMED),
+                    ("internal", PacketKind.INTERNAL),
+                    ("gaps", PacketKind.GAP),
+                )
+            ),
             (Column("seconds", "Time", Kind.SECONDS), seconds),
         ),
         tables=() if problems is None else (_problem_table(problems),),
@@ -353,7 +367,7 @@ def _summary(
         charts=(
             Bars(
                 "Packets",
-                tuple(str(kind) for kind in PacketKind),
+                tuple(TITLES[kind] for kind in PacketKind),
                 tuple(float(counts[kind]) for kind in PacketKind),
                 tones=(Tone.GOOD, Tone.PLAIN, Tone.BAD, Tone.UNKNOWN),
             ),

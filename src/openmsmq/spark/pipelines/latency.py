@@ -1,15 +1,17 @@
 """Depth and latency: how long messages were on their way, and how many waited, per queue."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from openmsmq.cli.quantities import count_text
+
 from .moments import collect_utc
 from .output import write_outputs
 from .progress import Step, silent
-from .summary import Column, Kind, Lines, Summary, Table, span_text
+from .summary import Column, Inputs, Kind, Lines, Summary, Table, latency_text, span_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,6 +46,7 @@ def latency(
     journals: "Sequence[DataFrame]" = (),
     output: str | Path | None = None,
     step: Step = silent,
+    inputs: Inputs = (),
 ) -> LatencyResult:
     """Measure how long messages were on their way, and how many waited in their queue.
 
@@ -52,6 +55,7 @@ def latency(
         journals: message rows of the journals of these queues, which tell when messages left.
         output: a folder for the tables and the report.
         step: told what is going on.
+        inputs: what the report says that was read.
     """
     step("reading messages")
     measured = latencies(messages).cache()
@@ -62,7 +66,9 @@ def latency(
         depths = depth_over_time(measured, journals)
         points = collect_utc(depths.orderBy("queue", "time"))
         step("writing")
-        summary = _summary(rows, points, waiting=not journals)
+        earlier = sum(_unseen(journal, measured) for journal in journals)
+        summary = _summary(rows, points, None if not journals else earlier)
+        summary = replace(summary, inputs=inputs)
         tables = {"latencies": percentiles(measured), "depth": depths}
         summary = write_outputs(summary, tables, output)
     finally:
@@ -150,7 +156,14 @@ def depth_over_time(measured: "DataFrame", journals: "Sequence[DataFrame]") -> "
     )
 
 
-def _summary(rows: list[dict[str, Any]], points: list[dict[str, Any]], *, waiting: bool) -> Summary:
+def _unseen(journal: "DataFrame", measured: "DataFrame") -> int:
+    """How many messages left a queue whose arrival is not among those that were measured."""
+    return journal.select("id").distinct().join(measured.select("id"), "id", "left_anti").count()
+
+
+def _summary(
+    rows: list[dict[str, Any]], points: list[dict[str, Any]], unseen: int | None
+) -> Summary:
     total = sum(row["messages"] for row in rows)
     skewed = sum(row["skewed"] for row in rows)
     deepest: dict[str, int] = {}
@@ -163,11 +176,11 @@ def _summary(rows: list[dict[str, Any]], points: list[dict[str, Any]], *, waitin
             (Column("messages", "Messages", Kind.COUNT), total),
             (Column("queues", "Queues", Kind.COUNT), len(rows)),
             (Column("skewed", "Clock skew", Kind.COUNT), skewed),
-            (Column("most", "Longest", Kind.SECONDS), _most(rows)),
+            (Column("most", "Longest", Kind.LATENCY), _most(rows)),
         ),
         tables=(_table(rows, deepest),),
         charts=_charts(rows, points),
-        warnings=_warnings(rows, skewed, waiting=waiting),
+        warnings=_warnings(rows, skewed, unseen),
     )
 
 
@@ -178,7 +191,8 @@ def _headline(rows: list[dict[str, Any]], total: int) -> str:
     word = "message" if total == 1 else "messages"
     return (
         f"{total:,} {word} in {len(rows):,} {'queue' if len(rows) == 1 else 'queues'}; "
-        f"at worst 99 of 100 arrived within {span_text(slowest['p99'])}."
+        f"at worst 99 of 100 arrived within {latency_text(slowest['p99'])} (the time of sending is "
+        "known to the second)."
     )
 
 
@@ -191,9 +205,9 @@ def _table(rows: list[dict[str, Any]], deepest: dict[str, int]) -> Table:
     columns = (
         Column("queue", "Queue"),
         Column("messages", "Messages", Kind.COUNT),
-        *(Column(name, name, Kind.SECONDS) for name in names),
-        Column("least", "Least", Kind.SECONDS),
-        Column("most", "Most", Kind.SECONDS),
+        *(Column(name, name, Kind.LATENCY) for name in names),
+        Column("least", "Least", Kind.LATENCY),
+        Column("most", "Most", Kind.LATENCY),
         Column("skewed", "Clock skew", Kind.COUNT),
         Column("deepest", "Deepest", Kind.NUMBER),
     )
@@ -234,11 +248,11 @@ def _charts(rows: list[dict[str, Any]], points: list[dict[str, Any]]) -> tuple[L
 
     return (
         Lines("Depth over time", series("depth"), steps=True),
-        Lines("Median latency over time", series("p50"), Kind.SECONDS),
+        Lines("Median latency over time", series("p50"), Kind.LATENCY),
     )
 
 
-def _warnings(rows: list[dict[str, Any]], skewed: int, *, waiting: bool) -> tuple[str, ...]:
+def _warnings(rows: list[dict[str, Any]], skewed: int, unseen: int | None) -> tuple[str, ...]:
     found: list[str] = []
     if skewed:
         worst = min(row["least"] for row in rows)
@@ -246,7 +260,12 @@ def _warnings(rows: list[dict[str, Any]], skewed: int, *, waiting: bool) -> tupl
             f"{skewed:,} messages arrived before they were sent, by up to {span_text(-worst)}: the "
             "clocks of the machines differ, so every latency is off by as much. Synchronise them."
         )
-    if rows and waiting:
+    if unseen:
+        found.append(
+            f"{count_text(unseen, 'message')} of the journals had left before the queue was read: "
+            "depth does not count them. Name an archive of the queue as a source to see them."
+        )
+    if rows and unseen is None:
         found.append(
             "Without the journal of a queue nobody knows when messages left it: depth counts all "
             "that arrived among these messages."

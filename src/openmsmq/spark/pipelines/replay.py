@@ -22,7 +22,7 @@ from .replay_job import IS_NEW, KEEP, NEW, SENDABLE, TARGET, ReplayJob, connecti
 from .replay_key import default_key, default_state, full_endpoint
 from .replay_sender import Outcome, Sender
 from .replay_state import ReplayState
-from .summary import Bars, Column, Kind, Summary, Table
+from .summary import Bars, Column, Inputs, Kind, Summary, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,6 +48,7 @@ class ReplayResult:
             are not refused.
         is_memory_known: whether `already_sent` is right; a dry run without a key of its own needs
             a queue manager to know.
+        inputs: what was read and how.
     """
 
     key: str
@@ -62,6 +63,7 @@ class ReplayResult:
     outputs: tuple[tuple[str, str], ...] = ()
     elsewhere: int = 0
     is_memory_known: bool = True
+    inputs: Inputs = ()
 
     def summary(self) -> Summary:
         """The outcome for people."""
@@ -97,6 +99,7 @@ class ReplayResult:
             charts=(_chart(self.groups),),
             warnings=tuple(self._warnings()),
             outputs=self.outputs,
+            inputs=self.inputs,
         )
 
     def _headline(self) -> str:
@@ -137,6 +140,7 @@ def replay(
     endpoint: str | None = None,
     options: Mapping[str, str] | None = None,
     output: str | Path | None = None,
+    inputs: Inputs = (),
 ) -> ReplayResult:
     """Send messages again, each of them once for each key, or say what would be sent.
 
@@ -157,6 +161,7 @@ def replay(
         endpoint: the queue manager.
         options: more options for reading and writing, such as `auth.token`.
         output: folder for the table and the report.
+        inputs: what the report says that was read.
 
     Raises:
         PipelineError: it cannot go on; run it again to go on where it was.
@@ -197,6 +202,7 @@ def replay(
         counts.groups,
         elsewhere=done.elsewhere,
         is_memory_known=is_memory_known,
+        inputs=inputs,
     )
     if output is None:
         return result

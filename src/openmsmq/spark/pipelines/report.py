@@ -10,12 +10,13 @@ from typing import Final
 from openmsmq.cli.quantities import time_text
 from openmsmq.version import __version__
 
-from .charts import draw, is_empty
+from .charts import draw, is_telling
 from .summary import Column, Kind, Summary, Table, Value, value_text
 
 # The page may show what is in it, and load nothing.
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
-_WORD_END: Final = re.compile(r"([_\\;]|-(?=\w))(?=\w)")
+_WORD_END: Final = re.compile(r"(?<=[\w$)])([_\\;/=:]|-(?=\w))(?=\w)")
+_CODE: Final = "`"
 # A page of more rows is no longer read; the tables on disk have them all.
 SHOWN_ROWS: Final = 500
 CSS: Final = """
@@ -34,9 +35,9 @@ section, .facts > div { background: var(--card); border: 1px solid var(--line);
 section { padding: 1.1rem 1.3rem 1.2rem; margin-top: 1.1rem; overflow-x: auto; }
 .facts { display: grid; gap: .8rem; margin-top: 1.3rem;
          grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); }
-.facts > div { padding: .75rem 1rem .8rem; }
+.facts > div { padding: .75rem 1rem .8rem; min-width: 0; }
 .facts dt { color: var(--soft); font-size: .82rem; }
-.facts dd { margin: 0; font-size: 1.3rem; font-weight: 600; overflow-wrap: anywhere;
+.facts dd { margin: 0; font-size: 1.3rem; font-weight: 600; overflow-wrap: break-word;
             font-variant-numeric: tabular-nums; }
 .facts dd.long { font-size: 1rem; padding-top: .25rem; }
 .warning { background: #fff8e6; border: 1px solid #f0d9a0; border-left: 4px solid #e0a030;
@@ -45,7 +46,7 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th { text-align: left; font-weight: 600; color: var(--soft); font-size: .8rem; white-space: nowrap;
      border-bottom: 2px solid var(--line); padding: .35rem .7rem .35rem 0; }
 td { border-bottom: 1px solid var(--line); padding: .38rem .7rem .38rem 0; vertical-align: top;
-     overflow-wrap: anywhere; }
+     overflow-wrap: break-word; }
 tr:last-child td { border-bottom: 0; }
 th:last-child, td:last-child { padding-right: 0; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -55,6 +56,9 @@ tfoot td { font-weight: 600; border-top: 2px solid var(--line); }
 .note { color: var(--soft); font-size: .85rem; margin: .7rem 0 0; }
 svg { display: block; width: 100%; height: auto; }
 code { font: .86em ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
+.inputs { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem;
+          margin: .6rem 0 0; font-size: .9rem; color: var(--soft); }
+.inputs dd { margin: 0; overflow-wrap: break-word; min-width: 0; }
 footer { color: var(--soft); font-size: .82rem; margin-top: 1.4rem; }
 @media print { body { background: #fff; } section { break-inside: avoid; box-shadow: none; } }
 """
@@ -88,14 +92,21 @@ def report_html(summary: Summary, made: datetime) -> str:
 def _page(summary: Summary, made: datetime) -> Iterator[str]:
     yield f'<header><p class="kicker">openmsmq pipeline {escape(summary.pipeline)}</p>'
     yield f"<h1>{escape(summary.headline)}</h1>"
-    yield f"<p>{time_text(made)}</p></header>"
+    yield f"<p>{time_text(made)}</p>"
+    if summary.inputs:
+        yield '<dl class="inputs">'
+        yield from (
+            f"<dt>{escape(name)}</dt><dd>{_text(text)}</dd>" for name, text in summary.inputs
+        )
+        yield "</dl>"
+    yield "</header>"
     for warning in summary.warnings:
-        yield f'<p class="warning">{escape(warning)}</p>'
+        yield f'<p class="warning">{_text(warning)}</p>'
     if summary.facts:
         yield '<dl class="facts">'
         yield from (_fact(column, value) for column, value in summary.facts)
         yield "</dl>"
-    for number, chart in enumerate(chart for chart in summary.charts if not is_empty(chart)):
+    for number, chart in enumerate(chart for chart in summary.charts if is_telling(chart)):
         yield f"<section><h2>{escape(chart.title)}</h2>\n{draw(chart, number)}</section>"
     for table in summary.tables:
         yield from _table(table)
@@ -127,17 +138,29 @@ def _table(table: Table) -> Iterator[str]:
     if not table.rows:
         yield '<p class="note">None.</p>'
     elif table.note:
-        yield f'<p class="note">{escape(table.note)}</p>'
+        yield f'<p class="note">{_text(table.note)}</p>'
     yield "</section>"
 
 
 def _row(columns: tuple[Column, ...], row: tuple[Value, ...], blank: str = "-") -> str:
     cells = (
         f'<td class="{_class(column)}">'
-        f"{_breakable(blank if value is None else value_text(value, column.kind))}</td>"
+        f"{_text(blank if value is None else value_text(value, column.kind))}</td>"
         for column, value in zip(columns, row, strict=True)
     )
     return f"<tr>{''.join(cells)}</tr>"
+
+
+def _text(text: str) -> str:
+    """A text; what stands between backticks is what somebody types."""
+    parts = text.split(_CODE)
+    # One that has no partner is a character like others.
+    if len(parts) % 2 == 0:
+        return _breakable(text)
+    return "".join(
+        f"<code>{escape(part)}</code>" if index % 2 else _breakable(part)
+        for index, part in enumerate(parts)
+    )
 
 
 def _breakable(text: str) -> str:

@@ -34,6 +34,7 @@ _SUFFIXES: Final = {
     ";deadxact": "xact_deadletter",
 }
 _MACHINE: Final = (".", r".\system$")
+_LOCAL: Final = "DIRECT=OS:.\\"
 OUTGOING: Final = "outgoing:"
 # What names of queues have and names of folders mostly have not.
 _LIKE_A_QUEUE: Final = re.compile(r"[\\=;]|\Aoutgoing:", re.IGNORECASE)
@@ -66,6 +67,20 @@ def parse_queue(text: str, endpoint: str | None = None) -> QueueSource:
             # Those of the machine have no name of their own.
             return QueueSource("" if name.lower() in _MACHINE else name, kind, endpoint)
     return QueueSource(text, "queue", endpoint)
+
+
+def source_text(key: str) -> str:
+    """The text that names a queue of this machine as people do, for the name that manifests have.
+
+    `DIRECT=OS:.\\private$\\orders;JOURNAL` becomes `.\\private$\\orders;journal`.
+    """
+    if not key.startswith(_LOCAL):
+        return key
+    name, semicolon, suffix = key.removeprefix(_LOCAL).partition(";")
+    if semicolon + suffix.lower() in _SUFFIXES:
+        suffix = suffix.lower()
+    path = "" if f".\\{name}" in _MACHINE else f".\\{name}"
+    return f"{path}{semicolon}{suffix}"
 
 
 def _split(text: str) -> tuple[str | None, str]:

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 # Longer tables are cut for people, and say so; files and JSON have every row.
 SHOWN_ROWS: Final = 20
+# How many messages are named that need attention; the tables on disk have all.
+SHOWN_MESSAGES: Final = 20
+NAMED_MESSAGES: Final = 5
 # What a column of texts needs to be readable, and what stands between columns.
 LEAST_TEXT: Final = 24
 GAP: Final = 2
 
 Value = str | int | float | bool | datetime | None
+# What was read and how, as names and texts.
+Inputs = tuple[tuple[str, str], ...]
 
 
 class Kind(StrEnum):
@@ -34,6 +39,8 @@ class Kind(StrEnum):
     NUMBER = "number"
     BYTES = "bytes"
     SECONDS = "seconds"
+    # Seconds of which one end is known to the second only: more digits would pretend.
+    LATENCY = "latency"
     SHARE = "share"
     TIME = "time"
 
@@ -67,6 +74,7 @@ class Table:
         rows: its rows, each as long as the columns.
         adds_up: whether a last line with the sums of the counts belongs to it.
         note: a sentence below it.
+        shown: how many rows people see at once; the report has more.
     """
 
     name: str
@@ -75,6 +83,7 @@ class Table:
     rows: tuple[tuple[Value, ...], ...]
     adds_up: bool = False
     note: str = ""
+    shown: int = SHOWN_ROWS
 
     def sums(self) -> tuple[Value, ...]:
         """The last line: the sum of each column that counts something, shares included."""
@@ -125,6 +134,7 @@ class Summary:
         charts: pictures of the report.
         warnings: what people must know, a sentence each.
         outputs: what was written, as name and path.
+        inputs: which queue manager and sources were read, and the command.
     """
 
     pipeline: str
@@ -134,6 +144,7 @@ class Summary:
     charts: tuple[Chart, ...] = ()
     warnings: tuple[str, ...] = ()
     outputs: tuple[tuple[str, str], ...] = ()
+    inputs: Inputs = ()
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """JSON objects: the facts first, then each row with the name of its table."""
@@ -143,6 +154,7 @@ class Summary:
             **{column.name: json_value(value) for column, value in self.facts},
             "warnings": list(self.warnings),
             "outputs": dict(self.outputs),
+            "inputs": dict(self.inputs),
         }
         for table in self.tables:
             names = [column.name for column in table.columns]
@@ -191,6 +203,8 @@ def _number_text(value: float, kind: Kind) -> str:
         return size_text(value)
     if kind is Kind.SECONDS:
         return span_text(value)
+    if kind is Kind.LATENCY:
+        return latency_text(value)
     if kind is Kind.SHARE:
         return f"{value:.1%}"
     return count_text(value) if isinstance(value, int) else f"{value:,.2f}"
@@ -205,6 +219,11 @@ def span_text(seconds: float) -> str:
     if size >= 1:
         return f"{sign}{size:.2f} s"
     return f"{sign}{size * 1000:.0f} ms" if size >= 0.001 or not size else f"{sign}< 1 ms"
+
+
+def latency_text(seconds: float) -> str:
+    """A latency: hundredths of a second at most."""
+    return f"{seconds:.2f} s" if abs(seconds) < 10 else span_text(seconds)
 
 
 def _number(value: Value) -> float:
@@ -243,7 +262,7 @@ def _show_table(console: "Console", table: Table) -> None:
         return
     places = [index for index, column in enumerate(table.columns) if column.kind is not Kind.PROSE]
     columns = [table.columns[index] for index in places]
-    lines = [_texts(columns, [row[index] for index in places]) for row in table.rows[:SHOWN_ROWS]]
+    lines = [_texts(columns, [row[index] for index in places]) for row in table.rows[: table.shown]]
     sums = table.sums() if table.adds_up else ()
     total = _texts(columns, [sums[index] for index in places], blank="") if sums else []
     if _least_width(columns, [*lines, total]) <= console.width:
@@ -251,8 +270,8 @@ def _show_table(console: "Console", table: Table) -> None:
     else:
         _show_records(console, columns, [*lines, total] if total else lines)
     _show_prose(console, table)
-    if len(table.rows) > SHOWN_ROWS:
-        hidden = count_text(len(table.rows) - SHOWN_ROWS, "more row")
+    if len(table.rows) > table.shown:
+        hidden = count_text(len(table.rows) - table.shown, "more row")
         console.print(f"[dim]… {hidden} in the report and the tables[/dim]")
     if table.note:
         console.print(f"[dim]{_safe(table.note)}[/dim]")
@@ -322,7 +341,7 @@ def _show_prose(console: "Console", table: Table) -> None:
     from rich.padding import Padding
 
     prose = [index for index, column in enumerate(table.columns) if column.kind is Kind.PROSE]
-    for row in table.rows[:SHOWN_ROWS] if prose else ():
+    for row in table.rows[: table.shown] if prose else ():
         console.print(_safe(value_text(row[0], table.columns[0].kind)))
         for index in prose:
             column = table.columns[index]

@@ -6,12 +6,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from openmsmq.cli.quantities import count_text
 from openmsmq.wire.message_class import NEGATIVE_BIT
 
 from .output import write_outputs
 from .progress import Step, silent
 from .remedies import remedy
-from .summary import Bars, Column, Kind, Summary, Table, Tone, Value
+from .summary import (
+    NAMED_MESSAGES,
+    SHOWN_MESSAGES,
+    Bars,
+    Column,
+    Inputs,
+    Kind,
+    Summary,
+    Table,
+    Tone,
+    Value,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
@@ -23,11 +35,11 @@ MOST_LABELS: Final = 200
 DEAD_LETTER: Final = "dead letter"
 NACK: Final = "negative acknowledgment"
 AGES: Final = (
-    ("less than an hour", 3600),
-    ("less than a day", 86_400),
-    ("less than a week", 7 * 86_400),
-    ("less than 30 days", 30 * 86_400),
-    ("older", None),
+    ("less than 1 hour", 3600),
+    ("1 hour to 1 day", 86_400),
+    ("1 day to 7 days", 7 * 86_400),
+    ("7 days to 30 days", 30 * 86_400),
+    ("more than 30 days", None),
 )
 _KINDS: Final = ("deadletter", "xact_deadletter")
 
@@ -55,6 +67,7 @@ def triage(
     now: datetime | None = None,
     output: str | Path | None = None,
     step: Step = silent,
+    inputs: Inputs = (),
 ) -> TriageResult:
     """Sort out what failed.
 
@@ -63,12 +76,13 @@ def triage(
         now: the moment that ages are counted to; else now.
         output: a folder for the table and the report.
         step: told what is going on.
+        inputs: what the report says that was read.
     """
     step("reading dead letters")
     failed = failures(sources, now or datetime.now(UTC)).cache()
     try:
         step("counting")
-        summary, by_class = _summarize(failed)
+        summary, by_class = _summarize(failed, inputs)
         step("writing")
         summary = write_outputs(summary, {"failures": failed}, output)
     finally:
@@ -131,7 +145,7 @@ def _replay(codes: Sequence[int]) -> "SparkColumn":
     return f.col("class").isin([code for code in codes if remedy(code).replay])
 
 
-def _summarize(failed: "DataFrame") -> tuple[Summary, dict[int, int]]:
+def _summarize(failed: "DataFrame", inputs: Inputs) -> tuple[Summary, dict[int, int]]:
     from pyspark.sql import functions as f
 
     groups = [
@@ -157,11 +171,13 @@ def _summarize(failed: "DataFrame") -> tuple[Summary, dict[int, int]]:
             facts=_facts(groups, total),
             tables=(
                 reasons,
+                _first_failures(failed, total),
                 _by(groups, "destinations", "By destination", "destination", "Destination"),
                 _by(groups, "labels", "By label", "label", "Label", most=MOST_LABELS),
                 _ages(groups),
             ),
             charts=_charts(by_class, groups),
+            inputs=inputs,
         ),
         by_class,
     )
@@ -182,8 +198,10 @@ def _headline(by_class: dict[int, int], total: int) -> str:
     if not total:
         return "Nothing has failed: there are no dead letters."
     most = max(by_class, key=lambda code: (by_class[code], -code))
-    text = f"{total:,} messages failed; {by_class[most]:,} of them: {remedy(most).in_short}."
-    return text if total > 1 else f"1 message failed: {remedy(most).in_short}."
+    failed = f"{count_text(total, 'message')} failed"
+    if len(by_class) == 1:
+        return f"{failed}: {remedy(most).in_short}."
+    return f"{failed}; {by_class[most]:,} of them: {remedy(most).in_short}."
 
 
 def _facts(groups: list[dict[str, Any]], total: int) -> tuple[tuple[Column, Value], ...]:
@@ -228,6 +246,35 @@ def _reasons(groups: list[dict[str, Any]]) -> Table:
             )
         )
     return Table("reasons", "By reason", columns, _most_first(rows), adds_up=True)
+
+
+def _first_failures(failed: "DataFrame", total: int) -> Table:
+    from pyspark.sql import functions as f
+
+    columns = (
+        Column("message_id", "Message"),
+        Column("destination", "Destination"),
+        Column("label", "Label"),
+        Column("reason", "Reason"),
+        Column("age_seconds", "Age", Kind.SECONDS),
+    )
+    rows = (
+        failed.select(*(column.name for column in columns))
+        .orderBy(f.desc("age_seconds"), "message_id")
+        .limit(SHOWN_MESSAGES)
+        .collect()
+        if total
+        else ()
+    )
+    note = f"The oldest {SHOWN_MESSAGES} of {total:,}; the table failures has all."
+    return Table(
+        "attention",
+        "First messages that need attention",
+        columns,
+        tuple(tuple(row) for row in rows),
+        note=note if total > SHOWN_MESSAGES else "",
+        shown=NAMED_MESSAGES,
+    )
 
 
 def _by(

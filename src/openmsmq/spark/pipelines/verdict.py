@@ -37,7 +37,8 @@ MEANING: Final = {
     State.EXPIRED_UNREAD: "its time ran out in its queue",
     State.REJECTED: "a negative acknowledgment says why",
     State.DEAD_LETTERED: "only a dead-letter queue knows of it",
-    State.IN_DOUBT: "what is known contradicts itself, or the answer may still come",
+    State.IN_DOUBT: "what is known contradicts itself, or its time is not over and the answer "
+    "may still come",
     State.NO_EVIDENCE: "nothing tells what became of it",
 }
 TONES: Final = {

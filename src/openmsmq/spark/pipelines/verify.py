@@ -18,6 +18,7 @@ from .manifest import DataFile, Manifest, Range, gaps, range_name
 from .offset_log import committed_batches, lost_batches
 from .parallelism import parallelism
 from .progress import progress
+from .sources import source_text
 from .summary import Column, Kind, Summary, Table, Value
 
 if TYPE_CHECKING:
@@ -131,7 +132,14 @@ class Coverage:
 def coverage_table(queues: Iterable[Coverage]) -> Table:
     """What there is of each queue, as a table."""
     rows: tuple[tuple[Value, ...], ...] = tuple(
-        (each.queue, each.incarnation, each.after, each.upto, each.ranges, each.messages)
+        (
+            source_text(each.queue),
+            each.incarnation,
+            each.after,
+            each.upto,
+            each.ranges,
+            each.messages,
+        )
         for each in queues
     )
     return Table(
@@ -140,13 +148,15 @@ def coverage_table(queues: Iterable[Coverage]) -> Table:
         (
             Column("queue", "Queue"),
             Column("incarnation", "Incarnation"),
-            Column("after", "Behind", Kind.NUMBER),
-            Column("upto", "Up to", Kind.NUMBER),
+            Column("after", "After sequence", Kind.NUMBER),
+            Column("upto", "Up to sequence", Kind.NUMBER),
             Column("ranges", "Ranges", Kind.COUNT),
             Column("messages", "Messages", Kind.COUNT),
         ),
         rows,
         adds_up=True,
+        note="Sequences count what arrives in all queues of a machine: numbers in between that are "
+        "not of this queue are of others, and nothing is missing.",
     )
 
 
