@@ -66,7 +66,6 @@ def test_a_destination_that_nothing_goes_to_is_refused(manager: Manager, command
     [
         ("DIRECT=HTTP://10.99.99.97/msmq/private$/far", "http", "over HTTP"),
         ("DIRECT=HTTPS://10.99.99.97/msmq/private$/far", "https", "over HTTPS"),
-        ("MULTICAST=234.9.9.9:8001", "multicast", "by multicast"),
     ],
 )
 def test_a_queue_whose_transport_is_not_there_says_why_it_waits(
