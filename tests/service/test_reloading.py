@@ -106,7 +106,11 @@ def test_certificates_between_queue_managers_are_read_again(
 ) -> None:
     authority = Authority(tmp_path)
     certificate, key = authority.issue("127.0.0.1")
-    files = {"binary_certificate": certificate, "binary_key": key, "binary_ca": authority.file}
+    files: dict[str, Any] = {
+        "binary_certificate": certificate,
+        "binary_key": key,
+        "binary_ca": authority.file,
+    }
     with threaded(tmp_path / "data", binary_port=0, **files) as running:
         running.call(running.process.reload)
         key.write_text("nonsense")
