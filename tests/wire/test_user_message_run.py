@@ -136,3 +136,11 @@ def test_a_packet_that_is_cut_is_no_part_of_a_run() -> None:
     for size in range(len(plain)):
         with pytest.raises(MalformedPacket):
             split_runs([plain, plain[:size]])
+
+
+def test_the_first_packets_of_a_run_are_a_run() -> None:
+    packets = [TEMPLATES["plain"].build(bytes([number]), "") for number in range(3)]
+    (run,) = split_runs(packets)
+    part = run.first(2)
+    assert (part.head, part.packets) == (run.head, packets[:2])
+    assert run.packets == packets
