@@ -66,6 +66,7 @@ QUEUE: Final = {
 
 OUTGOING: Final = {
     "destination": "format name of the queue on the other machine",
+    "transport": "what carries its messages, such as `binary`",
     "state": "`ACTIVE`, `PAUSED`, ...",
     "next_hop": "addresses that it connects to",
     "messages": "count that waits",
