@@ -1,0 +1,126 @@
+"""Messages travel over a transport that knows nothing of the binary protocol, both ways."""
+
+from pathlib import Path
+
+from tests.core.harness import USER
+from tests.engine import fake_carrier
+from tests.engine.fake_carrier import FakeCarrier, pair, run
+
+from openmsmq.core.open_queue import QueueAccessType
+from openmsmq.core.packets import packets_of
+from openmsmq.core.reading import Read
+from openmsmq.wire.queue_address import direct_address
+from openmsmq.wire.security_header import SecurityHeader, SecurityHeaderFlags
+from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.user_message_patch import patch_authentication
+
+PA_AND_PR = 3
+
+
+def url(node: FakeCarrier, queue: str) -> str:
+    return f"http://{node.name.lower()}/msmq/private$/{queue}"
+
+
+def send(node: FakeCarrier, to: FakeCarrier, *bodies: bytes, express: bool = False) -> None:
+    packets = [
+        build_user_message(
+            body=body,
+            destination_queue=direct_address(url(to, "orders")),
+            admin_queue=direct_address(url(node, "orders")),
+            acknowledgments=PA_AND_PR,
+            delivery_mode=0 if express else 1,
+        )
+        for body in bodies
+    ]
+    name = f"DIRECT={url(to, 'orders')}"
+    descriptor = node.qm.open_queue(name, QueueAccessType.SEND, caller=USER)
+    node.qm.enqueue_many(descriptor, packets)
+    node.qm.close_queue(descriptor)
+
+
+def contents(node: FakeCarrier) -> list[UserMessage]:
+    queue = node.qm.find_queue(r".\private$\orders")
+    return [UserMessage(packet) for packet in packets_of(node.qm.state, list(queue.lanes))]
+
+
+def receive(node: FakeCarrier) -> list[bytes]:
+    descriptor = node.qm.open_queue(r".\private$\orders", QueueAccessType.RECEIVE, caller=USER)
+    read = node.qm.dequeue_many(descriptor, max_count=1000, timeout=0)
+    node.qm.close_queue(descriptor)
+    assert isinstance(read, Read)
+    return [UserMessage(packet).body for packet in read.packets]
+
+
+def test_messages_and_their_acknowledgments_travel_both_ways() -> None:
+    a, b = pair()
+    for node in (a, b):
+        node.qm.create_queue(r".\private$\orders", caller=USER)
+    send(a, b, b"1", b"2", b"3")
+    send(b, a, b"4", express=True)
+    run(a, b)
+    assert [message.body for message in contents(b)][:3] == [b"1", b"2", b"3"]
+    # One acknowledgment of arrival for each message, and the one message of the other side.
+    assert len(contents(a)) == 4
+    assert receive(b)[:3] == [b"1", b"2", b"3"]
+    run(a, b)
+    assert len(contents(a)) == 7
+    for node in (a, b):
+        assert not [queue for queue in node.qm.outgoing.queues if queue.count]
+        assert node.counted == []
+
+
+def test_nothing_leaves_and_nothing_is_acknowledged_before_it_is_on_disk() -> None:
+    a, b = pair()
+    b.qm.create_queue(r".\private$\orders", caller=USER)
+    run(a, b)
+    send(a, b, b"1")
+    a.turn(flush=False)
+    assert a.sent == []
+    assert contents(b) == []
+    a.turn()
+    assert len(contents(b)) == 1
+    assert len(a.sent) == 1
+    b.turn(flush=False)
+    assert len(a.sent) == 1
+    b.turn()
+    assert a.sent == []
+
+
+def test_a_copy_is_a_duplicate_and_a_missing_queue_a_refusal() -> None:
+    a, b = pair()
+    b.qm.create_queue(r".\private$\orders", caller=USER)
+    send(a, b, b"1")
+    a.turn()
+    b.arrive([contents(b)[0].packet])
+    assert b.counted == ["duplicate message"]
+    send(b, a, b"2")
+    run(a, b)
+    # The acknowledgment of the first message finds no queue here, either.
+    assert a.counted == ["refused: NACK_BAD_DST_Q"] * 2
+
+
+def test_what_only_the_receiver_may_say_is_not_believed() -> None:
+    _, b = pair()
+    b.qm.create_queue(r".\private$\orders", caller=USER)
+    honest = build_user_message(
+        body=b"forged", destination_queue=direct_address(url(b, "orders")), delivery_mode=1
+    )
+    signed = build_user_message(
+        body=b"forged",
+        destination_queue=direct_address(url(b, "orders")),
+        delivery_mode=1,
+        message_id=2,
+        security_header=SecurityHeader(0),
+    )
+    forged = patch_authentication(UserMessage(signed), authenticated=True, level=3)
+    b.arrive([honest, forged])
+    for message in contents(b):
+        assert message.authentication_level == 0
+        assert not message.security_flags & SecurityHeaderFlags.AU
+
+
+def test_it_knows_nothing_of_the_binary_protocol() -> None:
+    text = Path(fake_carrier.__file__).read_text(encoding="utf-8")
+    assert "protocol.binary" not in text
+    assert len(text.splitlines()) < 160
