@@ -19,10 +19,12 @@ from .decode_output import (
     Faults,
     JsonOutput,
     Output,
+    RawOutput,
     SummaryOutput,
     TreeOutput,
 )
 from .decode_source import InputFormat, Item, Notice, Ports, read_items
+from .decode_stats import StatsOutput
 from .hex_text import HexTextError
 from .packet_text import fault_text
 from .streams import open_stdin
@@ -77,6 +79,11 @@ def decode(
         bool, typer.Option("--json", help="One JSON object per packet and line.")
     ] = False,
     summary: Annotated[bool, typer.Option("--summary", help="One line per packet.")] = False,
+    stats: Annotated[
+        bool,
+        typer.Option("--stats", help="What there is: packets, queues, connections, sequences."),
+    ] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="The bytes of the packets.")] = False,
     with_hex: Annotated[bool, typer.Option("--hex", help="Add the bytes of every field.")] = False,
     port: Annotated[
         list[int] | None,
@@ -121,6 +128,10 @@ def decode(
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="Captured then or later (ISO 8601, UTC).")
     ] = None,
+    number: Annotated[
+        int | None,
+        typer.Option("--packet", min=1, help="Only the packet that has this number otherwise."),
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Stop after so many packets.")] = None,
     no_color: Annotated[
         bool, typer.Option("--no-color", help="No colours, as with NO_COLOR set.")
@@ -135,6 +146,8 @@ def decode(
 
     The exit code is 0 when all packets are well-formed and the capture has all of them, else 1.
     """
+    if summary + stats + raw > 1 or (as_json and (summary or raw)):
+        raise typer.BadParameter("choose one of --json, --summary, --stats and --raw")
     only = PacketFilter(
         stream=stream,
         kinds=frozenset(kind or ()),
@@ -148,7 +161,11 @@ def decode(
     ports = Ports(tuple(port or (BINARY_PORT,)), tuple(ping_port or (PING_PORT,)))
     screen = open_screen(no_color=no_color)
     output: Output
-    if as_json:
+    if stats:
+        output = StatsOutput(as_json=as_json)
+    elif raw:
+        output = RawOutput()
+    elif as_json:
         output = JsonOutput(with_hex=with_hex)
     elif summary:
         output = SummaryOutput(screen)
@@ -158,7 +175,7 @@ def decode(
     try:
         with _opened(file) as source:
             items = read_items(source, input_format, ports, sys.stdout.flush)
-            if not _show(items, output, faults, only, limit):
+            if not _show(items, output, faults, only, number, limit):
                 faults.add(*_nothing_found(ports))
     except MalformedPacket as exc:
         faults.add(f"{file}: {fault_text(exc)}", *_DAMAGED_CAPTURE)
@@ -169,6 +186,7 @@ def decode(
         raise
     except (OSError, EOFError, zlib.error) as exc:
         faults.add(f"{file} cannot be read: {exc}", *_UNREADABLE)
+    output.finish()
     if faults.report():
         raise typer.Exit(1)
 
@@ -193,10 +211,15 @@ def _checked(option: str, read: Callable[[str], T], text: str) -> T:
 
 
 def _show(
-    items: Iterable[Item], output: Output, faults: Faults, only: PacketFilter, limit: int | None
+    items: Iterable[Item],
+    output: Output,
+    faults: Faults,
+    only: PacketFilter,
+    number: int | None,
+    limit: int | None,
 ) -> int:
     """Print the items that were asked for; return how many packets they have."""
-    count = 0
+    count = shown = 0
     for item in items:
         if isinstance(item, Notice):
             if only.takes_notice(item):
@@ -206,12 +229,15 @@ def _show(
         if not only.takes(item):
             continue
         count += 1
+        if number is not None and count != number:
+            continue
+        shown += 1
         fault = output.packet(count, item)
         if fault is not None:
             faults.add(f"packet {count}: {fault_text(fault)}")
-        if count == limit:
+        if count in (number, limit):
             break
-    return count
+    return shown
 
 
 def _nothing_found(ports: Ports) -> tuple[str, str, str]:

@@ -29,6 +29,23 @@ class Output(Protocol):
 
     def notice(self, notice: Notice) -> None: ...
 
+    def finish(self) -> None: ...
+
+
+class RawOutput:
+    """The bytes of packets; notices go to stderr."""
+
+    def packet(self, number: int, packet: Packet) -> MalformedPacket | None:
+        del number
+        sys.stdout.buffer.write(packet.data)
+        return packet.summary().fault
+
+    def notice(self, notice: Notice) -> None:
+        typer.echo(f"openmsmq decode: {printable(notice.text)}", err=True)
+
+    def finish(self) -> None:
+        """All is there."""
+
 
 class JsonOutput:
     """One JSON object per packet and line; notices go to stderr."""
@@ -46,6 +63,9 @@ class JsonOutput:
     def notice(self, notice: Notice) -> None:
         typer.echo(f"openmsmq decode: {printable(notice.text)}", err=True)
 
+    def finish(self) -> None:
+        """All is there."""
+
 
 class _ScreenOutput:
     """Prints lines with or without colour."""
@@ -55,6 +75,9 @@ class _ScreenOutput:
 
     def notice(self, notice: Notice) -> None:
         self._screen.show([[(f"-- {printable(notice.text)}", "yellow")]])
+
+    def finish(self) -> None:
+        """All is there."""
 
 
 class SummaryOutput(_ScreenOutput):
