@@ -163,6 +163,18 @@ def test_refused_messages_are_counted_and_logged(caplog: pytest.LogCaptureFixtur
     run(main)
 
 
+def test_a_read_that_finds_nothing_is_not_refused(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        case = Case()
+        case.log.refuse("Receive", "", 0, QueueError(Hresult.MQ_ERROR_IO_TIMEOUT))
+        case.log.refuse("Receive", "", 0, QueueError(Hresult.MQ_ERROR_ILLEGAL_CURSOR_ACTION))
+        assert case.log.refused == {}
+        assert lines(caplog, "M0025") == []
+        await case.hosted.host.close()
+
+    run(main)
+
+
 def test_many_refusals_are_summed_up(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         case = Case()

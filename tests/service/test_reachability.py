@@ -41,10 +41,10 @@ class Case:
         manager.enqueue_many(sender, [packet()])
         return manager.outgoing.find(name)
 
-    async def note(self, name: str, *statuses: ConnectionStatus) -> None:
+    async def note(self, name: str, *statuses: ConnectionStatus, utc: int = 0) -> None:
         outgoing = self.hosted.manager.outgoing
         for status in statuses:
-            entry = ConnectionHistoryEntry(status, 0)
+            entry = ConnectionHistoryEntry(status, utc)
             outgoing.add_history(outgoing.find(name), entry)
             await self.hosted.host.drain()
 
@@ -71,6 +71,20 @@ def test_a_change_has_one_line(caplog: pytest.LogCaptureFixture) -> None:
         assert lines(caplog, "M0053") == [{"destination": "DIRECT=OS:beta"}]
         await case.note(ORDERS, REFUSED)
         assert len(lines(caplog, "M0052")) == 3
+
+    drive(test)
+
+
+def test_messages_that_begin_to_wait_later_have_a_line_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def test(case: Case) -> None:
+        case.outgoing(ORDERS)
+        for utc in range(0, 1000, 200):
+            await case.note(ORDERS, REFUSED, utc=utc)
+        assert len(lines(caplog, "M0052")) == 1
+        await case.note(ORDERS, REFUSED, utc=5000)
+        assert len(lines(caplog, "M0052")) == 2
 
     drive(test)
 

@@ -25,6 +25,8 @@ from .logs import (
     log_event,
 )
 
+# How reads end that find nothing, or nothing more.
+ORDINARY: Final = frozenset((Hresult.MQ_ERROR_IO_TIMEOUT, Hresult.MQ_ERROR_ILLEGAL_CURSOR_ACTION))
 # Lines a second that name single messages; what is more is summed up once a second.
 LINES_PER_SECOND: Final = 50
 
@@ -111,6 +113,8 @@ class MessageLog:
 
     def refuse(self, request: str, queue: str, messages: int, error: QueueError) -> None:
         """A request was refused, with so many messages for a queue in it."""
+        if error.code in ORDINARY:
+            return
         code = hresult_name(error.code)
         self.refused[code] += 1
         log_event(REQUEST_REFUSED, request=request, code=code, reason=error.detail)

@@ -194,7 +194,10 @@ class QueueManagerProcess:
         if isinstance(error, MsmqError):
             raise error
         if error is not None:
-            raise StoreError(f"a fault inside the queue manager: {error!r}") from error
+            raise StoreError(
+                f"a fault inside the queue manager: {type(error).__name__}: {error}",
+                remedy="Start it again: what was acknowledged is kept. The log has the trace.",
+            ) from error
 
     async def run(self) -> None:
         """Serve until stopped.

@@ -1,6 +1,6 @@
 """Destinations that cannot be reached: one line when it begins and one when it is over."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from openmsmq.core.events import ConnectionNoted
 from openmsmq.core.queue import Queue
@@ -12,6 +12,16 @@ from .logs import REACHED_AGAIN, UNREACHABLE, log_event
 
 # Peers can make up hosts that acknowledgments go to, so not every one gets a line.
 MAX_KNOWN: Final = 1_000
+# While messages wait there is an attempt at least this often; after a longer silence they begin
+# to wait anew.
+EPISODE_SECONDS: Final = 300
+
+
+class Failure(NamedTuple):
+    """Why a destination could not be reached, and when that was tried last."""
+
+    status: ConnectionStatus
+    utc: int
 
 
 class Reachability:
@@ -19,8 +29,7 @@ class Reachability:
 
     def __init__(self, host: Host) -> None:
         self._outgoing = host.manager.outgoing
-        # Why each destination cannot be reached.
-        self._unreachable: dict[str, ConnectionStatus] = {}
+        self._unreachable: dict[str, Failure] = {}
         host.engine.listen(ConnectionNoted, self._noted)
 
     def _noted(self, event: ConnectionNoted) -> None:
@@ -31,16 +40,21 @@ class Reachability:
                 log_event(REACHED_AGAIN, destination=destination)
         # Sessions that end for another reason have lines of their own.
         elif status > ConnectionStatus.UNKNOWN_FAILURE and event.queue.count:
-            self._failed(destination, status)
+            self._failed(destination, Failure(status, event.entry.connection_history_time))
 
-    def _failed(self, destination: str, status: ConnectionStatus) -> None:
-        if self._unreachable.get(destination) is status:
-            return
-        if len(self._unreachable) >= MAX_KNOWN:
+    def _failed(self, destination: str, failure: Failure) -> None:
+        before = self._unreachable.get(destination)
+        if before is None and len(self._unreachable) >= MAX_KNOWN:
             self._forget_unused()
-        if destination in self._unreachable or len(self._unreachable) < MAX_KNOWN:
-            self._unreachable[destination] = status
-            log_event(UNREACHABLE, destination=destination, reason=STATUS_WORDS[status])
+            if len(self._unreachable) >= MAX_KNOWN:
+                return
+        self._unreachable[destination] = failure
+        if (
+            before is None
+            or before.status is not failure.status
+            or failure.utc - before.utc > EPISODE_SECONDS
+        ):
+            log_event(UNREACHABLE, destination=destination, reason=STATUS_WORDS[failure.status])
 
     def _forget_unused(self) -> None:
         used = {host_part(queue) for queue in self._outgoing.queues}
