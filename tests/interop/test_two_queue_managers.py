@@ -134,3 +134,41 @@ def test_a_message_to_a_queue_that_is_missing_becomes_a_dead_letter(
         alpha.manager.send(beta.queue("missing"), message, transaction=work)
     dead = alpha.manager.open_queue(r".\system$;deadxact")
     assert dead.receive(timeout=WAIT_SECONDS).body == "lost"
+
+
+def test_a_queue_that_is_deleted_and_created_again_gets_what_follows(
+    nodes: tuple[Node, Node],
+) -> None:
+    alpha, beta = nodes
+    path = r".\private$\in"
+
+    def send(*bodies: str) -> None:
+        for body in bodies:
+            message = Message(body, dead_letter=True)
+            alpha.manager.send(beta.queue("in"), message, transaction="single")
+
+    beta.manager.create_queue(path, transactional=True)
+    send("1", "2")
+    with beta.manager.open_queue(path) as queue:
+        assert queue.receive(timeout=WAIT_SECONDS).body == "1"
+    eventually(lambda: beta.manager.queue_info(path)["messages"] == 1)
+    # Number 2 goes with the queue; number 3 finds none, number 4 the new one.
+    beta.manager.delete_queue(path)
+    send("3")
+    dead = alpha.manager.open_queue(r".\system$;deadxact")
+    letters = [dead.receive(timeout=WAIT_SECONDS) for _ in range(2)]
+    assert sorted((letter.body, letter.class_name) for letter in letters) == [
+        ("2", "MQMSG_CLASS_NACK_Q_DELETED"),
+        ("3", "MQMSG_CLASS_NACK_BAD_DST_Q"),
+    ]
+    beta.manager.create_queue(path, transactional=True)
+    send("4")
+    with beta.manager.open_queue(path) as queue:
+        assert queue.receive(timeout=WAIT_SECONDS).body == "4"
+    beta.stop()
+    beta.start()
+    send("5")
+    queue = beta.manager.open_queue(path)
+    assert queue.receive(timeout=WAIT_SECONDS).body == "5"
+    assert queue.receive_many(1, timeout=0.5) == []
+    eventually(lambda: not any(each["messages"] for each in alpha.manager.outgoing()))

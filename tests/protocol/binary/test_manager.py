@@ -9,9 +9,11 @@ from tests.protocol.binary.pair import ORDERS, TO_B, Network, Node, pair
 from tests.protocol.binary.raw_peer import RawPeer
 from tests.protocol.binary.sessions import message
 
+from openmsmq.core.events import QueueCreated
 from openmsmq.core.state import Settings
 from openmsmq.protocol.binary.events import CloseReason, Disconnect
 from openmsmq.protocol.binary.settings import BinarySettings
+from openmsmq.protocol.transport import TRANSPORT_EVENTS
 from openmsmq.wire.connection_parameters import ConnectionParameters
 from openmsmq.wire.establish_connection import EstablishConnection
 from openmsmq.wire.queue_enums import ConnectionStatus
@@ -271,6 +273,15 @@ def test_words_for_every_state() -> None:
     a.send(TO_B, b"2")
     network.run()
     assert a.binary.outgoing(now=network.now)[0].reason == "about to be sent"
+
+
+def test_events_that_concern_no_transport_change_nothing() -> None:
+    network, a, _ = pair()
+    queue = a.create()
+    assert QueueCreated not in TRANSPORT_EVENTS
+    a.binary.core_event(QueueCreated(queue=queue, depends=0), now=network.now)
+    assert (a.binary.next_event(), a.binary.take_ready()) == (None, [])
+    assert a.binary.outgoing(now=network.now) == []
 
 
 def test_a_node_by_itself_has_nothing_to_do() -> None:
