@@ -13,7 +13,7 @@ from openmsmq.core.events import QueueCreated
 from openmsmq.core.state import Settings
 from openmsmq.protocol.binary.events import CloseReason, Disconnect
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.protocol.transport import TRANSPORT_EVENTS
+from openmsmq.protocol.carrier import CARRIER_EVENTS
 from openmsmq.wire.connection_parameters import ConnectionParameters
 from openmsmq.wire.establish_connection import EstablishConnection
 from openmsmq.wire.queue_enums import ConnectionStatus
@@ -275,10 +275,10 @@ def test_words_for_every_state() -> None:
     assert a.binary.outgoing(now=network.now)[0].reason == "about to be sent"
 
 
-def test_events_that_concern_no_transport_change_nothing() -> None:
+def test_events_that_concern_no_carrier_change_nothing() -> None:
     network, a, _ = pair()
     queue = a.create()
-    assert QueueCreated not in TRANSPORT_EVENTS
+    assert QueueCreated not in CARRIER_EVENTS
     a.binary.core_event(QueueCreated(queue=queue, depends=0), now=network.now)
     assert (a.binary.next_event(), a.binary.take_ready()) == (None, [])
     assert a.binary.outgoing(now=network.now) == []
