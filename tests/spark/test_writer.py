@@ -208,7 +208,7 @@ SCHEMA = "body binary"
             SCHEMA,
             "option transaction: 'some' must be one of batch, partition, none",
         ),
-        ({"onError": "ignore"}, SCHEMA, "option onError: .* none of fail, deadletter, skip"),
+        ({"onError": "ignore"}, SCHEMA, "option onError: .* must be one of fail, deadletter, skip"),
         ({"onError": "deadletter"}, SCHEMA, "option deadLetterQueue: needed"),
         ({"deadLetterQueue": DEAD}, SCHEMA, "option deadLetterQueue: for onError=deadletter only"),
         ({"qeueu": "x"}, SCHEMA, "option qeueu: unknown; did you mean queue"),
