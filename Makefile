@@ -4,10 +4,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 KEEP ?=
 CLEAN ?=
+N ?=
+SEED ?=
+PATHS ?=
+JOBS ?=
+WRITE ?=
 LOCK = $(BIN)/uv pip compile --quiet --universal --upgrade --no-header --no-emit-index-url \
     --no-emit-find-links pyproject.toml
 
-.PHONY: help setup demo test serve compile bench lint format conformance fuzz soak lock clean
+.PHONY: help setup demo test serve compile bench lint format conformance mutants fuzz soak lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,6 +49,10 @@ format: setup ## let ruff format and sort
 
 conformance: setup ## requirements of the specifications: rows, tested, passing, excluded
 	@$(BIN)/python -m tools.conformance
+
+mutants: setup ## do the tests notice wrong code? N=150 SEED=1 PATHS="core wire/framer.py" JOBS=2
+	@$(BIN)/python -m tools.mutants --number $(or $(N),150) --seed $(or $(SEED),1) \
+		--jobs $(or $(JOBS),2) $(if $(WRITE),--write) $(PATHS)
 
 fuzz: setup ## a million mutated packets through the parsers
 	@$(BIN)/python -m tools.fuzz
