@@ -208,6 +208,26 @@ def test_filling_and_draining_again_and_again_leaves_few_files() -> None:
     assert store.stats().disk_bytes < 10 * SMALL.segment_size
 
 
+def test_a_step_that_removes_files_makes_that_durable() -> None:
+    disk = SimulatedDisk()
+    store = started(disk)
+    for key in range(20):
+        commit(store, [puts([key], size=3000)])
+        commit(store, [deletes([key])])
+    removals = 0
+    while (step := store.maintain()) is not None or store.wants_write:
+        if step is None:
+            commit(store, [])
+            continue
+        before = len(disk.log)
+        step.run()
+        step.finish()
+        if any(line.startswith("unlink segment-") for line in disk.log[before:]):
+            removals += 1
+            assert disk.unsynced == []
+    assert removals
+
+
 def test_sparse_segments_are_compacted() -> None:
     """One message in ten stays for ever: without compaction it would hold its segment."""
     disk = SimulatedDisk()

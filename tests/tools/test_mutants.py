@@ -214,7 +214,11 @@ def trial_of_ping(
     (mutant,) = [each for each in drawn if each.identity.after == "signature == PING_SIGNATURE"]
     recording = recorded(folder, *tests)
     monkeypatch.setattr(recording, "tests_of", lambda *_: set(tests))
-    return mutant, Trial(mutant, recording).run()
+    # It was made long ago and waited for its turn, which takes nothing from its time.
+    with monkeypatch.context() as long_ago:
+        long_ago.setattr("tools.mutants.trial.time.monotonic", lambda: 0.0)
+        trial = Trial(mutant, recording)
+    return mutant, trial.run()
 
 
 def test_a_mutant_that_no_test_reaches_is_not_tried(
@@ -290,14 +294,16 @@ def test_a_recorded_file_is_recorded_again_when_it_changed(tmp_path: Path) -> No
 def test_caught_mutants_stay_caught_and_survivors_are_tried_with_new_tests(
     tmp_path: Path, sources: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second, *_ = mutants_of(sources, TWICE)
+    first, second, third, *_ = mutants_of(sources, TWICE)
     ledger = Ledger(tmp_path / "results.json", "tests")
     ledger.keep(first, Outcome(Verdict.CAUGHT, "tests/a.py::test_a", 1, 0.5))
     ledger.keep(second, Outcome(Verdict.SURVIVED, "", 9, 5.0))
+    ledger.keep(third, Outcome(Verdict.UNDECIDED, "", 9, 60.0))
     again = Ledger(tmp_path / "results.json", "tests")
     again.load()
     assert again.get(first) == Outcome(Verdict.CAUGHT, "tests/a.py::test_a", 1, 0.5)
     assert again.get(second) == Outcome(Verdict.SURVIVED, "", 9, 5.0)
+    assert again.get(third) is None
     other_tests = Ledger(tmp_path / "results.json", "other tests")
     other_tests.load()
     assert other_tests.get(first) is not None

@@ -97,6 +97,7 @@ def show(console: Console, mutant: Mutant, outcome: Outcome) -> None:
         f"          {outcome.tests} tests ran in {outcome.seconds} s",
         markup=False,
         highlight=False,
+        soft_wrap=True,
     )
 
 
@@ -121,7 +122,7 @@ def main() -> int:
         return INTERRUPTED
     counts = Counter(outcome.verdict for outcome in outcomes.values())
     figures = Figures(options.seed, len(mutants), len(mutants) - len(tried), counts)
-    console.print(figures.sentence(), markup=False, highlight=False)
+    console.print(figures.sentence(), markup=False, highlight=False, soft_wrap=True)
     if options.write:
         PAGE.write_text(page(figures, outcomes, equivalent), encoding="utf-8")
     return 0 if all(outcome.is_caught for outcome in outcomes.values()) else 1

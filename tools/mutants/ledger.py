@@ -29,8 +29,8 @@ def read_equivalent(path: Path = EQUIVALENT) -> dict[Identity, str]:
 class Ledger:
     """Outcomes by mutant, in a file.
 
-    A caught mutant stays caught as long as its module is the same; any other is tried again when
-    the tests have changed.
+    A caught mutant stays caught as long as its module is the same. Any other is tried again when
+    the tests have changed, and at once if the time was too short.
     """
 
     def __init__(self, path: Path, tests: str) -> None:
@@ -58,6 +58,8 @@ class Ledger:
             int(kept["tests"]),
             float(kept["seconds"]),
         )
+        if outcome.verdict is Verdict.UNDECIDED:
+            return None
         return outcome if outcome.is_caught or kept["suite"] == self.tests else None
 
     def keep(self, mutant: Mutant, outcome: Outcome) -> None:

@@ -104,10 +104,12 @@ class Trial:
     def __init__(self, mutant: Mutant, recording: Recording) -> None:
         self.mutant = mutant
         self.recording = recording
-        self.start = time.monotonic()
+        self.start = 0.0
         self.ran = 0
 
     def run(self) -> Outcome:
+        # Not before: a trial may have waited for its turn.
+        self.start = time.monotonic()
         site = self.mutant.site
         lines = range(site.line, site.end + 1)
         tests = self.recording.tests_of(self.mutant.path, lines)

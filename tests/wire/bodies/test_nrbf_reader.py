@@ -126,6 +126,12 @@ def test_an_array_of_any_shape_has_all_its_items() -> None:
     assert read_nrbf(data).root == NrbfArray(1, "Int32", 6, list(range(6)))
 
 
+def test_an_array_may_be_empty() -> None:
+    data = stream(b"\x0f" + pack("<ii", 1, 0) + b"\x08")
+    assert read_nrbf(data).root == NrbfArray(1, "Int32", 0, [])
+    assert read_nrbf(data).complete
+
+
 def test_an_array_of_objects_may_have_many_nulls() -> None:
     data = stream(
         b"\x10" + pack("<ii", 1, 1_000_002),
