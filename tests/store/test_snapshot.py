@@ -6,6 +6,7 @@ from zlib import crc32
 import pytest
 from tests.store.simulated_disk import SimulatedDisk
 
+from openmsmq.store.files import RealFiles
 from openmsmq.store.frame import Place
 from openmsmq.store.index import Index
 from openmsmq.store.log_format import ENTRY, Damage
@@ -99,6 +100,16 @@ def test_an_abandoned_snapshot_leaves_nothing() -> None:
     writer.write(Block(1, 0, b""))
     writer.abandon()
     assert disk.names(DIRECTORY) == []
+
+
+def test_an_abandoned_snapshot_takes_no_space(tmp_path: Path) -> None:
+    writer = SnapshotWriter(RealFiles(), tmp_path, generation=3, store_id=bytes(16), start=START)
+    writer.write(Block(1, 0, b"many rows"))
+    (file,) = tmp_path.iterdir()
+    writer.abandon()
+    # A file without a name keeps its space until nobody has it open.
+    links = [link for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+    assert not [link for link in links if str(link.readlink()).startswith(str(file))]
 
 
 def test_names_of_snapshots() -> None:

@@ -108,6 +108,16 @@ def test_a_final_ack_in_front_of_the_order_ack_settles_the_message() -> None:
     assert a.outgoing(TO_B).count == 0
 
 
+def test_a_final_ack_of_one_message_leaves_the_others_to_be_sent_again() -> None:
+    network, a, b = tx_pair()
+    peer = ordered(network, a, b, b"1", b"2")
+    peer.final_ack(1, MessageClass.NACK_Q_EXCEED_QUOTA)
+    peer.session_ack()
+    assert [message.body for message in peer.received] == [b"1", b"2"]
+    network.advance(31)
+    assert [message.body for message in peer.received] == [b"1", b"2", b"2"]
+
+
 def test_a_final_ack_settles_a_message_that_waits_to_be_sent_again() -> None:
     network, a, b = tx_pair()
     peer = ordered(network, a, b, b"1", b"2", b"3")
@@ -115,7 +125,7 @@ def test_a_final_ack_settles_a_message_that_waits_to_be_sent_again() -> None:
     a.send(TO_B, b"plain", delivery_mode=0, priority=0)
     network.run()
     network.advance(31)
-    for number in (1, 2, 2, 9):
+    for number in (3, 1, 1, 9):
         peer.final_ack(number, MessageClass.NACK_Q_PURGED)
     assert a.outgoing(TO_B).count == 2
     assert a.binary.counters["unknown transactional acknowledgment"] == 2

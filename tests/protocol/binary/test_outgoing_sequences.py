@@ -279,7 +279,7 @@ def test_an_order_ack_moves_the_transfer_info_on_and_never_back() -> None:
     assert outgoing is not None
     info = outgoing.transfer_info
     assert info.eod_last_ack is not None
-    assert info.eod_last_ack.seq_no == 2
+    assert (info.eod_last_ack.seq_no, info.eod_last_ack.prev_no) == (2, 1)
     assert info.eod_last_ack_count == 2
     assert info.eod_last_ack_time == int(network.utc)
     assert info.eod_no_ack_count == 1

@@ -26,9 +26,12 @@ def test_the_status_comes_from_the_service(client: Client) -> None:
 def test_outgoing_queues_are_shown(client: Client) -> None:
     (shown,) = client.value(local.ListOutgoing)
     assert shown["destination"] == AWAY
-    assert (shown["messages"], shown["unacknowledged"], shown["last_error"]) == (2, 0, "")
-    assert shown["state"] == "INACTIVE"
+    assert (shown["messages"], shown["state"], shown["next_hop"]) == (2, "INACTIVE", "")
     assert shown["bytes"] > 0
+    # What no transport has said about it.
+    untold = {"unacknowledged": 0, "last_error": "", "retry_in_seconds": None, "reason": ""}
+    assert {name: shown[name] for name in untold} == untold
+    assert shown["history"] == []
 
 
 def test_the_history_of_an_outgoing_queue_is_shown(client: Client) -> None:

@@ -45,9 +45,14 @@ def test_a_new_queue_is_described(client: Client) -> None:
         "privacy": "body",
         "base_priority": -3,
         "multicast": "234.1.1.1:8001",
+        "type": "{11111111-2222-3333-4444-555555555555}",
+        "created_time": int(client.world.core.utc),
+        "modified_time": int(client.world.core.utc),
         "messages": 0,
         "bytes": 0,
+        "locked_messages": 0,
         "journal_messages": 0,
+        "journal_bytes": 0,
         "oldest_message_age_seconds": None,
         "subqueues": [],
         "readers": 0,
@@ -55,6 +60,7 @@ def test_a_new_queue_is_described(client: Client) -> None:
         "deleted": {},
     }
     assert {name: shown[name] for name in expected} == expected
+    assert set(shown) == {*expected, "path", "format_name", "guid"}
 
 
 def test_a_new_queue_is_told_of_when_it_is_on_disk(client: Client) -> None:

@@ -104,6 +104,13 @@ def test_a_header_cut_by_the_end_of_what_came_is_waited_for() -> None:
     ]
 
 
+def test_a_header_alone_is_found() -> None:
+    stream = StreamPackets()
+    stream.gap()
+    assert stream.feed(b"rest" + PARAMETERS[:16]) == [StreamPacket(0, b"", skipped=4)]
+    assert stream.feed(PARAMETERS[16:]) == [StreamPacket(4, PARAMETERS)]
+
+
 @given(st.binary(max_size=400), st.integers(1, 64))
 def test_no_byte_is_lost(noise: bytes, size: int) -> None:
     data = noise + PARAMETERS + noise
