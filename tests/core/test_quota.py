@@ -1,9 +1,10 @@
 """Quotas and byte counts ([MS-MQDMPR] 3.1.7.1.9)."""
 
 import pytest
-from tests.core.harness import ORDERS, RECEIVE, SEND, USER, Harness, packet, refused
+from tests.core.harness import ORDERS, RECEIVE, SEND, USER, Harness, packet, refused, runs_of
 
-from openmsmq.core.quota import EnqueueStatus
+from openmsmq.core.queue import Queue
+from openmsmq.core.quota import EnqueueStatus, check_room
 from openmsmq.directory.objects import UNLIMITED
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.queue_enums import QueuePrivacyLevel
@@ -23,6 +24,15 @@ def big(size: int) -> UserMessage:
     return message
 
 
+def deliver(harness: Harness, queue: Queue, size: int) -> EnqueueStatus:
+    """Let a message of this size arrive; return the status, which its fate agrees with."""
+    status = check_room(harness.qm.state, queue, size)
+    count = queue.count
+    harness.qm.incoming.deliver(queue, runs_of(big(size)))
+    assert queue.count == count + (status is EnqueueStatus.OK)
+    return status
+
+
 @SPEC("MQDMPR-3.1.7.1.9-12", "MQDMPR-3.1.7.1.27-01")
 def test_the_statuses_have_their_numbers(harness: Harness) -> None:
     assert [int(status) for status in EnqueueStatus] == [0, 1, 2, 3]
@@ -33,26 +43,23 @@ def test_the_statuses_have_their_numbers(harness: Harness) -> None:
     assert queue.count == 1
 
 
-@SPEC("MQDMPR-3.1.7.1.9-03", "MQDMPR-3.1.1.2-06", "MQDMPR-3.1.7.1.27-01")
+@SPEC("MQDMPR-3.1.7.1.9-03", "MQDMPR-3.1.1.2-06")
 def test_a_queue_takes_as_many_kilobytes_as_its_quota(harness: Harness) -> None:
     queue = harness.create(r".\private$\small", quota=2)
-    enqueue = harness.qm.incoming.enqueue_message
-    assert enqueue(queue, big(2 * KILOBYTE - 200)) == EnqueueStatus.OK
-    assert enqueue(queue, big(204)) == EnqueueStatus.QUEUE_QUOTA
-    assert queue.count == 1
-    assert enqueue(queue, big(200)) == EnqueueStatus.OK
-    assert queue.total_bytes == 2 * KILOBYTE
+    assert deliver(harness, queue, 2 * KILOBYTE - 200) == 0
+    assert deliver(harness, queue, 204) == 1
+    assert deliver(harness, queue, 200) == 0
+    assert (queue.count, queue.total_bytes) == (2, 2 * KILOBYTE)
 
 
 @SPEC("MQDMPR-3.1.7.1.9-02", "MQDMPR-3.1.7.1.9-03")
 def test_the_quota_of_the_queue_manager_comes_first(harness: Harness) -> None:
     harness.qm.state.manager.queue_manager_quota = 1
     queue = harness.create(r".\private$\small", quota=0)
-    enqueue = harness.qm.incoming.enqueue_message
-    assert enqueue(queue, big(KILOBYTE + 4)) == EnqueueStatus.QUEUE_MANAGER_QUOTA
+    assert deliver(harness, queue, KILOBYTE + 4) == 2
     other = harness.qm.find_queue(ORDERS)
-    assert enqueue(other, big(KILOBYTE)) == EnqueueStatus.OK
-    assert enqueue(other, big(200)) == EnqueueStatus.QUEUE_MANAGER_QUOTA
+    assert deliver(harness, other, KILOBYTE) == 0
+    assert deliver(harness, other, 200) == 2
     assert (queue.count, other.count) == (0, 1)
 
 
@@ -81,8 +88,7 @@ def test_a_refusal_says_which_room_is_used_up(
 def test_a_throttled_queue_manager_answers_as_if_it_were_full(harness: Harness) -> None:
     harness.qm.outgoing.set_throttled(throttled=True)
     queue = harness.qm.find_queue(ORDERS)
-    status = harness.qm.incoming.enqueue_message(queue, big(200))
-    assert status == EnqueueStatus.QUEUE_MANAGER_QUOTA
+    assert deliver(harness, queue, 200) == 2
     assert queue.count == 0
 
 
@@ -91,7 +97,7 @@ def test_the_largest_quota_is_no_limit(harness: Harness) -> None:
     queue = harness.qm.find_queue(ORDERS)
     assert queue.properties.quota == harness.qm.state.manager.queue_manager_quota == UNLIMITED
     queue.total_bytes = harness.qm.state.total_bytes = 1 << 50
-    assert harness.qm.incoming.enqueue_message(queue, big(200)) == EnqueueStatus.OK
+    assert deliver(harness, queue, 200) == 0
 
 
 @SPEC("MQDMPR-3.1.7.2.2-01", "MQDMPR-3.1.7.2.1-01", "MQDMPR-3.1.1.2-17")

@@ -13,7 +13,7 @@ from textwrap import dedent
 import pytest
 from tools.mutants import mutant as mutant_module
 from tools.mutants import recording as recording_module
-from tools.mutants.ledger import Ledger, read_equivalent
+from tools.mutants.ledger import Ledger, read_equivalent, stale
 from tools.mutants.mutant import PACKAGES, Identity, Mutant, draw, source_files
 from tools.mutants.recording import Recording, Session, followed
 from tools.mutants.report import Figures, page
@@ -318,6 +318,13 @@ def test_the_list_of_equivalent_mutants_is_sound() -> None:
     for identity, reason in read_equivalent().items():
         assert identity.path.partition("/")[0] in PACKAGES
         assert reason.endswith(".")
+
+
+def test_equivalent_mutants_that_are_no_more_are_named() -> None:
+    here = draw(source_files(["wire/ping.py"]), 1, 1)[0].identity
+    gone = here._replace(before="nothing like it")
+    elsewhere = here._replace(path="wire/no_module.py")
+    assert stale([here, gone, elsewhere]) == [gone, elsewhere]
 
 
 def test_the_figures_leave_equivalent_mutants_out() -> None:

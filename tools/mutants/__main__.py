@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tools.catalogue import ROOT
 
-from .ledger import Ledger, read_equivalent
+from .ledger import EQUIVALENT, Ledger, read_equivalent, stale
 from .mutant import PACKAGES, Mutant, draw, source_files
 from .recording import Recording, digest, test_files
 from .report import PAGE, Figures, page
@@ -110,6 +110,13 @@ def main() -> int:
             print(f"{mutant.site.line:5} {mutant.identity}")
         return 0
     equivalent = read_equivalent()
+    for identity in stale(equivalent):
+        console.print(
+            f"{EQUIVALENT.name} lists a mutant that is no more: {identity}",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
     tried = [mutant for mutant in mutants if mutant.identity not in equivalent]
     recording = record(console, options.jobs, anew=options.record)
     ledger = Ledger(FOLDER / "results.json", digest(sorted((ROOT / "tests").rglob("*.py"))))

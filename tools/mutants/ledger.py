@@ -1,13 +1,14 @@
 """The results that are kept from run to run, and the list of equivalent mutants."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
 from tools.catalogue import CATALOGUES, CatalogueError, read_table
 
-from .mutant import Identity, Mutant
+from .mutant import SOURCES, Identity, Mutant, identities
 from .recording import digest
 from .trial import Outcome, Verdict
 
@@ -24,6 +25,19 @@ def read_equivalent(path: Path = EQUIVALENT) -> dict[Identity, str]:
             raise CatalogueError(f"{path.name}: {number} is no number")
         equivalent[Identity(file, function, before, after, int(number))] = reason
     return equivalent
+
+
+def stale(equivalent: Iterable[Identity]) -> list[Identity]:
+    """The equivalent mutants that the code does not have any more."""
+    by_path: dict[str, list[Identity]] = {}
+    for identity in equivalent:
+        by_path.setdefault(identity.path, []).append(identity)
+    gone = []
+    for name, listed in by_path.items():
+        path = SOURCES / name
+        known = identities(path) if path.exists() else set()
+        gone += [identity for identity in listed if identity not in known]
+    return gone
 
 
 class Ledger:

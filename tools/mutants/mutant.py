@@ -93,6 +93,16 @@ def draw(files: Iterable[Path], number: int, seed: int) -> list[Mutant]:
     return [module.chosen(first.site, lot) for lot, first, module in lots[:number]]
 
 
+def identities(path: Path) -> set[Identity]:
+    """All mutants that a module has."""
+    module = _Module(path)
+    return {
+        module.mutant(site, variant).identity
+        for site in module.sites
+        for variant in range(len(list(variants(module.nodes[site.node]))))
+    }
+
+
 def _lot(seed: int, identity: Identity) -> int:
     """A random number that belongs to a seed and a mutant."""
     text = f"{seed}\0{identity}".encode()
