@@ -80,6 +80,15 @@ def test_a_waiting_bulk_receive_takes_all_that_comes_together(harness: Harness) 
     assert served(harness) == [(1, [b"a", b"b", b"c"])]
 
 
+def test_each_read_gives_up_in_its_own_time(harness: Harness) -> None:
+    descriptor = harness.open(RECEIVE)
+    for timeout in (60, 5, 30):
+        harness.qm.dequeue_many(descriptor, timeout=timeout, tag=Tag(timeout))
+    for seconds, ended in ((4.9, []), (0.1, [5]), (24.9, []), (0.1, [30]), (30, [60])):
+        harness.advance(seconds)
+        assert [event.read.tag for event in harness.take_events(ReadEnded)] == [*map(Tag, ended)]
+
+
 @SPEC("MQDMPR-3.1.7.1.17-01", "MQDMPR-3.1.7.3.5-01")
 def test_a_cancelled_read_ends_with_the_code_of_the_canceller(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)

@@ -112,6 +112,22 @@ def test_short_writes_and_reads_are_completed(
     assert flushed == [file.fd]
 
 
+def test_a_whole_write_through_is_one_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pwritev = os.pwritev
+    tried: list[int] = []
+    flushed: list[int] = []
+
+    def write(fd: int, buffers: Sequence[bytes], offset: int, flags: int = 0) -> int:
+        tried.append(flags)
+        return pwritev(fd, buffers, offset)
+
+    monkeypatch.setattr(os, "pwritev", write)
+    monkeypatch.setattr(os, "fdatasync", flushed.append)
+    file = RealFiles().create(tmp_path / "a")
+    file.write_through(0, [b"abc", b"def"])
+    assert (tried, flushed) == ([os.RWF_DSYNC], [])
+
+
 @pytest.mark.parametrize("code", [errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS])
 def test_a_system_without_write_through_flushes_after_the_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
