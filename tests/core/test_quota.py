@@ -3,6 +3,7 @@
 import pytest
 from tests.core.harness import ORDERS, RECEIVE, SEND, USER, Harness, packet, refused, runs_of
 
+from openmsmq.core.delivery import deliver
 from openmsmq.core.queue import Queue
 from openmsmq.core.quota import EnqueueStatus, check_room
 from openmsmq.directory.objects import UNLIMITED
@@ -24,11 +25,11 @@ def big(size: int) -> UserMessage:
     return message
 
 
-def deliver(harness: Harness, queue: Queue, size: int) -> EnqueueStatus:
+def arrive(harness: Harness, queue: Queue, size: int) -> EnqueueStatus:
     """Let a message of this size arrive; return the status, which its fate agrees with."""
     status = check_room(harness.qm.state, queue, size)
     count = queue.count
-    harness.qm.incoming.deliver(queue, runs_of(big(size)))
+    deliver(harness.qm.state, queue, runs_of(big(size)))
     assert queue.count == count + (status is EnqueueStatus.OK)
     return status
 
@@ -46,9 +47,9 @@ def test_the_statuses_have_their_numbers(harness: Harness) -> None:
 @SPEC("MQDMPR-3.1.7.1.9-03", "MQDMPR-3.1.1.2-06")
 def test_a_queue_takes_as_many_kilobytes_as_its_quota(harness: Harness) -> None:
     queue = harness.create(r".\private$\small", quota=2)
-    assert deliver(harness, queue, 2 * KILOBYTE - 200) == 0
-    assert deliver(harness, queue, 204) == 1
-    assert deliver(harness, queue, 200) == 0
+    assert arrive(harness, queue, 2 * KILOBYTE - 200) == 0
+    assert arrive(harness, queue, 204) == 1
+    assert arrive(harness, queue, 200) == 0
     assert (queue.count, queue.total_bytes) == (2, 2 * KILOBYTE)
 
 
@@ -56,10 +57,10 @@ def test_a_queue_takes_as_many_kilobytes_as_its_quota(harness: Harness) -> None:
 def test_the_quota_of_the_queue_manager_comes_first(harness: Harness) -> None:
     harness.qm.state.manager.queue_manager_quota = 1
     queue = harness.create(r".\private$\small", quota=0)
-    assert deliver(harness, queue, KILOBYTE + 4) == 2
+    assert arrive(harness, queue, KILOBYTE + 4) == 2
     other = harness.qm.find_queue(ORDERS)
-    assert deliver(harness, other, KILOBYTE) == 0
-    assert deliver(harness, other, 200) == 2
+    assert arrive(harness, other, KILOBYTE) == 0
+    assert arrive(harness, other, 200) == 2
     assert (queue.count, other.count) == (0, 1)
 
 
@@ -88,7 +89,7 @@ def test_a_refusal_says_which_room_is_used_up(
 def test_a_throttled_queue_manager_answers_as_if_it_were_full(harness: Harness) -> None:
     harness.qm.outgoing.set_throttled(throttled=True)
     queue = harness.qm.find_queue(ORDERS)
-    assert deliver(harness, queue, 200) == 2
+    assert arrive(harness, queue, 200) == 2
     assert queue.count == 0
 
 
@@ -97,7 +98,7 @@ def test_the_largest_quota_is_no_limit(harness: Harness) -> None:
     queue = harness.qm.find_queue(ORDERS)
     assert queue.properties.quota == harness.qm.state.manager.queue_manager_quota == UNLIMITED
     queue.total_bytes = harness.qm.state.total_bytes = 1 << 50
-    assert deliver(harness, queue, 200) == 0
+    assert arrive(harness, queue, 200) == 0
 
 
 @SPEC("MQDMPR-3.1.7.2.2-01", "MQDMPR-3.1.7.2.1-01", "MQDMPR-3.1.1.2-17")
