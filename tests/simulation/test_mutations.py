@@ -28,7 +28,7 @@ from openmsmq.wire.message_class import MessageClass
 from .node import Node
 from .run import Simulation
 
-SEEDS: Final = 40
+SEEDS: Final = 80
 _MASK: Final = 0xFFFFFFFF
 _ORDINALS: Final = 1 << 17
 Patch = pytest.MonkeyPatch
