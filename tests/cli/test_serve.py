@@ -204,6 +204,8 @@ def test_the_configuration_file_is_used(tmp_path: Path) -> None:
     file = tmp_path / "qm.toml"
     file.write_text('log_format = "json"\nlog_level = "info"\nbinary_port = "off"\n')
     with serving(tmp_path, "--config", str(file)) as serve:
+        # It is logged once the file is there that the start waits for.
+        wait_for(lambda: "M0001" in serve.log)
         lines = [line for line in serve.log.splitlines() if line.startswith("{")]
         assert json.loads(lines[-1])["event"] == "M0001"
 
