@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.errors import ConfigError, ExplainedError, MsmqError, StoreError
 from openmsmq.wire.hresult import Hresult
 from openmsmq.wire.hresult_catalogue import CATALOGUE
 from openmsmq.wire.queue_error import AccessDenied, QueueError
@@ -22,6 +22,25 @@ def test_a_queue_error_explains_its_code() -> None:
 def test_without_detail_the_text_of_the_code_speaks() -> None:
     error = QueueError(Hresult.MQ_ERROR_IO_TIMEOUT)
     assert str(error) == "MQ_ERROR_IO_TIMEOUT: No message came within the time given."
+
+
+def test_who_knows_more_than_the_catalogue_says_so() -> None:
+    known = AccessDenied("no", cause="The token was changed.", remedy="Ask for another.")
+    assert (known.cause, known.remedy) == ("The token was changed.", "Ask for another.")
+    copy = pickle.loads(pickle.dumps(known))  # noqa: S301 -- our own bytes
+    assert (copy.cause, copy.remedy) == (known.cause, known.remedy)
+
+
+@pytest.mark.parametrize("kind", [StoreError, ConfigError])
+def test_a_remedy_is_part_of_the_text_and_can_be_told_apart(kind: type[ExplainedError]) -> None:
+    assert str(kind("the disk is full")) == "the disk is full"
+    error = kind("the disk is full", cause="It is small.", remedy="Free space.")
+    assert str(error) == "the disk is full. Free space."
+    assert (error.detail, error.cause, error.remedy) == (
+        "the disk is full",
+        "It is small.",
+        "Free space.",
+    )
 
 
 def test_a_code_of_another_layer_is_kept() -> None:
