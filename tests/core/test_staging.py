@@ -295,6 +295,16 @@ def test_a_batch_that_a_quota_refuses_is_not_published_at_all(harness: Harness) 
     assert (queue.count, harness.contents()) == (0, [])
 
 
+def test_a_queue_is_open_no_longer_than_the_batch_is_published(harness: Harness) -> None:
+    stage(harness, 0, 0, b"a")
+    commit(harness, 0, (0, 0))
+    stage(harness, 1, 0, b"b")
+    harness.qm.state.manager.queue_manager_quota = 0
+    with refused("MQ_ERROR_INSUFFICIENT_RESOURCES"):
+        commit(harness, 1, (0, 0))
+    assert harness.qm.find_queue(ORDERS).descriptors == {}
+
+
 def test_nobody_publishes_in_the_name_of_another(harness: Harness) -> None:
     stage(harness, 0, 0, b"mine")
     with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):

@@ -82,6 +82,7 @@ class SimulatedDisk:
         self.names_durable: dict[Path, Inode] = {}
         self.unsynced: list[NameChange] = []
         self.locks: set[Path] = set()
+        self.opened: set[SimulatedFile] = set()
         self.events = 0
         self.cut_at: int | None = None
         """The number of the event at which the power goes."""
@@ -111,7 +112,12 @@ class SimulatedDisk:
         inode = self.names_seen.get(path)
         if inode is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-        return SimulatedFile(self, inode, path)
+        return self._opened(inode, path)
+
+    def _opened(self, inode: Inode, path: Path) -> "SimulatedFile":
+        file = SimulatedFile(self, inode, path)
+        self.opened.add(file)
+        return file
 
     def create(self, path: Path) -> "SimulatedFile":
         inode = self.names_seen.get(path)
@@ -122,7 +128,7 @@ class SimulatedDisk:
             self.event(f"create {path.name}")
         else:
             SimulatedFile(self, inode, path).truncate(0)
-        return SimulatedFile(self, inode, path)
+        return self._opened(inode, path)
 
     def names(self, directory: Path) -> list[str]:
         return [path.name for path in self.names_seen if path.parent == directory]
@@ -290,6 +296,7 @@ class SimulatedFile:
         return len(self._inode.seen)
 
     def close(self) -> None:
+        self._disk.opened.discard(self)
         if self.locked is not None:
             self._disk.locks.discard(self.locked)
             self.locked = None

@@ -3,7 +3,17 @@
 import errno
 
 import pytest
-from tests.store.model import SMALL, Model, commit, deletes, held, maintain, open_store, puts
+from tests.store.model import (
+    DIRECTORY,
+    SMALL,
+    Model,
+    commit,
+    deletes,
+    held,
+    maintain,
+    open_store,
+    puts,
+)
 from tests.store.simulated_disk import SimulatedDisk
 
 from openmsmq.store.file_store import FileStore
@@ -115,6 +125,7 @@ def test_a_full_disk_at_the_stop_does_no_harm() -> None:
     assert [f.reason for f in store.take_findings()] == [
         "no snapshot at stop: No space left on device"
     ]
+    assert not [name for name in disk.names(DIRECTORY) if name.startswith("snapshot")]
     disk.capacity = CAPACITY
     store = open_store(disk)
     recovery = store.recover()

@@ -372,6 +372,21 @@ def test_a_stop_while_a_snapshot_is_written_begins_another() -> None:
     assert len(held(store, store.recover()).messages) == 29
 
 
+def test_a_closed_store_has_no_file_open() -> None:
+    disk = SimulatedDisk()
+    for turn in range(3):
+        store = started(disk)
+        for key in range(turn * 20, turn * 20 + 20):
+            commit(store, [puts([key], size=900)])
+            maintain(store)
+        commit(store, [deletes(range(turn * 20 + 1, turn * 20 + 20))])
+        maintain(store)
+        assert store.read_many([turn * 20]) == [packet(turn * 20, 900)]
+        assert disk.opened
+        store.close()
+        assert disk.opened == set()
+
+
 def test_a_clean_stop_leaves_nothing_to_read_but_the_snapshot() -> None:
     disk = SimulatedDisk()
     store = started(disk)

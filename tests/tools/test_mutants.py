@@ -16,7 +16,7 @@ from tools.mutants import recording as recording_module
 from tools.mutants.ledger import Ledger, read_equivalent, stale
 from tools.mutants.mutant import PACKAGES, Identity, Mutant, draw, source_files
 from tools.mutants.recording import Recording, Session, followed
-from tools.mutants.report import Figures, page
+from tools.mutants.report import Figures, enter, page
 from tools.mutants.sites import changed, find_sites, variants
 from tools.mutants.trial import SITE, Outcome, Trial, Verdict, nearness, stages
 
@@ -327,13 +327,24 @@ def test_equivalent_mutants_that_are_no_more_are_named() -> None:
     assert stale([here, gone, elsewhere]) == [gone, elsewhere]
 
 
-def test_the_figures_leave_equivalent_mutants_out() -> None:
+def test_the_figures_leave_equivalent_mutants_out(tmp_path: Path) -> None:
     verdicts = Counter({Verdict.CAUGHT: 6, Verdict.TIMEOUT: 1, Verdict.SURVIVED: 1})
     figures = Figures(7, 10, 2, verdicts)
     assert figures.sentence().startswith(
         "Seed 7: 10 mutants, 2 of them equivalent; of 8 tried 7 were caught (87.5 %), "
     )
-    text = page(figures, {PING: Outcome(Verdict.SURVIVED)}, {PING.identity: "Equal."})
+    runs = enter(figures, tmp_path / "runs.tsv")
+    text = page(figures, {PING: Outcome(Verdict.SURVIVED)}, {PING.identity: "Equal."}, runs)
     assert "| wire | 1 | 0 |\n" in text
     assert "| survived |\n" in text
     assert "| Equal. |\n" in text
+    assert "| 7 | 10 | 7 | 2 | 7 |\n" in text
+
+
+def test_the_first_result_of_a_seed_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "runs.tsv"
+    enter(Figures(2, 10, 0, Counter({Verdict.CAUGHT: 6})), path)
+    enter(Figures(10, 20, 0, Counter({Verdict.CAUGHT: 20})), path)
+    runs = enter(Figures(2, 10, 1, Counter({Verdict.CAUGHT: 9})), path)
+    assert runs == [["2", "10", "6", "1", "9"], ["10", "20", "20", "0", "20"]]
+    assert path.read_text().splitlines()[1:] == ["2\t10\t6\t1\t9", "10\t20\t20\t0\t20"]

@@ -17,7 +17,7 @@ from tools.catalogue import ROOT
 from .ledger import EQUIVALENT, Ledger, read_equivalent, stale
 from .mutant import PACKAGES, Mutant, draw, source_files
 from .recording import Recording, digest, test_files
-from .report import PAGE, Figures, page
+from .report import PAGE, Figures, enter, page
 from .trial import Outcome, Trial
 
 FOLDER: Final = ROOT / "build" / "mutants"
@@ -131,7 +131,8 @@ def main() -> int:
     figures = Figures(options.seed, len(mutants), len(mutants) - len(tried), counts)
     console.print(figures.sentence(), markup=False, highlight=False, soft_wrap=True)
     if options.write:
-        PAGE.write_text(page(figures, outcomes, equivalent), encoding="utf-8")
+        text = page(figures, outcomes, equivalent, enter(figures))
+        PAGE.write_text(text, encoding="utf-8")
     return 0 if all(outcome.is_caught for outcome in outcomes.values()) else 1
 
 

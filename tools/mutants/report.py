@@ -1,11 +1,12 @@
 """The figures of a run, in a sentence and as a page of docs/conformance."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from tools.catalogue import CATALOGUES
+from tools.catalogue import CATALOGUES, read_table
 from tools.conformance_report import escape, markdown_table
 
 from .ledger import EQUIVALENT
@@ -13,6 +14,8 @@ from .mutant import Identity, Mutant
 from .trial import LIMIT_SECONDS, Outcome, Verdict
 
 PAGE: Final = CATALOGUES / "mutants.md"
+RUNS: Final = CATALOGUES / "mutant-runs.tsv"
+COLUMNS: Final = ["seed", "drawn", "caught at first", "equivalent", "caught now"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,22 @@ class Figures:
         )
 
 
+def enter(figures: Figures, path: Path = RUNS) -> list[list[str]]:
+    """Enter a run into the list of runs; what a seed caught at first stays there."""
+    runs = {run[0]: run for run in read_table(path, COLUMNS)} if path.exists() else {}
+    seed, caught = str(figures.seed), str(figures.caught)
+    first = runs[seed][2] if seed in runs else caught
+    runs[seed] = [seed, str(figures.drawn), first, str(figures.equivalent), caught]
+    lines = sorted(runs.values(), key=lambda run: int(run[0]))
+    path.write_text("".join("\t".join(line) + "\n" for line in (COLUMNS, *lines)), encoding="utf-8")
+    return lines
+
+
 def page(
-    figures: Figures, outcomes: Mapping[Mutant, Outcome], equivalent: Mapping[Identity, str]
+    figures: Figures,
+    outcomes: Mapping[Mutant, Outcome],
+    equivalent: Mapping[Identity, str],
+    runs: Sequence[Sequence[str]],
 ) -> str:
     by_package: dict[str, Counter[bool]] = {}
     for mutant, outcome in outcomes.items():
@@ -73,7 +90,10 @@ def page(
         "`or`, a number one off, a call left out, two arguments swapped, another constant. "
         "`make mutants` draws some by a seed, runs the tests that reach the line, and lists those "
         "that no test noticed. A mutant that makes a test hang counts as caught.\n\n"
-        f"{figures.sentence()}\n\n"
+        "What a seed catches at first says how good the tests are; then its survivors get tests or "
+        "a reason, so that the same seed says later only whether that is still so.\n\n"
+        + markdown_table(COLUMNS, 0, runs)
+        + f"\n## The latest run\n\n{figures.sentence()}\n\n"
         + markdown_table(["package", "tried", "caught"], 1, packages)
         + "\n## Not caught\n\n"
         + (markdown_table(["function", "before", "after", ""], 4, left) if left else "None.\n")

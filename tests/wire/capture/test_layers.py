@@ -196,6 +196,15 @@ def test_fragments_that_overlap_without_end_are_given_up() -> None:
     assert layers.incomplete_datagrams == 0
 
 
+def test_fragments_may_overlap_up_to_twice_a_datagram() -> None:
+    layers = Layers()
+    for at, size in enumerate((60000, 60000, 2 * 0x10000 - 120000)):
+        piece = writer.ipv4(bytes(size), fragment=at | MORE)
+        assert layers.transport(frame(piece, 101)) is None
+    with pytest.raises(MalformedPacket, match="overlap too often"):
+        layers.transport(frame(writer.ipv4(b"x", fragment=3 | MORE), 101))
+
+
 def test_only_so_many_datagrams_may_wait_for_fragments() -> None:
     layers = Layers()
     for number in range(64):
