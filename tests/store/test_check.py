@@ -114,6 +114,7 @@ def test_an_unknown_version_is_damage() -> None:
     report = check_store(DIRECTORY, files=disk)
     assert len(report.damage) > 5
     assert all("format version 9" in str(finding) for finding in report.damage)
+    assert {finding.offset for finding in report.damage} == {8}
 
 
 def test_no_store_and_a_store_in_use_are_refused() -> None:

@@ -118,11 +118,12 @@ def test_counts_that_do_not_fit_the_contents_are_noticed() -> None:
     assert unsound_parts(wrong, raw, PLACE.offset) == [(0, meta_end)]
 
 
-def test_zeros_where_a_part_is_sound_do_not_make_a_frame_torn() -> None:
+@pytest.mark.parametrize("byte", [b"x", b"X", b"\x01", b"\xff"])
+def test_zeros_where_a_part_is_sound_do_not_make_a_frame_torn(byte: bytes) -> None:
     """One packet is all zero and sound, the other has a wrong byte: that is damage."""
     batch = Batch()
     batch.put(1, b"record", bytes(2000))
-    batch.put(2, b"record", b"x" * 2000)
+    batch.put(2, b"record", byte * 2000)
     raw = bytearray(encoded(batch, []))
     raw[-1500] ^= 1
     header = FrameHeader.parse(bytes(raw[:FRAME_HEADER_SIZE]))

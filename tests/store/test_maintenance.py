@@ -154,6 +154,19 @@ def test_two_snapshots_are_kept() -> None:
     assert len(files(disk, "snapshot-")) == 2
 
 
+def test_space_for_the_next_snapshot_is_set_aside_after_each() -> None:
+    disk = SimulatedDisk()
+    store = started(disk)
+    for turn in range(3):
+        maintain(store)
+        assert "snapshot.next" in disk.names(DIRECTORY)
+        written = store.stats().snapshots
+        for key in range(turn * 20, turn * 20 + 20):
+            commit(store, [puts([key], size=3000)])
+        maintain(store)
+        assert store.stats().snapshots > written
+
+
 def test_commits_go_on_while_a_snapshot_is_written() -> None:
     """The pieces of a snapshot are of different times; the log makes them agree."""
     options = Options(segment_size=1 << 16, snapshot_interval=1 << 14, reserve=1024)

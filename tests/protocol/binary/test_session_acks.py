@@ -84,6 +84,19 @@ def test_the_first_recoverable_message_starts_the_timer_anew_and_shorter() -> No
     assert acks(session) == [header(3, 1, 0b11)]
 
 
+def test_a_message_on_its_way_to_the_disk_starts_the_shorter_timer_again() -> None:
+    session = open_session()
+    session.receive_data(message(1, recoverable=True), now=NOW)
+    events(session)
+    session.handle_timer(now=NOW + 0.5)
+    assert not session.data_to_send()
+    release_all(session, now=NOW + 0.6)
+    session.handle_timer(now=NOW + 0.9999)
+    assert not session.data_to_send()
+    session.handle_timer(now=NOW + 1.0)
+    assert acks(session) == [header(1, 1, 0b1)]
+
+
 @pytest.mark.spec("MQQB-3.1.5.8.7-01", "MQQB-3.1.5.8.7-02")
 def test_thirty_two_recoverable_messages_are_acknowledged_at_once() -> None:
     session = open_session(window=1000, window_size=1000)
