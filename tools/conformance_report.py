@@ -86,7 +86,8 @@ def readme(catalogue: Catalogue, results: Results) -> str:
         f"needs one of: {', '.join(NEEDS)}. The percentage is passing rows of those not excluded.\n"
         "\n"
         "`make conformance` runs the tests that name rows and writes these pages; `make test` "
-        "prints the same figures. `pytest --spec MQQB-2.2.3.1` runs the tests of one section.\n\n"
+        "prints the same figures. `pytest --spec MQQB-2.2.3.1` runs the tests of one section. "
+        "[Mutants](mutants.md) says how often the tests notice when the code is wrong.\n\n"
         "## Specifications\n\n"
         + markdown_table(
             ["specification", "", *FIGURES, "%"],

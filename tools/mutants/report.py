@@ -90,8 +90,9 @@ def page(
         "`or`, a number one off, a call left out, two arguments swapped, another constant. "
         "`make mutants` draws some by a seed, runs the tests that reach the line, and lists those "
         "that no test noticed. A mutant that makes a test hang counts as caught.\n\n"
-        "What a seed catches at first says how good the tests are; then its survivors get tests or "
-        "a reason, so that the same seed says later only whether that is still so.\n\n"
+        "What a seed catches at first, with the equivalent ones among those that it does not, says "
+        "how good the tests were; then its survivors get tests or a reason, so that the same seed "
+        "says later only whether that is still so.\n\n"
         + markdown_table(COLUMNS, 0, runs)
         + f"\n## The latest run\n\n{figures.sentence()}\n\n"
         + markdown_table(["package", "tried", "caught"], 1, packages)
