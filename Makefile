@@ -47,7 +47,7 @@ format: setup ## let ruff format and sort
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
 
-conformance: setup ## requirements of the specifications: rows, tested, passing, excluded
+conformance: setup ## requirements of the specifications: tested, passing, unreached, excluded
 	@$(BIN)/python -m tools.conformance
 
 mutants: setup ## do the tests notice wrong code? N=150 SEED=1 PATHS="core wire/framer.py" JOBS=2
