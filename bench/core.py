@@ -23,7 +23,9 @@ from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.reading import Read
 from openmsmq.core.state import Settings
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
+from openmsmq.engine.engine import Engine
 from openmsmq.security.caller import SYSTEM_CALLER
+from openmsmq.store.interface import Write
 from openmsmq.store.memory_store import MemoryStore
 from openmsmq.wire.queue_address import direct_address
 from openmsmq.wire.user_message_builder import build_user_message
@@ -41,8 +43,9 @@ _PAGE: Final = 4096
 class Line:
     """One queue of a given depth, open at both ends."""
 
-    def __init__(self, qm: QueueManager, depth: int, packets: list[bytes]) -> None:
-        self.qm = qm
+    def __init__(self, engine: Engine, depth: int, packets: list[bytes]) -> None:
+        self.engine = engine
+        self.qm = qm = engine.manager
         self.depth = depth
         self.packets = packets
         path = rf".\private$\depth{depth}"
@@ -51,10 +54,9 @@ class Line:
         self.receive = qm.open_queue(path, QueueAccessType.RECEIVE, caller=SYSTEM_CALLER)
 
     def settle(self) -> None:
-        """What the service does, without a disk."""
-        taken = self.qm.take_batch()
-        if taken is not None:
-            self.qm.durable(taken[0])
+        """What the service does."""
+        self.engine.work()
+        self.engine.flush()
 
     def fill(self) -> None:
         while self.queue.count < self.depth:
@@ -80,32 +82,37 @@ class Line:
         return sent_at - start, taken_at - sent_at, front_at - front
 
 
-class OnePacket:
-    """Packets that left memory: all are alike."""
+class OnePacketStore(MemoryStore):
+    """Keeps nothing; all packets that left memory are alike."""
 
     def __init__(self, packet: bytes) -> None:
+        super().__init__()
         self._packet = packet
+
+    def finish(self, write: Write) -> None:
+        """Nothing to do: nothing is kept."""
 
     def read_many(self, keys: Sequence[int]) -> list[bytes]:
         return [self._packet] * len(keys)
 
 
-def make_manager(packet: bytes) -> QueueManager:
-    """A queue manager whose packets leave memory, as with a store on disk."""
+def make_engine(packet: bytes) -> Engine:
+    """An engine whose packets leave memory, as with a store on disk."""
     published = QueueManagerObject(
         identifier=UUID(int=1), computer_name="BENCH", queue_manager_quota=UNLIMITED
     )
+    store = OnePacketStore(packet)
     qm = QueueManager(
-        MemoryStore().recover(),
+        store.recover(),
         new=LocalQueueManager(published, directory_integrated=False),
         guids=lambda: UUID(int=2),
-        packets=OnePacket(packet),
+        packets=store,
         settings=Settings(memory_budget=0),
         now=0.0,
         utc=1_700_000_000.0,
     )
     qm.start(MachineIdentity("BENCH"))
-    return qm
+    return Engine(qm, store)
 
 
 def make_packets() -> list[bytes]:
@@ -128,8 +135,8 @@ def resident() -> int:
 def run(depths: tuple[int, ...] = DEPTHS, rounds: int = ROUNDS) -> list[Result]:
     """Measure all depths in turn, so that other work on the machine meets them alike."""
     packets = make_packets()
-    qm = make_manager(packets[0])
-    lines = [Line(qm, depth, packets) for depth in depths]
+    engine = make_engine(packets[0])
+    lines = [Line(engine, depth, packets) for depth in depths]
     before = resident()
     for line in lines:
         line.fill()

@@ -15,7 +15,7 @@ def test_every_depth_is_compared_with_the_first() -> None:
 
 def test_a_round_leaves_the_queue_as_deep_as_it_was() -> None:
     packets = core.make_packets()
-    line = core.Line(core.make_manager(packets[0]), 1000, packets)
+    line = core.Line(core.make_engine(packets[0]), 1000, packets)
     assert {len(packet) for packet in line.packets} == {core.PACKET_SIZE}
     line.fill()
     line.round()
