@@ -1,7 +1,7 @@
 """A hosted session: the time before each request, and the size of each to the engine."""
 
 from tests.core.harness import ORDERS, START_UTC, USER
-from tests.protocol.local.harness import FakeService
+from tests.protocol.local.fake_service import FakeService
 from tests.service.fake_store import FakeStore
 from tests.service.hosted import make_manager
 
@@ -21,7 +21,7 @@ class Case:
         self.replies: list[local.AnyReply] = []
         session = LocalSession(
             self.engine.manager,
-            FakeService(),
+            FakeService(USER),
             USER,
             lambda _, payload: self.replies.append(local.decode_reply(payload)),
         )

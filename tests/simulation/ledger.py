@@ -35,14 +35,15 @@ class Entry:
     source: Node
     destination: Node
     queue: str
-    order: int
-    sent_at: float
+    # Its place among all messages in the order of the commits, and when that was.
+    order: int = 0
+    sent_at: float = 0.0
     time_to_reach_queue: int | None = None
     time_to_be_received: int | None = None
     negative_journaling: bool = False
     positive_journaling: bool = False
     acknowledgments: int = 0
-    # The send, or the transaction of it, is durable (or needs not be).
+    # The send, or the transaction of it, is on disk (or needs not be).
     sent: bool = False
     transmitted: bool = False
     purged: bool = False
@@ -91,17 +92,14 @@ class Ledger:
         self.entries: dict[str, Entry] = {}
         self.order = 0
 
-    def new(self, kind: str, source: Node, destination: Node, queue: str, now: float) -> Entry:
-        self.order += 1
-        tag = f"{self.order:06d}"
+    def new(self, kind: str, source: Node, destination: Node, queue: str) -> Entry:
+        tag = f"{len(self.entries) + 1:06d}"
         entry = Entry(
             tag=tag,
             kind=kind,
             source=source,
             destination=destination,
             queue=queue,
-            order=self.order,
-            sent_at=now,
         )
         self.entries[tag] = entry
         return entry
@@ -111,6 +109,13 @@ class Ledger:
         for entry in self.entries.values():
             if entry.destination is destination and entry.queue == queue and not entry.received:
                 entry.queue_deleted = entry.purged = True
+
+    def number(self, entries: list[Entry], now: float) -> None:
+        """Messages were sent or committed, in this order."""
+        for entry in entries:
+            self.order += 1
+            entry.order = self.order
+            entry.sent_at = now
 
     def collect(self, nodes: list[Node], admin: str) -> None:
         """Read the administration, dead-letter and journal queues."""

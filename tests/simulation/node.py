@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import count
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
+
+from tests.protocol.local.fake_service import FakeService
 
 from openmsmq.core.initialization import MachineIdentity
 from openmsmq.core.local_queue_manager import LocalQueueManager
@@ -16,67 +17,23 @@ from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
 from openmsmq.protocol.binary.events import Connect, Disconnect, Event, SendPing
 from openmsmq.protocol.binary.manager import BinaryProtocol
-from openmsmq.protocol.binary.session import BinarySession
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.protocol.binary.windows import ReceivedMessages
 from openmsmq.security.caller import unix_caller
 from openmsmq.store.interface import Recovery, Write
 from openmsmq.wire.queue_enums import ConnectionStatus
 
 from .disks import Disk, FileDisk, MemoryDisk
+from .ways import EagerReceived, ForgetfulSession, ForgetfulSettings, Ways
 from .world import START_NOW, START_UTC, Wire, World
+
+if TYPE_CHECKING:
+    from .client import Client
 
 USER: Final = unix_caller(1000, [1000], service_uid=500)
 _FLUSH: Final = 0.0005, 0.02
+# Bytes of a write that has messages in it.
+_TELLING: Final = 300
 Effect = Callable[[], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
-    """How a node differs from the others, all of it within the protocol."""
-
-    # Says at once that a message came, and only later that it is on disk, as Windows does.
-    eager: bool = False
-    # How many transactional messages it forgets to write to the connection; the timer helps.
-    forgetful: float = 0.0
-    # Bytes of packets that stay in memory.
-    memory_budget: int = 1 << 20
-    # MaxUnackedPacket.
-    window_size: int = 64
-    # Whether it has the real store, on a simulated disk.
-    files: bool = False
-
-
-class EagerReceived(ReceivedMessages):
-    """Acknowledges what arrived before it is durable; the mask still waits for the disk."""
-
-    __slots__ = ()
-
-    @property
-    def ready(self) -> int:
-        return self.count
-
-    @ready.setter
-    def ready(self, count: int) -> None:
-        """Everything that arrived may be acknowledged, whatever is on disk."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ForgetfulSettings(BinarySettings):
-    forgets: Callable[[], bool] = bool
-
-
-class _ForgetfulSession(BinarySession):
-    """Transactional messages get lost between queue and connection."""
-
-    __slots__ = ()
-
-    def send(self, packet: bytes, token: object, *, now: float) -> None:
-        settings = self._settings
-        assert isinstance(settings, _ForgetfulSettings)
-        if getattr(token, "tx_sequence_number", 0) and settings.forgets():
-            return
-        super().send(packet, token, now=now)
 
 
 class Node:
@@ -90,7 +47,7 @@ class Node:
         self.guid = UUID(int=int(address.rsplit(".", 1)[1]) << 96 | 0x5155)
         self.settings = BinarySettings(window_size=ways.window_size)
         if ways.forgetful:
-            self.settings = _ForgetfulSettings(window_size=ways.window_size, forgets=self._forgets)
+            self.settings = ForgetfulSettings(window_size=ways.window_size, forgets=self._forgets)
         self.disk: Disk = FileDisk(self.guid.bytes) if ways.files else MemoryDisk()
         # The state rows that the last start found.
         self.rows: list[tuple[int, bytes, bytes]] = []
@@ -106,8 +63,17 @@ class Node:
         self.doomed = False
         self.crashes: list[float] = []
         self.wires: dict[int, Wire] = {}
-        # Is told what leaves.
+        # Its living clients; and what they ask of the process around the queue manager.
+        self.clients: dict[Client, None] = {}
+        self.client_service = FakeService(USER)
+        # What clients were shown in this life: packets by lookup id.
+        self.shown: dict[int, bytes] = {}
+        # Every batch up to this number is on disk, and what is true once later ones are.
+        self.on_disk = 0
+        self._unwritten: list[tuple[int, Effect]] = []
+        # Are told what leaves and that it starts again.
         self.on_transmit: Callable[[Node, bytes], None] | None = None
+        self.on_boot: Callable[[Node], None] | None = None
         self._timer: float | None = None
         self.qm: QueueManager
         self.engine: Engine
@@ -160,19 +126,25 @@ class Node:
         found = self.disk.start()
         self.rows = list(found.rows)
         self.qm = self.open(found)
-        self.engine = Engine(self.qm, self.disk.store)
+        self.on_disk = 0
+        self.engine = Engine(
+            self.qm, self.disk.store, max_waiting_bytes=self.ways.max_waiting_bytes
+        )
         self.binary = BinaryProtocol(self.qm, self.engine.gate, self.settings)
         self.engine.add_carrier(self.binary)
         self.engine.add_output(self._output)
-        self._enter()
+        self.tick()
+        if self.on_boot is not None:
+            self.on_boot(self)
         self.binary.start(now=self.world.now)
         self.service()
 
     def flush(self) -> None:
         """Make everything durable at once; for the first start and a clean stop."""
         if self.engine.writing is not None:
-            self._finish(self.engine.writing[1])
-        self.engine.flush()
+            self._finish()
+        while self.engine.take_write() is not None:
+            self._finish()
 
     def crash(self, down: float, *, clean: bool = False) -> None:
         """Lose what is not on disk, and every connection; start again later.
@@ -183,28 +155,40 @@ class Node:
             return
         self.world.say(f"{self.name} {'stops' if clean else 'crashes'} for {down:.1f} s")
         if clean:
-            self._enter()
-            self.binary.stop(now=self.world.now)
-            self.flush()
-            self.service()
+            self._stop()
         number, write = self.engine.writing or (0, None)
         if self.disk.power_cut(write, self.world.random) and number:
-            # What waited for the batch counts: it will be found on disk.
-            self.engine.gate.open(number)
+            self._wrote(number)
+        self._unwritten.clear()
         self.up = False
+        for client in list(self.clients):
+            client.cut_off()
         self.crashes.append(self.world.now)
         for wire in list(self.wires.values()):
             wire.drop_node(self)
         self.wires.clear()
         self.world.after(down, self.boot)
 
+    def _stop(self) -> None:
+        """Stop as the process does: first the clients, then the transfer."""
+        self.tick()
+        for client in self.clients:
+            client.stop_requests()
+        self.flush()
+        for client in list(self.clients):
+            client.hang_up()
+        self.tick()
+        self.binary.stop(now=self.world.now)
+        self.flush()
+        self.service()
+
     # What the network does
 
-    def _enter(self) -> None:
+    def tick(self) -> None:
         self.engine.enter(now=self.world.now, utc=self.utc)
 
     def accept(self, address: str) -> int | None:
-        self._enter()
+        self.tick()
         number = self.binary.accept(address, now=self.world.now)
         if number is not None:
             self._fit(number)
@@ -212,7 +196,7 @@ class Node:
         return number
 
     def connected(self, number: int, address: str) -> None:
-        self._enter()
+        self.tick()
         self.binary.connected(number, address, now=self.world.now)
         self._fit(number)
         self.service()
@@ -225,20 +209,20 @@ class Node:
         if self.ways.eager:
             connection.session.received = EagerReceived()
         if self.ways.forgetful:
-            connection.session.__class__ = _ForgetfulSession
+            connection.session.__class__ = ForgetfulSession
 
     def connect_failed(self, number: int, status: ConnectionStatus) -> None:
-        self._enter()
+        self.tick()
         self.binary.connect_failed(number, status, now=self.world.now)
         self.service()
 
     def receive_data(self, number: int, data: bytes) -> None:
-        self._enter()
+        self.tick()
         self.binary.receive_data(number, data, now=self.world.now)
         self.service()
 
     def connection_lost(self, number: int) -> None:
-        self._enter()
+        self.tick()
         self.binary.connection_lost(number, now=self.world.now)
         self.service()
 
@@ -246,7 +230,7 @@ class Node:
 
     def operate(self) -> QueueManager:
         """The queue manager, to do something with; call `service` afterwards."""
-        self._enter()
+        self.tick()
         return self.qm
 
     def service(self) -> None:
@@ -304,7 +288,7 @@ class Node:
         """The clock of this machine is set."""
         self.offset += seconds
         if self.up:
-            self._enter()
+            self.tick()
             self._timer = None
             self.service()
 
@@ -322,7 +306,7 @@ class Node:
         random = self.world.random
         flush = random.uniform(*_FLUSH)
         delay = flush * self.slowness
-        if self.doomed:
+        if self.doomed and write.size >= _TELLING:
             # Often the disk hesitates first, and what should wait for it has time to show. A disk
             # that is slow already hesitates no longer than that: the power would never go.
             self.doomed = False
@@ -337,14 +321,35 @@ class Node:
     def _written(self, life: int, write: Write) -> None:
         writing = self.engine.writing
         if self.alive(life) and writing is not None and writing[1] is write:
-            self._enter()
-            self._finish(write)
+            self.tick()
+            self._finish()
             self.service()
 
-    def _finish(self, write: Write) -> None:
+    def _finish(self) -> None:
+        """The write under way reaches the disk."""
+        writing = self.engine.writing
+        assert writing is not None
+        number, write = writing
         self.disk.store.write(write)
+        if number:
+            self._wrote(number)
         self.engine.written()
 
-    def when_durable(self, depends: int, effect: Effect) -> None:
-        """Let something count once a batch is on disk, and never if the batch is lost."""
-        self.engine.gate.when_durable(depends, lambda _: effect(), None)
+    def _wrote(self, number: int) -> None:
+        self.on_disk = number
+        unwritten, self._unwritten = self._unwritten, []
+        for depends, effect in unwritten:
+            if depends <= number:
+                effect()
+            else:
+                self._unwritten.append((depends, effect))
+
+    def when_on_disk(self, depends: int, effect: Effect) -> None:
+        """Let something count once a batch is on disk, and never if the batch is lost.
+
+        The engine's gate has no part in this: it is what the gate is compared with.
+        """
+        if depends <= self.on_disk:
+            effect()
+        else:
+            self._unwritten.append((depends, effect))

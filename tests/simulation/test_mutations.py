@@ -18,11 +18,15 @@ from openmsmq.core.streams import forget_stream
 from openmsmq.core.tables import Table
 from openmsmq.core.transfer_info import ORDER_RULES
 from openmsmq.core.transports import Transport
-from openmsmq.engine.gate import Gate
+from openmsmq.engine.engine import Engine
+from openmsmq.engine.gate import Effect, Gate
 from openmsmq.protocol.binary.events import MessagesAcknowledged
 from openmsmq.protocol.binary.sending import Sender
 from openmsmq.protocol.binary.transfer import OutgoingMessagePosition
 from openmsmq.protocol.binary.windows import ReceivedMessages
+from openmsmq.protocol.local.session import LocalSession
+from openmsmq.store.interface import Write
+from openmsmq.wire.errors import StoreError
 from openmsmq.wire.message_class import MessageClass
 
 from .node import Node
@@ -168,6 +172,113 @@ def forget_awaiting_final_ack(patch: Patch) -> None:
     patch.setattr(Outgoing, "awaiting_final_ack", lambda _self, _queue: [])
 
 
+# The engine and the sessions of clients
+
+
+def release_one_batch_early(patch: Patch) -> None:
+    def when_durable(self: Gate, depends: int, effect: Effect, argument: object) -> None:
+        original(self, depends - 1, effect, argument)
+
+    original = Gate.when_durable
+    patch.setattr(Gate, "when_durable", when_durable)
+
+
+def hold_one_effect_for_each_batch(patch: Patch) -> None:
+    def when_durable(self: Gate, depends: int, effect: Effect, argument: object) -> None:
+        if depends <= self.durable_number:
+            effect(argument)
+        else:
+            self._held[depends] = [(effect, argument)]
+
+    patch.setattr(Gate, "when_durable", when_durable)
+
+
+def open_the_gate_when_a_write_begins(patch: Patch) -> None:
+    def begin(self: Engine, number: int, write: Write) -> Write:
+        if number:
+            self.gate.open(number)
+        return original(self, number, write)
+
+    def open_once(self: Gate, number: int) -> None:
+        if number > self.durable_number:
+            opened(self, number)
+
+    original = Engine._begin
+    opened = Gate.open
+    patch.setattr(Gate, "open", open_once)
+    patch.setattr(Engine, "_begin", begin)
+
+
+def forget_what_comes_during_a_write(patch: Patch) -> None:
+    def take_write(self: Engine) -> Write | None:
+        if self.writing is not None:
+            self.manager.take_batch()
+        return original(self)
+
+    original = Engine.take_write
+    patch.setattr(Engine, "take_write", take_write)
+
+
+def forget_who_waits_until_there_is_room(patch: Patch) -> None:
+    patch.setattr(Engine, "when_free", lambda _self, _action: None)
+
+
+def forget_the_timer_of_the_queue_manager(patch: Patch) -> None:
+    def next_timer(self: Engine) -> float | None:
+        times = [carrier.next_timer() for carrier in self._carriers]
+        return min([time for time in times if time is not None], default=None)
+
+    patch.setattr(Engine, "next_timer", next_timer)
+
+
+def answer_at_once(patch: Patch) -> None:
+    def answer(self: LocalSession, reply: Any, _depends: int = 0) -> None:
+        original(self, reply, 0)
+
+    original = LocalSession.answer
+    patch.setattr(LocalSession, "answer", answer)
+
+
+def keep_transactions_of_dead_clients(patch: Patch) -> None:
+    def close(self: LocalSession) -> None:
+        self.transactions.clear()
+        original(self)
+
+    original = LocalSession.close
+    patch.setattr(LocalSession, "close", close)
+
+
+def keep_queues_of_dead_clients_open(patch: Patch) -> None:
+    def close(self: LocalSession) -> None:
+        self.open.clear()
+        original(self)
+
+    original = LocalSession.close
+    patch.setattr(LocalSession, "close", close)
+
+
+def give_back_to_the_dead(patch: Patch) -> None:
+    def close(self: LocalSession) -> None:
+        for transaction in self.transactions.values():
+            self.manager.abort(transaction.identifier)
+        self.transactions.clear()
+        original(self)
+
+    original = LocalSession.close
+    patch.setattr(LocalSession, "close", close)
+
+
+def commit_for_dead_clients(patch: Patch) -> None:
+    def close(self: LocalSession) -> None:
+        for transaction in self.transactions.values():
+            self.manager.commit(transaction.identifier)
+        self.transactions.clear()
+        original(self)
+
+    original = LocalSession.close
+    patch.setattr(LocalSession, "close", close)
+
+
 # A machine with other work to do may need long for some seeds.
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
@@ -186,6 +297,17 @@ def forget_awaiting_final_ack(patch: Patch) -> None:
         shift_recoverable_mask,
         reuse_ordinals,
         forget_awaiting_final_ack,
+        release_one_batch_early,
+        hold_one_effect_for_each_batch,
+        open_the_gate_when_a_write_begins,
+        forget_what_comes_during_a_write,
+        forget_who_waits_until_there_is_room,
+        forget_the_timer_of_the_queue_manager,
+        answer_at_once,
+        keep_transactions_of_dead_clients,
+        keep_queues_of_dead_clients_open,
+        give_back_to_the_dead,
+        commit_for_dead_clients,
     ],
 )
 def test_the_simulation_notices(
@@ -195,7 +317,7 @@ def test_the_simulation_notices(
     for seed in range(SEEDS):
         try:
             Simulation(seed).run()
-        except AssertionError as exc:
+        except (AssertionError, StoreError) as exc:
             print(f"seed {seed}: {exc}")
             return
     pytest.fail(f"{mutation.__name__} went unnoticed in {SEEDS} seeds")

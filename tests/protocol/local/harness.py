@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 from tests.core.harness import ADMINISTRATOR, ORDERS, STRANGER, USER, Harness, packet
-from tests.security.accounts import FakeAccounts
+from tests.protocol.local.fake_service import FakeService
 
 from openmsmq.protocol.local import dispatch
 from openmsmq.protocol.local import messages as local
-from openmsmq.protocol.local.session import BackupDone, LocalSession
+from openmsmq.protocol.local.session import LocalSession
 from openmsmq.security.caller import Caller
 from openmsmq.wire.hresult import Hresult, hresult_name
 from openmsmq.wire.queue_error import QueueError
@@ -30,46 +29,13 @@ __all__ = [
 
 OTHER = r".\private$\other"
 
-TOKEN = "a long secret"
-
-
-class FakeService:
-    """The process around the queue manager, as far as requests see it."""
-
-    def __init__(self) -> None:
-        self.accounts = FakeAccounts()
-        self.identity = {"name": "QM", "guid": "{1}", "version": "1.2"}
-        self.refusals: list[tuple[str, str, int, int]] = []
-        self.transfers: dict[str, dict[str, Any]] = {}
-        self.backups: list[tuple[str, BackupDone]] = []
-        self._guids = 0
-
-    def status(self) -> dict[str, Any]:
-        return {"state": "Ready"}
-
-    def backup(self, file: str, done: BackupDone) -> None:
-        self.backups.append((file, done))
-
-    def transfer_status(self, destination: str) -> dict[str, Any]:
-        return self.transfers.get(destination, {})
-
-    def authenticate(self, token: str) -> Caller | None:
-        return USER if token == TOKEN else None
-
-    def new_guid(self) -> UUID:
-        self._guids += 1
-        return UUID(int=0xC0FFEE << 64 | self._guids)
-
-    def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
-        self.refusals.append((request, queue, messages, error.code))
-
 
 class World:
     """A queue manager, its service and any number of clients."""
 
     def __init__(self, harness: Harness | None = None) -> None:
         self.core = harness or Harness()
-        self.service = FakeService()
+        self.service = FakeService(USER)
 
     def client(self, caller: Caller | None = USER, *, greet: bool = True) -> "Client":
         client = Client(self, caller)

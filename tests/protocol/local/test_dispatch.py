@@ -7,7 +7,8 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.protocol.local.harness import ORDERS, TOKEN, USER, Client, World, bodies, packet
+from tests.protocol.local.fake_service import TOKEN
+from tests.protocol.local.harness import ORDERS, USER, Client, World, bodies, packet
 
 from openmsmq.protocol.local import dispatch
 from openmsmq.protocol.local import messages as local

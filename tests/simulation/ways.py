@@ -1,0 +1,61 @@
+"""How the nodes of a simulation differ from each other, all of it within the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from openmsmq.engine.engine import MAX_WAITING_BYTES
+from openmsmq.protocol.binary.session import BinarySession
+from openmsmq.protocol.binary.settings import BinarySettings
+from openmsmq.protocol.binary.windows import ReceivedMessages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """How a node differs from the others, all of it within the protocol."""
+
+    # Says at once that a message came, and only later that it is on disk, as Windows does.
+    eager: bool = False
+    # How many transactional messages it forgets to write to the connection; the timer helps.
+    forgetful: float = 0.0
+    # Bytes of packets that stay in memory.
+    memory_budget: int = 1 << 20
+    # MaxUnackedPacket.
+    window_size: int = 64
+    # Bytes of requests that may wait for the disk.
+    max_waiting_bytes: int = MAX_WAITING_BYTES
+    # Whether it has the real store, on a simulated disk.
+    files: bool = False
+
+
+class EagerReceived(ReceivedMessages):
+    """Acknowledges what arrived before it is durable; the mask still waits for the disk."""
+
+    __slots__ = ()
+
+    @property
+    def ready(self) -> int:
+        return self.count
+
+    @ready.setter
+    def ready(self, count: int) -> None:
+        """Everything that arrived may be acknowledged, whatever is on disk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetfulSettings(BinarySettings):
+    forgets: Callable[[], bool] = bool
+
+
+class ForgetfulSession(BinarySession):
+    """Transactional messages get lost between queue and connection."""
+
+    __slots__ = ()
+
+    def send(self, packet: bytes, token: object, *, now: float) -> None:
+        settings = self._settings
+        assert isinstance(settings, ForgetfulSettings)
+        if getattr(token, "tx_sequence_number", 0) and settings.forgets():
+            return
+        super().send(packet, token, now=now)
