@@ -85,3 +85,5 @@ def test_a_client_that_does_not_read_gives_way_until_it_does() -> None:
     case.session.resume()
     assert not read.paused
     assert case.engine.manager.state.now == 1100.0
+    case.session.stop()
+    assert read.paused

@@ -198,6 +198,27 @@ def test_a_receive_whose_reply_was_never_read_takes_effect_once(
     assert bodies(client.receive(client.open(ORDERS), count=9)) == [b"two"]
 
 
+def test_a_stop_gives_what_one_client_held_to_no_other(tmp_path: Path) -> None:
+    with threaded(tmp_path) as running:
+        holder = running.connect()
+        holder.create(ORDERS)
+        fill(holder, b"one", b"two")
+        handle = holder.open(ORDERS)
+        reply = holder.receive(handle, count=9, two_phase=True)
+        assert bodies(reply) == [b"one", b"two"]
+        readers = [running.connect() for _ in range(10)]
+        for reader in readers:
+            number = reader.open(ORDERS)
+            reader.post(local.Receive(reader.next_id(), number, timeout=20.0))
+            # The reply to a later request shows that the read waits.
+            reader.value(local.GetStatus(reader.next_id()))
+        running.stop()
+        for each in (holder, *readers):
+            each.sock.close()
+    with threaded(tmp_path) as running, running.connect() as client:
+        assert bodies(client.receive(client.open(ORDERS), count=9)) == [b"one", b"two"]
+
+
 # Waiting, cursors, transactions over the socket
 
 

@@ -264,9 +264,10 @@ class Client:
         """The machine stops: nobody closes the session."""
         self._end()
 
-    def stop_requests(self) -> None:
+    def stop(self) -> None:
         """The queue manager stops, and carries out no more requests."""
         self._requests.clear()
+        self._hosted.stop()
 
     def hang_up(self) -> None:
         """The queue manager stops, and has sent all replies."""

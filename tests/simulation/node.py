@@ -173,7 +173,7 @@ class Node:
         """Stop as the process does: first the clients, then the transfer."""
         self.tick()
         for client in self.clients:
-            client.stop_requests()
+            client.stop()
         self.flush()
         for client in list(self.clients):
             client.hang_up()

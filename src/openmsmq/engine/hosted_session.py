@@ -51,6 +51,10 @@ class HostedSession:
         self._tick()
         self._session.resume()
 
+    def stop(self) -> None:
+        """The client is about to be cut off."""
+        self._session.stop()
+
     def close(self) -> None:
         """Give back everything the client holds."""
         self._tick()

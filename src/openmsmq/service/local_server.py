@@ -161,7 +161,7 @@ class LocalServer:
             listener.close()
         self._listeners.clear()
         for connection in self._connections:
-            connection.stop_reading()
+            connection.stop()
         await self._host.drain()
         for connection in list(self._connections):
             connection.close()

@@ -27,6 +27,7 @@ class FakeSession:
         self.steps = 0
         self.closed = False
         self.pauses: list[bool] = []
+        self.stopped = False
 
     @property
     def busy(self) -> bool:
@@ -46,6 +47,9 @@ class FakeSession:
 
     def resume(self) -> None:
         self.pauses.append(False)
+
+    def stop(self) -> None:
+        self.stopped = True
 
     def close(self) -> None:
         self.closed = True
@@ -494,7 +498,9 @@ def test_a_stop_lets_out_what_waits_for_the_disk_and_takes_no_more(tmp_path: Pat
         await peer.send(b"one")
         await until(lambda: len(host.held) == 1)
         connection = host.sessions[0].connection
-        connection.stop_reading()
+        assert not host.sessions[0].stopped
+        connection.stop()
+        assert host.sessions[0].stopped
         await peer.send(b"two")
         await asyncio.sleep(0.05)
         assert len(host.held) == 1

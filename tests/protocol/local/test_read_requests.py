@@ -283,6 +283,25 @@ def test_what_a_dead_client_held_does_not_go_to_a_read_of_its_own() -> None:
     assert bodies(reply) == [b"one", b"two"]
 
 
+def test_a_client_that_is_about_to_be_cut_off_takes_nothing_more(client: Client) -> None:
+    handle = client.open()
+    cursor = client.value(local.OpenCursor, handle)
+    requests = [
+        client.make(local.Receive, handle, timeout=60.0),
+        client.make(local.Receive, handle, timeout=60.0, cursor=cursor),
+    ]
+    for request in requests:
+        client.post(request)
+    client.session.stop()
+    other = client.world.client()
+    other.send(b"here")
+    client.session.resume()
+    client.world.turn()
+    assert [client.replies(request) for request in requests] == [[], []]
+    client.session.close()
+    assert bodies(other.call(local.Receive, other.open())) == [b"here"]
+
+
 # Look up
 
 

@@ -44,6 +44,9 @@ class Session(Protocol):
     def resume(self) -> None:
         """The client reads again."""
 
+    def stop(self) -> None:
+        """The client is about to be cut off: let others have what it waits for."""
+
     def close(self) -> None:
         """Give back everything the client holds."""
 
@@ -159,10 +162,12 @@ class LocalConnection(asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def stop_reading(self) -> None:
+    def stop(self) -> None:
         """Carry out no more requests; replies that wait for the disk still go out."""
         self._requests.clear()
         self._stopping = True
+        if self._session is not None:
+            self._session.stop()
         if self._transport is not None:
             self._transport.pause_reading()
 

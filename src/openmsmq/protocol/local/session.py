@@ -116,6 +116,7 @@ class LocalSession:
         self.long: deque[Long] = deque()
         # Chains of messages of which one was refused, and why.
         self._broken: dict[int, QueueError] = {}
+        self._stopped = False
         self.closed = False
 
     # Replies
@@ -244,7 +245,16 @@ class LocalSession:
 
     def resume(self) -> None:
         """The client reads again."""
-        self.manager.resume_reads(list(self.waiting.values()))
+        if not self._stopped:
+            self.manager.resume_reads(list(self.waiting.values()))
+
+    # The end
+
+    def stop(self) -> None:
+        """The client is about to be cut off: its waiting reads take nothing more."""
+        self._stopped = True
+        for read in self.waiting.values():
+            read.paused = True
 
     def close(self) -> None:
         """The client is gone: everything it held goes back in place."""
@@ -253,8 +263,7 @@ class LocalSession:
         self.closed = True
         self.long.clear()
         # Its reads end with the queues that it closes; until then they take nothing that goes back.
-        for read in self.waiting.values():
-            read.paused = True
+        self.stop()
         for transaction in self.transactions.values():
             self.manager.abort(transaction.identifier)
         self.transactions.clear()
