@@ -16,19 +16,19 @@ from typing import Final
 from uuid import UUID
 
 from bench.report import Result
-from openmsmq.core.initialization import MachineIdentity
-from openmsmq.core.local_queue_manager import LocalQueueManager
-from openmsmq.core.open_queue import QueueAccessType
+from openmsmq.core.messages.reading import Read
+from openmsmq.core.model.local_queue_manager import LocalQueueManager
+from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.reading import Read
+from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.state import Settings
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
 from openmsmq.security.caller import SYSTEM_CALLER
 from openmsmq.store.interface import Write
 from openmsmq.store.memory_store import MemoryStore
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address
 
 DEPTHS: Final = (1_000, 100_000, 1_000_000)
 CHUNK: Final = 100

@@ -26,8 +26,8 @@ from typing import Any, Final, Self
 from bench.report import Result
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import FrameBuffer, frame
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address
 
 DEPTHS: Final = (1_000, 100_000, 1_000_000)
 Depths = tuple[int, ...]

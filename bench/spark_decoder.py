@@ -22,12 +22,12 @@ import pyarrow as pa
 from bench.report import Result
 from openmsmq.client.logic.packets import PacketBuilder, Sender
 from openmsmq.client.message import Message
-from openmsmq.spark.block_decoder import BlockDecoder
 from openmsmq.spark.columns import Packets, message_schema
-from openmsmq.spark.row_decoder import RowDecoder
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.sid import SID
-from openmsmq.wire.user_message_patch import stamp_many
+from openmsmq.spark.decoding.block_decoder import BlockDecoder
+from openmsmq.spark.decoding.row_decoder import RowDecoder
+from openmsmq.wire.message.user_message_patch import stamp_many
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.security.sid import SID
 
 MESSAGES: Final = 2000
 BODY_SIZE: Final = 1024

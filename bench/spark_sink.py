@@ -28,11 +28,11 @@ import openmsmq.spark
 from bench.report import Result
 from bench.spark_source import Serve, in_turn
 from openmsmq.spark.connection import open_connection
-from openmsmq.spark.options import WriteOptions
-from openmsmq.spark.partition_write import slices
-from openmsmq.spark.publishing import BATCH, Targets
-from openmsmq.spark.row_encoder import RowEncoder
-from openmsmq.spark.write_columns import write_columns
+from openmsmq.spark.options.records import WriteOptions
+from openmsmq.spark.writers.partition_write import slices
+from openmsmq.spark.writers.publishing import BATCH, Targets
+from openmsmq.spark.writers.row_encoder import RowEncoder
+from openmsmq.spark.writers.write_columns import write_columns
 
 ROWS: Final = 200_000
 ROUNDS: Final = 5

@@ -41,8 +41,8 @@ import openmsmq
 import openmsmq.spark
 from bench.report import Result
 from openmsmq.protocol.local import messages as local
-from openmsmq.spark.block_decoder import BlockDecoder
 from openmsmq.spark.columns import message_schema
+from openmsmq.spark.decoding.block_decoder import BlockDecoder
 
 BATCH_ROWS: Final = 200_000
 ROWS: Final = 3 * BATCH_ROWS

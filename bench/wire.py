@@ -17,12 +17,12 @@ from time import perf_counter
 from typing import Final
 
 from bench.report import Result
-from openmsmq.wire.base_header import SIGNATURE
-from openmsmq.wire.framer import Framer
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import UserMessageTemplate, build_user_message
-from openmsmq.wire.user_message_patch import stamp_many
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import UserMessageTemplate, build_user_message
+from openmsmq.wire.message.user_message_patch import stamp_many
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.packets.base_header import SIGNATURE
+from openmsmq.wire.packets.framer import Framer
 
 PACKET_SIZE: Final = 1024
 MESSAGES: Final = 2048

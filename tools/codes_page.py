@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from openmsmq.wire.body_type import BodyType
-from openmsmq.wire.hresult_catalogue import CATALOGUE
-from openmsmq.wire.message_class import MEANINGS, class_name
+from openmsmq.wire.codes.hresult_catalogue import CATALOGUE
+from openmsmq.wire.codes.message_class import MEANINGS, class_name
+from openmsmq.wire.message.body_type import BodyType
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "codes.md"
 

@@ -77,7 +77,9 @@ def build(target: Path, optimization: str) -> None:
 
 def test(target: Path) -> int:
     """Run the tests against what was compiled."""
-    check = "import openmsmq.core.lanes as m; assert not m.__file__.endswith('.py'), m.__file__"
+    check = (
+        "import openmsmq.core.model.lanes as m; assert not m.__file__.endswith('.py'), m.__file__"
+    )
     subprocess.run([sys.executable, "-c", check], env=environment(target), cwd=ROOT, check=True)
     command = [sys.executable, "-m", "pytest", "-q", "--numprocesses", "auto", *TESTS]
     return subprocess.run(command, env=environment(target), cwd=ROOT, check=False).returncode

@@ -14,10 +14,10 @@ from uuid import UUID
 import openmsmq
 from openmsmq.protocol.binary.session import BinarySession
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.wire.framer import Framer
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.session_ack import SessionAck
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.packets.framer import Framer
+from openmsmq.wire.packets.session_ack import SessionAck
 
 from .board import BODY
 from .brokers import HOST, Broker, Floor

@@ -11,8 +11,8 @@ from tests.adversity.ledger import GONE, Ledger
 from tests.service.raw_client import RawClient, packet
 
 from openmsmq.protocol.local import messages as local
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
 
 PLAIN: Final = r".\private$\plain"
 ASIDE: Final = PLAIN + ";aside"

@@ -7,7 +7,7 @@ from tests.cli.running import Manager, Outcome, run
 
 from openmsmq.cli import bench
 from openmsmq.cli.measuring import MEASUREMENTS, Load, require
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.queue_error import QueueError
 
 QUICK = ("bench", "--seconds", "0.01", "--size", "10")
 SHOW_ARGUMENTS = "import sys\nprint(sys.argv[1:], flush=True)\nsys.exit(3)\n"

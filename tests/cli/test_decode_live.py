@@ -12,7 +12,7 @@ from select import select
 from typing import BinaryIO
 
 import pytest
-from tests.cli.test_decode import segment, start
+from tests.cli.decode.test_decode import segment, start
 from tests.wire.capture import writer
 from tests.wire.frames import frame_bytes
 

@@ -5,9 +5,9 @@ import typer
 
 from openmsmq.cli.failure import Refusal, failure_of, report, reporting
 from openmsmq.client.errors import ConnectionLost
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
 
 
 def test_a_refusal_says_name_code_what_why_and_what_to_do(

@@ -17,7 +17,7 @@ from tests.wire.frames import frame_bytes
 from typer.testing import CliRunner
 
 import openmsmq
-from openmsmq.cli.pipeline import COMMANDS, command_line
+from openmsmq.cli.pipeline.command import COMMANDS, command_line
 from openmsmq.spark import SparkUnavailable
 
 ORDERS = r".\private$\orders"
@@ -272,7 +272,7 @@ def test_a_queue_manager_that_does_not_answer_is_told_before_spark_starts(
 def test_an_archive_that_is_being_written_is_told(
     pipeline: Callable[..., Outcome], place: Path
 ) -> None:
-    from openmsmq.spark.pipelines.durable import only_writer
+    from openmsmq.spark.pipelines.support.durable import only_writer
 
     with only_writer(place / "archive"):
         outcome = pipeline("archive", "archive", "--queue", ORDERS)

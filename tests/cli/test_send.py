@@ -11,7 +11,7 @@ import pytest
 from tests.cli.running import Manager
 
 from openmsmq import QueueManager, ReceivedMessage, connect
-from openmsmq.wire.message_enums import Acknowledgment
+from openmsmq.wire.codes.message_enums import Acknowledgment
 
 GUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 

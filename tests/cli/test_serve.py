@@ -18,9 +18,9 @@ from tests.service.raw_client import ROOT, Serve, bodies, packet, serving
 
 from openmsmq.cli.serve import RecoveryProgress, describe, print_endpoints
 from openmsmq.protocol.local import messages as local
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
 
 ORDERS = r".\private$\orders"
 MAIN = "from openmsmq.cli import main; main()"

@@ -7,7 +7,7 @@ import pytest
 
 from openmsmq.client.message import Message
 from openmsmq.client.property_check import check_properties, wire_seconds
-from openmsmq.wire.base_header import INFINITE
+from openmsmq.wire.packets.base_header import INFINITE
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,15 @@ import pytest
 from openmsmq.client.message import Message
 from openmsmq.client.received_message import PROPERTIES, ReceivedMessage
 from openmsmq.wire.bodies import EncodableValue
-from openmsmq.wire.body_type import BodyType
-from openmsmq.wire.format_name import parse_format_name
-from openmsmq.wire.message_enums import SenderIdType
-from openmsmq.wire.queue_address import QueueAddress
-from openmsmq.wire.queue_address_names import address_of
+from openmsmq.wire.codes.message_enums import SenderIdType
+from openmsmq.wire.message.body_type import BodyType
+from openmsmq.wire.message.transaction_header import TransactionHeader
+from openmsmq.wire.message.user_message_builder import UserMessageOptions, build_user_message
+from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.queue_address import QueueAddress
+from openmsmq.wire.names.queue_address_names import address_of
 from openmsmq.wire.scalars import MessageIdentifier, TxSequenceID
-from openmsmq.wire.security_header import SecurityHeader, SecurityHeaderFlags
-from openmsmq.wire.transaction_header import TransactionHeader
-from openmsmq.wire.user_message_builder import UserMessageOptions, build_user_message
+from openmsmq.wire.security.security_header import SecurityHeader, SecurityHeaderFlags
 
 SOURCE = UUID("11111111-2222-3333-4444-555555555555")
 GUID = "{11111111-2222-3333-4444-555555555555}"

@@ -6,9 +6,9 @@ from uuid import UUID
 from tests.core.harness import FakeKeys
 from tests.directory.memory_file import MemoryFile, directory_of
 
-from openmsmq.core.initialization import MachineIdentity, Provisioning
-from openmsmq.core.local_queue_manager import LocalQueueManager
+from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.sites.initialization import MachineIdentity, Provisioning
 from openmsmq.core.state import Settings, State
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import DirectoryObject, Enterprise, QueueManagerObject

@@ -4,10 +4,10 @@ from typing import Any
 
 from tests.core.harness import packet
 
-from openmsmq.wire.security_header import SecurityHeader
-from openmsmq.wire.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_patch import patch_authentication
+from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_patch import patch_authentication
+from openmsmq.wire.security.security_header import SecurityHeader
 
 # A SecurityHeader that names no sender and has no signature.
 UNSIGNED = SecurityHeader(0, sender_cert=b"certificate")

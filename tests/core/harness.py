@@ -9,18 +9,18 @@ from uuid import UUID
 import pytest
 
 from openmsmq.core.events import Event, ReadEnded, ReadSatisfied
-from openmsmq.core.initialization import MachineIdentity, Provisioning
-from openmsmq.core.local_queue_manager import LocalQueueManager
-from openmsmq.core.message import Message
-from openmsmq.core.open_queue import OpenQueueDescriptor, QueueAccessType
-from openmsmq.core.packets import packet_of
-from openmsmq.core.queue import Queue
+from openmsmq.core.messages.reading import Read
+from openmsmq.core.messages.sending import Sent
+from openmsmq.core.model.local_queue_manager import LocalQueueManager
+from openmsmq.core.model.message import Message
+from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
+from openmsmq.core.model.queue import Queue
+from openmsmq.core.model.waiting import WaitingRead
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.reading import Read
-from openmsmq.core.sending import Sent
+from openmsmq.core.rows.packets import packet_of
+from openmsmq.core.sites.initialization import MachineIdentity, Provisioning
 from openmsmq.core.state import Settings
-from openmsmq.core.transactions import Transaction
-from openmsmq.core.waiting import WaitingRead
+from openmsmq.core.transactions.transactions import Transaction
 from openmsmq.directory.interface import Directory
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
@@ -28,13 +28,13 @@ from openmsmq.security.caller import Caller, unix_caller
 from openmsmq.security.default_descriptor import default_machine_descriptor
 from openmsmq.store.interface import Store
 from openmsmq.store.memory_store import MemoryStore
-from openmsmq.wire.algorithms import Provider
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.queue_enums import ShareMode
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import build_user_message
-from openmsmq.wire.user_message_run import UserMessageRun
+from openmsmq.wire.codes.algorithms import Provider
+from openmsmq.wire.codes.queue_enums import ShareMode
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.message.user_message_run import UserMessageRun
+from openmsmq.wire.names.queue_address import direct_address
 
 E = TypeVar("E", bound=Event)
 

@@ -20,17 +20,17 @@ from tests.core.harness import MOVE, PEEK, RECEIVE, SEND, Harness, bodies, packe
 from tests.core.reference import Model, ModelMessage, ModelTransaction
 from tests.store.simulated_disk import SimulatedDisk
 
-from openmsmq.core.lookup import MessageSeekAction
-from openmsmq.core.message import SEQUENCE_MASK
-from openmsmq.core.open_queue import OpenQueueDescriptor
-from openmsmq.core.reading import Read
+from openmsmq.core.messages.lookup import MessageSeekAction
+from openmsmq.core.messages.reading import Read
+from openmsmq.core.model.message import SEQUENCE_MASK
+from openmsmq.core.model.open_queue import OpenQueueDescriptor
 from openmsmq.core.state import Settings
 from openmsmq.store.file_store import FileStore
 from openmsmq.store.interface import Store
 from openmsmq.store.memory_store import MemoryStore
 from openmsmq.store.options import Options
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
 
 PLAIN, TRANSACTIONAL = "plain", "transactional"
 LATER = ";later"

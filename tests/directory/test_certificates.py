@@ -11,7 +11,7 @@ from openmsmq.directory.certificates import (
 )
 from openmsmq.directory.objects import User
 from openmsmq.directory.rules import find_fault
-from openmsmq.wire.sid import SID
+from openmsmq.wire.security.sid import SID
 
 USER = User(UUID(int=1), SID(22, (1, 1000)))
 

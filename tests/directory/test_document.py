@@ -29,9 +29,9 @@ from openmsmq.directory.objects import (
     Site,
     User,
 )
+from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.errors import ConfigError
-from openmsmq.wire.queue_enums import QueuePrivacyLevel
-from openmsmq.wire.sid import EVERYONE, SID
+from openmsmq.wire.security.sid import EVERYONE, SID
 
 ONE, TWO, THREE = UUID(int=1), UUID(int=2), UUID(int=3)
 U32 = st.integers(0, 0xFFFFFFFF)

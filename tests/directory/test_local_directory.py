@@ -28,7 +28,7 @@ from openmsmq.directory.objects import (
     User,
 )
 from openmsmq.wire.errors import ConfigError
-from openmsmq.wire.sid import EVERYONE
+from openmsmq.wire.security.sid import EVERYONE
 
 RESULT = DirectoryOperationResult
 ONE, TWO, THREE, FOUR = (UUID(int=number) for number in (1, 2, 3, 4))

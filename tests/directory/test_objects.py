@@ -18,7 +18,7 @@ from openmsmq.directory.objects import (
     attribute_names,
     copy_attributes,
 )
-from openmsmq.wire.queue_enums import QueuePrivacyLevel
+from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
 
 
 @pytest.mark.spec("MQDMPR-3.1.1.1-05", "MQDMPR-3.1.1.1-06")

@@ -18,8 +18,8 @@ from openmsmq.directory.objects import (
     User,
 )
 from openmsmq.directory.rules import find_fault, unique_key
-from openmsmq.wire.security_descriptor import Ace, AceType, Acl, RawAce, SecurityDescriptor
-from openmsmq.wire.sid import EVERYONE, SID
+from openmsmq.wire.security.security_descriptor import Ace, AceType, Acl, RawAce, SecurityDescriptor
+from openmsmq.wire.security.sid import EVERYONE, SID
 
 ONE, TWO = UUID(int=1), UUID(int=2)
 LINK = RoutingLink(identifier=ONE, site1_identifier=ONE, site2_identifier=TWO)

@@ -12,19 +12,19 @@ from uuid import UUID
 from tests.core.harness import START_UTC
 
 from openmsmq.core.events import Event, OutgoingAvailable
-from openmsmq.core.initialization import MachineIdentity
-from openmsmq.core.local_queue_manager import LocalQueueManager
-from openmsmq.core.message import Message
-from openmsmq.core.queue import Queue
+from openmsmq.core.model.local_queue_manager import LocalQueueManager
+from openmsmq.core.model.message import Message
+from openmsmq.core.model.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.state import Settings
-from openmsmq.core.transports import Origin, Transport
+from openmsmq.core.transfer.transports import Origin, Transport
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
 from openmsmq.store.memory_store import MemoryStore
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_run import RunBuilder
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_run import RunBuilder
 
 BATCH = 100
 

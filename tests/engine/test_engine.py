@@ -14,12 +14,12 @@ from openmsmq.core.events import (
     ReadEnded,
     ReadSatisfied,
 )
-from openmsmq.core.outgoing_queue import OutgoingQueue
-from openmsmq.core.queue import Queue
-from openmsmq.core.transports import Transport
+from openmsmq.core.model.outgoing_queue import OutgoingQueue
+from openmsmq.core.model.queue import Queue
+from openmsmq.core.transfer.transports import Transport
 from openmsmq.engine.engine import LOOK_SECONDS, MAX_WAITING_BYTES, QUIET_SECONDS, Engine
+from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import StoreError
-from openmsmq.wire.hresult import Hresult
 
 
 class FakeTransport:

@@ -6,14 +6,14 @@ from tests.core.harness import USER
 from tests.engine import fake_carrier
 from tests.engine.fake_carrier import FakeCarrier, pair, run
 
-from openmsmq.core.open_queue import QueueAccessType
-from openmsmq.core.packets import packets_of
-from openmsmq.core.reading import Read
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.security_header import SecurityHeader, SecurityHeaderFlags
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import build_user_message
-from openmsmq.wire.user_message_patch import patch_authentication
+from openmsmq.core.messages.reading import Read
+from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.rows.packets import packets_of
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.message.user_message_patch import patch_authentication
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.security.security_header import SecurityHeader, SecurityHeaderFlags
 
 PA_AND_PR = 3
 

@@ -6,22 +6,28 @@ from typing import Final
 
 from tests.fuzz.seeds import body, capture
 
-from openmsmq.wire.body_type import BodyType
-from openmsmq.wire.key_blobs import MQDSPublicKey, MQDSPublicKeys
-from openmsmq.wire.multi_queue_format_header import (
+from openmsmq.wire.message.body_type import BodyType
+from openmsmq.wire.message.multi_queue_format_header import (
     MAX_ELEMENT_COUNT,
     MQFFormatNameElement,
     MQFFormatType,
     MultiQueueFormatHeader,
 )
-from openmsmq.wire.queue_address import direct_address
+from openmsmq.wire.message.soap_header import SoapHeader
+from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address
 from openmsmq.wire.scalars import guid
-from openmsmq.wire.security_descriptor import MAX_ACE_COUNT, Ace, AceType, Acl, SecurityDescriptor
-from openmsmq.wire.security_header import SecurityHeader
-from openmsmq.wire.sid import EVERYONE
-from openmsmq.wire.soap_header import SoapHeader
-from openmsmq.wire.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.security.key_blobs import MQDSPublicKey, MQDSPublicKeys
+from openmsmq.wire.security.security_descriptor import (
+    MAX_ACE_COUNT,
+    Ace,
+    AceType,
+    Acl,
+    SecurityDescriptor,
+)
+from openmsmq.wire.security.security_header import SecurityHeader
+from openmsmq.wire.security.sid import EVERYONE
 
 DIRECT: Final = direct_address("OS:host\\private$\\q")
 # Two characters with zero bytes side by side, which end no text.

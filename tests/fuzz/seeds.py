@@ -12,25 +12,24 @@ from uuid import UUID
 
 from tests.fuzz.targets import BODY_TYPES
 
-from openmsmq.wire.body_type import VT_VECTOR, BodyType
-from openmsmq.wire.connection_parameters import ConnectionParameters
-from openmsmq.wire.dead_letter_header import DeadLetterHeader
-from openmsmq.wire.debug_header import DebugHeader
-from openmsmq.wire.establish_connection import EstablishConnection, OperatingSystemFlags
-from openmsmq.wire.extended_address_header import (
-    AddressOverlay,
-    ExtendedAddressHeader,
-    HostAddressType,
-)
-from openmsmq.wire.extension_header import ExtensionHeader, ExtensionHeaderFlags
-from openmsmq.wire.key_blobs import MQDSPublicKey, MQDSPublicKeys, PublicKeyBlob, SimpleBlob
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.multi_queue_format_header import (
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.message.body_type import VT_VECTOR, BodyType
+from openmsmq.wire.message.debug_header import DebugHeader
+from openmsmq.wire.message.multi_queue_format_header import (
     MQFFormatNameElement,
     MQFFormatType,
     MultiQueueFormatHeader,
 )
-from openmsmq.wire.order_ack import (
+from openmsmq.wire.message.sequence_info import SequenceInfo
+from openmsmq.wire.message.soap_header import SoapHeader
+from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from openmsmq.wire.message.transaction_header import TransactionHeader
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address, private_address, public_address
+from openmsmq.wire.packets.connection_parameters import ConnectionParameters
+from openmsmq.wire.packets.establish_connection import EstablishConnection, OperatingSystemFlags
+from openmsmq.wire.packets.order_ack import (
     FinalAck,
     OrderAck,
     build_final_ack,
@@ -38,11 +37,27 @@ from openmsmq.wire.order_ack import (
     direct_order_queue,
     order_queue,
 )
-from openmsmq.wire.ping import Ping, PingFlags
-from openmsmq.wire.queue_address import direct_address, private_address, public_address
-from openmsmq.wire.remote_read_message import RemoteReadMessage
+from openmsmq.wire.packets.ping import Ping, PingFlags
+from openmsmq.wire.packets.session_ack import SessionAck
+from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.remote_read.dead_letter_header import DeadLetterHeader
+from openmsmq.wire.remote_read.extended_address_header import (
+    AddressOverlay,
+    ExtendedAddressHeader,
+    HostAddressType,
+)
+from openmsmq.wire.remote_read.extension_header import ExtensionHeader, ExtensionHeaderFlags
+from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage
+from openmsmq.wire.remote_read.subqueue_header import SubqueueHeader
+from openmsmq.wire.remote_read.ta_address import TAAddress, TAAddressType
 from openmsmq.wire.scalars import TxSequenceID
-from openmsmq.wire.security_descriptor import (
+from openmsmq.wire.security.key_blobs import (
+    MQDSPublicKey,
+    MQDSPublicKeys,
+    PublicKeyBlob,
+    SimpleBlob,
+)
+from openmsmq.wire.security.security_descriptor import (
     Ace,
     AceType,
     Acl,
@@ -50,18 +65,8 @@ from openmsmq.wire.security_descriptor import (
     SecurityDescriptor,
     SecurityDescriptorControl,
 )
-from openmsmq.wire.security_header import ProviderInfo, SecurityHeader
-from openmsmq.wire.sequence_info import SequenceInfo
-from openmsmq.wire.session_ack import SessionAck
-from openmsmq.wire.session_header import SessionHeader
-from openmsmq.wire.sid import BUILTIN_ADMINISTRATORS, EVERYONE, LOCAL_SYSTEM
-from openmsmq.wire.soap_header import SoapHeader
-from openmsmq.wire.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
-from openmsmq.wire.subqueue_header import SubqueueHeader
-from openmsmq.wire.ta_address import TAAddress, TAAddressType
-from openmsmq.wire.transaction_header import TransactionHeader
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.security.security_header import ProviderInfo, SecurityHeader
+from openmsmq.wire.security.sid import BUILTIN_ADMINISTRATORS, EVERYONE, LOCAL_SYSTEM
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 FRAMES: Final = Path(__file__).parents[1] / "vectors" / "mqqb-frames.json"

@@ -6,44 +6,44 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Final, Protocol
 
-from openmsmq.wire.base_header import BaseHeader
 from openmsmq.wire.bodies import decode_body, decode_body_leniently
-from openmsmq.wire.body_type import VT_ARRAY, VT_VECTOR, BodyType
 from openmsmq.wire.capture import read_capture
-from openmsmq.wire.connection_parameters import ConnectionParameters
-from openmsmq.wire.dead_letter_header import DeadLetterHeader
-from openmsmq.wire.debug_header import DebugHeader
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.dissect import StreamPackets, dissect, dissect_ping, summarize
 from openmsmq.wire.errors import MalformedPacket, MsmqError
-from openmsmq.wire.establish_connection import EstablishConnection
-from openmsmq.wire.extended_address_header import AddressOverlay, ExtendedAddressHeader
-from openmsmq.wire.extension_header import ExtensionHeader
-from openmsmq.wire.framer import Framer
-from openmsmq.wire.internal_header import InternalHeader
-from openmsmq.wire.key_blobs import MQDSPublicKeys, PublicKeyBlob, SimpleBlob
-from openmsmq.wire.message_properties_header import MessagePropertiesHeader
-from openmsmq.wire.multi_queue_format_header import MultiQueueFormatHeader
-from openmsmq.wire.order_ack import FinalAck, OrderAck, recognize_ack
-from openmsmq.wire.ping import Ping
-from openmsmq.wire.queue_address import QueueAddress
-from openmsmq.wire.queue_address_names import format_name_of, format_name_of_element
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.queue_reference import parse_queue_reference
-from openmsmq.wire.remote_read_message import RemoteReadMessage
+from openmsmq.wire.message.body_type import VT_ARRAY, VT_VECTOR, BodyType
+from openmsmq.wire.message.debug_header import DebugHeader
+from openmsmq.wire.message.message_properties_header import MessagePropertiesHeader
+from openmsmq.wire.message.multi_queue_format_header import MultiQueueFormatHeader
+from openmsmq.wire.message.sequence_info import SequenceInfo
+from openmsmq.wire.message.soap_header import SoapHeader
+from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from openmsmq.wire.message.transaction_header import TransactionHeader
+from openmsmq.wire.message.user_header import UserHeader
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.names.queue_address import QueueAddress
+from openmsmq.wire.names.queue_address_names import format_name_of, format_name_of_element
+from openmsmq.wire.names.queue_reference import parse_queue_reference
+from openmsmq.wire.packets.base_header import BaseHeader
+from openmsmq.wire.packets.connection_parameters import ConnectionParameters
+from openmsmq.wire.packets.establish_connection import EstablishConnection
+from openmsmq.wire.packets.framer import Framer
+from openmsmq.wire.packets.internal_header import InternalHeader
+from openmsmq.wire.packets.order_ack import FinalAck, OrderAck, recognize_ack
+from openmsmq.wire.packets.ping import Ping
+from openmsmq.wire.packets.session_ack import SessionAck
+from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.remote_read.dead_letter_header import DeadLetterHeader
+from openmsmq.wire.remote_read.extended_address_header import AddressOverlay, ExtendedAddressHeader
+from openmsmq.wire.remote_read.extension_header import ExtensionHeader
+from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage
+from openmsmq.wire.remote_read.subqueue_header import SubqueueHeader
+from openmsmq.wire.remote_read.ta_address import TAAddress
 from openmsmq.wire.scalars import MessageIdentifier, TxSequenceID, XactUow
-from openmsmq.wire.security_descriptor import Acl, SecurityDescriptor
-from openmsmq.wire.security_header import SecurityHeader
-from openmsmq.wire.sequence_info import SequenceInfo
-from openmsmq.wire.session_ack import SessionAck
-from openmsmq.wire.session_header import SessionHeader
-from openmsmq.wire.sid import SID
-from openmsmq.wire.soap_header import SoapHeader
-from openmsmq.wire.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
-from openmsmq.wire.subqueue_header import SubqueueHeader
-from openmsmq.wire.ta_address import TAAddress
-from openmsmq.wire.transaction_header import TransactionHeader
-from openmsmq.wire.user_header import UserHeader
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.security.key_blobs import MQDSPublicKeys, PublicKeyBlob, SimpleBlob
+from openmsmq.wire.security.security_descriptor import Acl, SecurityDescriptor
+from openmsmq.wire.security.security_header import SecurityHeader
+from openmsmq.wire.security.sid import SID
 
 ADDRESS_TYPES: Final = 8
 BODY_TYPES: Final = (

@@ -4,14 +4,14 @@ import pytest
 from tests.fuzz.seeds import DESCRIPTOR, KEYS, LISTS, SECURITY, SOAP, seeds
 
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.framer import Framer
-from openmsmq.wire.multi_queue_format_header import MultiQueueFormatHeader
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.remote_read_message import RemoteReadMessage
-from openmsmq.wire.security_descriptor import SecurityDescriptor
-from openmsmq.wire.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.message.multi_queue_format_header import MultiQueueFormatHeader
+from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.packets.framer import Framer
+from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage
+from openmsmq.wire.security.security_descriptor import SecurityDescriptor
 
 SEEDS = dict(seeds())
 ENVELOPE = SRMPEnvelopeHeader('<se:Envelope xmlns:se="http://schemas.xmlsoap.org/soap/envelope/"/>')

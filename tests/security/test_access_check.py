@@ -26,9 +26,9 @@ from openmsmq.security.caller import (
     unix_group_sid,
     unix_user_sid,
 )
-from openmsmq.wire.access_rights import MachineRight, QueueRight
+from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.security_descriptor import (
+from openmsmq.wire.security.security_descriptor import (
     Ace,
     AceFlags,
     AceType,
@@ -36,7 +36,7 @@ from openmsmq.wire.security_descriptor import (
     RawAce,
     SecurityDescriptor,
 )
-from openmsmq.wire.sid import EVERYONE, OWNER_RIGHTS, SID
+from openmsmq.wire.security.sid import EVERYONE, OWNER_RIGHTS, SID
 
 ALICE = unix_caller(1000, [100], service_uid=990)
 BOB = unix_caller(1001, [100], service_uid=990)

@@ -15,7 +15,7 @@ from openmsmq.security.caller import (
     unix_id,
     unix_user_sid,
 )
-from openmsmq.wire.sid import (
+from openmsmq.wire.security.sid import (
     ANONYMOUS,
     AUTHENTICATED_USERS,
     BUILTIN_ADMINISTRATORS,

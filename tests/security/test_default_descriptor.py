@@ -8,15 +8,15 @@ from openmsmq.security.default_descriptor import (
     default_machine_descriptor,
     default_queue_descriptor,
 )
-from openmsmq.wire.access_rights import MachineRight, QueueRight
-from openmsmq.wire.security_descriptor import (
+from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
+from openmsmq.wire.security.security_descriptor import (
     Ace,
     AceType,
     Acl,
     SecurityDescriptor,
     SecurityDescriptorControl,
 )
-from openmsmq.wire.sid import ANONYMOUS, EVERYONE, LOCAL_SYSTEM, SID
+from openmsmq.wire.security.sid import ANONYMOUS, EVERYONE, LOCAL_SYSTEM, SID
 
 ALICE = unix_user_sid(1000)
 GUEST = SID.from_text("S-1-5-21-1-2-3-501")

@@ -15,10 +15,10 @@ from openmsmq.security.permissions import (
     revoke,
 )
 from openmsmq.security.rights import describe_queue_rights
-from openmsmq.wire.access_rights import QueueRight
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.security_descriptor import (
+from openmsmq.wire.codes.access_rights import QueueRight
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.security.security_descriptor import (
     Ace,
     AceFlags,
     AceType,
@@ -26,7 +26,7 @@ from openmsmq.wire.security_descriptor import (
     RawAce,
     SecurityDescriptor,
 )
-from openmsmq.wire.sid import EVERYONE
+from openmsmq.wire.security.sid import EVERYONE
 
 ALICE = unix_caller(1000, [100], service_uid=990)
 BOB = unix_caller(1001, [100], service_uid=990)

@@ -4,9 +4,9 @@ import pytest
 from tests.security.accounts import FakeAccounts
 
 from openmsmq.security.principals import describe_principal, parse_principal
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.sid import SID
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.security.sid import SID
 
 ACCOUNTS = FakeAccounts()
 

@@ -12,9 +12,9 @@ from openmsmq.security.rights import (
     machine_rights,
     queue_rights,
 )
-from openmsmq.wire.access_rights import MachineRight, QueueRight
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from uuid import UUID, uuid4
 from tests.core.harness import QM_GUID
 from tests.service.fake_store import FakeStore
 
-from openmsmq.core.initialization import MachineIdentity
-from openmsmq.core.local_queue_manager import LocalQueueManager
+from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.state import Settings
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine

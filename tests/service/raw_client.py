@@ -14,12 +14,12 @@ from typing import Any, Self
 
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import FrameBuffer, frame
-from openmsmq.wire.direct_format_name import DirectFormatName
-from openmsmq.wire.format_name import parse_format_name
-from openmsmq.wire.queue_address_names import address_of
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.direct_format_name import DirectFormatName
+from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.queue_address_names import address_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 30.0

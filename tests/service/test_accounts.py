@@ -4,7 +4,7 @@ import os
 
 from openmsmq.security.caller import unix_group_sid, unix_user_sid
 from openmsmq.service.accounts import UnixAccounts, caller_of, caller_of_user
-from openmsmq.wire.sid import EVERYONE
+from openmsmq.wire.security.sid import EVERYONE
 
 NOBODY = 4_000_000_000
 

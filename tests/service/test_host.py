@@ -10,12 +10,12 @@ from tests.service.hosted import Hosted
 from tests.service.loops import run, until
 
 from openmsmq.core.events import QueueCreated, ReadEnded, ReadSatisfied
-from openmsmq.core.reading import Read
-from openmsmq.core.waiting import WaitingRead
+from openmsmq.core.messages.reading import Read
+from openmsmq.core.model.waiting import WaitingRead
 from openmsmq.engine.engine import MAX_WAITING_BYTES
 from openmsmq.store.interface import Finding
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import StoreError
-from openmsmq.wire.queue_error import QueueError
 
 
 def test_what_depends_on_a_batch_happens_when_it_is_on_disk() -> None:

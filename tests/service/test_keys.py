@@ -15,10 +15,10 @@ from openmsmq.service.keys import (
     render_pem,
     slug,
 )
-from openmsmq.wire.algorithms import PROVIDERS
+from openmsmq.wire.codes.algorithms import PROVIDERS
+from openmsmq.wire.codes.message_enums import PrivacyLevel
 from openmsmq.wire.errors import ConfigError
-from openmsmq.wire.key_blobs import CALG_RSA_KEYX, CALG_RSA_SIGN, PublicKeyBlob
-from openmsmq.wire.message_enums import PrivacyLevel
+from openmsmq.wire.security.key_blobs import CALG_RSA_KEYX, CALG_RSA_SIGN, PublicKeyBlob
 
 BASE = PROVIDERS[PrivacyLevel.BODY_BASE]
 ENHANCED = PROVIDERS[PrivacyLevel.BODY_ENHANCED]

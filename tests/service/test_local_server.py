@@ -27,8 +27,8 @@ from openmsmq.protocol.local.framing import frame
 from openmsmq.security.caller import unix_user_sid
 from openmsmq.security.principals import describe_principal
 from openmsmq.service.accounts import UnixAccounts
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ConfigError
-from openmsmq.wire.queue_error import QueueError
 
 ORDERS = r".\private$\orders"
 OTHER_UID = 65534
@@ -63,7 +63,7 @@ import os, sys
 from pathlib import Path
 from tests.service.raw_client import RawClient, bodies, packet
 from openmsmq.protocol.local import messages as local
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.queue_error import QueueError
 os.setgroups([]); os.setgid({uid}); os.setuid({uid})
 client = RawClient.connect(Path(sys.argv[1]))
 def attempt(action):

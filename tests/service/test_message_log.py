@@ -11,9 +11,9 @@ from tests.service.loops import run, until
 from openmsmq.core.state import Settings
 from openmsmq.service import logs
 from openmsmq.service.message_log import LINES_PER_SECOND, MessageLog, reason_name
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
 
 
 class Case:

@@ -13,15 +13,15 @@ from tests.service.raw_client import RawClient, bodies, packet
 from tests.service.threaded import threaded
 
 from openmsmq.core.events import MessagesDeleted
-from openmsmq.core.transactions import TransactionState
+from openmsmq.core.transactions.transactions import TransactionState
 from openmsmq.protocol.local import messages as local
 from openmsmq.service.config import default_name
 from openmsmq.service.logs import TextFormatter
 from openmsmq.store.backup import restore_backup
 from openmsmq.store.files import RealFiles
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.message.user_message import UserMessage
 
 ORDERS = r".\private$\orders"
 

@@ -9,11 +9,11 @@ from tests.service.hosted import Hosted
 from tests.service.loops import run
 from tests.service.test_message_log import lines
 
-from openmsmq.core.outgoing_queue import ConnectionHistoryEntry
-from openmsmq.core.queue import Queue
+from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
+from openmsmq.core.model.queue import Queue
 from openmsmq.service import reachability
 from openmsmq.service.reachability import Reachability
-from openmsmq.wire.queue_enums import ConnectionStatus
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 ORDERS = r"DIRECT=OS:beta\private$\orders"
 OTHER = r"DIRECT=OS:beta\private$\other"

@@ -13,7 +13,7 @@ from tests.service.raw_client import RawClient
 from tests.service.test_local_server import logged
 from tests.service.threaded import Threaded, threaded
 
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.queue_error import QueueError
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pytest
 from openmsmq.service.accounts import caller_of
 from openmsmq.service.tokens import Tokens
 from openmsmq.wire.errors import ConfigError
-from openmsmq.wire.sid import AUTHENTICATED_USERS, BUILTIN_ADMINISTRATORS, SID
+from openmsmq.wire.security.sid import AUTHENTICATED_USERS, BUILTIN_ADMINISTRATORS, SID
 
 
 def digest(token: str) -> str:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from typing import Any, Final
 
-from openmsmq.core.message import PositionState
-from openmsmq.core.packets import packets_of
+from openmsmq.core.model.message import PositionState
+from openmsmq.core.rows.packets import packets_of
 from openmsmq.protocol.local import messages as local
-from openmsmq.wire.base_header import INFINITE
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_address import NO_QUEUE, QueueAddress, direct_address
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.packets.base_header import INFINITE
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.names.queue_address import NO_QUEUE, QueueAddress, direct_address
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
 
 from .client import Answered, Client, Script
 from .ledger import EXPRESS, TRANSACTIONAL, Entry, Ledger

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from openmsmq.core.packets import packets_of
-from openmsmq.core.tables import Table
+from openmsmq.core.rows.packets import packets_of
+from openmsmq.core.rows.tables import Table
 from openmsmq.protocol.binary.cleanup import STREAM_TIMER
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.message.user_message import UserMessage
 
 from .applications import ORDERED, PLAIN
 from .ledger import EXPRESS, Entry, Ledger, Violation

@@ -12,12 +12,12 @@ from random import Random
 from typing import Any, Final
 
 from openmsmq.core.events import ReadSatisfied
-from openmsmq.core.message import Message, PositionState
-from openmsmq.core.transactions import OperationType
+from openmsmq.core.model.message import Message, PositionState
+from openmsmq.core.transactions.transactions import OperationType
 from openmsmq.engine.hosted_session import HostedSession
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.session import LocalSession, ReadTag
-from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.codes.hresult import Hresult
 
 from .ledger import Violation
 from .node import USER, Node

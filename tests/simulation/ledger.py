@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.packets import packets_of
-from openmsmq.wire.message_class import NEGATIVE_BIT, MessageClass
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.core.rows.packets import packets_of
+from openmsmq.wire.codes.message_class import NEGATIVE_BIT, MessageClass
+from openmsmq.wire.message.user_message import UserMessage
 
 if TYPE_CHECKING:
-    from openmsmq.core.queue import Queue
+    from openmsmq.core.model.queue import Queue
 
     from .node import Node
 

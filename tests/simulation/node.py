@@ -9,8 +9,8 @@ from uuid import UUID
 
 from tests.protocol.local.fake_service import FakeService
 
-from openmsmq.core.initialization import MachineIdentity
-from openmsmq.core.local_queue_manager import LocalQueueManager
+from openmsmq.core.sites.initialization import MachineIdentity
+from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.state import Settings
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
@@ -20,7 +20,7 @@ from openmsmq.protocol.binary.manager import BinaryProtocol
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.security.caller import unix_caller
 from openmsmq.store.interface import Recovery, Write
-from openmsmq.wire.queue_enums import ConnectionStatus
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 from .disks import Disk, FileDisk, MemoryDisk
 from .ways import EagerReceived, ForgetfulSession, ForgetfulSettings, Ways

@@ -7,17 +7,17 @@ from typing import Any, Final
 
 import pytest
 
-from openmsmq.core import purging
-from openmsmq.core.message_history import MessageIDHistory
-from openmsmq.core.outgoing import Outgoing
-from openmsmq.core.queue import Queue
+from openmsmq.core.queues import purging
+from openmsmq.core.transfer.message_history import MessageIDHistory
+from openmsmq.core.transfer.outgoing import Outgoing
+from openmsmq.core.model.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.reception import Reception
+from openmsmq.core.transfer.reception import Reception
 from openmsmq.core.state import State
-from openmsmq.core.streams import forget_stream
-from openmsmq.core.tables import Table
-from openmsmq.core.transfer_info import ORDER_RULES
-from openmsmq.core.transports import Transport
+from openmsmq.core.transfer.streams import forget_stream
+from openmsmq.core.rows.tables import Table
+from openmsmq.core.transfer.transfer_info import ORDER_RULES
+from openmsmq.core.transfer.transports import Transport
 from openmsmq.engine.engine import Engine
 from openmsmq.engine.gate import Effect, Gate
 from openmsmq.protocol.binary.events import MessagesAcknowledged
@@ -27,7 +27,7 @@ from openmsmq.protocol.binary.windows import ReceivedMessages
 from openmsmq.protocol.local.session import LocalSession
 from openmsmq.store.interface import Write
 from openmsmq.wire.errors import StoreError
-from openmsmq.wire.message_class import MessageClass
+from openmsmq.wire.codes.message_class import MessageClass
 
 from .node import Node
 from .run import Simulation

@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.protocol.binary.events import Connect
-from openmsmq.wire.queue_enums import ConnectionStatus
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 if TYPE_CHECKING:
     from .node import Node

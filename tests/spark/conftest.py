@@ -8,7 +8,7 @@ import pytest
 from tests.service.raw_client import ROOT
 
 import openmsmq.spark
-from openmsmq.cli.pipeline import CONF
+from openmsmq.cli.pipeline.command import CONF
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,10 +18,10 @@ from pyspark.sql.datasource import InputPartition, WriterCommitMessage
 from openmsmq.client.blocking.ranges import Producer, Ranges
 from openmsmq.client.logic.ranges import Leased
 from openmsmq.protocol.local.messages import Block
-from openmsmq.spark.publishing import Staging
+from openmsmq.spark.readers.stream_reader import StreamReader
 from openmsmq.spark.source import MsmqDataSource
-from openmsmq.spark.stream_reader import StreamReader
-from openmsmq.spark.writer import StreamWriter
+from openmsmq.spark.writers.publishing import Staging
+from openmsmq.spark.writers.writer import StreamWriter
 
 FORMAT = "msmq-killing"
 # The process group of the driver, for those who are to kill it.

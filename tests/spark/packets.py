@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.wire.strategies import user_messages
 
 from openmsmq.spark.columns import Packets
-from openmsmq.wire.queue_address import direct_address, private_address, public_address
-from openmsmq.wire.security_header import SecurityHeader
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address, private_address, public_address
+from openmsmq.wire.security.security_header import SecurityHeader
 
 ORDERS = direct_address(r"OS:shop\private$\orders")
 PRINTABLE = st.text(st.characters(max_codepoint=0x7E, min_codepoint=0x20), max_size=40)

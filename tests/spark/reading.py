@@ -9,10 +9,10 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit
 
 import openmsmq
 from openmsmq.client.blocking.queue_manager import QueueManager
-from openmsmq.spark.batch_reader import BatchReader
 from openmsmq.spark.columns import message_schema
-from openmsmq.spark.options import ReadOptions
-from openmsmq.spark.stream_reader import StreamReader
+from openmsmq.spark.options.records import ReadOptions
+from openmsmq.spark.readers.batch_reader import BatchReader
+from openmsmq.spark.readers.stream_reader import StreamReader
 
 ORDERS = r".\private$\orders"
 KEY = r"DIRECT=OS:.\private$\orders"

@@ -10,9 +10,9 @@ from tests.spark.reading import ORDERS, Stream, batch_rows, labels, send
 
 import openmsmq
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.spark import range_reader
 from openmsmq.spark.connection import open_connection
-from openmsmq.spark.options import ConnectionOptions
+from openmsmq.spark.options.records import ConnectionOptions
+from openmsmq.spark.readers import range_reader
 from openmsmq.wire.errors import ConfigError
 
 CERTIFICATES = Path(__file__).parents[1] / "client" / "certificates"

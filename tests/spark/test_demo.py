@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.runner import run
 
-from openmsmq.cli.demo_audit import EXPECTED, SENT
+from openmsmq.cli.demo.audit import EXPECTED, SENT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

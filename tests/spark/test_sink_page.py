@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import openmsmq
-from openmsmq.spark.options import WRITABLE, WriteOptions
+from openmsmq.spark.options.records import WRITABLE, WriteOptions
 
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "spark-sink.md"
 TEXT: Final = PAGE.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from pyspark.sql.types import BinaryType, BooleanType, StringType, StructType
 from tests.interop.loopback import new_address
 
 import openmsmq
-from openmsmq.spark.writer import BatchWriter
+from openmsmq.spark.writers.writer import BatchWriter
 
 WAIT_SECONDS = 60.0
 SCHEMA = (

@@ -11,9 +11,9 @@ from pyspark.sql.types import StructType
 
 import openmsmq
 from openmsmq import QueueManager
-from openmsmq.spark.publishing import Written
-from openmsmq.spark.streaming_batch import streaming_batch
-from openmsmq.spark.writer import StreamWriter
+from openmsmq.spark.writers.publishing import Written
+from openmsmq.spark.writers.streaming_batch import streaming_batch
+from openmsmq.spark.writers.writer import StreamWriter
 
 # Machines are busy at times, and Spark is slow to start then.
 pytestmark = pytest.mark.timeout(600)

@@ -2,7 +2,7 @@
 
 from tools.codes_page import PAGE, page
 
-from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.codes.hresult import Hresult
 
 
 def test_the_page_is_current() -> None:

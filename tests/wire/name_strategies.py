@@ -4,8 +4,8 @@ from ipaddress import IPv4Address
 
 from hypothesis import strategies as st
 
-from openmsmq.wire.direct_format_name import DirectFormatName, DirectProtocol
-from openmsmq.wire.format_name import (
+from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
+from openmsmq.wire.names.format_name import (
     ConnectorFormatName,
     DistributionListFormatName,
     FormatName,
@@ -16,8 +16,8 @@ from openmsmq.wire.format_name import (
     PublicFormatName,
     SingleFormatName,
 )
-from openmsmq.wire.path_name import PathName
-from openmsmq.wire.queue_name import SUFFIX_WORDS, QueueName, QueueScope, Suffix
+from openmsmq.wire.names.path_name import PathName
+from openmsmq.wire.names.queue_name import SUFFIX_WORDS, QueueName, QueueScope, Suffix
 
 _NAME_ALPHABET = st.characters(
     codec="utf-16", exclude_categories=["Cc", "Cs"], exclude_characters=' "+,;\\'

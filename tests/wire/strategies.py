@@ -5,28 +5,28 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from openmsmq.wire.debug_header import DebugHeader
-from openmsmq.wire.message_properties_header import MessagePropertiesHeader
-from openmsmq.wire.multi_queue_format_header import (
+from openmsmq.wire.message.debug_header import DebugHeader
+from openmsmq.wire.message.message_properties_header import MessagePropertiesHeader
+from openmsmq.wire.message.multi_queue_format_header import (
     MQFFormatNameElement,
     MQFFormatType,
     MultiQueueFormatHeader,
 )
-from openmsmq.wire.queue_address import (
+from openmsmq.wire.message.soap_header import SoapHeader
+from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from openmsmq.wire.message.transaction_header import TransactionHeader
+from openmsmq.wire.message.user_header import DERIVED_FLAGS, UserHeader
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import (
     NO_QUEUE,
     QueueAddress,
     direct_address,
     private_address,
     public_address,
 )
+from openmsmq.wire.packets.session_header import SessionHeader
 from openmsmq.wire.scalars import MessageIdentifier, TxSequenceID, XactUow
-from openmsmq.wire.security_header import ProviderInfo, SecurityHeader
-from openmsmq.wire.session_header import SessionHeader
-from openmsmq.wire.soap_header import SoapHeader
-from openmsmq.wire.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
-from openmsmq.wire.transaction_header import TransactionHeader
-from openmsmq.wire.user_header import DERIVED_FLAGS, UserHeader
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.security.security_header import ProviderInfo, SecurityHeader
 
 u8 = st.integers(0, 0xFF)
 u16 = st.integers(0, 0xFFFF)

@@ -7,21 +7,21 @@ from uuid import UUID
 
 import pytest
 
-from openmsmq.wire.base_header import SIGNATURE, VERSION_NUMBER, BaseHeader, BaseHeaderFlags
-from openmsmq.wire.connection_parameters import ConnectionParameters
-from openmsmq.wire.establish_connection import EstablishConnection, OperatingSystemFlags
-from openmsmq.wire.framer import Framer
-from openmsmq.wire.internal_header import InternalHeader
-from openmsmq.wire.message_properties_header import MessagePropertiesHeader
-from openmsmq.wire.ping import PING_SIGNATURE, Ping, PingFlags
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.security_header import SecurityHeader
-from openmsmq.wire.session_ack import SessionAck
-from openmsmq.wire.session_header import SessionHeader
-from openmsmq.wire.sid import SID
-from openmsmq.wire.user_header import UserHeader
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.message.message_properties_header import MessagePropertiesHeader
+from openmsmq.wire.message.user_header import UserHeader
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.packets.base_header import SIGNATURE, VERSION_NUMBER, BaseHeader, BaseHeaderFlags
+from openmsmq.wire.packets.connection_parameters import ConnectionParameters
+from openmsmq.wire.packets.establish_connection import EstablishConnection, OperatingSystemFlags
+from openmsmq.wire.packets.framer import Framer
+from openmsmq.wire.packets.internal_header import InternalHeader
+from openmsmq.wire.packets.ping import PING_SIGNATURE, Ping, PingFlags
+from openmsmq.wire.packets.session_ack import SessionAck
+from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.security.security_header import SecurityHeader
+from openmsmq.wire.security.sid import SID
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "mqqb-frames.json"
 # JSON objects: the names of the fields are data here.

@@ -8,11 +8,12 @@ from typing import Annotated, Final
 
 import typer
 
+from openmsmq.terminal.progress import Update, progress
+from openmsmq.terminal.quantities import size_text
+
 from .connection import SocketOption, connect
 from .failure import reporting
 from .output import JsonOption, print_json
-from .progress import Update, progress
-from .quantities import size_text
 
 _LOOK_SECONDS: Final = 0.2
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from openmsmq.terminal.progress import progress
+from openmsmq.terminal.quantities import count_text
 from openmsmq.wire.errors import MsmqError
 
 from .connection import SocketOption, connect
 from .failure import FAILED, reporting
 from .output import Column, JsonOption, print_json, print_table
-from .progress import progress
-from .quantities import count_text
 
 if TYPE_CHECKING:
     from .measuring import Measured

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .streams import is_terminal
+from openmsmq.terminal.streams import is_terminal
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask on a terminal.")]
 DryRunOption = Annotated[

@@ -6,11 +6,10 @@ from typing import Final, NamedTuple, ParamSpec
 
 import typer
 
+from openmsmq.terminal.printable import printable
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ConfigError, ExplainedError, MsmqError, StoreError
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
-
-from .printable import printable
 
 FAILED: Final = 1
 NOTHING_CAME: Final = 3

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
 
 import typer
 
+from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import ConfigError
-from openmsmq.wire.hresult import Hresult
 
 from .failure import Refusal, reporting
 from .output import Column, JsonOption, print_json, print_table

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from openmsmq.client import Message, Queue, QueueManager
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 # So many are sent before as many are received; fewer if they are large.
 CHUNK: Final = 5000

@@ -4,12 +4,13 @@ from typing import Annotated
 
 import typer
 
+from openmsmq.terminal.progress import progress
+from openmsmq.terminal.quantities import count_text
+
 from .confirmation import DryRunOption, YesOption, confirm
 from .connection import SocketOption, connect
 from .failure import reporting
 from .output import JsonOption, print_json
-from .progress import progress
-from .quantities import count_text
 
 
 def register(app: typer.Typer) -> None:

@@ -4,10 +4,11 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from openmsmq.terminal.quantities import count_text, duration_text, size_text
+
 from .connection import SocketOption, connect
 from .failure import reporting
 from .output import Column, JsonOption, print_json, print_table
-from .quantities import count_text, duration_text, size_text
 
 _COLUMNS: Final = (
     Column("Destination"),

@@ -10,8 +10,8 @@ from unicodedata import combining, east_asian_width
 
 import typer
 
-from .printable import printable
-from .streams import is_terminal
+from openmsmq.terminal.printable import printable
+from openmsmq.terminal.streams import is_terminal
 
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object per line.")]
 

@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from .connection import SocketOption, connect
-from .failure import FAILED, reporting
-from .message_output import MessagePrinter, OutputClosed, make_style
-from .output import JsonOption
-from .reading import (
+from openmsmq.cli.messages.output import MessagePrinter, OutputClosed, make_style
+from openmsmq.cli.messages.reading import (
     AllOption,
     CountOption,
     FollowOption,
@@ -24,6 +21,10 @@ from .reading import (
     limit_of,
     timeout_of,
 )
+
+from .connection import SocketOption, connect
+from .failure import FAILED, reporting
+from .output import JsonOption
 
 if TYPE_CHECKING:
     from openmsmq.client import ReceivedMessage

@@ -5,12 +5,13 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from openmsmq.terminal.progress import progress
+from openmsmq.terminal.quantities import count_text, size_text
+
 from .confirmation import DryRunOption, YesOption, confirm
 from .connection import SocketOption, connect
 from .failure import reporting
 from .output import Column, JsonOption, print_json, print_properties, print_table
-from .progress import progress
-from .quantities import count_text, size_text
 from .queue_text import NO_QUOTA, permissions, queue_properties, queue_row
 
 _HELP: Final = "Create, list, show, change, purge and delete queues; say who may do what."

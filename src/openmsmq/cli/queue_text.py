@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from openmsmq.wire.message_class import class_name
-
-from .printable import printable
-from .quantities import count_text, duration_text, size_text, time_text
+from openmsmq.terminal.printable import printable
+from openmsmq.terminal.quantities import count_text, duration_text, size_text, time_text
+from openmsmq.wire.codes.message_class import class_name
 
 # [MS-MQMQ] 2.3.1.6: the quota that means no limit.
 NO_QUOTA: Final = 0xFFFFFFFF

@@ -5,12 +5,8 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from .connection import SocketOption, connect
-from .failure import FAILED, reporting
-from .message_output import MessagePrinter, OutputClosed, make_style
-from .output import JsonOption
-from .progress import progress
-from .reading import (
+from openmsmq.cli.messages.output import MessagePrinter, OutputClosed, make_style
+from openmsmq.cli.messages.reading import (
     AllOption,
     CountOption,
     FollowOption,
@@ -24,7 +20,12 @@ from .reading import (
     limit_of,
     timeout_of,
 )
-from .streams import is_terminal
+from openmsmq.terminal.progress import progress
+from openmsmq.terminal.streams import is_terminal
+
+from .connection import SocketOption, connect
+from .failure import FAILED, reporting
+from .output import JsonOption
 
 if TYPE_CHECKING:
     from openmsmq.client import Queue

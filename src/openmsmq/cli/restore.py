@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
+from openmsmq.terminal.progress import progress
+from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import StoreError
-from openmsmq.wire.hresult import Hresult
 
 from .data_directory import DataOption, data_directory, store_directory
 from .failure import Refusal, reporting
 from .output import JsonOption, print_json
-from .progress import progress
 
 
 def register(app: typer.Typer) -> None:

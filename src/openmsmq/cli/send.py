@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
-
-from .body_source import BodySource
-from .connection import SocketOption, connect
-from .failure import Refusal, reporting
-from .output import JsonOption, print_json
-from .progress import Update, progress
-from .quantities import count_text, size_text
-from .send_options import (
+from openmsmq.cli.messages.body_source import BodySource
+from openmsmq.cli.messages.send_options import (
     INFINITE,
     complete_acknowledge,
     complete_body_type,
@@ -26,6 +18,14 @@ from .send_options import (
     parse_duration,
     parse_guid,
 )
+from openmsmq.terminal.progress import Update, progress
+from openmsmq.terminal.quantities import count_text, size_text
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+
+from .connection import SocketOption, connect
+from .failure import Refusal, reporting
+from .output import JsonOption, print_json
 
 if TYPE_CHECKING:
     from openmsmq.client import Message, QueueManager

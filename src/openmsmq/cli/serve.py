@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
-from openmsmq.wire.queue_error import QueueError
 
 # Longer than this, and the recovery shows how far it is.
 QUIET_SECONDS: Final = 1.0

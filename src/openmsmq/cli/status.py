@@ -5,10 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
+from openmsmq.terminal.quantities import count_text, duration_text, size_text
+
 from .connection import SocketOption, connect
 from .failure import reporting
 from .output import JsonOption, print_json, print_properties
-from .quantities import count_text, duration_text, size_text
 
 
 def register(app: typer.Typer) -> None:

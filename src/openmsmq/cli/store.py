@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from openmsmq.terminal.progress import progress
+from openmsmq.terminal.quantities import count_text, size_text
+from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import StoreError
-from openmsmq.wire.hresult import Hresult
 
 from .data_directory import DataOption, data_directory, store_directory
 from .failure import Refusal, reporting
 from .output import JsonOption, print_json, print_properties
-from .progress import progress
-from .quantities import count_text, size_text
 
 if TYPE_CHECKING:
     from openmsmq.store.check import StoreReport

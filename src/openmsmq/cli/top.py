@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
+from openmsmq.terminal.quantities import count_text, duration_text, size_text
+from openmsmq.terminal.streams import is_terminal
+
 from .connection import SocketOption, connect
 from .failure import reporting
 from .output import Column, JsonOption, print_json, table_lines
-from .quantities import count_text, duration_text, size_text
 from .queue_text import short_path
 from .status import troubles
-from .streams import is_terminal
 
 if TYPE_CHECKING:
     from openmsmq.client import QueueManager

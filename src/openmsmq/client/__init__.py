@@ -1,7 +1,7 @@
 """The Python API, for programs in any process."""
 
+from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.errors import ConfigError, MsmqError
-from openmsmq.wire.queue_error import AccessDenied, QueueError
 
 from .blocking.message_stream import MessageStream
 from .blocking.queue import Queue

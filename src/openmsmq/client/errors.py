@@ -1,8 +1,8 @@
 """Errors that only a client can meet."""
 
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ExplainedError
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
 
 
 class ConnectionLost(ExplainedError):

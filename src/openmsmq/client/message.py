@@ -7,8 +7,8 @@ from uuid import UUID
 import msgspec
 
 from openmsmq.wire.bodies import EncodableValue, XmlValue, encode_body, encode_xml
+from openmsmq.wire.codes.message_enums import Acknowledgment, Delivery
 from openmsmq.wire.limits import DEFAULT_TIME_TO_REACH_QUEUE
-from openmsmq.wire.message_enums import Acknowledgment, Delivery
 from openmsmq.wire.scalars import MESSAGE_IDENTIFIER_SIZE, MessageIdentifier
 
 ACKNOWLEDGE_WORDS: Final[dict[str, int]] = {

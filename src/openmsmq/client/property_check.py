@@ -6,7 +6,7 @@ from types import NoneType
 from typing import Final
 from uuid import UUID
 
-from openmsmq.wire.base_header import INFINITE, PRIORITY_MASK
+from openmsmq.wire.packets.base_header import INFINITE, PRIORITY_MASK
 
 from .message import Message
 

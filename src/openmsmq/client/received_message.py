@@ -6,16 +6,16 @@ from typing import Any, Final
 
 import msgspec
 
-from openmsmq.wire.base_header import INFINITE
 from openmsmq.wire.bodies import BodyValue, body_text, body_value
+from openmsmq.wire.codes.message_class import class_name
+from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.errors import MsmqError
-from openmsmq.wire.message_class import class_name
-from openmsmq.wire.message_enums import SenderIdType
-from openmsmq.wire.queue_address import QueueAddress
-from openmsmq.wire.queue_address_names import format_name_of
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.names.queue_address import QueueAddress
+from openmsmq.wire.names.queue_address_names import format_name_of
+from openmsmq.wire.packets.base_header import INFINITE
 from openmsmq.wire.scalars import MessageIdentifier
-from openmsmq.wire.sid import SID
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.security.sid import SID
 
 from .message import NO_CORRELATION, Message, shown
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .dispatch import DispatchEntry
-    from .message import Message
-    from .outgoing_queue import ConnectionHistoryEntry
-    from .queue import Queue
-    from .waiting import WaitingRead
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.model.waiting import WaitingRead
+    from openmsmq.core.transfer.dispatch import DispatchEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

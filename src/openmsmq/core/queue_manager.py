@@ -18,22 +18,25 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from openmsmq.security.caller import Caller
-from openmsmq.wire.batch import Batch
-from openmsmq.wire.format_name import FormatName
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.queue_enums import ShareMode
-from openmsmq.wire.queue_error import QueueError
-
-from . import creation, lookup, moving, opening, purging, reading, sending, transactions, waits
-from .coordinator import Enlistments
-from .directory_updates import handle_directory_timers, next_directory_timer
-from .dispatch import DispatchCollection
-from .events import Event
-from .expiry import expire_due
-from .incoming import Incoming
-from .initialization import (
+from openmsmq.core.messages.expiry import expire_due
+from openmsmq.core.messages.lookup import MessageSeekAction
+from openmsmq.core.messages.moving import Moved
+from openmsmq.core.messages.reading import DEFAULT_MAX_BYTES, Read
+from openmsmq.core.messages.sending import Sent
+from openmsmq.core.messages.settling import settle
+from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
+from openmsmq.core.model.queue import Queue
+from openmsmq.core.model.waiting import ReadOwner, WaitingRead
+from openmsmq.core.pipelines.leases import Leases
+from openmsmq.core.pipelines.ranges import Ranges
+from openmsmq.core.pipelines.staging import Stages
+from openmsmq.core.queues.names import parse_local_path, parse_name
+from openmsmq.core.queues.purging import PURGE_STEP, Purged
+from openmsmq.core.queues.system_queues import create_connector_queues
+from openmsmq.core.rows.packets import drop_durable_packets
+from openmsmq.core.rows.recovery import Recovery, read_rows, recover, recover_local
+from openmsmq.core.sites.directory_updates import handle_directory_timers, next_directory_timer
+from openmsmq.core.sites.initialization import (
     MachineIdentity,
     Provisioning,
     initialize,
@@ -42,31 +45,29 @@ from .initialization import (
     queue_manager_stopping,
     require_service,
 )
-from .leases import Leases
-from .lookup import MessageSeekAction
-from .moving import Moved
-from .names import parse_local_path, parse_name
-from .open_queue import OpenQueueDescriptor, QueueAccessType
-from .outgoing import Outgoing
-from .packets import drop_durable_packets
-from .purging import PURGE_STEP, Purged
-from .queue import Queue
-from .ranges import Ranges
-from .reading import DEFAULT_MAX_BYTES, Read
-from .recovery import Recovery, read_rows, recover, recover_local
-from .sending import Sent
-from .settling import settle
-from .staging import Stages
+from openmsmq.core.transactions.coordinator import Enlistments
+from openmsmq.core.transactions.transactions import Transaction
+from openmsmq.core.transfer.dispatch import DispatchCollection
+from openmsmq.core.transfer.incoming import Incoming
+from openmsmq.core.transfer.outgoing import Outgoing
+from openmsmq.security.caller import Caller
+from openmsmq.wire.batch import Batch
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.queue_enums import ShareMode
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.names.format_name import FormatName
+
+from .events import Event
+from .messages import lookup, moving, reading, sending, waits
+from .queues import creation, opening, purging
 from .state import Packets, Scratch, Settings, State
-from .system_queues import create_connector_queues
-from .transactions import Transaction
-from .waiting import ReadOwner, WaitingRead
+from .transactions import transactions
 
 if TYPE_CHECKING:
+    from openmsmq.core.model.cursor import Cursor
+    from openmsmq.core.model.local_queue_manager import LocalQueueManager
     from openmsmq.directory.interface import Directory
-
-    from .cursor import Cursor
-    from .local_queue_manager import LocalQueueManager
 
 # Messages that one call of `handle_timer` expires; the rest follows in the next.
 EXPIRY_STEP: Final = 10_000

@@ -7,27 +7,26 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
+from openmsmq.core.model.timers import ExpiryTimers, WaitTimers
+from openmsmq.core.rows.ordinals import Reservation
+from openmsmq.core.sites.directory_timers import DirectoryPeriods, DirectoryTimer
+from openmsmq.core.transfer.message_history import MessageIDHistory
+from openmsmq.core.transfer.streams import AbandonedStreams, StreamCount
 from openmsmq.directory.objects import QueueManagerObject
 from openmsmq.security.caller import SYSTEM_CALLER, Caller
 
-from .directory_timers import DirectoryPeriods, DirectoryTimer
-from .message_history import MessageIDHistory
-from .ordinals import Reservation
 from .outbox import Outbox
-from .streams import AbandonedStreams, StreamCount
-from .timers import ExpiryTimers, WaitTimers
 
 if TYPE_CHECKING:
+    from openmsmq.core.model.local_queue_manager import LocalQueueManager
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.model.open_queue import OpenQueueDescriptor
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.pipelines.leases import LeaseRow
+    from openmsmq.core.transactions.transactions import Transaction
+    from openmsmq.core.transfer.dispatch import DispatchCollection
     from openmsmq.directory.interface import Directory
     from openmsmq.directory.objects import QueueManagerObject
-
-    from .dispatch import DispatchCollection
-    from .leases import LeaseRow
-    from .local_queue_manager import LocalQueueManager
-    from .message import Message
-    from .open_queue import OpenQueueDescriptor
-    from .queue import Queue
-    from .transactions import Transaction
 
 SEQUENCE_BLOCK: Final = 1 << 20
 ORDINAL_BLOCK: Final = 1 << 16

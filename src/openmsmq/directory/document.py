@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar, get_type_hints
 from uuid import UUID
 
+from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.errors import ConfigError
-from openmsmq.wire.queue_enums import QueuePrivacyLevel
-from openmsmq.wire.sid import SID
+from openmsmq.wire.security.sid import SID
 
 from .objects import (
     OBJECT_CLASSES,

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 from uuid import UUID
 
-from openmsmq.wire.queue_enums import QueuePrivacyLevel
-from openmsmq.wire.sid import NULL_SID, SID
+from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
+from openmsmq.wire.security.sid import NULL_SID, SID
 
 NULL_GUID: Final = UUID(int=0)
 UNLIMITED: Final = 0xFFFFFFFF

@@ -3,17 +3,17 @@
 from dataclasses import fields
 from typing import Final
 
-from openmsmq.wire.access_rights import (
+from openmsmq.wire.codes.access_rights import (
     ConnectedNetworkRight,
     EnterpriseRight,
     MachineRight,
     QueueRight,
     SiteRight,
 )
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.format_name import parse_format_name
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.security_descriptor import Ace, SecurityDescriptor
+from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.security.security_descriptor import Ace, SecurityDescriptor
 
 from .certificates import certificate_digest
 from .objects import (

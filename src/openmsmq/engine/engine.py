@@ -19,9 +19,9 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
 from openmsmq.core.events import Event, ReadEnded, ReadSatisfied
-from openmsmq.core.queue import Queue
+from openmsmq.core.model.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.transports import Transport
+from openmsmq.core.transfer.transports import Transport
 from openmsmq.protocol.carrier import CARRIER_EVENTS, Carrier
 from openmsmq.store.interface import Step, Store, Write
 

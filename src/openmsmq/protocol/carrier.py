@@ -14,7 +14,7 @@ from openmsmq.core.events import (
     QueueResumed,
     Stopped,
 )
-from openmsmq.core.transports import Transport
+from openmsmq.core.transfer.transports import Transport
 
 CARRIER_EVENTS: Final = frozenset(
     (

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from openmsmq.wire.access_rights import MachineRight, QueueRight
-from openmsmq.wire.security_descriptor import Ace, AceFlags, AceType, SecurityDescriptor
-from openmsmq.wire.sid import OWNER_RIGHTS
+from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
+from openmsmq.wire.security.security_descriptor import Ace, AceFlags, AceType, SecurityDescriptor
+from openmsmq.wire.security.sid import OWNER_RIGHTS
 
 from .caller import Caller
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from openmsmq.wire.sid import (
+from openmsmq.wire.security.sid import (
     ANONYMOUS,
     AUTHENTICATED_USERS,
     BUILTIN_ADMINISTRATORS,

@@ -2,15 +2,15 @@
 
 from typing import Final
 
-from openmsmq.wire.access_rights import MachineRight, QueueRight
-from openmsmq.wire.security_descriptor import (
+from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
+from openmsmq.wire.security.security_descriptor import (
     Ace,
     AceType,
     Acl,
     SecurityDescriptor,
     SecurityDescriptorControl,
 )
-from openmsmq.wire.sid import (
+from openmsmq.wire.security.sid import (
     ANONYMOUS,
     AUTHENTICATED_USERS,
     BUILTIN_ADMINISTRATORS,

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.security_descriptor import Ace, AceType, Acl, RawAce, SecurityDescriptor
-from openmsmq.wire.sid import SID
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.security.security_descriptor import Ace, AceType, Acl, RawAce, SecurityDescriptor
+from openmsmq.wire.security.sid import SID
 
 from .access_check import DENIES, GenericMapping, applies
 from .principals import Accounts, describe_principal

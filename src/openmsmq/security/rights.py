@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from openmsmq.wire.access_rights import MachineRight, QueueRight
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 # Wide words first: a mask is described by the fewest words.
 QUEUE_RIGHTS: Final = {

@@ -4,7 +4,7 @@ import ssl
 from dataclasses import asdict
 from typing import Any, Final
 
-from openmsmq.core.transports import Transport
+from openmsmq.core.transfer.transports import Transport
 from openmsmq.net.binary.shell import BinaryShell
 from openmsmq.protocol.binary.events import CloseReason, Disconnect
 from openmsmq.protocol.binary.manager import BinaryProtocol

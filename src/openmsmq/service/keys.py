@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from openmsmq.wire.algorithms import Provider
+from openmsmq.wire.codes.algorithms import Provider
 from openmsmq.wire.errors import ConfigError
-from openmsmq.wire.key_blobs import CALG_RSA_KEYX, CALG_RSA_SIGN, PublicKeyBlob
+from openmsmq.wire.security.key_blobs import CALG_RSA_KEYX, CALG_RSA_SIGN, PublicKeyBlob
 
 EXCHANGE: Final = "exchange"
 SIGNING: Final = "signing"

@@ -4,13 +4,13 @@ from collections import Counter
 from typing import Final
 
 from openmsmq.core.events import MessageDropped, MessagesDeleted
-from openmsmq.core.message import Message
+from openmsmq.core.model.message import Message
+from openmsmq.wire.codes.hresult import Hresult, hresult_name
+from openmsmq.wire.codes.message_class import NEGATIVE_BIT, MessageClass
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import StoreError
-from openmsmq.wire.hresult import Hresult, hresult_name
-from openmsmq.wire.message_class import NEGATIVE_BIT, MessageClass
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.scalars import MessageIdentifier
-from openmsmq.wire.user_message import UserMessage
 
 from .host import Host
 from .logs import (

@@ -11,10 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
-from openmsmq.core.initialization import MachineIdentity
-from openmsmq.core.local_queue_manager import LocalQueueManager
-from openmsmq.core.queue import QueueRole
+from openmsmq.core.model.local_queue_manager import LocalQueueManager
+from openmsmq.core.model.queue import QueueRole
 from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.state import Settings
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import QueueManagerObject
@@ -26,8 +26,8 @@ from openmsmq.security.principals import Accounts
 from openmsmq.store.file_store import FileStore
 from openmsmq.store.interface import Progress, Recovery, Store
 from openmsmq.version import __version__
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
-from openmsmq.wire.queue_error import QueueError
 
 from .accounts import UnixAccounts, caller_of
 from .binary_service import BinaryService

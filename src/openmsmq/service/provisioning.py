@@ -4,8 +4,8 @@ import uuid
 from pathlib import Path
 from typing import Final
 
-from openmsmq.core.initialization import KeySource, Provisioning
-from openmsmq.core.local_queue_manager import store_local
+from openmsmq.core.model.local_queue_manager import store_local
+from openmsmq.core.sites.initialization import KeySource, Provisioning
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.engine.engine import Engine
 from openmsmq.wire.errors import ConfigError

@@ -3,9 +3,9 @@
 from typing import Final, NamedTuple
 
 from openmsmq.core.events import ConnectionNoted
-from openmsmq.core.queue import Queue
+from openmsmq.core.model.queue import Queue
 from openmsmq.protocol.binary.status import STATUS_WORDS
-from openmsmq.wire.queue_enums import ConnectionStatus
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 from .host import Host
 from .logs import REACHED_AGAIN, UNREACHABLE, log_event

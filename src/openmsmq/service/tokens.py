@@ -9,7 +9,7 @@ from typing import Final
 from openmsmq.security.caller import UNIX_USER, Caller, sender_caller, unix_id
 from openmsmq.security.principals import parse_principal
 from openmsmq.wire.errors import ConfigError, MsmqError
-from openmsmq.wire.sid import SID
+from openmsmq.wire.security.sid import SID
 
 from .accounts import UnixAccounts, caller_of_user
 

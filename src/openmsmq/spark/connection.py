@@ -7,8 +7,7 @@ from typing import Final
 from openmsmq.client.address import read_token
 from openmsmq.client.blocking.queue_manager import QueueManager, connect
 from openmsmq.client.errors import ConnectionLost
-
-from .options import ConnectionOptions
+from openmsmq.spark.options.records import ConnectionOptions
 
 RETRY_SECONDS: Final = 0.2
 

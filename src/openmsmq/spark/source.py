@@ -12,12 +12,12 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
+from openmsmq.spark.options.records import ReadOptions, WriteOptions, check_options
+from openmsmq.spark.readers.batch_reader import BatchReader
+from openmsmq.spark.readers.stream_reader import StreamReader
 from openmsmq.wire.errors import ConfigError
 
-from .batch_reader import BatchReader
 from .columns import check_schema, message_schema
-from .options import ReadOptions, WriteOptions, check_options
-from .stream_reader import StreamReader
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -58,7 +58,7 @@ class MsmqDataSource(DataSource):
 
     def writer(self, schema: "StructType", overwrite: bool) -> DataSourceArrowWriter:  # noqa: FBT001 - Spark's signature
         """A batch write."""
-        from .writer import BatchWriter
+        from openmsmq.spark.writers.writer import BatchWriter
 
         return BatchWriter(WriteOptions.parse(self.options), schema, overwrite=overwrite)
 
@@ -68,7 +68,7 @@ class MsmqDataSource(DataSource):
         overwrite: bool,  # noqa: FBT001 - Spark's signature
     ) -> DataSourceStreamArrowWriter:
         """A stream's sink."""
-        from .writer import StreamWriter
+        from openmsmq.spark.writers.writer import StreamWriter
 
         return StreamWriter(WriteOptions.parse(self.options), schema, overwrite=overwrite)
 

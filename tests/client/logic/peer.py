@@ -9,9 +9,9 @@ from openmsmq.client.logic.queue import QueueLogic
 from openmsmq.client.logic.session import Session
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import FrameBuffer, frame
-from openmsmq.wire.format_name import parse_format_name
-from openmsmq.wire.queue_address_names import address_of
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.queue_address_names import address_of
 
 T = TypeVar("T")
 R = TypeVar("R", bound=local.Request)

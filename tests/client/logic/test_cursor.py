@@ -8,8 +8,8 @@ from openmsmq.client.logic.cursor import FIRST_WINDOW, LARGEST_WINDOW, CursorLog
 from openmsmq.client.logic.link import GRACE_SECONDS
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 TIMED_OUT = int(Hresult.MQ_ERROR_IO_TIMEOUT)
 ILLEGAL = int(Hresult.MQ_ERROR_ILLEGAL_CURSOR_ACTION)

@@ -10,13 +10,13 @@ from openmsmq.client.logic.session import Session
 from openmsmq.client.message import Message
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
-from openmsmq.wire.format_name import parse_format_name
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_address_names import address_of, format_name_of
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.queue_address_names import address_of, format_name_of
 from openmsmq.wire.scalars import MessageIdentifier
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import build_user_message
 
 EVERYONE = bytes.fromhex("010100000000000100000000")
 EXISTS = int(Hresult.MQ_ERROR_QUEUE_EXISTS)

@@ -10,13 +10,13 @@ import pytest
 from openmsmq.client.logic import packets
 from openmsmq.client.logic.packets import PacketBuilder, Sender
 from openmsmq.client.message import Message
-from openmsmq.wire.base_header import INFINITE
 from openmsmq.wire.bodies import EncodableValue
-from openmsmq.wire.body_type import BodyType
-from openmsmq.wire.format_name import parse_format_name
-from openmsmq.wire.queue_address_names import address_of, format_name_of
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.body_type import BodyType
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.queue_address_names import address_of, format_name_of
+from openmsmq.wire.packets.base_header import INFINITE
 
 TRACE = "01234567-89ab-cdef-0123-456789abcdef"
 CORRELATION = bytes(range(20))

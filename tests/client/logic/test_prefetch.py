@@ -9,8 +9,8 @@ from openmsmq.client.logic.operations import Wait
 from openmsmq.client.logic.prefetch import Prefetch
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 Batch = list[ReceivedMessage] | None
 

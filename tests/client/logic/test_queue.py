@@ -10,9 +10,9 @@ from openmsmq.client.logic.queue import MOVE_MESSAGES, READ_BYTES
 from openmsmq.client.message import Message
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.messages import MAX_MESSAGES
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import AccessDenied, QueueError
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
+from openmsmq.wire.message.user_message import UserMessage
 
 TIMED_OUT = int(Hresult.MQ_ERROR_IO_TIMEOUT)
 

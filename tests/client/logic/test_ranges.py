@@ -15,9 +15,9 @@ from openmsmq.client.logic.ranges import (
 from openmsmq.client.message import Message
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.messages import Block, last_block, pack_block
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from openmsmq.client.logic.session import (
 )
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import frame
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 REFUSED = int(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES)
 

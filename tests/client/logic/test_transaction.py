@@ -14,8 +14,8 @@ from openmsmq.client.logic.transaction import (
     transaction_number,
 )
 from openmsmq.protocol.local import messages as local
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 REFUSED = int(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES)
 NO_TRANSACTION = int(Hresult.MQ_ERROR_TRANSACTION_SEQUENCE)

@@ -16,8 +16,8 @@ from openmsmq.net.binary.link import WRITE_HIGH_WATER
 from openmsmq.net.binary.shell import BinaryShell, status_of
 from openmsmq.protocol.binary.events import CloseReason, Connect, Disconnect, SendPing
 from openmsmq.protocol.binary.manager import BinaryProtocol
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from openmsmq.wire.errors import ConfigError
-from openmsmq.wire.queue_enums import ConnectionStatus
 
 HOST = "127.0.0.1"
 

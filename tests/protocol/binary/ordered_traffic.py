@@ -3,8 +3,8 @@
 from tests.protocol.binary.pair import TO_B, Network, Node, pair
 from tests.protocol.binary.raw_peer import RawPeer
 
-from openmsmq.wire.framer import Framer
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.packets.framer import Framer
 
 TX = {"transactional": True}
 

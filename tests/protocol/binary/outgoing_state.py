@@ -2,7 +2,7 @@
 
 from tests.protocol.binary.pair import TO_B, Node
 
-from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
+from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 
 
 def history(node: Node, name: str = TO_B) -> list[ConnectionStatus]:

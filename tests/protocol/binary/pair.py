@@ -11,14 +11,14 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from openmsmq.core.events import Event as CoreEvent
-from openmsmq.core.initialization import MachineIdentity
-from openmsmq.core.local_queue_manager import LocalQueueManager
-from openmsmq.core.open_queue import QueueAccessType
-from openmsmq.core.packets import packets_of
-from openmsmq.core.queue import Queue
+from openmsmq.core.messages.reading import Read
+from openmsmq.core.messages.sending import Sent
+from openmsmq.core.model.local_queue_manager import LocalQueueManager
+from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.model.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.reading import Read
-from openmsmq.core.sending import Sent
+from openmsmq.core.rows.packets import packets_of
+from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.state import Settings
 from openmsmq.directory.interface import Directory
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
@@ -29,12 +29,12 @@ from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.security.caller import unix_caller
 from openmsmq.store.interface import Store
 from openmsmq.store.memory_store import MemoryStore
-from openmsmq.wire.order_ack import is_order_queue
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.queue_enums import ConnectionStatus
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.packets.order_ack import is_order_queue
 
 START_NOW = 1000.0
 START_UTC = 1_700_000_000.0

@@ -6,11 +6,15 @@ from uuid import UUID
 from tests.protocol.binary.pair import TO_B, Network, Node
 
 from openmsmq.protocol.binary.events import Connect, Disconnect
-from openmsmq.wire.connection_parameters import ConnectionParameters
-from openmsmq.wire.establish_connection import EstablishConnection, OperatingSystemFlags
-from openmsmq.wire.framer import Framer
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.order_ack import (
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.message.transaction_header import TransactionHeader
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address, private_address
+from openmsmq.wire.packets.connection_parameters import ConnectionParameters
+from openmsmq.wire.packets.establish_connection import EstablishConnection, OperatingSystemFlags
+from openmsmq.wire.packets.framer import Framer
+from openmsmq.wire.packets.order_ack import (
     FinalAck,
     OrderAck,
     build_final_ack,
@@ -18,13 +22,9 @@ from openmsmq.wire.order_ack import (
     direct_order_queue,
     recognize_ack,
 )
-from openmsmq.wire.queue_address import direct_address, private_address
+from openmsmq.wire.packets.session_ack import SessionAck
+from openmsmq.wire.packets.session_header import SessionHeader
 from openmsmq.wire.scalars import GUID_NULL, TxSequenceID
-from openmsmq.wire.session_ack import SessionAck
-from openmsmq.wire.session_header import SessionHeader
-from openmsmq.wire.transaction_header import TransactionHeader
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import build_user_message
 
 SOURCE = UUID(int=7 << 96 | 0x77)
 

@@ -6,14 +6,14 @@ from uuid import UUID
 from openmsmq.protocol.binary.events import Closed, CloseReason, MessagesAcknowledged, SessionEvent
 from openmsmq.protocol.binary.session import BinarySession
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.wire.connection_parameters import ConnectionParameters
-from openmsmq.wire.establish_connection import EstablishConnection, OperatingSystemFlags
-from openmsmq.wire.framer import Framer
-from openmsmq.wire.queue_address import direct_address
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.packets.connection_parameters import ConnectionParameters
+from openmsmq.wire.packets.establish_connection import EstablishConnection, OperatingSystemFlags
+from openmsmq.wire.packets.framer import Framer
+from openmsmq.wire.packets.session_ack import SessionAck
+from openmsmq.wire.packets.session_header import SessionHeader
 from openmsmq.wire.scalars import GUID_NULL
-from openmsmq.wire.session_ack import SessionAck
-from openmsmq.wire.session_header import SessionHeader
-from openmsmq.wire.user_message_builder import build_user_message
 
 OURS = UUID(int=0xA)
 THEIRS = UUID(int=0xB)

@@ -8,13 +8,13 @@ import pytest
 from tests.protocol.binary.pair import ORDERS, TO_B, USER, Network, Node, pair
 from tests.protocol.binary.raw_peer import SOURCE, RawPeer
 
-from openmsmq.core.open_queue import QueueAccessType
+from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.state import Settings
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.queue_address import direct_address, private_address, public_address
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address, private_address, public_address
 from openmsmq.wire.scalars import MessageIdentifier
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import build_user_message
 
 ADMIN = r"private$\admin"
 TO_ADMIN = rf"TCP:10.0.0.1\{ADMIN}"

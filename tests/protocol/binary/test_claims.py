@@ -8,12 +8,12 @@ from tests.protocol.binary.pair import ORDERS
 from tests.protocol.binary.raw_peer import tx_message
 from tests.protocol.binary.test_receiving import NEGATIVE_ARRIVAL, plain, raw
 
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.order_ack import FinalAck, recognize_ack
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.queue_enums import QueuePrivacyLevel
-from openmsmq.wire.security_header import SecurityHeader, SecurityHeaderFlags
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.packets.order_ack import FinalAck, recognize_ack
+from openmsmq.wire.security.security_header import SecurityHeader, SecurityHeaderFlags
 
 ADMIN = direct_address(r"TCP:10.0.0.7\private$\admin")
 ENCRYPTED = SecurityHeader(int(SecurityHeaderFlags.EB), encryption_key=b"key")

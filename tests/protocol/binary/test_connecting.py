@@ -6,12 +6,12 @@ import pytest
 from tests.protocol.binary.outgoing_state import history, state
 from tests.protocol.binary.pair import ADMINISTRATOR, ORDERS, TO_B, pair
 
-from openmsmq.core.outgoing_queue import OutgoingQueue
+from openmsmq.core.model.outgoing_queue import OutgoingQueue
 from openmsmq.protocol.binary.events import CloseReason, Connect, Disconnect
 from openmsmq.protocol.binary.links import LinkState
 from openmsmq.protocol.binary.settings import BINARY_PORT, BinarySettings
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 
 
 @pytest.mark.spec("MQQB-1.9-01", "MQQB-2.1.1-05", "MQQB-3.1.5.2.1-05")

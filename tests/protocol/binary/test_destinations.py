@@ -8,14 +8,14 @@ from tests.protocol.binary.ordered_traffic import traffic
 from tests.protocol.binary.outgoing_state import history, state
 from tests.protocol.binary.pair import ORDERS, TO_B, pair
 
-from openmsmq.core.creation import drop_unused_outgoing
-from openmsmq.core.delivery import learn_address
-from openmsmq.core.transports import Transport
+from openmsmq.core.queues.creation import drop_unused_outgoing
+from openmsmq.core.transfer.delivery import learn_address
+from openmsmq.core.transfer.transports import Transport
 from openmsmq.directory.objects import Enterprise, QueueManagerObject, QueueObject
 from openmsmq.protocol.binary.destinations import Destination, find_destination
-from openmsmq.wire.format_name import parse_format_name
-from openmsmq.wire.queue_address import direct_address, public_address
-from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
+from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
+from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.queue_address import direct_address, public_address
 from openmsmq.wire.scalars import GUID_NULL
 
 

@@ -8,15 +8,15 @@ from tests.protocol.binary.ordered_traffic import ordered, tx_pair
 from tests.protocol.binary.pair import ORDERS, TO_B, USER, Network, Node
 from tests.protocol.binary.raw_peer import RawPeer, tx_message
 
-from openmsmq.core.open_queue import OpenQueueDescriptor, QueueAccessType
-from openmsmq.core.reading import Read
+from openmsmq.core.messages.reading import Read
+from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.security.caller import SYSTEM_CALLER
-from openmsmq.wire.access_rights import QueueRight
-from openmsmq.wire.message_class import MessageClass, is_negative
-from openmsmq.wire.order_ack import FINAL_ACK_CLASSES, FinalAck, recognize_ack
-from openmsmq.wire.queue_enums import QueuePrivacyLevel
-from openmsmq.wire.security_descriptor import Ace, AceType, Acl, SecurityDescriptor
-from openmsmq.wire.sid import EVERYONE
+from openmsmq.wire.codes.access_rights import QueueRight
+from openmsmq.wire.codes.message_class import MessageClass, is_negative
+from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
+from openmsmq.wire.packets.order_ack import FINAL_ACK_CLASSES, FinalAck, recognize_ack
+from openmsmq.wire.security.security_descriptor import Ace, AceType, Acl, SecurityDescriptor
+from openmsmq.wire.security.sid import EVERYONE
 
 SPEC = pytest.mark.spec
 LATER = f"{ORDERS};later"

@@ -8,8 +8,8 @@ from tests.protocol.binary.pair import (
 )
 from tests.protocol.binary.raw_peer import RawPeer, tx_message
 
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.order_ack import FinalAck
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.packets.order_ack import FinalAck
 
 
 @pytest.mark.spec("MQQB-2.2.5-01", "MQQB-3.1.5.7-03", "MQQB-3.1.5.6-06")

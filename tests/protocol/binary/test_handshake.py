@@ -25,8 +25,8 @@ from openmsmq.protocol.binary.handshake import Handshake, SessionState
 from openmsmq.protocol.binary.links import LinkState
 from openmsmq.protocol.binary.session import BinarySession
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.wire.connection_parameters import ConnectionParameters
-from openmsmq.wire.establish_connection import EstablishConnection, OperatingSystemFlags
+from openmsmq.wire.packets.connection_parameters import ConnectionParameters
+from openmsmq.wire.packets.establish_connection import EstablishConnection, OperatingSystemFlags
 from openmsmq.wire.scalars import GUID_NULL
 
 OTHER = UUID(int=0xC)

@@ -11,7 +11,7 @@ from tests.protocol.binary.pair import (
 from tests.protocol.binary.raw_peer import RawPeer, tx_message
 
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.wire.order_ack import OrderAck
+from openmsmq.wire.packets.order_ack import OrderAck
 
 # What the receiver accepts
 

@@ -14,9 +14,9 @@ from openmsmq.core.state import Settings
 from openmsmq.protocol.binary.events import CloseReason, Disconnect
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.protocol.carrier import CARRIER_EVENTS
-from openmsmq.wire.connection_parameters import ConnectionParameters
-from openmsmq.wire.establish_connection import EstablishConnection
-from openmsmq.wire.queue_enums import ConnectionStatus
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
+from openmsmq.wire.packets.connection_parameters import ConnectionParameters
+from openmsmq.wire.packets.establish_connection import EstablishConnection
 
 # Accepting
 

@@ -2,10 +2,10 @@
 
 from uuid import UUID
 
-from openmsmq.core.transfer_info import IncomingTransactionalTransferInfo
+from openmsmq.core.transfer.transfer_info import IncomingTransactionalTransferInfo
 from openmsmq.engine.gate import Gate
 from openmsmq.protocol.binary.order_acks import OrderAckTimer
-from openmsmq.wire.order_ack import OrderAck, direct_order_queue
+from openmsmq.wire.packets.order_ack import OrderAck, direct_order_queue
 from openmsmq.wire.scalars import TxSequenceID
 
 

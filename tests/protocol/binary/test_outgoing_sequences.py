@@ -13,12 +13,12 @@ from tests.protocol.binary.pair import (
 )
 from tests.protocol.binary.raw_peer import RawPeer
 
-from openmsmq.core.open_queue import QueueAccessType
-from openmsmq.core.recovery import RESTORED_ORDINALS
+from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.rows.recovery import RESTORED_ORDINALS
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.wire.order_ack import recognize_ack
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.packets.order_ack import recognize_ack
 
 # Sequences of the sender
 

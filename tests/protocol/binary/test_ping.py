@@ -7,9 +7,9 @@ from tests.protocol.binary.pair import TO_B, Network, Node, pair
 
 from openmsmq.protocol.binary.ping import PingRequests, answer_ping, parse_ping
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.wire.establish_connection import EstablishConnection, OperatingSystemFlags
-from openmsmq.wire.ping import Ping, PingFlags
-from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
+from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
+from openmsmq.wire.packets.establish_connection import EstablishConnection, OperatingSystemFlags
+from openmsmq.wire.packets.ping import Ping, PingFlags
 
 OURS = UUID(int=0xA)
 THEIRS = UUID(int=0xB)

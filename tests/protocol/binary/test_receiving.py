@@ -6,28 +6,28 @@ import pytest
 from tests.protocol.binary.pair import ORDERS, START_UTC, TO_B, USER, Network, Node, is_ack, pair
 from tests.protocol.binary.raw_peer import SOURCE, RawPeer, tx_message
 
-from openmsmq.core.creation import drop_unused_outgoing
-from openmsmq.core.message_history import DEFAULT_HISTORY_SIZE
+from openmsmq.core.queues.creation import drop_unused_outgoing
+from openmsmq.core.rows.tables import Table
 from openmsmq.core.state import Settings
-from openmsmq.core.tables import Table
+from openmsmq.core.transfer.message_history import DEFAULT_HISTORY_SIZE
 from openmsmq.protocol.binary.events import CloseReason
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.security.caller import SYSTEM_CALLER
-from openmsmq.wire.access_rights import QueueRight
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.message_enums import Acknowledgment
-from openmsmq.wire.order_ack import FinalAck, recognize_ack
-from openmsmq.wire.queue_address import (
+from openmsmq.wire.codes.access_rights import QueueRight
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.message_enums import Acknowledgment
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import (
     QueueAddress,
     direct_address,
     private_address,
     public_address,
 )
-from openmsmq.wire.security_descriptor import Ace, AceType, Acl, SecurityDescriptor
-from openmsmq.wire.security_header import SecurityHeader
-from openmsmq.wire.sid import EVERYONE
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.packets.order_ack import FinalAck, recognize_ack
+from openmsmq.wire.security.security_descriptor import Ace, AceType, Acl, SecurityDescriptor
+from openmsmq.wire.security.security_header import SecurityHeader
+from openmsmq.wire.security.sid import EVERYONE
 
 NEGATIVE_ARRIVAL = 0x04
 ALL_BUT_NEGATIVE_ARRIVAL = 0x0B

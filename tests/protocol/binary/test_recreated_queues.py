@@ -9,11 +9,11 @@ from tests.protocol.binary.ordered_traffic import numbers, tx_pair
 from tests.protocol.binary.pair import ADMINISTRATOR, ORDERS, TO_B, USER, Network, Node
 from tests.protocol.binary.raw_peer import SOURCE, RawPeer, tx_message
 
-from openmsmq.core.streams import TOO_MANY_OF_ADDRESS
-from openmsmq.core.tables import Table
-from openmsmq.core.transfer_info import IncomingTransactionalTransferInfo
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.order_ack import FinalAck, OrderAck, recognize_ack
+from openmsmq.core.rows.tables import Table
+from openmsmq.core.transfer.streams import TOO_MANY_OF_ADDRESS
+from openmsmq.core.transfer.transfer_info import IncomingTransactionalTransferInfo
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.packets.order_ack import FinalAck, OrderAck, recognize_ack
 
 SPEC = pytest.mark.spec
 RESTART = pytest.mark.parametrize("restart", [False, True], ids=["no restart", "restart"])

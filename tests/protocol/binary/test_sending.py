@@ -4,14 +4,14 @@ import pytest
 from tests.protocol.binary.pair import ADMINISTRATOR, TO_B, Network, Node, pair
 from tests.protocol.binary.raw_peer import RawPeer
 
-from openmsmq.core.open_queue import QueueAccessType
+from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.protocol.binary.events import CloseReason
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.protocol.binary.timers import SessionTimer
 from openmsmq.protocol.binary.transfer import OutgoingMessagePosition, Transfer
-from openmsmq.wire.framer import Framer
-from openmsmq.wire.queue_enums import QueueState
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.codes.queue_enums import QueueState
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.packets.framer import Framer
 
 
 def arrivals(network: Network, name: str = "B") -> list[UserMessage]:

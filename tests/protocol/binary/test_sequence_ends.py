@@ -5,10 +5,10 @@ from tests.protocol.binary.ordered_traffic import ordered, tx_pair
 from tests.protocol.binary.pair import ADMINISTRATOR, TO_B, Network, Node
 from tests.protocol.binary.raw_peer import RawPeer
 
-from openmsmq.core.open_queue import QueueAccessType
-from openmsmq.core.reading import Read
-from openmsmq.core.sequences import OutgoingSequence
-from openmsmq.wire.message_class import MessageClass
+from openmsmq.core.messages.reading import Read
+from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.transfer.sequences import OutgoingSequence
+from openmsmq.wire.codes.message_class import MessageClass
 
 
 def sequence_of(node: Node) -> OutgoingSequence | None:

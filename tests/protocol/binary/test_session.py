@@ -23,9 +23,9 @@ from openmsmq.protocol.binary.events import (
     Opened,
 )
 from openmsmq.protocol.binary.timers import SessionTimer
+from openmsmq.wire.message.transaction_header import TransactionHeader
+from openmsmq.wire.packets.session_header import SessionHeader
 from openmsmq.wire.scalars import TxSequenceID
-from openmsmq.wire.session_header import SessionHeader
-from openmsmq.wire.transaction_header import TransactionHeader
 
 # Starting
 

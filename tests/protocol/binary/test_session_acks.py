@@ -23,9 +23,9 @@ from openmsmq.protocol.binary.events import (
 )
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.protocol.binary.timers import SessionTimer, Timers
-from openmsmq.wire.session_ack import SessionAck
-from openmsmq.wire.session_header import SessionHeader
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.packets.session_ack import SessionAck
+from openmsmq.wire.packets.session_header import SessionHeader
 
 # Acknowledgments that we give
 

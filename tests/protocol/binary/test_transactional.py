@@ -12,10 +12,10 @@ from tests.protocol.binary.pair import (
 )
 from tests.protocol.binary.raw_peer import RawPeer, tx_message
 
-from openmsmq.core.open_queue import QueueAccessType
-from openmsmq.core.transfer_info import IncomingTransactionalTransferInfo
-from openmsmq.wire.order_ack import OrderAck, recognize_ack
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.transfer.transfer_info import IncomingTransactionalTransferInfo
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.packets.order_ack import OrderAck, recognize_ack
 
 # Everything at once
 

@@ -7,7 +7,7 @@ from tests.security.accounts import FakeAccounts
 
 from openmsmq.protocol.local.session import BackupDone
 from openmsmq.security.caller import Caller
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.queue_error import QueueError
 
 TOKEN = "a long secret"
 

@@ -10,9 +10,9 @@ from openmsmq.protocol.local import dispatch
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.session import LocalSession
 from openmsmq.security.caller import Caller
-from openmsmq.wire.hresult import Hresult, hresult_name
-from openmsmq.wire.queue_error import QueueError
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.codes.hresult import Hresult, hresult_name
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
 
 __all__ = [
     "ADMINISTRATOR",

@@ -3,11 +3,11 @@
 import pytest
 from tests.protocol.local.harness import ADMINISTRATOR, STRANGER, Client, World
 
-from openmsmq.core.outgoing_queue import ConnectionHistoryEntry
+from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
 from openmsmq.protocol.local import messages as local
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from openmsmq.wire.errors import StoreError
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_enums import ConnectionStatus
 
 AWAY = r"DIRECT=TCP:10.0.0.1\private$\away"
 

@@ -13,8 +13,8 @@ from tests.protocol.local.harness import ORDERS, USER, Client, World, bodies, pa
 from openmsmq.protocol.local import dispatch
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.session import MAX_LONG
+from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import ProtocolViolation, StoreError
-from openmsmq.wire.hresult import Hresult
 
 
 def refused(client: Client) -> local.Failed:

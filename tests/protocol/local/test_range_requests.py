@@ -7,7 +7,7 @@ from tests.protocol.local.harness import ORDERS, STRANGER, Client, World, bodies
 
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.range_requests import PLAN_STEP
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.message.user_message import UserMessage
 
 EVERYTHING = (1 << 56) - 1
 

@@ -11,8 +11,8 @@ from tests.protocol.local.harness import (
 )
 
 from openmsmq.protocol.local import messages as local
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 # Read
 

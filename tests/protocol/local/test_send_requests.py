@@ -14,10 +14,10 @@ from tests.protocol.local.harness import (
 
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.session import MAX_BROKEN
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.message_enums import SenderIdType
-from openmsmq.wire.security_header import SecurityHeader
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.message_enums import SenderIdType
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.security.security_header import SecurityHeader
 
 # Send
 

@@ -12,9 +12,9 @@ from tests.spark.pipelines.rows import (
     message,
 )
 
-from openmsmq.spark.pipelines.verdict import State
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.order_ack import ACK_LABEL, FinalAck
+from openmsmq.spark.pipelines.audit.verdict import State
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.packets.order_ack import ACK_LABEL, FinalAck
 from openmsmq.wire.scalars import TxSequenceID
 
 ARRIVAL: Final = MessageClass.ACK_REACH_QUEUE

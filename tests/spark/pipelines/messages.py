@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 
 from openmsmq.spark.columns import INCLUDES, Packets, message_schema
-from openmsmq.spark.offsets import digest_of, digest_text
-from openmsmq.spark.pipelines.manifest import Range
-from openmsmq.spark.row_decoder import RowDecoder
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.spark.decoding.row_decoder import RowDecoder
+from openmsmq.spark.pipelines.archive.manifest import Range
+from openmsmq.spark.readers.offsets import digest_of, digest_text
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from openmsmq.wire.message_class import MessageClass, class_name
+from openmsmq.wire.codes.message_class import MessageClass, class_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import openmsmq
-from openmsmq.spark.pipelines.archive import RemoteAdding
-from openmsmq.spark.pipelines.archive_store import read_archive
+from openmsmq.spark.pipelines.archive.archiving import RemoteAdding
+from openmsmq.spark.pipelines.archive.store import read_archive
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,8 +25,8 @@ CLIENT = r"""
 import sys
 import threading
 import openmsmq.spark
-from openmsmq.spark.pipelines.archive import archive
-from openmsmq.spark.pipelines.audit_follow import follow_audit
+from openmsmq.spark.pipelines.archive.archiving import archive
+from openmsmq.spark.pipelines.audit.follow import follow_audit
 
 remote, socket, folder = sys.argv[1:]
 spark = openmsmq.spark.session(remote)

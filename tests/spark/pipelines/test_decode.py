@@ -12,9 +12,9 @@ from tests.wire.capture.writer import SYN, ethernet, ipv4, pcap, tcp
 
 from openmsmq.spark.pipelines import decode as pipeline
 from openmsmq.spark.pipelines.decode import decode, find_files
-from openmsmq.spark.pipelines.errors import PipelineError
+from openmsmq.spark.pipelines.reporting.summary import Bars
 from openmsmq.spark.pipelines.sources import read_source
-from openmsmq.spark.pipelines.summary import Bars
+from openmsmq.spark.pipelines.support.errors import PipelineError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

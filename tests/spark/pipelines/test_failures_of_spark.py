@@ -4,9 +4,9 @@ import pickle
 
 import pytest
 
-from openmsmq.spark.pipelines.errors import PipelineError
-from openmsmq.spark.pipelines.failures import explain
-from openmsmq.spark.pipelines.replay_filter import ReplayFilter
+from openmsmq.spark.pipelines.replay.filter import ReplayFilter
+from openmsmq.spark.pipelines.support.errors import PipelineError
+from openmsmq.spark.pipelines.support.failures import explain
 
 
 def test_a_machine_that_is_too_busy_is_the_cause_of_missing_workers() -> None:

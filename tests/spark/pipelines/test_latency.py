@@ -9,7 +9,7 @@ from tests.spark.pipelines.rows import NOW, ORDERS, Row, found, frame
 from tests.spark.pipelines.zones import TOKYO, machine_in
 
 from openmsmq.spark.pipelines.latency import LatencyResult, latency
-from openmsmq.spark.pipelines.summary import Kind, Lines, value_text
+from openmsmq.spark.pipelines.reporting.summary import Kind, Lines, value_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,9 +7,9 @@ import pytest
 
 import openmsmq
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.spark.connection_options import ConnectionOptions
-from openmsmq.spark.pipelines.replay import ask_manager, replay
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.spark.options.connection import ConnectionOptions
+from openmsmq.spark.pipelines.replay.replaying import ask_manager, replay
+from openmsmq.wire.codes.queue_error import QueueError
 
 NOWHERE = r".\private$\nowhere"
 SPARK: Any = None

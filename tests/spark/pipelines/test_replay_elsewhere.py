@@ -11,7 +11,7 @@ from tests.interop.loopback import new_address
 import openmsmq
 from openmsmq import Message
 from openmsmq.client.blocking.queue_manager import QueueManager
-from openmsmq.spark.pipelines.replay import ReplayResult, replay
+from openmsmq.spark.pipelines.replay.replaying import ReplayResult, replay
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

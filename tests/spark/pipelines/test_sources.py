@@ -7,7 +7,6 @@ import pytest
 from tests.spark.pipelines.rows import SENDER, frame, message
 
 import openmsmq
-from openmsmq.spark.pipelines.errors import PipelineError
 from openmsmq.spark.pipelines.sources import (
     QueueSource,
     parse_queue,
@@ -15,6 +14,7 @@ from openmsmq.spark.pipelines.sources import (
     source_text,
     united,
 )
+from openmsmq.spark.pipelines.support.errors import PipelineError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

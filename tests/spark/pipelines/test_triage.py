@@ -9,9 +9,9 @@ from tests.spark.pipelines.rows import NOW, ORDERS, SENDER, Row, acknowledgment,
 from tests.spark.pipelines.zones import TOKYO, machine_in
 
 from openmsmq.spark.pipelines import triage as module
-from openmsmq.spark.pipelines.remedies import remedy
+from openmsmq.spark.pipelines.reporting.remedies import remedy
 from openmsmq.spark.pipelines.triage import TriageResult, triage
-from openmsmq.wire.message_class import MessageClass
+from openmsmq.wire.codes.message_class import MessageClass
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,8 +16,8 @@ from openmsmq.wire.bodies import (
     decode_body,
     decode_body_leniently,
 )
-from openmsmq.wire.body_type import BodyType
 from openmsmq.wire.errors import ConfigError, MalformedPacket
+from openmsmq.wire.message.body_type import BodyType
 
 CLSID = UUID("00020906-0000-0000-c000-000000000046")
 BYTES = b"\x01\x02\x03\xff"

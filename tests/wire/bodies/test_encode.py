@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openmsmq.wire.bodies import EncodableValue, decode_body, encode_body
-from openmsmq.wire.body_type import BodyType
+from openmsmq.wire.message.body_type import BodyType
 
 GUID = UUID("1a2b3c4d-0000-1111-2222-1234567890ab")
 

@@ -16,8 +16,8 @@ from openmsmq.wire.bodies.scalar_values import (
     encode_currency,
     encode_date,
 )
-from openmsmq.wire.body_type import BodyType
 from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.message.body_type import BodyType
 
 GUID = UUID("1a2b3c4d-0000-1111-2222-1234567890ab")
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.wire.bodies.nrbf_streams import HEADER, LIST_OF_STRINGS, stream, string, typed_class
 
 from openmsmq.wire.bodies import NrbfStream, body_value, encode_body
-from openmsmq.wire.body_type import BodyType
+from openmsmq.wire.message.body_type import BodyType
 
 FORMATTED = BodyType.BINARY_FORMATTER
 

@@ -6,10 +6,12 @@ from uuid import UUID
 
 import pytest
 
-from openmsmq.wire.body_type import VT_VECTOR, BodyType
+from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.dissect import Node, dissect, summarize
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.order_ack import (
+from openmsmq.wire.message.body_type import VT_VECTOR, BodyType
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.packets.order_ack import (
     ACK_LABEL,
     FinalAck,
     OrderAck,
@@ -17,10 +19,8 @@ from openmsmq.wire.order_ack import (
     build_order_ack,
     order_queue,
 )
-from openmsmq.wire.queue_address import direct_address
 from openmsmq.wire.scalars import TxSequenceID
-from openmsmq.wire.security_header import SecurityHeader, SecurityHeaderFlags
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.security.security_header import SecurityHeader, SecurityHeaderFlags
 
 HERE, THERE = UUID(int=1), UUID(int=2)
 SEQUENCE = TxSequenceID(1_700_000_000, 5)

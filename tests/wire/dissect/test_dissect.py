@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from tests.wire.frames import frame, frame_bytes
 from tests.wire.strategies import session_headers, user_messages
 
-from openmsmq.wire.base_header import BaseHeader
 from openmsmq.wire.dissect import (
     Node,
     dissect,
@@ -18,9 +17,10 @@ from openmsmq.wire.dissect import (
     summarize_ping,
 )
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.order_ack import recognize_ack
-from openmsmq.wire.session_header import SessionHeader
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.packets.base_header import BaseHeader
+from openmsmq.wire.packets.order_ack import recognize_ack
+from openmsmq.wire.packets.session_header import SessionHeader
 
 PINGS = (1, 2)
 

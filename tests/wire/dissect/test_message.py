@@ -4,12 +4,12 @@ from uuid import UUID
 
 import pytest
 
+from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.dissect import Node, dissect, summarize
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.queue_address import direct_address, private_address, public_address
+from openmsmq.wire.message.transaction_header import TransactionHeader, TransactionHeaderFlags
+from openmsmq.wire.message.user_message_builder import UserMessageOptions, build_user_message
+from openmsmq.wire.names.queue_address import direct_address, private_address, public_address
 from openmsmq.wire.scalars import MessageIdentifier, TxSequenceID
-from openmsmq.wire.transaction_header import TransactionHeader, TransactionHeaderFlags
-from openmsmq.wire.user_message_builder import UserMessageOptions, build_user_message
 
 HERE, THERE, THIRD = UUID(int=1), UUID(int=2), UUID(int=3)
 GUID_1 = "00000000-0000-0000-0000-000000000001"

@@ -4,14 +4,14 @@ from uuid import UUID
 
 import pytest
 
-from openmsmq.wire.algorithms import EncryptionAlgorithm
+from openmsmq.wire.codes.algorithms import EncryptionAlgorithm
+from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.dissect import Node, dissect
-from openmsmq.wire.key_blobs import SimpleBlob
-from openmsmq.wire.message_enums import SenderIdType
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.security_header import ProviderInfo, SecurityHeader
-from openmsmq.wire.sid import ANONYMOUS, SID
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.security.key_blobs import SimpleBlob
+from openmsmq.wire.security.security_header import ProviderInfo, SecurityHeader
+from openmsmq.wire.security.sid import ANONYMOUS, SID
 
 KEY = SimpleBlob(EncryptionAlgorithm.AES_256, bytes(128)).serialize()
 

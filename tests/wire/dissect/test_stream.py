@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.wire.frames import frame_bytes
 
 from openmsmq.wire.dissect import StreamPacket, StreamPackets
-from openmsmq.wire.session_header import SessionHeader
+from openmsmq.wire.packets.session_header import SessionHeader
 
 FRAMES = [frame_bytes(number) for number in range(3, 9)]
 STREAM = b"".join(FRAMES)

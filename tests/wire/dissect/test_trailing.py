@@ -5,22 +5,22 @@ from uuid import UUID
 
 import pytest
 
-from openmsmq.wire.dead_letter_header import DeadLetterHeader
 from openmsmq.wire.dissect import Node, dissect
-from openmsmq.wire.extended_address_header import ExtendedAddressHeader, HostAddressType
-from openmsmq.wire.multi_queue_format_header import (
+from openmsmq.wire.message.multi_queue_format_header import (
     MQFFormatNameElement,
     MQFFormatType,
     MultiQueueFormatHeader,
 )
-from openmsmq.wire.queue_address import direct_address
-from openmsmq.wire.remote_read_message import RemoteReadMessage
-from openmsmq.wire.session_header import SessionHeader
-from openmsmq.wire.soap_header import SoapHeader
-from openmsmq.wire.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
-from openmsmq.wire.subqueue_header import SubqueueHeader
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import build_user_message
+from openmsmq.wire.message.soap_header import SoapHeader
+from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.remote_read.dead_letter_header import DeadLetterHeader
+from openmsmq.wire.remote_read.extended_address_header import ExtendedAddressHeader, HostAddressType
+from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage
+from openmsmq.wire.remote_read.subqueue_header import SubqueueHeader
 
 QUEUE = UUID(int=9)
 GUID = "00000000-0000-0000-0000-000000000009"

@@ -5,7 +5,7 @@ from typing import Final
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
-from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.codes.hresult import Hresult
 
 from .link import GRACE_SECONDS
 from .operations import Operation, Wait, failure, messages

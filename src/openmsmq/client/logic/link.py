@@ -8,7 +8,7 @@ from uuid import UUID
 from openmsmq.client.arguments import checked
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.protocol.local import messages as local
-from openmsmq.wire.sid import SID
+from openmsmq.wire.security.sid import SID
 
 from .operations import Operation, Wait, done
 from .packets import Sender

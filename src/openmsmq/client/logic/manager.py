@@ -13,8 +13,8 @@ from openmsmq.client.message import Message
 from openmsmq.client.properties import Info
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 from .cursor import CursorLogic
 from .link import Link

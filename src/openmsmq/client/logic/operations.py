@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local.messages import AnyReply, Block, Done, Failed, Messages
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.errors import MsmqError
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import AccessDenied, QueueError
 
 T = TypeVar("T")
 

@@ -11,18 +11,18 @@ from openmsmq.client.message import (
     correlation_bytes,
 )
 from openmsmq.client.property_check import check_properties, wire_seconds
-from openmsmq.wire.format_name import parse_format_name
-from openmsmq.wire.message_enums import SenderIdType
-from openmsmq.wire.path_name import PathName
-from openmsmq.wire.queue_address import NO_QUEUE, QueueAddress
-from openmsmq.wire.queue_address_names import address_of
-from openmsmq.wire.queue_reference import parse_queue_reference
+from openmsmq.wire.codes.message_enums import SenderIdType
+from openmsmq.wire.message.transaction_header import TransactionHeader
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import UserMessageTemplate
+from openmsmq.wire.message.user_message_rebuild import rebuild
+from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.path_name import PathName
+from openmsmq.wire.names.queue_address import NO_QUEUE, QueueAddress
+from openmsmq.wire.names.queue_address_names import address_of
+from openmsmq.wire.names.queue_reference import parse_queue_reference
 from openmsmq.wire.scalars import GUID_NULL, TxSequenceID
-from openmsmq.wire.security_header import SecurityHeader
-from openmsmq.wire.transaction_header import TransactionHeader
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_builder import UserMessageTemplate
-from openmsmq.wire.user_message_rebuild import rebuild
+from openmsmq.wire.security.security_header import SecurityHeader
 
 MAX_FAMILIES: Final = 256
 MAX_SHAPES: Final = 1024

@@ -11,7 +11,7 @@ from openmsmq.client.arguments import whole
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.messages import MAX_MESSAGES
-from openmsmq.wire.hresult import Hresult
+from openmsmq.wire.codes.hresult import Hresult
 
 from .link import GRACE_SECONDS
 from .operations import Operation, Wait, failure, messages

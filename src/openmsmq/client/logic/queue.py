@@ -10,9 +10,9 @@ from openmsmq.client.properties import Info
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.messages import MAX_MESSAGES
-from openmsmq.wire.format_name import parse_format_name
-from openmsmq.wire.queue_address_names import address_of
-from openmsmq.wire.queue_name import SUFFIX_WORDS
+from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.queue_address_names import address_of
+from openmsmq.wire.names.queue_name import SUFFIX_WORDS
 
 from .link import GRACE_SECONDS, Link
 from .operations import Operation, Wait, done, failure, messages

@@ -25,8 +25,8 @@ from openmsmq.protocol.local.messages import (
     Send,
     decode_reply,
 )
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
-from openmsmq.wire.queue_error import QueueError
 
 from .operations import Operation, Wait, failure
 

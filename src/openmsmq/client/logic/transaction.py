@@ -4,8 +4,8 @@ from typing import Final, Protocol, Self
 
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.protocol.local import messages as local
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 from .link import Link
 from .operations import Operation, Wait, done

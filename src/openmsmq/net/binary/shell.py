@@ -10,8 +10,8 @@ from typing import Final, Protocol
 from openmsmq.net.tls_listener import BACKLOG, Refused, TlsListener
 from openmsmq.protocol.binary.events import Connect, Disconnect, SendPing
 from openmsmq.protocol.binary.manager import BinaryProtocol
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from openmsmq.wire.errors import ConfigError
-from openmsmq.wire.queue_enums import ConnectionStatus
 
 from .link import Link
 from .ping import PingAnswerer, PingSender

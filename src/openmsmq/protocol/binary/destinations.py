@@ -3,17 +3,13 @@
 from typing import NamedTuple
 from uuid import UUID
 
-from openmsmq.core.directory_access import by_identifier
-from openmsmq.core.directory_events import read_directory
-from openmsmq.core.public_queues import read_public
+from openmsmq.core.sites.directory_access import by_identifier
+from openmsmq.core.sites.directory_events import read_directory
+from openmsmq.core.sites.public_queues import read_public
 from openmsmq.core.state import State
 from openmsmq.directory.objects import ElementType, QueueManagerObject
-from openmsmq.wire.direct_format_name import DirectFormatName, DirectProtocol
-from openmsmq.wire.format_name import (
-    FormatName,
-    PrivateFormatName,
-    PublicFormatName,
-)
+from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
+from openmsmq.wire.names.format_name import FormatName, PrivateFormatName, PublicFormatName
 from openmsmq.wire.scalars import GUID_NULL
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from openmsmq.wire.user_message_run import UserMessageRun
+from openmsmq.wire.message.user_message_run import UserMessageRun
 
 
 class CloseReason(StrEnum):

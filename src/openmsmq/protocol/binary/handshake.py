@@ -8,15 +8,15 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from openmsmq.wire.connection_parameters import ConnectionParameters
-from openmsmq.wire.establish_connection import EstablishConnection, OperatingSystemFlags
-from openmsmq.wire.internal_header import InternalPacketType
 from openmsmq.wire.limits import (
     MAX_ACK_TIMEOUT_MS,
     MAX_RECOVERABLE_ACK_TIMEOUT_MS,
     MIN_ACK_TIMEOUT_MS,
     MIN_RECOVERABLE_ACK_TIMEOUT_MS,
 )
+from openmsmq.wire.packets.connection_parameters import ConnectionParameters
+from openmsmq.wire.packets.establish_connection import EstablishConnection, OperatingSystemFlags
+from openmsmq.wire.packets.internal_header import InternalPacketType
 from openmsmq.wire.scalars import GUID_NULL
 
 from .events import CloseReason

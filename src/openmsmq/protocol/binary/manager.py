@@ -30,9 +30,9 @@ from openmsmq.core.events import (
     Stopped,
 )
 from openmsmq.core.events import Event as CoreEvent
-from openmsmq.core.transports import Transport
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
+from openmsmq.core.transfer.transports import Transport
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 
 from .agenda import Agenda
 from .backlog import Backlog
@@ -58,7 +58,7 @@ from .transfer import Transfer
 from .ways import Ways
 
 if TYPE_CHECKING:
-    from openmsmq.core.queue import Queue
+    from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
     from openmsmq.protocol.carrier import Gate
 

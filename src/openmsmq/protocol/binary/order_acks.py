@@ -2,10 +2,10 @@
 
 from collections import OrderedDict
 
-from openmsmq.core.transfer_info import IncomingTransactionalTransferInfo
+from openmsmq.core.transfer.transfer_info import IncomingTransactionalTransferInfo
 from openmsmq.protocol.carrier import Gate
-from openmsmq.wire.order_ack import OrderAck
-from openmsmq.wire.queue_address import QueueAddress
+from openmsmq.wire.names.queue_address import QueueAddress
+from openmsmq.wire.packets.order_ack import OrderAck
 from openmsmq.wire.scalars import TxSequenceID
 
 from .settings import BinarySettings

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.ping import PING_SIZE, Ping, PingFlags
+from openmsmq.wire.packets.ping import PING_SIZE, Ping, PingFlags
 
 _COOKIE_MASK = 0xFFFFFFFF
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from openmsmq.core.transports import Origin, Transport
+from openmsmq.core.transfer.transports import Origin, Transport
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.order_ack import OrderAck, build_order_ack, recognize_ack
+from openmsmq.wire.packets.order_ack import OrderAck, build_order_ack, recognize_ack
 
 if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
-    from openmsmq.wire.queue_address import QueueAddress
-    from openmsmq.wire.user_message import UserMessage
-    from openmsmq.wire.user_message_run import UserMessageRun
+    from openmsmq.wire.message.user_message import UserMessage
+    from openmsmq.wire.message.user_message_run import UserMessageRun
+    from openmsmq.wire.names.queue_address import QueueAddress
 
     from .connection import Connection
     from .sending import Sender

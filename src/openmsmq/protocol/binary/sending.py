@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.message import RECOVERABLE, TRANSACTIONAL, Message, PositionState
-from openmsmq.core.packets import packet_of
-from openmsmq.core.transports import Transport
-from openmsmq.wire.message_class import MessageClass
-from openmsmq.wire.order_ack import FinalAck, OrderAck
+from openmsmq.core.model.message import RECOVERABLE, TRANSACTIONAL, Message, PositionState
+from openmsmq.core.rows.packets import packet_of
+from openmsmq.core.transfer.transports import Transport
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.message.sequence_info import SequenceInfo
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_patch import patch_transaction
+from openmsmq.wire.packets.order_ack import FinalAck, OrderAck
 from openmsmq.wire.scalars import TxSequenceID
-from openmsmq.wire.sequence_info import SequenceInfo
-from openmsmq.wire.user_message import UserMessage
-from openmsmq.wire.user_message_patch import patch_transaction
 
 from .transfer import OutgoingMessagePosition, Transfer
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from openmsmq.core.queue import Queue
+    from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
 
     from .connection import Connection

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Final
 from uuid import UUID
 
-from openmsmq.wire.base_header import BASE_HEADER_SIZE, BaseHeaderFlags
 from openmsmq.wire.errors import MalformedPacket, ProtocolViolation
-from openmsmq.wire.framer import Framer
-from openmsmq.wire.internal_header import InternalHeader, InternalPacketType
+from openmsmq.wire.message.user_message_run import RunBuilder
+from openmsmq.wire.packets.base_header import BASE_HEADER_SIZE, BaseHeaderFlags
+from openmsmq.wire.packets.framer import Framer
+from openmsmq.wire.packets.internal_header import InternalHeader, InternalPacketType
+from openmsmq.wire.packets.session_ack import SessionAck
+from openmsmq.wire.packets.session_header import SessionHeader
 from openmsmq.wire.scalars import GUID_NULL
-from openmsmq.wire.session_ack import SessionAck
-from openmsmq.wire.session_header import SessionHeader
-from openmsmq.wire.user_message_run import RunBuilder
 
 from .events import (
     Closed,

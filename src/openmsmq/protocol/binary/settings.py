@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
-from openmsmq.core.message_history import DEFAULT_HISTORY_SECONDS, DEFAULT_HISTORY_SIZE
-from openmsmq.wire.base_header import MAX_PACKET_SIZE
+from openmsmq.core.transfer.message_history import DEFAULT_HISTORY_SECONDS, DEFAULT_HISTORY_SIZE
 from openmsmq.wire.limits import WINDOW_SIZE
+from openmsmq.wire.packets.base_header import MAX_PACKET_SIZE
 
 # [MS-MQQB] 1.9, 2.1.2.
 BINARY_PORT: Final = 1801

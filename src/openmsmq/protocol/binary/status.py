@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
+from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 
 from .events import CloseReason
 from .links import LinkState

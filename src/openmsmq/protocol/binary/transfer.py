@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from openmsmq.core.message import History, Message, Traits
-from openmsmq.wire.format_name import parse_format_name
-from openmsmq.wire.sequence_info import SequenceInfo
+from openmsmq.core.model.message import History, Message, Traits
+from openmsmq.wire.message.sequence_info import SequenceInfo
+from openmsmq.wire.names.format_name import parse_format_name
 
 from .settings import BinarySettings
 
 if TYPE_CHECKING:
-    from openmsmq.core.outgoing_queue import OutgoingQueue
-    from openmsmq.core.queue import Queue
+    from openmsmq.core.model.outgoing_queue import OutgoingQueue
+    from openmsmq.core.model.queue import Queue
 
     from .connection import Connection
     from .links import Link

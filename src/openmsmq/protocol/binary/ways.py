@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from openmsmq.core.outgoing_queue import ConnectionHistoryEntry
-from openmsmq.wire.format_name import PrivateFormatName
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_enums import ConnectionStatus, QueueState
+from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
+from openmsmq.wire.names.format_name import PrivateFormatName
 
 from .destinations import Destination, find_destination
 from .events import Connect, Event, SendPing

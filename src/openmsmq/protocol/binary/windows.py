@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from openmsmq.wire.errors import ProtocolViolation
-from openmsmq.wire.session_header import SessionHeader
+from openmsmq.wire.packets.session_header import SessionHeader
 
 COUNTER_MASK: Final = 0xFFFF
 _HALF: Final = 0x8000

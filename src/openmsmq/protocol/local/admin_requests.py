@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from openmsmq.core.access import check_machine_right
-from openmsmq.core.queue import Queue
-from openmsmq.wire.access_rights import MachineRight
+from openmsmq.core.model.queue import Queue
+from openmsmq.core.queues.access import check_machine_right
+from openmsmq.wire.codes.access_rights import MachineRight
+from openmsmq.wire.codes.hresult import Hresult, hresult_name
+from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.errors import StoreError
-from openmsmq.wire.hresult import Hresult, hresult_name
-from openmsmq.wire.queue_error import AccessDenied, QueueError
 
 from . import messages as local
 from .queue_requests import oldest_age

@@ -4,11 +4,11 @@ from typing import Final
 
 import msgspec
 
-from openmsmq.core.access import RightMissing
+from openmsmq.core.queues.access import RightMissing
 from openmsmq.security.principals import describe_principal
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.errors import ProtocolViolation, StoreError
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import AccessDenied, QueueError
 
 from . import admin_requests, message_requests, queue_requests, range_requests
 from . import messages as local

@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from openmsmq.core.lookup import MessageSeekAction
-from openmsmq.core.open_queue import OpenQueueDescriptor, QueueAccessType
-from openmsmq.core.reading import Read
-from openmsmq.core.waiting import WaitingRead
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_enums import ShareMode
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.core.messages.lookup import MessageSeekAction
+from openmsmq.core.messages.reading import Read
+from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
+from openmsmq.core.model.waiting import WaitingRead
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_enums import ShareMode
+from openmsmq.wire.codes.queue_error import QueueError
 
 from . import messages as local
 from .session import (

@@ -4,18 +4,18 @@ from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
-from openmsmq.core.access import check_queue_right
-from openmsmq.core.open_queue import QueueAccessType
-from openmsmq.core.permissions import PermissionChange, change_queue_permissions
-from openmsmq.core.queue import Queue, QueueRole
+from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.model.queue import Queue, QueueRole
+from openmsmq.core.queues.access import check_queue_right
+from openmsmq.core.queues.permissions import PermissionChange, change_queue_permissions
 from openmsmq.security.access_check import parse_descriptor
 from openmsmq.security.permissions import describe
 from openmsmq.security.principals import parse_principal
 from openmsmq.security.rights import describe_queue_rights, queue_rights
-from openmsmq.wire.access_rights import QueueRight
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_enums import QueuePrivacyLevel
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.access_rights import QueueRight
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
+from openmsmq.wire.codes.queue_error import QueueError
 
 from . import messages as local
 from .session import Handlers, LocalSession, Steps

@@ -3,9 +3,9 @@
 from itertools import accumulate
 from typing import Final
 
-from openmsmq.core.reading import Read
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.core.messages.reading import Read
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
 from . import messages as local
 from .session import Handlers, LocalSession, Steps, counters

@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
-from openmsmq.core.cursor import Cursor
 from openmsmq.core.events import ReadEnded, ReadSatisfied
-from openmsmq.core.message import Message
-from openmsmq.core.open_queue import OpenQueueDescriptor
+from openmsmq.core.model.cursor import Cursor
+from openmsmq.core.model.message import Message
+from openmsmq.core.model.open_queue import OpenQueueDescriptor
+from openmsmq.core.model.waiting import WaitingRead
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.transactions import Transaction
-from openmsmq.core.waiting import WaitingRead
+from openmsmq.core.transactions.transactions import Transaction
 from openmsmq.security.caller import Caller
 from openmsmq.security.principals import Accounts
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import StoreError
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
 
 from . import messages as local
 

@@ -10,25 +10,25 @@ from typing import Final
 
 from openmsmq.client.blocking.queue_manager import QueueManager
 from openmsmq.spark.connection import open_connection
-from openmsmq.spark.options import ConnectionOptions, ReadOptions
-from openmsmq.spark.queue_selection import not_found, select_queues
-from openmsmq.spark.read_options import NONE
+from openmsmq.spark.options.reading import NONE
+from openmsmq.spark.options.records import ConnectionOptions, ReadOptions
+from openmsmq.spark.pipelines.archive.store import DESCRIPTION, Archive, check_place
+from openmsmq.spark.pipelines.archive.tables import PARQUET, archive_table
+from openmsmq.spark.pipelines.replay.key import full_endpoint
+from openmsmq.spark.pipelines.replay.replaying import ask_manager
+from openmsmq.spark.pipelines.replay.state import ReplayState
+from openmsmq.spark.pipelines.reporting.summary import Inputs
+from openmsmq.spark.pipelines.support.durable import only_writer
+from openmsmq.spark.pipelines.support.errors import PipelineError
+from openmsmq.spark.pipelines.support.packet_files import FileKind
+from openmsmq.spark.pipelines.support.parquet_packets import check_column
+from openmsmq.spark.readers.queue_selection import not_found, select_queues
 from openmsmq.spark.session import place
-from openmsmq.wire.hresult import Hresult
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
-from .archive_store import DESCRIPTION, Archive, check_place
 from .decode import find_files
-from .durable import only_writer
-from .errors import PipelineError
-from .packet_files import FileKind
-from .parquet_packets import check_column
-from .replay import ask_manager
-from .replay_key import full_endpoint
-from .replay_state import ReplayState
 from .sources import QueueSource, find_source, find_stream
-from .summary import Inputs
-from .tables import PARQUET, archive_table
 
 _NUMBER: Final = r"(?:\d+|\*)"
 _MASTER: Final = re.compile(

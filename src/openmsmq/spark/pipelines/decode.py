@@ -10,26 +10,41 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from openmsmq.cli.quantities import count_text
-from openmsmq.spark.block_decoder import BlockDecoder
 from openmsmq.spark.columns import INCLUDES, TIMESTAMP, Packets, message_schema
-from openmsmq.wire.capture import BINARY_PORT
-
-from .errors import PipelineError
-from .failures import explained
-from .output import write_outputs
-from .packet_files import FileKind, FileRange, PacketKind, Piece, cut_points, file_kind, pieces
-from .parallelism import parallelism
-from .parquet_packets import (
+from openmsmq.spark.decoding.block_decoder import BlockDecoder
+from openmsmq.spark.pipelines.reporting.output import write_outputs
+from openmsmq.spark.pipelines.reporting.progress import progress
+from openmsmq.spark.pipelines.reporting.summary import (
+    Bars,
+    Column,
+    Inputs,
+    Kind,
+    Summary,
+    Table,
+    Tone,
+)
+from openmsmq.spark.pipelines.support.errors import PipelineError
+from openmsmq.spark.pipelines.support.failures import explained
+from openmsmq.spark.pipelines.support.packet_files import (
+    FileKind,
+    FileRange,
+    PacketKind,
+    Piece,
+    cut_points,
+    file_kind,
+    pieces,
+)
+from openmsmq.spark.pipelines.support.parallelism import parallelism
+from openmsmq.spark.pipelines.support.parquet_packets import (
     BLOCK_BYTES,
     BLOCK_ROWS,
     check_column,
     column_pieces,
     row_group_ranges,
 )
-from .progress import progress
-from .spark_paths import literal_path
-from .summary import Bars, Column, Inputs, Kind, Summary, Table, Tone
+from openmsmq.spark.pipelines.support.spark_paths import literal_path
+from openmsmq.terminal.quantities import count_text
+from openmsmq.wire.capture import BINARY_PORT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

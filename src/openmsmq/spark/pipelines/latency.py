@@ -6,12 +6,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from openmsmq.cli.quantities import count_text
-
-from .moments import collect_utc
-from .output import write_outputs
-from .progress import Step, silent
-from .summary import Column, Inputs, Kind, Lines, Summary, Table, latency_text, span_text
+from openmsmq.spark.pipelines.reporting.output import write_outputs
+from openmsmq.spark.pipelines.reporting.progress import Step, silent
+from openmsmq.spark.pipelines.reporting.summary import (
+    Column,
+    Inputs,
+    Kind,
+    Lines,
+    Summary,
+    Table,
+    latency_text,
+    span_text,
+)
+from openmsmq.spark.pipelines.support.moments import collect_utc
+from openmsmq.terminal.quantities import count_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .archive_store import DESCRIPTION, Archive, read_archive
+from openmsmq.spark.pipelines.archive.store import DESCRIPTION, Archive, read_archive
+from openmsmq.spark.pipelines.support.errors import PipelineError
+from openmsmq.spark.pipelines.support.packet_files import PacketKind
+from openmsmq.spark.pipelines.support.spark_paths import literal_path
+
 from .decode import KIND, MESSAGES
-from .errors import PipelineError
-from .packet_files import PacketKind
-from .spark_paths import literal_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,13 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from openmsmq.cli.quantities import count_text
-from openmsmq.wire.message_class import NEGATIVE_BIT
-
-from .output import write_outputs
-from .progress import Step, silent
-from .remedies import remedy
-from .summary import (
+from openmsmq.spark.pipelines.reporting.output import write_outputs
+from openmsmq.spark.pipelines.reporting.progress import Step, silent
+from openmsmq.spark.pipelines.reporting.remedies import remedy
+from openmsmq.spark.pipelines.reporting.summary import (
     NAMED_MESSAGES,
     SHOWN_MESSAGES,
     Bars,
@@ -24,6 +21,8 @@ from .summary import (
     Tone,
     Value,
 )
+from openmsmq.terminal.quantities import count_text
+from openmsmq.wire.codes.message_class import NEGATIVE_BIT
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn

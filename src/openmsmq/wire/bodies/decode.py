@@ -3,9 +3,15 @@
 import re
 from typing import Final
 
-from openmsmq.wire.body_type import ELEMENT_MASK, VT_ARRAY, VT_VECTOR, BodyType, body_type_name
 from openmsmq.wire.checks import decode_utf16
 from openmsmq.wire.errors import ConfigError, MalformedPacket
+from openmsmq.wire.message.body_type import (
+    ELEMENT_MASK,
+    VT_ARRAY,
+    VT_VECTOR,
+    BodyType,
+    body_type_name,
+)
 
 from .com_object import read_com_object
 from .decoded_body import BodyKind, DecodedBody

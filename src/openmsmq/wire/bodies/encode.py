@@ -4,7 +4,7 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from openmsmq.wire.body_type import BodyType
+from openmsmq.wire.message.body_type import BodyType
 
 from .scalar_values import encode_bool, encode_currency, encode_date, encode_scalar
 

@@ -7,8 +7,8 @@ from struct import Struct
 from typing import Any, Final
 from uuid import UUID
 
-from openmsmq.wire.body_type import BodyType, body_type_name
 from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.message.body_type import BodyType, body_type_name
 
 from .decoded_body import ScalarValue
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from openmsmq.wire.body_type import BodyType
+from openmsmq.wire.message.body_type import BodyType
 
 from .decode import decode_body_leniently
 from .decoded_body import BodyKind, BodyValue, ScalarValue

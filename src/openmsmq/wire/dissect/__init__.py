@@ -1,8 +1,8 @@
 """Dissection: packets as trees of named fields, also those that are malformed."""
 
-from openmsmq.wire.base_header import BASE_HEADER_SIZE, BaseHeader, BaseHeaderFlags
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.ping import PING, PING_SIGNATURE, PING_SIZE
+from openmsmq.wire.packets.base_header import BASE_HEADER_SIZE, BaseHeader, BaseHeaderFlags
+from openmsmq.wire.packets.ping import PING, PING_SIGNATURE, PING_SIZE
 
 from .internal import read_internal_packet, read_ping, read_session_header
 from .message import read_user_message

@@ -10,9 +10,10 @@ from openmsmq.wire.bodies import (
     decode_body_leniently,
     nrbf_text,
 )
-from openmsmq.wire.body_type import BodyType
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.order_ack import (
+from openmsmq.wire.message.body_type import BodyType
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.packets.order_ack import (
     FINAL_ACK_BODY,
     ORDER_ACK_BODY,
     FinalAck,
@@ -20,7 +21,6 @@ from openmsmq.wire.order_ack import (
     recognize_ack,
 )
 from openmsmq.wire.scalars import TxSequenceID
-from openmsmq.wire.user_message import UserMessage
 
 from .layout import Field, Layout
 from .node import Node, Value

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Final
 
-from openmsmq.wire.connection_parameters import ConnectionParameters
-from openmsmq.wire.establish_connection import PADDING, EstablishConnection
-from openmsmq.wire.internal_header import InternalHeader, InternalPacketType
-from openmsmq.wire.ping import Ping
-from openmsmq.wire.session_ack import SessionAck
+from openmsmq.wire.packets.connection_parameters import ConnectionParameters
+from openmsmq.wire.packets.establish_connection import PADDING, EstablishConnection
+from openmsmq.wire.packets.internal_header import InternalHeader, InternalPacketType
+from openmsmq.wire.packets.ping import Ping
+from openmsmq.wire.packets.session_ack import SessionAck
 
 from .node import Node
 from .session_tables import ESTABLISH, INTERNAL, PARAMETERS, PING_FIELDS, SESSION

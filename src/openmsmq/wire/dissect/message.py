@@ -1,22 +1,18 @@
 """UserMessage as a tree: the codecs say where each header is and what it holds."""
 
-from openmsmq.wire.base_header import BASE_HEADER_SIZE, BaseHeader
 from openmsmq.wire.checks import padded_end, require
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.message_properties_header import (
+from openmsmq.wire.message.message_properties_header import (
     MESSAGE_PROPERTIES,
     MessagePropertiesHeader,
     properties_layout,
 )
-from openmsmq.wire.queue_address import QueueAddress, address_end
+from openmsmq.wire.message.transaction_header import TransactionHeader
+from openmsmq.wire.message.user_header import USER_HEADER, UserHeaderFlags, check_address_types
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.names.queue_address import QueueAddress, address_end
+from openmsmq.wire.packets.base_header import BASE_HEADER_SIZE, BaseHeader
 from openmsmq.wire.scalars import GUID_SIZE
-from openmsmq.wire.transaction_header import TransactionHeader
-from openmsmq.wire.user_header import (
-    USER_HEADER,
-    UserHeaderFlags,
-    check_address_types,
-)
-from openmsmq.wire.user_message import UserMessage
 from openmsmq.wire.wide_text import lenient_text
 
 from .body import read_body, recognize

@@ -4,9 +4,9 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from openmsmq.wire.queue_address import QueueAddress
-from openmsmq.wire.queue_address_names import format_name_of
-from openmsmq.wire.queue_error import QueueError
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.names.queue_address import QueueAddress
+from openmsmq.wire.names.queue_address_names import format_name_of
 
 _MAX_CACHED_NAME: Final = 512
 # What lenient decoding leaves of half a pair, and what Unicode keeps for no text at all: bytes

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from struct import Struct
 from typing import Final
 
-from openmsmq.wire.base_header import BASE_HEADER_SIZE, BaseHeaderFlags
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.internal_header import InternalHeader
-from openmsmq.wire.order_ack import recognize_ack
-from openmsmq.wire.session_ack import SessionAck
-from openmsmq.wire.session_header import SESSION_HEADER_SIZE
-from openmsmq.wire.user_message import UserMessage
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.packets.base_header import BASE_HEADER_SIZE, BaseHeaderFlags
+from openmsmq.wire.packets.internal_header import InternalHeader
+from openmsmq.wire.packets.order_ack import recognize_ack
+from openmsmq.wire.packets.session_ack import SessionAck
+from openmsmq.wire.packets.session_header import SESSION_HEADER_SIZE
 
 from .internal import session_ack_text
 from .names import show_name

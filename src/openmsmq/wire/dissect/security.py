@@ -3,18 +3,18 @@
 from collections.abc import Callable
 from typing import Final
 
-from openmsmq.wire.algorithms import EncryptionAlgorithm, ProviderType
+from openmsmq.wire.codes.algorithms import EncryptionAlgorithm, ProviderType
+from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.key_blobs import SimpleBlob
-from openmsmq.wire.message_enums import SenderIdType
 from openmsmq.wire.scalars import GUID_SIZE
-from openmsmq.wire.security_header import (
+from openmsmq.wire.security.key_blobs import SimpleBlob
+from openmsmq.wire.security.security_header import (
     SECURITY_HEADER,
     SENDER_ID_TYPE_MASK,
     ProviderInfo,
     security_layout,
 )
-from openmsmq.wire.sid import SID, WELL_KNOWN_SIDS
+from openmsmq.wire.security.sid import SID, WELL_KNOWN_SIDS
 
 from .node import Node, Value
 from .user_tables import SECURITY

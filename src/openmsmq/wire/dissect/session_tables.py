@@ -2,21 +2,21 @@
 
 from typing import Final
 
-from openmsmq.wire.base_header import BASE_HEADER, PRIORITY_MASK, BaseHeaderFlags
-from openmsmq.wire.connection_parameters import CONNECTION_PARAMETERS_HEADER
-from openmsmq.wire.establish_connection import (
+from openmsmq.wire.packets.base_header import BASE_HEADER, PRIORITY_MASK, BaseHeaderFlags
+from openmsmq.wire.packets.connection_parameters import CONNECTION_PARAMETERS_HEADER
+from openmsmq.wire.packets.establish_connection import (
     ESTABLISH_CONNECTION_HEADER,
     RESERVED_MASK,
     OperatingSystemFlags,
 )
-from openmsmq.wire.internal_header import (
+from openmsmq.wire.packets.internal_header import (
     CONNECTION_REFUSED,
     INTERNAL_HEADER,
     PACKET_TYPE_MASK,
     InternalPacketType,
 )
-from openmsmq.wire.ping import PING, PingFlags
-from openmsmq.wire.session_header import SESSION_HEADER
+from openmsmq.wire.packets.ping import PING, PingFlags
+from openmsmq.wire.packets.session_header import SESSION_HEADER
 
 from .layout import Bits, Field, Layout
 from .values import constant, duration, enum_name, milliseconds, show_guid

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
-from openmsmq.wire.base_header import BASE_HEADER_SIZE, SIGNATURE, BaseHeader
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.framer import Framer
+from openmsmq.wire.packets.base_header import BASE_HEADER_SIZE, SIGNATURE, BaseHeader
+from openmsmq.wire.packets.framer import Framer
 
 _MARK: Final = SIGNATURE.to_bytes(4, "little")
 _MARK_OFFSET: Final = 4

@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
-from openmsmq.wire.body_type import body_type_name
+from openmsmq.wire.codes.message_class import class_name, is_acknowledgment, is_negative
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.message_class import class_name, is_acknowledgment, is_negative
-from openmsmq.wire.order_ack import FinalAck, OrderAck, recognize_ack
+from openmsmq.wire.message.body_type import body_type_name
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.packets.order_ack import FinalAck, OrderAck, recognize_ack
 from openmsmq.wire.scalars import MessageIdentifier
-from openmsmq.wire.user_message import UserMessage
 
 from .names import show_name
 

@@ -2,19 +2,10 @@
 
 from typing import Final
 
-from openmsmq.wire.base_header import BaseHeaderFlags
 from openmsmq.wire.checks import padded_end
-from openmsmq.wire.dead_letter_header import DeadLetterHeader
-from openmsmq.wire.debug_header import DebugHeader
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.extended_address_header import ExtendedAddressHeader
-from openmsmq.wire.extension_header import (
-    EXTENSION_HEADER,
-    EXTENSION_HEADER_SIZE,
-    ExtensionHeader,
-    ExtensionHeaderFlags,
-)
-from openmsmq.wire.multi_queue_format_header import (
+from openmsmq.wire.message.debug_header import DebugHeader
+from openmsmq.wire.message.multi_queue_format_header import (
     ADMINISTRATION_HEADER_ID,
     DESTINATION_HEADER_ID,
     MQF_ADDRESS_HEADER,
@@ -24,16 +15,25 @@ from openmsmq.wire.multi_queue_format_header import (
     parse_element,
     parse_signature,
 )
-from openmsmq.wire.session_header import SESSION_HEADER_SIZE
-from openmsmq.wire.soap_header import (
+from openmsmq.wire.message.soap_header import (
     BODY_SECTION_ID,
     HEADER_SECTION_ID,
     find_body_section,
     parse_section,
 )
-from openmsmq.wire.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
-from openmsmq.wire.subqueue_header import SubqueueHeader
-from openmsmq.wire.user_header import UserHeaderFlags
+from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from openmsmq.wire.message.user_header import UserHeaderFlags
+from openmsmq.wire.packets.base_header import BaseHeaderFlags
+from openmsmq.wire.packets.session_header import SESSION_HEADER_SIZE
+from openmsmq.wire.remote_read.dead_letter_header import DeadLetterHeader
+from openmsmq.wire.remote_read.extended_address_header import ExtendedAddressHeader
+from openmsmq.wire.remote_read.extension_header import (
+    EXTENSION_HEADER,
+    EXTENSION_HEADER_SIZE,
+    ExtensionHeader,
+    ExtensionHeaderFlags,
+)
+from openmsmq.wire.remote_read.subqueue_header import SubqueueHeader
 
 from .body import show_content
 from .internal import read_session_header

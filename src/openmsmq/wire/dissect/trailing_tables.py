@@ -3,14 +3,17 @@
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
-from openmsmq.wire.dead_letter_header import DEAD_LETTER_HEADER
-from openmsmq.wire.debug_header import DEBUG_HEADER, QUEUE_TYPE_MASK
-from openmsmq.wire.extended_address_header import EXTENDED_ADDRESS_HEADER, HostAddressType
-from openmsmq.wire.extension_header import EXTENSION_HEADER, ExtensionHeaderFlags
-from openmsmq.wire.multi_queue_format_header import MQF_ADDRESS_HEADER, MQF_SIGNATURE_HEADER
-from openmsmq.wire.soap_header import SECTION
-from openmsmq.wire.srmp_headers import COMPOUND_MESSAGE_HEADER, SRMP_ENVELOPE_HEADER
-from openmsmq.wire.subqueue_header import (
+from openmsmq.wire.message.debug_header import DEBUG_HEADER, QUEUE_TYPE_MASK
+from openmsmq.wire.message.multi_queue_format_header import MQF_ADDRESS_HEADER, MQF_SIGNATURE_HEADER
+from openmsmq.wire.message.soap_header import SECTION
+from openmsmq.wire.message.srmp_headers import COMPOUND_MESSAGE_HEADER, SRMP_ENVELOPE_HEADER
+from openmsmq.wire.remote_read.dead_letter_header import DEAD_LETTER_HEADER
+from openmsmq.wire.remote_read.extended_address_header import (
+    EXTENDED_ADDRESS_HEADER,
+    HostAddressType,
+)
+from openmsmq.wire.remote_read.extension_header import EXTENSION_HEADER, ExtensionHeaderFlags
+from openmsmq.wire.remote_read.subqueue_header import (
     ACKNOWLEDGEMENT_CLASS_MASK,
     ACKNOWLEDGEMENT_CLASS_SHIFT,
     SUBQUEUE_HEADER,

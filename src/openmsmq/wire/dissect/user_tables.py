@@ -2,24 +2,17 @@
 
 from typing import Final
 
-from openmsmq.wire.algorithms import EncryptionAlgorithm, HashAlgorithm
-from openmsmq.wire.body_type import body_type_name
-from openmsmq.wire.message_class import MEANINGS, class_name, http_status
-from openmsmq.wire.message_enums import Authenticated, PrivacyLevel
-from openmsmq.wire.message_properties_header import MESSAGE_PROPERTIES, AcknowledgmentFlags
-from openmsmq.wire.queue_address import QueueAddressType
-from openmsmq.wire.security_header import (
-    AUTHENTICATION_MASK,
-    SECURITY_HEADER,
-    SENDER_ID_TYPE_MASK,
-    SecurityHeaderFlags,
-)
-from openmsmq.wire.transaction_header import (
+from openmsmq.wire.codes.algorithms import EncryptionAlgorithm, HashAlgorithm
+from openmsmq.wire.codes.message_class import MEANINGS, class_name, http_status
+from openmsmq.wire.codes.message_enums import Authenticated, PrivacyLevel
+from openmsmq.wire.message.body_type import body_type_name
+from openmsmq.wire.message.message_properties_header import MESSAGE_PROPERTIES, AcknowledgmentFlags
+from openmsmq.wire.message.transaction_header import (
     TRANSACTION_HEADER,
     TRANSACTION_ID_MASK,
     TransactionHeaderFlags,
 )
-from openmsmq.wire.user_header import (
+from openmsmq.wire.message.user_header import (
     ADMIN_SHIFT,
     DELIVERY_MODE_MASK,
     DESTINATION_SHIFT,
@@ -27,6 +20,13 @@ from openmsmq.wire.user_header import (
     ROUTING_COUNT_MASK,
     USER_HEADER,
     UserHeaderFlags,
+)
+from openmsmq.wire.names.queue_address import QueueAddressType
+from openmsmq.wire.security.security_header import (
+    AUTHENTICATION_MASK,
+    SECURITY_HEADER,
+    SENDER_ID_TYPE_MASK,
+    SecurityHeaderFlags,
 )
 
 from .layout import Bits, Field, Layout

@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import Final
 from uuid import UUID
 
-from openmsmq.wire.base_header import INFINITE
+from openmsmq.wire.packets.base_header import INFINITE
 from openmsmq.wire.scalars import MessageIdentifier
 
 _UNITS: Final = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))

@@ -1,0 +1,5 @@
+"""`openmsmq demo`: shows what works, from nothing."""
+
+from .command import register
+
+__all__ = ["register"]

@@ -1,0 +1,145 @@
+"""`openmsmq demo`: shows what works, from nothing."""
+
+import logging
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from openmsmq import __version__
+from openmsmq.cli.decode.packet_text import fault_text
+from openmsmq.terminal.printable import printable
+from openmsmq.wire.dissect import dissect, dissect_ping, is_ping
+
+from .packets import RoundTrip, example_frames, round_trips
+
+if TYPE_CHECKING:
+    from .transfer import Pair
+
+_DAMAGED: Final = "message over HTTP"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("demo")(demo)
+
+
+def demo(
+    *,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave running what the demonstration starts.")
+    ] = False,
+    spark: Annotated[
+        bool, typer.Option(help="Archive and audit with Spark, which takes longest.")
+    ] = True,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for archive and report; else a temporary one."),
+    ] = None,
+) -> None:
+    """Show what works, from nothing.
+
+    Dissects the example session of the specification, makes a packet of every kind and reads it
+    back, shows what becomes of a damaged one, lets two queue managers send each other messages, and
+    archives and audits them with Spark.
+    """
+    # There is no console yet that could be left running.
+    del keep
+    # Messages are refused on purpose below; the log of it is not for people who only watch.
+    logging.getLogger("openmsmq").addHandler(logging.NullHandler())
+    typer.echo(f"openmsmq {__version__}")
+    trips = list(round_trips())
+    failures = _show_example() + _show_round_trips(trips) + _show_damage(trips)
+    failures += _show_transfers(_report_folder(output) if spark else None)
+    if failures:
+        typer.echo(f"openmsmq: {failures} steps of the demonstration failed", err=True)
+        raise typer.Exit(1)
+    typer.echo("\nEverything above went as it should.")
+
+
+def _show_example() -> int:
+    """Dissect the example session; return how many packets of it have faults."""
+    typer.echo("\n1. The example session of [MS-MQQB] 4.1, dissected")
+    failures = 0
+    for section, direction, data in example_frames():
+        root = dissect_ping(data) if is_ping(data) else dissect(data)
+        fault = root.first_fault()
+        failures += fault is not None
+        says = printable(root.meaning) if fault is None else f"FAULT {fault_text(fault)}"
+        typer.echo(f"   {section}  {direction}  {root.name:<20}  {len(data):>4} bytes  {says}")
+    return failures
+
+
+def _show_round_trips(trips: list[RoundTrip]) -> int:
+    """Print each packet that was read back; return how many came back different."""
+    typer.echo("\n2. A packet of every kind, written, read and written again")
+    failures = 0
+    for trip in trips:
+        root = dissect_ping(trip.data) if is_ping(trip.data) else dissect(trip.data)
+        good = trip.equal and root.first_fault() is None
+        failures += not good
+        fields = sum(1 for _ in root.walk()) - 1
+        result = "same bytes" if good else "DIFFERENT"
+        typer.echo(f"   {trip.kind:<26}  {root.size:>4} bytes  {fields:>3} fields  {result}")
+    return failures
+
+
+def _show_damage(trips: list[RoundTrip]) -> int:
+    """Break a length that must be checked; return whether the damage went unnoticed."""
+    typer.echo("\n3. A message over HTTP with a length that reaches beyond the packet")
+    data = bytearray(next(trip.data for trip in trips if trip.kind == _DAMAGED))
+    length = dissect(bytes(data)).find("SRMPEnvelopeHeader", "DataLength")
+    if length is not None:
+        data[length.offset : length.offset + length.size] = b"\xff" * length.size
+    fault = dissect(bytes(data)).first_fault()
+    typer.echo(f"   refused: {fault_text(fault)}" if fault else "   NOT NOTICED")
+    return int(fault is None)
+
+
+def _report_folder(output: Path | None) -> Path:
+    return output or Path(tempfile.mkdtemp(prefix="openmsmq-demo-report-"))
+
+
+def _show_transfers(folder: Path | None) -> int:
+    """Let two queue managers talk; return how many kinds of messages did not all arrive."""
+    # Loads the queue manager, which only this part needs.
+    from .transfer import transfers, two_queue_managers
+
+    typer.echo("\n4. Two queue managers, messages from one to the other over TCP (MS-MQQB)")
+    failures = 0
+    with two_queue_managers() as pair:
+        typer.echo(f"   alpha at {pair.sender_address}, beta at {pair.receiver_address}")
+        for each in transfers(pair):
+            failures += not each.good
+            order = "in order" if each.in_order else "OUT OF ORDER"
+            typer.echo(
+                f"   {each.kind:<14}  {each.sent:>4} sent  {each.arrived:>4} arrived {order}  "
+                f"{each.acknowledged:>4} acknowledged  {each.seconds:5.2f} s"
+            )
+        if folder is not None:
+            failures += _show_audit(pair, folder)
+    return failures
+
+
+def _show_audit(pair: "Pair", folder: Path) -> int:
+    """Archive and audit with Spark; return whether a message is not where it should be."""
+    from openmsmq.spark.errors import SparkUnavailable
+
+    from .audit import audit_messages, send_messages
+
+    typer.echo("\n5. Spark: what was sent is archived, and the fate of each message is found")
+    send_messages(pair)
+    try:
+        found = audit_messages(pair, folder)
+    except SparkUnavailable as exc:
+        typer.echo(f"   left out: {exc}")
+        return 0
+    proof = "the manifest proves that none is missing" if found.complete else "INCOMPLETE"
+    typer.echo(f"   {found.archived:>4} messages archived from the journal of alpha; {proof}")
+    for state, count in found.counts.items():
+        typer.echo(f"   {count:>4} {state}")
+    sum_ok = sum(found.counts.values()) == found.sends
+    typer.echo(f"   {found.sends:>4} in all" + ("" if sum_ok else "  DOES NOT ADD UP"))
+    typer.echo(f"   report: {found.report}")
+    return int(not (found.good and sum_ok))

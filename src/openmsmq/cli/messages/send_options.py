@@ -1,0 +1,107 @@
+"""The values of the options of `openmsmq send`, checked before anything is sent."""
+
+from typing import Final
+from uuid import UUID
+
+import typer
+
+from openmsmq.wire.message.body_type import BodyType
+from openmsmq.wire.scalars import MessageIdentifier
+
+# Later than any time that a packet can carry.
+INFINITE: Final = -1
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+# The two largest values of the field have a meaning of their own.
+_MAX_SECONDS: Final = 0xFFFFFFFD
+_U32_MAX: Final = 0xFFFFFFFF
+
+
+def parse_duration(text: str) -> int:
+    """Seconds, with a unit also minutes, hours or days; INFINITE for `infinite`.
+
+    Raises:
+        BadParameter: the text is no such time.
+    """
+    if text.lower() == "infinite":
+        return INFINITE
+    digits = text[:-1] if text[-1:] in _UNITS else text
+    if not (digits.isascii() and digits.isdigit()):
+        raise typer.BadParameter(
+            f"{text!r} is not a number of seconds, nor like 90s, 5m, 12h, 4d, nor 'infinite'"
+        )
+    seconds = int(digits) * _UNITS.get(text[-1:], 1)
+    if seconds > _MAX_SECONDS:
+        raise typer.BadParameter(f"{text} is longer than {_MAX_SECONDS} seconds; say 'infinite'")
+    return seconds
+
+
+def parse_acknowledge(text: str) -> int:
+    """The flags that words such as `arrival,receive` mean.
+
+    Raises:
+        BadParameter: a word is unknown.
+    """
+    # Loaded only here: not for the help.
+    from openmsmq.client.message import acknowledge_flags
+
+    try:
+        return acknowledge_flags(text)
+    except ValueError as exc:
+        raise typer.BadParameter(str(exc)) from exc
+
+
+def complete_acknowledge(incomplete: str) -> list[str]:
+    """The words that a shell may complete; the last one of several."""
+    from openmsmq.client.message import ACKNOWLEDGE_WORDS
+
+    before, comma, begun = incomplete.rpartition(",")
+    return [before + comma + word for word in ACKNOWLEDGE_WORDS if word.startswith(begun)]
+
+
+def parse_correlation_id(text: str) -> str:
+    """The id of a message.
+
+    Raises:
+        BadParameter: the text is none.
+    """
+    try:
+        return str(MessageIdentifier.from_text(text))
+    except ValueError as exc:
+        raise typer.BadParameter(str(exc)) from exc
+
+
+def parse_body_type(text: str) -> int:
+    """The code of a body type by its name, with or without VT_, or as a number.
+
+    Raises:
+        BadParameter: there is no such type.
+    """
+    name = text.upper()
+    for known in (name, f"VT_{name}"):
+        if known in BodyType.__members__:
+            return int(BodyType[known])
+    try:
+        number = int(text, 0)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= _U32_MAX:
+        names = ", ".join(BodyType.__members__)
+        raise typer.BadParameter(f"{text!r} is neither a number nor one of {names}")
+    return number
+
+
+def complete_body_type(incomplete: str) -> list[str]:
+    """The names that a shell may complete."""
+    return [name for name in BodyType.__members__ if name.startswith(incomplete)]
+
+
+def parse_guid(text: str) -> str:
+    """A GUID, with or without braces.
+
+    Raises:
+        BadParameter: the text is none.
+    """
+    try:
+        return str(UUID(text))
+    except ValueError as exc:
+        raise typer.BadParameter(f"{text!r} is not a GUID of a public queue") from exc

@@ -1,0 +1,120 @@
+"""`openmsmq pipeline replay`."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from openmsmq.cli.connection import SocketOption
+from openmsmq.cli.output import JsonOption
+
+from .command import (
+    SOURCE_HELP,
+    MasterOption,
+    OutputOption,
+    begin_checks,
+    command_line,
+    show,
+    spark_session,
+)
+
+
+class Correlation(StrEnum):
+    """What becomes of the correlation id."""
+
+    KEEP = "keep"
+    NEW = "new"
+
+
+def replay(
+    context: typer.Context,
+    source: Annotated[
+        str,
+        typer.Argument(metavar="SOURCE", help=f"Where the messages are: {SOURCE_HELP}."),
+    ],
+    *,
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="QUEUE", help="Where they go; else where each was sent to."),
+    ] = None,
+    send: Annotated[
+        bool, typer.Option("--send", help="Send them; else only say what would be sent.")
+    ] = False,
+    label: Annotated[str | None, typer.Option(help="Label; * stands for any text.")] = None,
+    message_class: Annotated[
+        str | None, typer.Option("--class", help="Name or number of the class.")
+    ] = None,
+    reason: Annotated[
+        str | None, typer.Option(help="Why they died, as 'NACK_RECEIVE_TIMEOUT' or 'NACK_*'.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Arrived then or later (ISO 8601, UTC).")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Arrived before (ISO 8601, UTC).")
+    ] = None,
+    correlation_id: Annotated[str | None, typer.Option(help="With this correlation id.")] = None,
+    where: Annotated[
+        str | None, typer.Option(metavar="SQL", help="Condition over the columns of a message.")
+    ] = None,
+    correlation: Annotated[
+        Correlation,
+        typer.Option(help="Keep the correlation id, or take the id of the original as new one."),
+    ] = Correlation.KEEP,
+    no_timeouts: Annotated[
+        bool, typer.Option("--no-timeouts", help="Copies never expire.")
+    ] = False,
+    no_mark: Annotated[
+        bool, typer.Option("--no-mark", help="Leave no mark in the extension.")
+    ] = False,
+    rate: Annotated[
+        float | None, typer.Option(min=0.001, help="Messages a second at most.")
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(help="Name of the replay: under one key nothing is sent twice."),
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder that remembers what was sent under the key."),
+    ] = None,
+    remove: Annotated[
+        bool,
+        typer.Option("--remove", help="Remove originals once the queue manager has the copies."),
+    ] = False,
+    output: OutputOption = None,
+    as_json: JsonOption = False,
+    master: MasterOption = None,
+    socket: SocketOption = None,
+) -> None:
+    """Send messages again, from an archive or from dead letters; a dry run unless --send."""
+    checks = begin_checks(master, socket)
+    from openmsmq.spark.pipelines.replay.filter import ReplayFilter
+    from openmsmq.spark.pipelines.replay.replaying import check_replay
+    from openmsmq.spark.pipelines.replay.replaying import replay as run
+
+    only = ReplayFilter(label, message_class, reason, since, until, correlation_id, where)
+    check_replay(source, only, correlation, rate, key, remove=remove)
+    checks.sources([source])
+    checks.output(output, state)
+    checks.destination(to, state, send=send)
+    with spark_session(master) as spark:
+        result = run(
+            spark,
+            source,
+            to=to,
+            send=send,
+            only=only,
+            correlation=correlation,
+            keep_timeouts=not no_timeouts,
+            mark=not no_mark,
+            rate=rate,
+            key=key,
+            state=state,
+            remove=remove,
+            endpoint=str(socket) if socket else None,
+            output=output,
+            inputs=checks.inputs([source], command_line(context)),
+        )
+    show(result.summary(), as_json=as_json)

@@ -1,0 +1,1 @@
+"""Messages: sending, arriving, reading, moving, expiring, leaving."""

@@ -1,0 +1,197 @@
+"""What becomes of a message that leaves its queue ([MS-MQDMPR] 3.1.7.2.1).
+
+The reason is a message class. It decides over journal copies, dead letters and acknowledgments.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from openmsmq.core.events import MessagesDeleted
+from openmsmq.core.model.message import (
+    NEVER,
+    RECOVERABLE,
+    TRAITS_ON_DELETION,
+    TRANSACTIONAL,
+    Message,
+    PositionState,
+    Traits,
+)
+from openmsmq.core.model.queue import Queue, QueueRole
+from openmsmq.core.queues.creation import drop_if_unused
+from openmsmq.core.queues.quota import dead_letters_have_room
+from openmsmq.core.rows.packets import forget_packet, packet_of
+from openmsmq.core.state import State
+from openmsmq.wire.codes.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
+
+from .dropping import OVER_QUOTA, journal_takes, note_drop
+from .positions import count_bytes, duplicate, reslot
+
+ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
+_DELETED: Final = PositionState.DELETED
+_NR: Final = int(Traits.NEGATIVE_RECEIVE)
+_NA: Final = int(Traits.NEGATIVE_ARRIVAL)
+_PR: Final = int(Traits.POSITIVE_RECEIVE)
+_PA: Final = int(Traits.POSITIVE_ARRIVAL)
+_NJ: Final = int(Traits.NEGATIVE_JOURNALING)
+_PJ: Final = int(Traits.POSITIVE_JOURNALING)
+_JOURNALING: Final = _NJ | _PJ
+# The queues in which messages are at their destination; other queues only keep them.
+_DESTINATIONS: Final = frozenset((QueueRole.USER, QueueRole.SUBQUEUE, QueueRole.CONNECTOR))
+# Choice: a plain message is a dead letter when its time runs out or the receiver rejects it. That
+# an administrator purges or deletes the queue concerns transactional messages only, whose source
+# answers for them until they are received.
+_PLAIN_DEAD_LETTERS: Final = frozenset(
+    (MessageClass.NACK_RECEIVE_TIMEOUT, MessageClass.NACK_RECEIVE_REJECTED)
+)
+
+
+def delete_messages(
+    state: State,
+    queue: Queue,
+    messages: Sequence[Message],
+    reason: int,
+    *,
+    acknowledged: bool = False,
+) -> None:
+    """Messages that are no longer in the lanes or among the locked ones are gone for `reason`.
+
+    With `acknowledged` another queue manager has sent the administration acknowledgments.
+    """
+    journal = _journal_of(queue) if reason == ACK_RECEIVE else None
+    special: list[Message] = []
+    told: list[Message] = []
+    stored: list[int] = []
+    size = 0
+    for message in messages:
+        message.state = _DELETED
+        message.holder = None
+        size += message.size
+        if message.expires != NEVER:
+            state.expiry.stop(message)
+        traits = message.traits
+        asked = traits & TRAITS_ON_DELETION
+        if asked or journal is not None:
+            told.append(message)
+            # A transactional message without a history asks for no final acknowledgment.
+            if asked != TRANSACTIONAL or journal is not None or message.history is not None:
+                special.append(message)
+                continue
+        if traits & RECOVERABLE:
+            stored.append(message.key)
+        forget_packet(state, message)
+    count_bytes(state, queue, -size)
+    queue.count_deleted(reason, len(messages))
+    if stored:
+        state.outbox.batch.delete_many(stored)
+    for message in special:
+        _delete_special(state, queue, message, reason, journal, acknowledged=acknowledged)
+    drop_if_unused(state, queue)
+    if reason & NEGATIVE_BIT:
+        told = list(messages)
+    if told:
+        depends = state.outbox.changed()
+        state.outbox.tell(
+            MessagesDeleted(queue=queue, messages=told, reason=reason, depends=depends)
+        )
+
+
+def _journal_of(queue: Queue) -> Queue | None:
+    """Where target journaling puts received messages; subqueues share that of their queue."""
+    owner = queue.family if queue.role is QueueRole.SUBQUEUE else queue
+    return owner.journal if owner.properties.journaling else None
+
+
+def _delete_special(
+    state: State,
+    queue: Queue,
+    message: Message,
+    reason: int,
+    journal: Queue | None,
+    *,
+    acknowledged: bool,
+) -> None:
+    """Delete one message that asks for more than to disappear."""
+    targets: list[tuple[Queue, int]] = []
+    if journal is not None and journal_takes(state, journal, message):
+        targets.append((journal, 0))
+    if queue.role in _DESTINATIONS:
+        targets += _at_destination(state, message, reason)
+        _acknowledge(state, message, reason)
+        if message.traits & TRANSACTIONAL and _wants_final_ack(message):
+            state.to_finalize.append((packet_of(state, message), reason))
+    elif queue.role is QueueRole.OUTGOING:
+        targets += _at_source(state, message, reason)
+        if reason & NEGATIVE_BIT and not acknowledged:
+            _acknowledge(state, message, reason)
+    if not targets:
+        if message.traits & RECOVERABLE:
+            state.outbox.batch.delete(message.key)
+        forget_packet(state, message)
+        return
+    # Further copies first: they are made from the packet that the first place then takes over.
+    for target, message_class in targets[1:]:
+        packet = packet_of(state, message)
+        duplicate(state, message, packet, target, message_class=message_class)
+    target, message_class = targets[0]
+    reslot(state, message, target, message_class=message_class)
+
+
+def _at_destination(state: State, message: Message, reason: int) -> list[tuple[Queue, int]]:
+    """Source journaling of messages that were sent on this machine, and dead letters."""
+    if not message.traits & _JOURNALING:
+        return []
+    if message.transactional:
+        # [MS-MQQB] 3.1.5.7: the source decides; for others the final acknowledgment tells it.
+        if packet_of(state, message)[16:32] != state.identity:
+            return []
+        return _at_source(state, message, reason)
+    if message.traits & _NJ and reason in _PLAIN_DEAD_LETTERS:
+        return _dead_letter(state, message, reason)
+    return []
+
+
+def _at_source(state: State, message: Message, reason: int) -> list[tuple[Queue, int]]:
+    """What the machine that sent the message keeps of it."""
+    if reason & NEGATIVE_BIT:
+        if message.traits & _NJ:
+            return _dead_letter(state, message, reason)
+    elif message.traits & _PJ:
+        journal = state.machine_journal
+        if journal_takes(state, journal, message):
+            return [(journal, 0)]
+    return []
+
+
+def _dead_letter(state: State, message: Message, reason: int) -> list[tuple[Queue, int]]:
+    target = _dead_letter_queue(state, message)
+    if dead_letters_have_room(target, message.size):
+        return [(target, reason)]
+    note_drop(state, "dead letter", target.path, packet_of(state, message), OVER_QUOTA)
+    return []
+
+
+def _dead_letter_queue(state: State, message: Message) -> Queue:
+    """The dead-letter queue of the application if it can take the message, else the system's."""
+    history = message.history
+    if history is not None and history.deadletter_queue:
+        own = state.paths.get(history.deadletter_queue.casefold())
+        if own is not None and own.properties.transactional == message.transactional:
+            return own
+    return state.xact_deadletter if message.transactional else state.deadletter
+
+
+def _wants_final_ack(message: Message) -> bool:
+    """[MS-MQQB] 3.1.7.2.2: the source keeps a copy until it knows, or asks without one."""
+    if message.traits & _JOURNALING:
+        return True
+    return message.history is not None and message.history.final_ack_required
+
+
+def _acknowledge(state: State, message: Message, reason: int) -> None:
+    """Remember to send the administration acknowledgment that the message asks for."""
+    if reason & NEGATIVE_BIT:
+        wanted = _NR if reason & RECEIVE_STAGE_BIT else _NA
+    else:
+        wanted = _PR if reason == ACK_RECEIVE else _PA
+    if message.traits & wanted:
+        state.to_acknowledge.append((packet_of(state, message), reason))

@@ -1,0 +1,140 @@
+"""Reading by lookup id ([MS-MQDMPR] 3.1.7.1.13, 3.1.7.3.3)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.model.cursor import START
+from openmsmq.core.model.message import SEQUENCE_BITS
+from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE
+from openmsmq.core.model.waiting import WaitingRead
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+
+from .reading import Read, check_transaction, finish_taking, show
+
+if TYPE_CHECKING:
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.model.open_queue import OpenQueueDescriptor
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.state import State
+    from openmsmq.core.transactions.transactions import Transaction
+
+# Behind every lookup id.
+_END: Final = 8 << SEQUENCE_BITS
+
+
+class MessageSeekAction(StrEnum):
+    """MessageSeekAction."""
+
+    FIRST = "first"
+    PREVIOUS = "previous"
+    CURRENT = "current"
+    NEXT = "next"
+    LAST = "last"
+
+
+def read_by_lookup_id(
+    state: State,
+    descriptor: OpenQueueDescriptor,
+    lookup_id: int,
+    action: MessageSeekAction,
+    *,
+    receive: bool,
+    transaction: Transaction | None,
+    two_phase: bool,
+    allow_peek: bool,
+) -> Read:
+    """Read the message that stands in this relation to a lookup id; never waits.
+
+    With `allow_peek` peeks go on seeing a message that is locked by this receive.
+
+    Raises:
+        QueueError: the status codes of Read Message By Lookup Identifier.
+    """
+    queue = descriptor.require(MAY_RECEIVE if receive else MAY_PEEK)
+    if transaction is not None and not receive:
+        raise QueueError(Hresult.MQ_ERROR_TRANSACTION_USAGE, "a peek takes no transaction")
+    check_transaction(queue, transaction)
+    message = seek(queue, lookup_id, action, peek=not receive)
+    if not receive:
+        return show(state, [message])
+    queue.lanes.remove(message)
+    read = WaitingRead(
+        descriptor,
+        destructive=True,
+        tag=None,
+        cursor=None,
+        max_count=1,
+        max_bytes=message.size,
+        transaction=transaction,
+        two_phase=two_phase,
+    )
+    result = finish_taking(state, queue, [message], read)
+    if allow_peek and (transaction is not None or two_phase):
+        message.make_history().allow_peek_when_locked = True
+        queue.peekable[message.lookup_id] = message
+    return result
+
+
+def seek(queue: Queue, lookup_id: int, action: MessageSeekAction, *, peek: bool) -> Message:
+    """The message that a peek or a receive finds.
+
+    Raises:
+        QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, ..._ALREADY_RECEIVED or ..._TRANSACTION_USAGE.
+    """
+    if action is MessageSeekAction.CURRENT:
+        message = queue.lanes.get(lookup_id)
+        return message if message is not None else _absent(queue, lookup_id, peek=peek)
+    if action is MessageSeekAction.FIRST:
+        found = queue.after(START, peek=peek)
+    elif action is MessageSeekAction.LAST:
+        found = queue.before(_END, peek=peek)
+    elif not _is_known(queue, lookup_id):
+        found = None
+    elif action is MessageSeekAction.NEXT:
+        found = queue.after(lookup_id, peek=peek)
+    else:
+        found = queue.before(lookup_id, peek=peek)
+    if found is None:
+        raise QueueError(
+            Hresult.MQ_ERROR_MESSAGE_NOT_FOUND,
+            f"{queue.path}: no message {action.value} of {lookup_id}",
+        )
+    return found
+
+
+def _absent(queue: Queue, lookup_id: int, *, peek: bool) -> Message:
+    """A message by its id that is not available: locked, gone, or never there."""
+    if peek:
+        if lookup_id in queue.peekable:
+            return queue.peekable[lookup_id]
+        if lookup_id in queue.locked:
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_USAGE,
+                f"{queue.path}: message {lookup_id} is being received",
+            )
+        if _is_stood_on(queue, lookup_id):
+            raise QueueError(
+                Hresult.MQ_ERROR_MESSAGE_ALREADY_RECEIVED,
+                f"{queue.path}: message {lookup_id} is gone",
+            )
+    raise QueueError(Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{queue.path}: no message {lookup_id}")
+
+
+def _is_known(queue: Queue, lookup_id: int) -> bool:
+    """Whether the id means a message of the queue, or one of which a cursor still knows."""
+    return (
+        queue.lanes.get(lookup_id) is not None
+        or lookup_id in queue.locked
+        or _is_stood_on(queue, lookup_id)
+    )
+
+
+def _is_stood_on(queue: Queue, lookup_id: int) -> bool:
+    return any(
+        cursor.position == lookup_id
+        for descriptor in queue.descriptors.values()
+        for cursor in descriptor.cursors.values()
+    )

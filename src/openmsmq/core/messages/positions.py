@@ -1,0 +1,138 @@
+"""Messages appear in queues and leave them: the places, the byte counts and the store."""
+
+from collections.abc import Iterable, Sequence
+
+from openmsmq.core.events import OutgoingAvailable
+from openmsmq.core.model.message import (
+    NEVER,
+    RECOVERABLE,
+    SEQUENCE_BITS,
+    Message,
+    PositionState,
+    record_of,
+)
+from openmsmq.core.model.queue import JOURNALS, Queue
+from openmsmq.core.state import State
+
+
+def next_lookup_id(state: State, priority: int) -> int:
+    """A new SequentialID as a lookup id that sorts by priority, then by arrival."""
+    sequence = state.sequence.take(1, state.outbox) + 1
+    return (7 - priority) << SEQUENCE_BITS | sequence
+
+
+def changes(state: State, messages: Iterable[Message]) -> int:
+    """The batch that stores a change of these messages; 0 if none of them is stored."""
+    for message in messages:
+        if message.traits & RECOVERABLE:
+            return state.outbox.number
+    return 0
+
+
+def count_bytes(state: State, queue: Queue, size: int) -> None:
+    """Messages of this size are new in the queue, or gone if it is negative."""
+    queue.total_bytes += size
+    state.total_bytes += size
+    if queue.role in JOURNALS:
+        state.journal_bytes += size
+
+
+def touch(state: State, queue: Queue, messages: Sequence[Message]) -> None:
+    """Messages became visible: readers may be waiting for them, or a transfer."""
+    if queue.waiting:
+        state.touched.setdefault(queue, []).extend(messages)
+    if queue.outgoing is not None:
+        depends = max(message.stored for message in messages)
+        state.outbox.tell(OutgoingAvailable(queue=queue, depends=depends))
+
+
+def store_record(state: State, message: Message) -> None:
+    """Write down what changed about a stored message."""
+    if message.traits & RECOVERABLE:
+        state.outbox.batch.update(message.key, record_of(message))
+        message.stored = state.outbox.number
+
+
+def reslot(
+    state: State,
+    message: Message,
+    target: Queue,
+    *,
+    message_class: int = 0,
+    arrived: float | None = None,
+    expires: int = NEVER,
+    wake: bool = True,
+) -> Message:
+    """Give a message that left its queue a new place in another one; the packet stays as it is.
+
+    Args:
+        arrived: when it arrived, unless that is now.
+
+    Returns:
+        The message in its new place. The old record is as it was when the message left.
+    """
+    moved = Message(
+        message.key,
+        next_lookup_id(state, message.priority),
+        target,
+        message.packet,
+        message.size,
+        message.traits,
+        state.utc if arrived is None else arrived,
+        expires,
+        PositionState.AVAILABLE,
+        0,
+    )
+    if expires != NEVER:
+        state.expiry.start(moved, expires)
+    if message.history is not None:
+        moved.history = message.history.copy()
+    if message_class:
+        moved.make_history().message_class = message_class
+    store_record(state, moved)
+    if moved.stored:
+        state.fresh.append(moved)
+    _settle_in(state, moved, target, wake=wake)
+    return moved
+
+
+def duplicate(
+    state: State, message: Message, packet: bytes, target: Queue, *, message_class: int = 0
+) -> Message:
+    """Put a copy of a message in another queue."""
+    lookup_id = next_lookup_id(state, message.priority)
+    copy = Message(
+        state.sequence.last,
+        lookup_id,
+        target,
+        packet,
+        message.size,
+        message.traits,
+        state.utc,
+        NEVER,
+        PositionState.AVAILABLE,
+        0,
+    )
+    if message_class:
+        copy.make_history().message_class = message_class
+    if copy.traits & RECOVERABLE:
+        state.outbox.batch.put(copy.key, record_of(copy), packet)
+        copy.stored = state.outbox.number
+        state.fresh.append(copy)
+    state.memory += copy.size
+    _settle_in(state, copy, target, wake=True)
+    return copy
+
+
+def _settle_in(state: State, message: Message, queue: Queue, *, wake: bool) -> None:
+    queue.lanes.extend([message], [message.lookup_id])
+    count_bytes(state, queue, message.size)
+    if wake:
+        touch(state, queue, (message,))
+
+
+def give_back(state: State, queue: Queue, messages: Sequence[Message]) -> None:
+    """Locked messages are visible again, each in its old place."""
+    for message in messages:
+        queue.unlock(message)
+    touch(state, queue, messages)

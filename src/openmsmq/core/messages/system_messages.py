@@ -1,0 +1,79 @@
+"""Messages that the queue manager itself sends: into a queue of its own, or to another machine."""
+
+from collections.abc import Callable
+
+from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.queues.creation import drop_unused_outgoing
+from openmsmq.core.queues.names import find_queue
+from openmsmq.core.queues.opening import close_queue, open_queue
+from openmsmq.core.queues.quota import EnqueueStatus, check_room
+from openmsmq.core.state import State
+from openmsmq.security.caller import SYSTEM_CALLER
+from openmsmq.wire.codes.hresult import hresult_name
+from openmsmq.wire.codes.queue_enums import ShareMode
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.names.format_name import SingleFormatName
+from openmsmq.wire.names.queue_address import QueueAddress
+from openmsmq.wire.names.queue_address_names import format_name_of
+
+from .arrivals import arrival, insert
+from .dropping import OVER_QUOTA, note_drop
+from .stamping import MAX_ORDINAL, address_to_owner
+
+Build = Callable[[int], bytes]
+"""Makes the packet with the ordinal that the message gets."""
+
+
+def send_system_message(
+    state: State, address: QueueAddress, build: Build, *, what: str, about: UserMessage
+) -> bool:
+    """Send a message of the queue manager; return whether a queue took it.
+
+    [MS-MQQB] 3.1.7.15: a queue that cannot take it does not get it; its sender is not told.
+
+    Args:
+        what: it is, such as an acknowledgment.
+        about: the message that is the reason for it.
+    """
+    try:
+        name = format_name_of(address)
+        if not _may_reach(state, name):
+            note_drop(state, what, str(name), about.packet, "too many outgoing queues")
+            return False
+        descriptor = open_queue(
+            state, name, QueueAccessType.SEND, ShareMode.DENY_NONE, SYSTEM_CALLER
+        )
+    except QueueError as exc:
+        note_drop(
+            state, what, address.direct or str(address.guid), about.packet, hresult_name(exc.code)
+        )
+        return False
+    try:
+        queue = descriptor.require(frozenset((QueueAccessType.SEND,)))
+        if queue.outgoing is None and queue.properties.transactional:
+            note_drop(state, what, queue.path, about.packet, "the queue is transactional")
+            return False
+        ordinal = state.ordinals.take(1, state.outbox) + 1
+        packet = address_to_owner(build(ordinal & MAX_ORDINAL), queue.properties.queue_manager)
+        if check_room(state, queue, len(packet)) is not EnqueueStatus.OK:
+            note_drop(state, what, queue.path, about.packet, OVER_QUOTA)
+            return False
+        (message,) = insert(state, queue, [arrival(UserMessage(packet), queue)])
+        # It reports something in this batch, so it must wait for it even if it is not stored.
+        message.stored = state.outbox.changed()
+    finally:
+        close_queue(state, descriptor)
+    return True
+
+
+def _may_reach(state: State, name: SingleFormatName) -> bool:
+    """Whether there is an outgoing queue for a name, none is needed, or one more may be made.
+
+    Whoever sends messages here decides where acknowledgments go, so there is a limit.
+    """
+    if len(state.outgoing) < state.settings.max_outgoing_queues:
+        return True
+    if name.key in state.outgoing or find_queue(state, name) is not None:
+        return True
+    return drop_unused_outgoing(state)

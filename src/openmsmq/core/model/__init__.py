@@ -1,0 +1,1 @@
+"""What a queue manager has: messages, queues, open queues, cursors, outgoing queues."""

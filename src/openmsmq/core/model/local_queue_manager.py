@@ -1,0 +1,147 @@
+"""LocalQueueManager: what this queue manager knows of itself ([MS-MQDMPR] 3.1.1.1).
+
+Queues, transactions, SequentialID and the dispatch collection are in `State`; all protocols see
+the one object here.
+"""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from openmsmq.core.rows.tables import Table
+from openmsmq.core.sites.site_collection import SiteReference
+from openmsmq.directory.document import decode_object, encode_object
+from openmsmq.directory.objects import (
+    ConnectedNetwork,
+    Enterprise,
+    InternalCertificate,
+    QueueManagerObject,
+)
+from openmsmq.wire.errors import StoreError
+from openmsmq.wire.security.sid import SID
+
+if TYPE_CHECKING:
+    from openmsmq.core.state import State
+
+INITIALIZATION_RETRY_SECONDS: Final = 120
+ROW_KEY: Final = b"local"
+ROW_VERSION: Final = 1
+
+
+class QueueManagerState(StrEnum):
+    """QueueManagerState: full service only when Ready."""
+
+    STOPPED = "Stopped"
+    INITIALIZING = "Initializing"
+    READY = "Ready"
+    STOPPING = "Stopping"
+
+
+class LocalQueueManager:
+    """The attributes of the queue manager.
+
+    `published` holds those that the directory may hold, too; it is always the same object. They
+    and the persistent ones survive a restart; all others start anew.
+    """
+
+    __slots__ = (
+        "connected_network_collection",
+        "connection_active",
+        "directory_integrated",
+        "directory_offline",
+        "directory_server_list",
+        "enterprise_reference",
+        "hardened_security",
+        "in_routing_server_collection",
+        "initialization_retry_timer_duration",
+        "internal_certificate_collection",
+        "last_domain",
+        "machine_domain_id",
+        "out_routing_server_collection",
+        "published",
+        "queue_manager_state",
+        "site_collection",
+        "srmp_http_support",
+        "srmp_pgm_support",
+        "throttled",
+    )
+
+    def __init__(self, published: QueueManagerObject, *, directory_integrated: bool) -> None:
+        self.published = published
+        # Persistent.
+        self.last_domain: UUID | None = None
+        self.directory_server_list: tuple[str, ...] = ()
+        self.directory_integrated = directory_integrated
+        self.srmp_http_support = False
+        self.srmp_pgm_support = False
+        self.hardened_security = False
+        self.initialization_retry_timer_duration = INITIALIZATION_RETRY_SECONDS
+        # Volatile.
+        self.machine_domain_id: UUID | None = None
+        self.directory_offline = False
+        self.throttled = False
+        self.connection_active = True
+        self.queue_manager_state = QueueManagerState.STOPPED
+        self.enterprise_reference: Enterprise | None = None
+        self.site_collection: dict[UUID, SiteReference] = {}
+        self.connected_network_collection: dict[UUID, ConnectedNetwork] = {}
+        self.out_routing_server_collection: dict[UUID, QueueManagerObject] = {}
+        self.in_routing_server_collection: dict[UUID, QueueManagerObject] = {}
+        self.internal_certificate_collection: dict[SID, InternalCertificate] = {}
+
+    @property
+    def identifier(self) -> UUID:
+        return self.published.identifier
+
+    @property
+    def serves(self) -> bool:
+        """Whether the queue manager does its work for others."""
+        return self.queue_manager_state is QueueManagerState.READY
+
+    def add_internal_certificate(self, certificate: InternalCertificate) -> None:
+        """Keep the certificate of a user, in place of an older one."""
+        self.internal_certificate_collection[certificate.user] = certificate
+
+    def serialize(self) -> bytes:
+        """The directory and the persistent attributes, for the store."""
+        return json.dumps(
+            {
+                "version": ROW_VERSION,
+                "published": encode_object(self.published),
+                "last_domain": None if self.last_domain is None else str(self.last_domain),
+                "directory_server_list": list(self.directory_server_list),
+                "directory_integrated": self.directory_integrated,
+                "srmp_http_support": self.srmp_http_support,
+                "srmp_pgm_support": self.srmp_pgm_support,
+                "hardened_security": self.hardened_security,
+                "initialization_retry_timer_duration": self.initialization_retry_timer_duration,
+            }
+        ).encode()
+
+    @classmethod
+    def restore(cls, row: bytes) -> LocalQueueManager:
+        """The queue manager as the store has it.
+
+        Raises:
+            StoreError: the row is of a later version.
+        """
+        raw = json.loads(row)
+        if raw["version"] != ROW_VERSION:
+            raise StoreError(f"queue manager row of version {raw['version']}, not {ROW_VERSION}")
+        published = decode_object(QueueManagerObject, raw["published"], "queue manager row")
+        local = cls(published, directory_integrated=raw["directory_integrated"])
+        local.last_domain = UUID(raw["last_domain"]) if raw["last_domain"] else None
+        local.directory_server_list = tuple(raw["directory_server_list"])
+        local.srmp_http_support = raw["srmp_http_support"]
+        local.srmp_pgm_support = raw["srmp_pgm_support"]
+        local.hardened_security = raw["hardened_security"]
+        local.initialization_retry_timer_duration = raw["initialization_retry_timer_duration"]
+        return local
+
+
+def store_local(state: State) -> None:
+    """Write down what survives a restart."""
+    state.outbox.batch.set_row(Table.MANAGER, ROW_KEY, state.local.serialize())

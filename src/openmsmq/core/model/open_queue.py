@@ -1,0 +1,152 @@
+"""Open queues: who may do what with a queue, and who shuts out whom ([MS-MQDMPR] 3.1.1.16)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_enums import ShareMode
+from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
+
+if TYPE_CHECKING:
+    from openmsmq.security.caller import Caller
+
+    from .cursor import Cursor
+    from .message import Message
+    from .queue import Queue
+
+
+class QueueAccessType(StrEnum):
+    """QueueAccessType; the admin ones are for outgoing queues."""
+
+    RECEIVE = "receive"
+    SEND = "send"
+    PEEK = "peek"
+    MOVE = "move"
+    RECEIVE_ADMIN = "receive_admin"
+    PEEK_ADMIN = "peek_admin"
+
+
+class RemoteReadState(StrEnum):
+    """Who knows the handle of a descriptor that was opened for a remote reader."""
+
+    NONE = "none"
+    OPENED = "opened"
+    READY_FOR_READ = "ready_for_read"
+
+
+_RECEIVE: Final = frozenset((QueueAccessType.RECEIVE, QueueAccessType.RECEIVE_ADMIN))
+_PEEK: Final = frozenset((QueueAccessType.PEEK, QueueAccessType.PEEK_ADMIN))
+MAY_PEEK: Final = _RECEIVE | _PEEK
+MAY_RECEIVE: Final = _RECEIVE
+# Choice: whoever may receive may also move, as both take the message out of the queue.
+MAY_MOVE: Final = frozenset((QueueAccessType.MOVE, QueueAccessType.RECEIVE))
+MAY_SEND: Final = frozenset((QueueAccessType.SEND,))
+
+
+class OpenQueueDescriptor:
+    """One open queue, or several opened together for sending."""
+
+    __slots__ = (
+        "access",
+        "caller",
+        "children",
+        "closed",
+        "context_value",
+        "cursors",
+        "format_name",
+        "handle",
+        "locked",
+        "multiple",
+        "queue",
+        "remote_read_state",
+        "share",
+    )
+
+    def __init__(
+        self,
+        handle: int,
+        queue: Queue | None,
+        access: QueueAccessType,
+        share: ShareMode,
+        format_name: str,
+        caller: Caller,
+        children: list[OpenQueueDescriptor] | None = None,
+    ) -> None:
+        self.handle = handle
+        # Unique as the handle is, but another number, so that one cannot pass for the other.
+        self.context_value = handle << 1 | 1
+        # None when the queue was deleted, and for several queues.
+        self.queue = queue
+        self.access = access
+        self.share = share
+        self.format_name = format_name
+        self.caller = caller
+        self.multiple = children is not None
+        self.children: list[OpenQueueDescriptor] = children or []
+        self.remote_read_state = RemoteReadState.NONE
+        self.cursors: dict[int, Cursor] = {}
+        # Messages of two-phase reads that have not ended, by lookup id.
+        self.locked: dict[int, Message] = {}
+        self.closed = False
+
+    def require(self, allowed: frozenset[QueueAccessType]) -> Queue:
+        """The queue, if it is still there and was opened for this.
+
+        Raises:
+            QueueError: closed, deleted, or opened for something else.
+        """
+        if self.closed:
+            raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, "the queue was closed")
+        if self.queue is None:
+            # [MS-MQDMPR] 3.1.7.1.10 and others: the queue of the descriptor was deleted.
+            raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE, self.format_name)
+        if self.access not in allowed:
+            wanted = " or ".join(sorted(each for each in allowed if "_" not in each))
+            raise AccessDenied(
+                f"{self.format_name} is open for {self.access} only",
+                cause=f"This needs the queue to be open for {wanted}.",
+                remedy=f"Open the queue for {wanted}.",
+            )
+        return self.queue
+
+
+def check_sharing(queue: Queue, access: QueueAccessType, share: ShareMode) -> None:
+    """Refuse an open that the descriptors of the queue shut out ([MS-MQDMPR] 3.1.7.1.5).
+
+    Raises:
+        QueueError: MQ_ERROR_SHARING_VIOLATION.
+    """
+    deny = share != ShareMode.DENY_NONE
+    receives = access in _RECEIVE
+    for other in queue.descriptors.values():
+        other_deny = other.share != ShareMode.DENY_NONE
+        if other.access in _RECEIVE:
+            # Two that deny exclude each other whatever they open for, a receiver also a denier.
+            violation = deny or (other_deny and receives)
+        else:
+            violation = other.access in _PEEK and other_deny and receives
+        if violation:
+            raise _shared(queue, other, deny=deny)
+
+
+def _shared(queue: Queue, other: OpenQueueDescriptor, *, deny: bool) -> QueueError:
+    """Why a queue cannot be opened: others have it open, or one that keeps others out."""
+    code = Hresult.MQ_ERROR_SHARING_VIOLATION
+    if not deny or other.share != ShareMode.DENY_NONE:
+        return QueueError(
+            code,
+            f"{other.format_name} is open for {other.access} by a reader that keeps others out",
+            remedy="Wait until that reader closes the queue.",
+        )
+    count = sum([each.access in _RECEIVE for each in queue.descriptors.values()])
+    readers = "one reader" if count == 1 else f"{count} readers"
+    return QueueError(
+        code,
+        f"{other.format_name} is open for receive by {readers}, so nobody can have it alone",
+        remedy=(
+            "Close the other readers, or read beside them: with share mode deny_none, "
+            "in Spark with consume=lease."
+        ),
+    )

@@ -1,0 +1,179 @@
+"""A queue: its attributes, its messages and who has it open ([MS-MQDMPR] 3.1.1.2)."""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.directory.objects import QueueObject
+
+from .lanes import Lanes
+from .message import Message, PositionState
+
+if TYPE_CHECKING:
+    from openmsmq.core.pipelines.ranges import Pin
+    from openmsmq.core.transfer.transfer_info import IncomingTransactionalTransferInfo
+
+    from .open_queue import OpenQueueDescriptor
+    from .outgoing_queue import OutgoingQueue
+    from .waiting import WaitingRead
+
+_AVAILABLE: Final = int(PositionState.AVAILABLE)
+_LOCKED: Final = int(PositionState.LOCKED)
+
+
+class QueueType(StrEnum):
+    """Queue.QueueType."""
+
+    PRIVATE = "private"
+    PUBLIC = "public"
+    SYSTEM = "system"
+    CONNECTOR = "connector"
+
+
+class QueueRole(StrEnum):
+    """What a queue is for."""
+
+    USER = "queue"
+    SUBQUEUE = "subqueue"
+    JOURNAL = "journal"
+    MACHINE_JOURNAL = "machine_journal"
+    DEADLETTER = "deadletter"
+    XACT_DEADLETTER = "xact_deadletter"
+    INTERNAL = "internal"
+    CONNECTOR = "connector"
+    OUTGOING = "outgoing"
+
+
+JOURNALS: Final = frozenset((QueueRole.JOURNAL, QueueRole.MACHINE_JOURNAL))
+
+
+class Queue:
+    """One queue with its messages.
+
+    `lanes` holds the messages that readers may take. `locked` holds those that a transaction or a
+    two-phase read has taken but not yet decided on; they keep their place, that is their lookup
+    id. `pending` holds messages of sends that are not committed, which nobody sees.
+    """
+
+    __slots__ = (
+        "counters",
+        "descriptors",
+        "expected",
+        "incoming",
+        "journal",
+        "lanes",
+        "locked",
+        "number",
+        "outgoing",
+        "parent",
+        "path",
+        "peekable",
+        "pending",
+        "pins",
+        "properties",
+        "queue_type",
+        "reserved_bytes",
+        "role",
+        "subqueues",
+        "total_bytes",
+        "waiting",
+    )
+
+    def __init__(
+        self,
+        number: int,
+        path: str,
+        role: QueueRole,
+        queue_type: QueueType,
+        properties: QueueObject,
+        parent: Queue | None = None,
+    ) -> None:
+        # The name of the queue in the store; never used again.
+        self.number = number
+        # The part of the path name behind the computer, such as private$\orders;later.
+        self.path = path
+        self.role = role
+        self.queue_type = queue_type
+        self.properties = properties
+        self.parent = parent
+        self.journal: Queue | None = None
+        self.subqueues: dict[str, Queue] = {}
+        self.outgoing: OutgoingQueue | None = None
+        self.lanes = Lanes()
+        self.locked: dict[int, Message] = {}
+        self.pending: dict[int, Message] = {}
+        # Locked messages with AllowPeekWhenLocked: also in `locked`.
+        self.peekable: dict[int, Message] = {}
+        self.total_bytes = 0
+        # Bytes of sends that are not committed: counted against the quota only.
+        self.reserved_bytes = 0
+        self.descriptors: dict[int, OpenQueueDescriptor] = {}
+        self.waiting: deque[WaitingRead] = deque()
+        # How many messages transactions will move here when they commit.
+        self.expected = 0
+        self.incoming: dict[bytes, IncomingTransactionalTransferInfo] = {}
+        self.pins: list[Pin] = []
+        # How many messages left the queue, by reason.
+        self.counters: dict[int, int] = {}
+
+    @property
+    def count(self) -> int:
+        """How many messages are in the queue, locked ones included."""
+        return self.lanes.count + len(self.locked)
+
+    @property
+    def active(self) -> bool:
+        """Active: somebody has it open, or messages wait to be transferred."""
+        return bool(self.descriptors) or (self.outgoing is not None and self.count > 0)
+
+    @property
+    def family(self) -> Queue:
+        """The queue that a subqueue or a journal belongs to; the queue itself otherwise."""
+        return self.parent if self.parent is not None else self
+
+    def lock(self, message: Message, holder: object) -> None:
+        """Take a visible message out of sight without giving up its place."""
+        self.lanes.remove(message)
+        self.hold(message, holder)
+
+    def hold(self, message: Message, holder: object) -> None:
+        """Lock a message that is no longer in the lanes."""
+        message.state = _LOCKED
+        message.holder = holder
+        self.locked[message.lookup_id] = message
+
+    def unlock(self, message: Message) -> None:
+        """Put a locked message back in its place, visible again."""
+        self.forget_locked(message)
+        message.state = _AVAILABLE
+        message.holder = None
+        self.lanes.insert(message)
+
+    def forget_locked(self, message: Message) -> None:
+        """Take a message out of the locked ones."""
+        del self.locked[message.lookup_id]
+        if self.peekable:
+            self.peekable.pop(message.lookup_id, None)
+
+    def after(self, lookup_id: int, *, peek: bool) -> Message | None:
+        """The next message behind this id that a receive or a peek may see."""
+        found = self.lanes.after(lookup_id)
+        if peek and self.peekable:
+            for other_id, message in self.peekable.items():
+                if other_id > lookup_id and (found is None or other_id < found.lookup_id):
+                    found = message
+        return found
+
+    def before(self, lookup_id: int, *, peek: bool) -> Message | None:
+        """The nearest message in front of this id that a receive or a peek may see."""
+        found = self.lanes.before(lookup_id)
+        if peek and self.peekable:
+            for other_id, message in self.peekable.items():
+                if other_id < lookup_id and (found is None or other_id > found.lookup_id):
+                    found = message
+        return found
+
+    def count_deleted(self, reason: int, count: int) -> None:
+        self.counters[reason] = self.counters.get(reason, 0) + count

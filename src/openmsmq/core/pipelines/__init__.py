@@ -1,0 +1,1 @@
+"""What data pipelines need: planned ranges, leases, staged batches."""

@@ -1,0 +1,358 @@
+"""Staged batches: packets that are published whole, once per producer and batch number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from struct import Struct
+from typing import Final
+
+from openmsmq.core.messages.arrivals import insert_staged, publish_staged
+from openmsmq.core.messages.expiry import expire_now
+from openmsmq.core.messages.positions import changes
+from openmsmq.core.messages.sending import (
+    check_destination,
+    check_packets,
+    check_senders,
+    stamp_runs,
+)
+from openmsmq.core.messages.settling import settle
+from openmsmq.core.model.message import RECOVERABLE, STAGED, Message, PositionState
+from openmsmq.core.model.open_queue import MAY_SEND, OpenQueueDescriptor, QueueAccessType
+from openmsmq.core.model.queue import Queue
+from openmsmq.core.queues.names import parse_name
+from openmsmq.core.queues.opening import close_queue, open_queue
+from openmsmq.core.queues.quota import EnqueueStatus, check_room, exceeds
+from openmsmq.core.rows.packets import forget_packet
+from openmsmq.core.rows.tables import Table
+from openmsmq.core.state import State
+from openmsmq.core.transactions.transactions import mark_staged
+from openmsmq.core.transfer.sequences import number_own
+from openmsmq.security.caller import Caller
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_enums import ShareMode
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message_run import UserMessageRun
+
+MAX_BATCH: Final = (1 << 63) - 1
+MAX_PRODUCER: Final = 256
+_PRODUCER: Final = Struct("<qd")
+_NONE: Final = (-1, 0.0)
+_FORGOTTEN_AT_A_TIME: Final = 100
+_DELETED: Final = int(PositionState.DELETED)
+_Key = tuple[str, int]
+
+
+class Stage:
+    """Messages of one attempt of one partition, for one destination.
+
+    They are stored like all others, but belong to no queue.
+    """
+
+    __slots__ = ("deadline", "demands", "destination", "messages", "size", "transactional")
+
+    def __init__(
+        self,
+        destination: str,
+        queue: Queue,
+        messages: list[Message],
+        deadline: float,
+        *,
+        transactional: bool,
+    ) -> None:
+        self.destination = destination
+        self.demands = _demands(queue)
+        self.messages = messages
+        self.size = sum([message.size for message in messages])
+        self.deadline = deadline
+        self.transactional = transactional
+
+
+class StagedBatch:
+    """What is staged of one batch, by partition and attempt."""
+
+    __slots__ = ("stages", "tag")
+
+    def __init__(self, tag: int) -> None:
+        # Names the transaction of the batch in its messages.
+        self.tag = tag
+        self.stages: dict[tuple[int, int], list[Stage]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """How many messages of an attempt are staged, and the batch that stores them."""
+
+    count: int
+    depends: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """A batch is published; `repeated` says that it was already before."""
+
+    count: int
+    repeated: bool
+    depends: int
+
+
+class Stages:
+    """The stages that wait for their commit; a restart forgets them."""
+
+    __slots__ = ("_batches", "_state", "size")
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._batches: dict[_Key, StagedBatch] = {}
+        # Bytes of all packets that wait.
+        self.size = 0
+
+    def __len__(self) -> int:
+        """How many batches wait."""
+        return len(self._batches)
+
+    def stage(
+        self,
+        producer: str,
+        batch: int,
+        partition: int,
+        attempt: int,
+        destination: str,
+        packets: Sequence[bytes],
+        *,
+        caller: Caller,
+    ) -> Staged:
+        """Keep packets for a batch.
+
+        Raises:
+            QueueError: what would refuse to send them is said here, not at the commit.
+        """
+        state = self._state
+        _check_batch(producer, batch)
+        runs = check_packets(packets)
+        check_senders(runs, caller)
+        descriptor = self._open(destination, caller)
+        try:
+            queue = descriptor.require(MAY_SEND)
+            transactional = _transactional(queue, runs)
+            check_destination(queue, runs, transactional=transactional)
+            if check_room(state, queue, sum(map(len, packets)) + self.size) is not EnqueueStatus.OK:
+                raise QueueError(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, "no room for the batch")
+            name = _name(caller, producer)
+            if batch <= state.producers.get(name, _NONE)[0]:
+                # Its commit is going to be dropped; nobody may ever ask for it again.
+                return Staged(count=len(packets), depends=0)
+            found = self._batches.get((name, batch))
+            if found is None:
+                number = state.sequence.take(1, state.outbox) + 1
+                found = StagedBatch(number)
+            tag = found.tag if transactional else None
+            _, arrivals = stamp_runs(state, queue, runs, tag)
+            messages = insert_staged(state, queue, arrivals)
+        finally:
+            close_queue(state, descriptor)
+        deadline = state.now + state.settings.stage_seconds
+        made = Stage(destination, queue, messages, deadline, transactional=transactional)
+        self._batches[name, batch] = found
+        kept = found.stages.setdefault((partition, attempt), [])
+        kept.append(made)
+        self.size += made.size
+        count = sum([len(each.messages) for each in kept])
+        return Staged(count=count, depends=changes(state, messages))
+
+    def _forget(self, key: _Key) -> None:
+        """Forget all stages of a batch."""
+        found = self._batches.pop(key, None)
+        if found is not None:
+            for group in found.stages.values():
+                self._free(group)
+
+    def _free(self, group: list[Stage]) -> None:
+        """Forget messages, but for those that were published."""
+        state = self._state
+        for stage in group:
+            self.size -= stage.size
+            gone = [message for message in stage.messages if message.state == STAGED]
+            for message in gone:
+                message.state = _DELETED
+                forget_packet(state, message)
+            state.outbox.batch.delete_many([each.key for each in gone if each.traits & RECOVERABLE])
+
+    def commit_batch(
+        self, producer: str, batch: int, stages: Iterable[tuple[int, int]], *, caller: Caller
+    ) -> Committed:
+        """Publish the named stages (partition, attempt), in this order, in one step.
+
+        A batch number at or below the last one that was published is dropped.
+
+        Raises:
+            QueueError: a stage is missing, or a queue does not take it; nothing is published.
+        """
+        state = self._state
+        _check_batch(producer, batch)
+        name = _name(caller, producer)
+        if batch <= state.producers.get(name, _NONE)[0]:
+            self._forget((name, batch))
+            return Committed(count=0, repeated=True, depends=state.outbox.seen())
+        found = self._batches.get((name, batch))
+        kept = {} if found is None else found.stages
+        wanted = []
+        for each in stages:
+            if each not in kept:
+                raise QueueError(
+                    Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
+                    f"partition {each[0]}, attempt {each[1]} of batch {batch} is not staged",
+                )
+            wanted += kept[each]
+        count = self._publish(wanted, caller)
+        self._forget((name, batch))
+        self._remember(name, batch)
+        settle(state)
+        return Committed(count=count, repeated=False, depends=state.outbox.number)
+
+    def _remember(self, name: str, batch: int) -> None:
+        """Note the last batch of a producer, and forget producers that are long gone."""
+        state = self._state
+        producers = state.producers
+        producers.pop(name, None)
+        producers[name] = (batch, state.utc)
+        state.outbox.batch.set_row(Table.PRODUCERS, name.encode(), _PRODUCER.pack(batch, state.utc))
+        oldest = state.utc - state.settings.producer_seconds
+        for other, (_, published) in list(islice(producers.items(), _FORGOTTEN_AT_A_TIME)):
+            if published >= oldest:
+                break
+            del producers[other]
+            state.outbox.batch.delete_row(Table.PRODUCERS, other.encode())
+
+    def abort_batch(
+        self,
+        producer: str,
+        batch: int,
+        stages: Iterable[tuple[int, int]] | None = None,
+        *,
+        caller: Caller,
+    ) -> None:
+        """Forget the named stages of a batch, or all; harmless when it was published."""
+        key = (_name(caller, producer), batch)
+        found = self._batches.get(key)
+        if stages is None or found is None:
+            self._forget(key)
+            return
+        for each in stages:
+            self._free(found.stages.pop(each, []))
+        if not found.stages:
+            del self._batches[key]
+
+    def expire(self) -> None:
+        """Forget stages whose commit never came."""
+        now = self._state.now
+        for key, found in list(self._batches.items()):
+            for each, group in list(found.stages.items()):
+                if group[-1].deadline <= now:
+                    self._free(found.stages.pop(each))
+            if not found.stages:
+                del self._batches[key]
+
+    def next_timer(self) -> float | None:
+        """When the next stage is forgotten."""
+        return min(
+            (
+                group[-1].deadline
+                for found in self._batches.values()
+                for group in found.stages.values()
+            ),
+            default=None,
+        )
+
+    def _open(self, destination: str, caller: Caller) -> OpenQueueDescriptor:
+        state = self._state
+        name = parse_name(state, destination)
+        descriptor = open_queue(state, name, QueueAccessType.SEND, ShareMode.DENY_NONE, caller)
+        if descriptor.multiple:
+            close_queue(state, descriptor)
+            raise QueueError(
+                Hresult.MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION, "a stage has one destination"
+            )
+        return descriptor
+
+    def _publish(self, stages: list[Stage], caller: Caller) -> int:
+        """Check everything first, then send: all of it becomes visible, or nothing."""
+        state = self._state
+        descriptors = {
+            name: self._open(name, caller) for name in {stage.destination for stage in stages}
+        }
+        try:
+            queues = [descriptors[stage.destination].require(MAY_SEND) for stage in stages]
+            self._check_all(stages, queues)
+            groups: dict[tuple[Queue, bool], list[Message]] = {}
+            for queue, stage in zip(queues, stages, strict=True):
+                if stage.messages:
+                    groups.setdefault((queue, stage.transactional), []).extend(stage.messages)
+            for (queue, transactional), messages in groups.items():
+                if transactional:
+                    mark_staged(state, messages)
+                    number_own(state, queue, messages)
+                publish_staged(state, queue, messages)
+                expire_now(state, messages)
+            return sum([len(stage.messages) for stage in stages])
+        finally:
+            for descriptor in descriptors.values():
+                close_queue(state, descriptor)
+
+    def _check_all(self, stages: list[Stage], queues: list[Queue]) -> None:
+        sizes: dict[Queue, int] = {}
+        for stage, queue in zip(stages, queues, strict=True):
+            if stage.demands != _demands(queue):
+                raise QueueError(
+                    Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE,
+                    f"{stage.destination} is not as it was when the batch was staged",
+                )
+            sizes[queue] = sizes.get(queue, 0) + stage.size
+        state = self._state
+        total = sum(sizes.values())
+        if exceeds(state.manager.queue_manager_quota, state.total_bytes, total) or any(
+            check_room(state, queue, size) is not EnqueueStatus.OK for queue, size in sizes.items()
+        ):
+            raise QueueError(
+                Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, f"{total} bytes are over a quota"
+            )
+
+
+def _check_batch(producer: str, batch: int) -> None:
+    if not 0 < len(producer) <= MAX_PRODUCER or not 0 <= batch <= MAX_BATCH:
+        raise QueueError(
+            Hresult.MQ_ERROR_INVALID_PARAMETER,
+            f"a producer has a name of up to {MAX_PRODUCER} characters and batches from 0 on",
+        )
+
+
+def _transactional(queue: Queue, runs: Sequence[UserMessageRun]) -> bool:
+    """Whether the messages go in a transaction: as the queue says, or they themselves."""
+    if queue.outgoing is None:
+        return queue.properties.transactional
+    return any(run.head.transactional for run in runs)
+
+
+def _demands(queue: Queue) -> tuple[object, ...]:
+    """What a queue asks of messages; an outgoing queue takes all."""
+    properties = queue.properties
+    if queue.outgoing is not None:
+        return ()
+    return properties.transactional, properties.authentication, properties.privacy_level
+
+
+def _name(caller: Caller, producer: str) -> str:
+    """A producer belongs to the user who runs it: nobody can publish in the name of another."""
+    return f"{caller.sid}/{producer}"
+
+
+def recover_producers(state: State, rows: Mapping[bytes, bytes]) -> None:
+    """Read which batch each producer published last."""
+    found = [(key.decode(), _PRODUCER.unpack(value)) for key, value in rows.items()]
+    for name, (batch, published) in sorted(found, key=_when):
+        state.producers[name] = (batch, published)
+
+
+def _when(each: tuple[str, tuple[int, float]]) -> float:
+    return each[1][1]

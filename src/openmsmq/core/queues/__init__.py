@@ -1,0 +1,1 @@
+"""Queues: creating, opening, purging, their names, rights and quotas."""

@@ -1,0 +1,188 @@
+"""Opening and closing queues ([MS-MQDMPR] 3.1.7.1.5-6) and cursors on them (3.1.7.1.1-2)."""
+
+from functools import partial
+from typing import Final
+
+from openmsmq.core.messages.waits import end_reads
+from openmsmq.core.model.cursor import Cursor
+from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType, check_sharing
+from openmsmq.core.model.outgoing_queue import OutgoingQueue
+from openmsmq.core.model.queue import Queue, QueueRole, QueueType
+from openmsmq.core.rows.queue_rows import store_queue
+from openmsmq.core.sites.public_queues import set_destination
+from openmsmq.core.state import State
+from openmsmq.core.transactions.transactions import return_locked
+from openmsmq.core.transfer.transports import WEB, transport_of
+from openmsmq.directory.objects import QueueObject
+from openmsmq.security.caller import Caller
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_enums import QueueState, ShareMode
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.names.direct_format_name import DirectFormatName
+from openmsmq.wire.names.format_name import (
+    FormatName,
+    MultipleElementFormatName,
+    PublicFormatName,
+    SingleFormatName,
+)
+from openmsmq.wire.names.queue_name import QueueName, Suffix
+
+from .access import check_open
+from .creation import drop_if_unused, list_queue, make_subqueue
+from .expand import expand, read_members
+from .names import find_queue, is_local_name, is_read_only, is_send_only
+
+_SEND: Final = QueueAccessType.SEND
+_ADMIN: Final = frozenset((QueueAccessType.RECEIVE_ADMIN, QueueAccessType.PEEK_ADMIN))
+
+
+def open_queue(
+    state: State,
+    name: FormatName,
+    access: QueueAccessType,
+    share: ShareMode,
+    caller: Caller,
+) -> OpenQueueDescriptor:
+    """Open Queue.
+
+    Raises:
+        QueueError: no such queue, a kind of name that does not allow this, no right, shut out.
+    """
+    name = expand(name, partial(read_members, state))
+    if isinstance(name, MultipleElementFormatName):
+        return _open_multiple(state, name, access, share, caller)
+    _check_kind(name, access)
+    queue = _find(state, name, access)
+    if queue is None:
+        if access is not _SEND:
+            raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, str(name))
+        queue = _make_outgoing(state, name)
+    check_open(state, queue, caller, access)
+    check_sharing(queue, access, share)
+    descriptor = OpenQueueDescriptor(state.new_handle(), queue, access, share, str(name), caller)
+    queue.descriptors[descriptor.handle] = descriptor
+    state.descriptors[descriptor.handle] = descriptor
+    return descriptor
+
+
+def _open_multiple(
+    state: State,
+    name: MultipleElementFormatName,
+    access: QueueAccessType,
+    share: ShareMode,
+    caller: Caller,
+) -> OpenQueueDescriptor:
+    if access is not _SEND:
+        raise QueueError(
+            Hresult.MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION,
+            "several queues can only be opened for sending",
+        )
+    if share is not ShareMode.DENY_NONE:
+        raise QueueError(
+            Hresult.MQ_ERROR_UNSUPPORTED_ACCESS_MODE, "several queues cannot be denied to others"
+        )
+    descriptor = OpenQueueDescriptor(
+        state.new_handle(), None, _SEND, share, str(name), caller, children=[]
+    )
+    try:
+        for element in name.elements:
+            descriptor.children.append(open_queue(state, element, _SEND, share, caller))
+    except QueueError:
+        close_queue(state, descriptor)
+        raise
+    state.descriptors[descriptor.handle] = descriptor
+    return descriptor
+
+
+def _check_kind(name: SingleFormatName, access: QueueAccessType) -> None:
+    """Refuse what a kind of name does not allow."""
+    if (is_send_only(name) and access is not _SEND) or (is_read_only(name) and access is _SEND):
+        raise QueueError(
+            Hresult.MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION, f"{name} is not for {access}"
+        )
+
+
+def _find(state: State, name: SingleFormatName, access: QueueAccessType) -> Queue | None:
+    """The queue with this name; a subqueue is made when it is first named."""
+    queue = find_queue(state, name)
+    if queue is not None:
+        return queue
+    if isinstance(name, DirectFormatName) and name.queue_name.suffix is Suffix.SUBQUEUE:
+        if is_local_name(state, name):
+            own = name.queue_name
+            parent = state.paths.get(QueueName(own.scope, own.name).key)
+            if parent is not None and parent.role is QueueRole.USER:
+                return make_subqueue(state, parent, own)
+        return None
+    if access is _SEND or access in _ADMIN:
+        return state.outgoing.get(name.key)
+    return None
+
+
+def _make_outgoing(state: State, name: SingleFormatName) -> Queue:
+    """The outgoing queue for a destination on another machine."""
+    if is_local_name(state, name):
+        raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, str(name))
+    properties = QueueObject(identifier=state.guids(), label=str(name))
+    properties.create_time = properties.modify_time = int(state.utc)
+    if isinstance(name, PublicFormatName):
+        set_destination(state, name, properties)
+    state.last_queue_number += 1
+    queue = Queue(
+        state.last_queue_number, str(name), QueueRole.OUTGOING, QueueType.SYSTEM, properties
+    )
+    transport = transport_of(name)
+    locked = state.local.hardened_security and transport not in WEB
+    queue.outgoing = OutgoingQueue(
+        str(name), transport, QueueState.LOCKED if locked else QueueState.INACTIVE
+    )
+    list_queue(state, queue)
+    store_queue(state, queue)
+    return queue
+
+
+def close_queue(state: State, descriptor: OpenQueueDescriptor) -> None:
+    """Close Queue: what the descriptor had locked goes back in place, its reads end."""
+    if descriptor.closed:
+        return
+    descriptor.closed = True
+    state.descriptors.pop(descriptor.handle, None)
+    for child in descriptor.children:
+        close_queue(state, child)
+    queue = descriptor.queue
+    if queue is None:
+        return
+    for cursor in list(descriptor.cursors.values()):
+        close_cursor(state, cursor)
+    end_reads(
+        state,
+        queue,
+        [read for read in queue.waiting if read.descriptor is descriptor],
+        Hresult.MQ_ERROR_OPERATION_CANCELLED,
+    )
+    return_locked(state, list(descriptor.locked.values()))
+    descriptor.locked.clear()
+    del queue.descriptors[descriptor.handle]
+    drop_if_unused(state, queue)
+
+
+def open_cursor(state: State, descriptor: OpenQueueDescriptor) -> Cursor | None:
+    """Open Cursor; None when the descriptor has no queue."""
+    if descriptor.queue is None:
+        return None
+    cursor = Cursor(state.new_handle(), descriptor)
+    descriptor.cursors[cursor.handle] = cursor
+    return cursor
+
+
+def close_cursor(state: State, cursor: Cursor) -> None:
+    """Close Cursor: its reads end, those of others go on."""
+    queue = cursor.descriptor.queue
+    if queue is not None:
+        end_reads(
+            state,
+            queue,
+            [read for read in queue.waiting if read.cursor is cursor],
+            Hresult.MQ_ERROR_OPERATION_CANCELLED,
+        )
+    cursor.descriptor.cursors.pop(cursor.handle, None)

@@ -1,0 +1,108 @@
+"""Purge Queue and Delete Queue ([MS-MQDMPR] 3.1.7.1.7, 3.1.7.1.4)."""
+
+from itertools import islice
+from typing import Final
+
+from openmsmq.core.events import QueueDeleted
+from openmsmq.core.messages.delete_reasons import delete_messages
+from openmsmq.core.messages.positions import changes
+from openmsmq.core.messages.waits import end_reads
+from openmsmq.core.model.message import Message, PositionState
+from openmsmq.core.model.open_queue import MAY_RECEIVE, OpenQueueDescriptor
+from openmsmq.core.model.queue import Queue, QueueRole, QueueType
+from openmsmq.core.outbox import Result
+from openmsmq.core.rows.queue_rows import forget_queue
+from openmsmq.core.sites.public_queues import unregister
+from openmsmq.core.state import State
+from openmsmq.core.transfer.streams import abandon_streams
+from openmsmq.security.caller import Caller
+from openmsmq.wire.codes.access_rights import QueueRight
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.queue_error import QueueError
+
+from .access import check_queue_right
+from .creation import unlist_queue
+
+PURGE_STEP: Final = 10_000
+_PURGED: Final = int(MessageClass.NACK_Q_PURGED)
+_PURGED_AT_SENDER: Final = int(MessageClass.NACK_DELETED)
+_QUEUE_DELETED: Final = int(MessageClass.NACK_Q_DELETED)
+_LOCKED: Final = int(PositionState.LOCKED)
+_EVERYTHING: Final = 1 << 62
+
+
+class Purged(Result):
+    """One step of a purge: `done` is False while messages are left to purge."""
+
+    __slots__ = ("count", "done", "upto")
+
+    def __init__(self, count: int, upto: int, depends: int, *, done: bool) -> None:
+        self.count = count
+        self.upto = upto
+        super().__init__(depends)
+        self.done = done
+
+
+def purge(state: State, descriptor: OpenQueueDescriptor, *, upto: int | None, limit: int) -> Purged:
+    """Delete up to `limit` messages that arrived until now, or up to sequence `upto`.
+
+    Locked ones go when their reader is done with them. Uncommitted sends are not touched: they
+    have not arrived, and what their transaction commits is what the queue gets.
+    """
+    queue = descriptor.require(MAY_RECEIVE)
+    if upto is None:
+        upto = state.sequence.last
+    for message in queue.locked.values():
+        if message.state == _LOCKED and message.sequence <= upto:
+            message.state = PositionState.PURGE_PENDING
+            queue.peekable.pop(message.lookup_id, None)
+    messages: list[Message] = []
+    for lane in queue.lanes.arrivals(0, upto):
+        messages += islice(lane, limit - len(messages))
+    for message in messages:
+        queue.lanes.remove(message)
+    if messages:
+        reason = _PURGED_AT_SENDER if queue.outgoing is not None else _PURGED
+        delete_messages(state, queue, messages, reason)
+    return Purged(len(messages), upto, changes(state, messages), done=len(messages) < limit)
+
+
+def delete_queue(
+    state: State, queue: Queue, *, caller: Caller, skip_directory: bool = False
+) -> int:
+    """Delete Queue with its subqueues and its journal; return the batch that stores it.
+
+    Raises:
+        QueueError: not a queue that can be deleted, no right to, or the directory refuses; in the
+            last case the queue is gone here nevertheless.
+    """
+    if queue.role is not QueueRole.USER:
+        raise QueueError(Hresult.MQ_ERROR_ILLEGAL_OPERATION, f"{queue.path} cannot be deleted")
+    check_queue_right(queue, caller, QueueRight.DELETE_QUEUE)
+    for part in (*queue.subqueues.values(), queue.journal, queue):
+        if part is not None:
+            remove_queue(state, part)
+    number = state.outbox.number
+    if queue.queue_type is QueueType.PUBLIC and not skip_directory:
+        unregister(state, queue.properties, caller)
+    return number
+
+
+def remove_queue(state: State, queue: Queue) -> None:
+    """Take a queue away from everybody who has it open, with all its messages."""
+    messages = queue.lanes.take(_EVERYTHING, _EVERYTHING) + list(queue.locked.values())
+    queue.locked.clear()
+    queue.peekable.clear()
+    if messages:
+        delete_messages(state, queue, messages, _QUEUE_DELETED)
+    end_reads(state, queue, list(queue.waiting), Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE)
+    for descriptor in queue.descriptors.values():
+        descriptor.queue = None
+        descriptor.locked.clear()
+    queue.descriptors.clear()
+    if queue.number in state.queues:
+        unlist_queue(state, queue)
+        forget_queue(state, queue)
+    abandon_streams(state, queue)
+    state.outbox.tell(QueueDeleted(queue=queue, depends=state.outbox.number))

@@ -1,0 +1,79 @@
+"""Quotas: how many kilobytes a queue, the journals and the queue manager may hold."""
+
+from enum import IntEnum
+from typing import Final
+
+from openmsmq.core.model.queue import Queue
+from openmsmq.core.state import State
+from openmsmq.directory.objects import UNLIMITED
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+
+# The unit of every quota. [MS-MQDMPR] 3.1.1.1 says bytes for QueueManagerQuota, the management
+# tools of Windows show the same number in kilobytes.
+QUOTA_UNIT: Final = 1024
+
+
+class EnqueueStatus(IntEnum):
+    """What Enqueue Message returns ([MS-MQDMPR] 3.1.7.1.9)."""
+
+    OK = 0
+    QUEUE_QUOTA = 1
+    QUEUE_MANAGER_QUOTA = 2
+    TIMED_OUT = 3
+
+
+def exceeds(quota: int, held: int, size: int) -> bool:
+    """Whether `size` bytes more are over the quota."""
+    return quota != UNLIMITED and held + size > quota * QUOTA_UNIT
+
+
+def check_room(state: State, queue: Queue, size: int) -> EnqueueStatus:
+    """Whether a queue takes messages of `size` bytes; the queue manager is asked first."""
+    if state.local.throttled or exceeds(state.manager.queue_manager_quota, state.total_bytes, size):
+        return EnqueueStatus.QUEUE_MANAGER_QUOTA
+    held = queue.total_bytes + queue.reserved_bytes
+    if exceeds(queue.properties.quota, held, size):
+        return EnqueueStatus.QUEUE_QUOTA
+    return EnqueueStatus.OK
+
+
+def no_room(state: State, queue: Queue, size: int, status: EnqueueStatus) -> QueueError:
+    """The refusal of messages that a queue does not take."""
+    code = Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES
+    if state.local.throttled:
+        return QueueError(
+            code,
+            "the disk with the data directory is full",
+            cause="What is left on the disk is kept for receiving and deleting.",
+            remedy="Free space on the disk, or receive messages; then sending goes on by itself.",
+        )
+    if status is EnqueueStatus.QUEUE_QUOTA:
+        return QueueError(
+            code,
+            f"{size} bytes more are over the quota of the queue",
+            remedy=(
+                "Receive or purge messages, or raise the quota with "
+                f"`openmsmq queue set '.\\{queue.path}' --quota KB`."
+            ),
+        )
+    return QueueError(
+        code,
+        f"{size} bytes more are over the quota of the queue manager",
+        remedy="Receive or purge messages, or raise quota_kilobytes in the configuration.",
+    )
+
+
+def journal_has_room(state: State, journal: Queue, size: int) -> bool:
+    """Whether a journal takes a copy: its own quota and that of all journals together."""
+    owner = journal.parent
+    quota = owner.properties.journal_quota if owner is not None else journal.properties.quota
+    return not (
+        exceeds(quota, journal.total_bytes, size)
+        or exceeds(state.manager.journal_quota, state.journal_bytes, size)
+    )
+
+
+def dead_letters_have_room(dead_letters: Queue, size: int) -> bool:
+    """Whether a dead-letter queue takes a message."""
+    return not exceeds(dead_letters.properties.quota, dead_letters.total_bytes, size)

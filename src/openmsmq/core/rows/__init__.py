@@ -1,0 +1,1 @@
+"""How memory becomes rows of the store and rows become memory again."""

@@ -1,0 +1,104 @@
+"""Packets of messages, in memory or read back from where they are kept."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from openmsmq.core.model.message import RECOVERABLE, Message, PositionState
+from openmsmq.core.state import State
+from openmsmq.core.transfer.claims import clear_authentication
+from openmsmq.wire.errors import StoreError
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_patch import patch
+
+_DELETED: Final = int(PositionState.DELETED)
+
+
+def packets_of(state: State, messages: Sequence[Message]) -> list[bytes]:
+    """The packets of these messages, in their order.
+
+    A dead letter shows why it is one as its message class.
+    """
+    packets = [message.packet for message in messages]
+    if None in packets:
+        _read_back(state, messages, packets)
+    found = [packet for packet in packets if packet is not None]
+    storied = [index for index, message in enumerate(messages) if message.history is not None]
+    for index in storied:
+        history = messages[index].history
+        if history is not None and history.message_class:
+            found[index] = patch(UserMessage(found[index]), message_class=history.message_class)
+    return found
+
+
+def packet_of(state: State, message: Message) -> bytes:
+    """The packet of one message."""
+    return packets_of(state, (message,))[0]
+
+
+def _read_back(state: State, messages: Sequence[Message], packets: list[bytes | None]) -> None:
+    stored = [
+        at
+        for at, message in enumerate(messages)
+        if packets[at] is None and message.traits & RECOVERABLE
+    ]
+    if len(stored) == len(messages):
+        packets[:] = _read_stored(state, [message.key for message in messages])
+        return
+    if stored:
+        read = _read_stored(state, [messages[at].key for at in stored])
+        for at, packet in zip(stored, read, strict=True):
+            packets[at] = packet
+    spilled = [at for at, packet in enumerate(packets) if packet is None]
+    if spilled and state.scratch is not None:
+        handles = [state.scratch_handles[messages[at].key] for at in spilled]
+        for at, packet in zip(spilled, state.scratch.get_many(handles), strict=True):
+            packets[at] = packet
+
+
+def _read_stored(state: State, keys: list[int]) -> list[bytes]:
+    packets = state.packets.read_many(keys)
+    if state.unchecked:
+        for at, key in enumerate(keys):
+            if key <= state.unchecked:
+                packets[at] = clear_authentication(packets[at])
+    return packets
+
+
+def spill(state: State, message: Message) -> None:
+    """Move the packet of an express message out of memory, if there is a place for it."""
+    if state.scratch is not None and message.packet is not None:
+        try:
+            state.scratch_handles[message.key] = state.scratch.put(message.packet)
+        except StoreError:
+            # No space there: memory must do, until the quota or the disk refuses new messages.
+            return
+        message.packet = None
+        state.memory -= message.size
+
+
+def forget_packet(state: State, message: Message) -> None:
+    """The message is gone: its packet no longer counts, wherever it is."""
+    if message.packet is not None:
+        state.memory -= message.size
+    elif not message.traits & RECOVERABLE and state.scratch is not None:
+        state.scratch.free(state.scratch_handles.pop(message.key))
+
+
+def drop_durable_packets(state: State) -> None:
+    """Let go of the packets of messages that are on disk, while memory is short.
+
+    The newest go first: a queue is read from the other end.
+    """
+    fresh = state.fresh
+    kept: list[Message] = []
+    excess = state.memory - state.settings.memory_budget
+    while fresh:
+        message = fresh.pop()
+        if message.stored > state.outbox.durable_number:
+            kept.append(message)
+        elif excess > 0 and message.packet is not None and message.state != _DELETED:
+            message.packet = None
+            excess -= message.size
+            state.memory -= message.size
+    kept.reverse()
+    state.fresh = kept

@@ -1,0 +1,1 @@
+"""The directory: start, updates, public queues, sites."""

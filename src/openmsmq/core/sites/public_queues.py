@@ -1,0 +1,104 @@
+"""Public queues: what Create, Delete and Open Queue ask the directory ([MS-MQDMPR] 3.1.7.1.3-5)."""
+
+from collections.abc import Sequence
+
+from openmsmq.core.state import State
+from openmsmq.directory.interface import DirectoryOperationResult
+from openmsmq.directory.objects import ElementType, QueueManagerObject, QueueObject, copy_attributes
+from openmsmq.security.caller import Caller
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.names.format_name import PublicFormatName
+
+from .directory_access import by_identifier
+from .directory_events import (
+    create_directory_object,
+    delete_directory_object,
+    read_directory,
+    write_directory,
+)
+
+_SUCCESS = DirectoryOperationResult.SUCCESS
+_CODES = {
+    DirectoryOperationResult.DIRECTORY_NOT_CONNECTED: Hresult.MQ_ERROR_NO_DS,
+    DirectoryOperationResult.OBJECT_ALREADY_EXISTS: Hresult.MQ_ERROR_QUEUE_EXISTS,
+    DirectoryOperationResult.OBJECT_NOT_FOUND: Hresult.MQ_ERROR_QUEUE_NOT_FOUND,
+}
+
+
+def directory_error(result: DirectoryOperationResult, reason: str) -> QueueError:
+    """The refusal of the directory as an error of the queue manager."""
+    return QueueError(_CODES.get(result, Hresult.MQ_ERROR_DS_ERROR), reason or str(result))
+
+
+def register(state: State, properties: QueueObject, caller: Caller) -> None:
+    """Publish a new public queue; its identifier and its paths are what the directory says.
+
+    Raises:
+        QueueError: the directory refuses it or cannot be reached.
+    """
+    created = create_directory_object(state, properties, caller=caller)
+    if created.status is not _SUCCESS:
+        raise directory_error(created.status, created.reason)
+    properties.identifier = created.object_guid
+    read = read_directory(
+        state,
+        ElementType.QUEUE,
+        by_identifier(properties.identifier),
+        ("full_path", "directory_path"),
+    )
+    if read.status is _SUCCESS and read.directory_object is not None:
+        names = frozenset(("full_path", "directory_path"))
+        copy_attributes(read.directory_object, properties, names)
+
+
+def unregister(state: State, properties: QueueObject, caller: Caller) -> None:
+    """Take a public queue out of the directory.
+
+    Raises:
+        QueueError: the directory refuses it or cannot be reached.
+    """
+    deleted = delete_directory_object(state, properties, caller=caller)
+    if deleted.status is not _SUCCESS:
+        raise directory_error(deleted.status, deleted.reason)
+
+
+def publish(
+    state: State,
+    item: QueueObject | QueueManagerObject,
+    caller: Caller,
+    attributes: Sequence[str] | None = None,
+) -> None:
+    """Tell the directory what has changed: all attributes, or those listed.
+
+    Raises:
+        QueueError: the directory refuses it or cannot be reached.
+    """
+    written = write_directory(state, item, attributes, caller=caller)
+    if written.status is not _SUCCESS:
+        raise directory_error(written.status, written.reason)
+
+
+def read_public(state: State, name: PublicFormatName) -> QueueObject | None:
+    """The directory object of a public queue, wherever the queue is."""
+    read = read_directory(state, ElementType.QUEUE, by_identifier(name.guid))
+    found = read.directory_object if read.status is _SUCCESS else None
+    return found if isinstance(found, QueueObject) else None
+
+
+def set_destination(state: State, name: PublicFormatName, properties: QueueObject) -> None:
+    """Take the owner and BasePriority of a public queue on another machine from the directory.
+
+    Raises:
+        QueueError: the directory does not know the queue, or places it on this machine.
+    """
+    found = read_public(state, name)
+    if found is None:
+        raise QueueError(
+            Hresult.MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION,
+            f"the directory does not know {name}",
+        )
+    if found.queue_manager == state.manager.identifier:
+        raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, f"{name} is not hosted here any more")
+    properties.base_priority = found.base_priority
+    properties.queue_manager = found.queue_manager

@@ -1,0 +1,107 @@
+"""Transactions that a coordinator decides ([MS-MQDMPR] 3.1.3, 3.1.4.6-11)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+from uuid import UUID
+
+from openmsmq.core.messages.settling import settle
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+
+from .transactions import TransactionState, abort, commit, find_transaction, prepare
+
+if TYPE_CHECKING:
+    from openmsmq.core.state import State
+
+
+class Outcome(StrEnum):
+    """What a coordinator says about a transaction that a crash interrupted."""
+
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    TIMEOUT = "timeout"
+
+
+class EnlistmentAnswer(StrEnum):
+    """TXUSER_ENLISTMENT_MTAG_*: how the queue manager answers the coordinator."""
+
+    PREPARE_REQ_DONE = "TXUSER_ENLISTMENT_MTAG_PREPAREREQDONE"
+    COMMIT_REQ_DONE = "TXUSER_ENLISTMENT_MTAG_COMMITREQDONE"
+    ABORT_REQ_DONE = "TXUSER_ENLISTMENT_MTAG_ABORTREQDONE"
+
+
+class Coordinator(Protocol):
+    """A transaction coordinator as the queue manager sees it."""
+
+    def register(self, resource_manager: UUID) -> None:
+        """The queue manager is a resource manager under this identifier."""
+
+    def outcome(self, identifier: UUID) -> Outcome:
+        """What was decided about a transaction that is in doubt here."""
+
+
+class Enlistments:
+    """Answers to a coordinator; each with the batch that must be durable before it is given."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    @property
+    def in_doubt(self) -> list[UUID]:
+        """The transactions that are prepared and wait for the decision of the coordinator."""
+        return [
+            transaction.identifier
+            for transaction in self._state.transactions.values()
+            if transaction.state is TransactionState.PREPARED and not transaction.single_phase
+        ]
+
+    def prepare_request(
+        self, identifier: UUID, *, single_phase: bool
+    ) -> tuple[EnlistmentAnswer, int]:
+        """DTC Prepare: promise, or in a single phase commit at once; abort what fails."""
+        state = self._state
+        try:
+            transaction = find_transaction(state, identifier)
+            number = prepare(state, transaction, single_phase=False)
+        except QueueError:
+            return self.abort_request(identifier)
+        if single_phase:
+            return self.commit_request(identifier)
+        return EnlistmentAnswer.PREPARE_REQ_DONE, number
+
+    def commit_request(self, identifier: UUID) -> tuple[EnlistmentAnswer, int]:
+        """DTC Commit."""
+        number = commit(self._state, find_transaction(self._state, identifier))
+        settle(self._state)
+        return EnlistmentAnswer.COMMIT_REQ_DONE, number
+
+    def abort_request(self, identifier: UUID) -> tuple[EnlistmentAnswer, int]:
+        """DTC Abort; a transaction that is not known here needs none."""
+        transaction = self._state.transactions.get(identifier)
+        number = abort(self._state, transaction) if transaction is not None else 0
+        settle(self._state)
+        return EnlistmentAnswer.ABORT_REQ_DONE, number
+
+    def resolve(self, coordinator: Coordinator) -> None:
+        """Register, and end all transactions in doubt as the coordinator decided.
+
+        Raises:
+            QueueError: MQ_ERROR_DTC_CONNECT, the coordinator does not answer; the transactions
+                that are left stay in doubt.
+        """
+        coordinator.register(self._state.manager.identifier)
+        for identifier in self.in_doubt:
+            outcome = coordinator.outcome(identifier)
+            if outcome is Outcome.COMMITTED:
+                self.commit_request(identifier)
+            elif outcome is Outcome.ABORTED:
+                self.abort_request(identifier)
+            else:
+                raise QueueError(
+                    Hresult.MQ_ERROR_DTC_CONNECT,
+                    f"the coordinator does not say what became of transaction {identifier}",
+                )

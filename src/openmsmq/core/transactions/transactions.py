@@ -1,0 +1,388 @@
+"""Transactions: operations that take effect together ([MS-MQDMPR] 3.1.1.13-14, 3.1.4.3-5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum, IntEnum
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from openmsmq.core.messages.arrivals import announce, put
+from openmsmq.core.messages.delete_reasons import delete_messages
+from openmsmq.core.messages.positions import (
+    count_bytes,
+    give_back,
+    next_lookup_id,
+    reslot,
+    store_record,
+)
+from openmsmq.core.model.message import NEVER, RECOVERABLE, Message, PositionState
+from openmsmq.core.queues.creation import drop_if_unused
+from openmsmq.core.rows.packets import forget_packet, packet_of
+from openmsmq.core.rows.transaction_rows import forget_transaction, store_transaction
+from openmsmq.core.transfer.sequences import number_messages
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_patch import patch_transaction
+
+if TYPE_CHECKING:
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.state import State
+
+_AVAILABLE: Final = int(PositionState.AVAILABLE)
+_LOCKED: Final = int(PositionState.LOCKED)
+_DELETED: Final = int(PositionState.DELETED)
+_PURGE_PENDING: Final = int(PositionState.PURGE_PENDING)
+_PURGED: Final = int(MessageClass.NACK_Q_PURGED)
+_TIMED_OUT: Final = int(MessageClass.NACK_RECEIVE_TIMEOUT)
+_QUEUE_DELETED: Final = int(MessageClass.NACK_Q_DELETED)
+
+
+class OperationType(IntEnum):
+    ENQUEUE = 0
+    DEQUEUE = 1
+    MOVE = 2
+
+
+class TransactionState(Enum):
+    ACTIVE = "active"
+    PREPARED = "prepared"
+    FINISHED = "finished"
+
+
+class TransactionalOperation:
+    """What one call did in a transaction; several messages that belong together are one."""
+
+    __slots__ = ("messages", "operation_type", "reason", "target")
+
+    def __init__(
+        self,
+        operation_type: OperationType,
+        messages: list[Message],
+        *,
+        reason: int = 0,
+        target: Queue | None = None,
+    ) -> None:
+        self.operation_type = operation_type
+        self.messages = messages
+        # Why dequeued messages leave, a message class.
+        self.reason = reason
+        # Where moved messages go.
+        self.target = target
+
+
+class Transaction:
+    """Operations in the order in which they were issued, and what is known of their outcome."""
+
+    __slots__ = ("identifier", "number", "operations", "single_phase", "state")
+
+    def __init__(self, identifier: UUID, number: int) -> None:
+        self.identifier = identifier
+        # Names the transaction in the store, and its low bits in the messages that it sends.
+        self.number = number
+        self.operations: list[TransactionalOperation] = []
+        # False: the transaction coordinator decides.
+        self.single_phase = True
+        self.state = TransactionState.ACTIVE
+
+    def add(
+        self,
+        operation_type: OperationType,
+        messages: list[Message],
+        *,
+        reason: int = 0,
+        target: Queue | None = None,
+    ) -> None:
+        self.operations.append(
+            TransactionalOperation(operation_type, messages, reason=reason, target=target)
+        )
+
+    def require_active(self) -> None:
+        """Refuse operations after the outcome is being decided.
+
+        Raises:
+            QueueError: MQ_ERROR_TRANSACTION_SEQUENCE.
+        """
+        if self.state is not TransactionState.ACTIVE:
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
+                f"transaction {self.identifier} is {self.state.value}",
+            )
+
+
+def withdraw(state: State, transaction: Transaction, messages: Iterable[Message]) -> None:
+    """Undo that a transaction received or moved messages; they stay locked by it."""
+    left = set(messages)
+    # Mostly it received them last.
+    for operation in reversed(transaction.operations):
+        if not left:
+            break
+        if operation.operation_type is OperationType.ENQUEUE:
+            continue
+        kept = [message for message in operation.messages if message not in left]
+        left.difference_update(operation.messages)
+        target = operation.target
+        if target is not None:
+            target.expected -= len(operation.messages) - len(kept)
+            drop_if_unused(state, target)
+        operation.messages = kept
+    transaction.operations = [each for each in transaction.operations if each.messages]
+
+
+def create_transaction(state: State, identifier: UUID) -> Transaction:
+    """Create Transaction ([MS-MQDMPR] 3.1.7.1.8)."""
+    if identifier in state.transactions:
+        raise QueueError(
+            Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, f"transaction {identifier} exists already"
+        )
+    number = state.sequence.take(1, state.outbox) + 1
+    transaction = state.transactions[identifier] = Transaction(identifier, number)
+    return transaction
+
+
+def find_transaction(state: State, identifier: UUID) -> Transaction:
+    """The transaction with this identifier.
+
+    Raises:
+        QueueError: MQ_ERROR_TRANSACTION_SEQUENCE.
+    """
+    transaction = state.transactions.get(identifier)
+    if transaction is None:
+        raise QueueError(
+            Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, f"there is no transaction {identifier}"
+        )
+    return transaction
+
+
+def prepare(state: State, transaction: Transaction, *, single_phase: bool = True) -> int:
+    """Promise to be able to commit; return the batch that makes the promise durable.
+
+    Only a transaction of the coordinator is written down: a single-phase one that a crash
+    interrupts is aborted, and what is not stored is aborted by itself.
+    """
+    transaction.require_active()
+    transaction.single_phase = single_phase
+    transaction.state = TransactionState.PREPARED
+    _mark_boundaries(transaction)
+    if single_phase:
+        return 0
+    for operation in transaction.operations:
+        if operation.operation_type is OperationType.ENQUEUE:
+            live = [message for message in operation.messages if message.state != _DELETED]
+            for message in live:
+                message.make_history().transaction = transaction.number
+                message.stored = state.outbox.number
+            put(state, live)
+    store_transaction(state, transaction)
+    return state.outbox.number
+
+
+def _mark_boundaries(transaction: Transaction) -> None:
+    """Mark the first and the last message that the transaction sends to each queue."""
+    first: dict[Queue, Message] = {}
+    last: dict[Queue, Message] = {}
+    for operation in transaction.operations:
+        if operation.operation_type is OperationType.ENQUEUE:
+            for message in operation.messages:
+                first.setdefault(message.queue, message)
+                last[message.queue] = message
+    for message in first.values():
+        _mark(message, first=True, last=None)
+    for message in last.values():
+        _mark(message, first=None, last=True)
+
+
+def _mark(message: Message, *, first: bool | None, last: bool | None) -> None:
+    if message.packet is not None:
+        message.packet = patch_transaction(
+            UserMessage(message.packet), first_in_transaction=first, last_in_transaction=last
+        )
+
+
+def mark_staged(state: State, messages: list[Message]) -> None:
+    """Mark the first and the last of the messages of a batch for one queue.
+
+    A packet in the store never changes: these two are stored anew.
+    """
+    first, last = messages[0], messages[-1]
+    for message in dict.fromkeys((first, last)):
+        packet = patch_transaction(
+            UserMessage(packet_of(state, message)),
+            first_in_transaction=message is first or None,
+            last_in_transaction=message is last or None,
+        )
+        forget_packet(state, message)
+        state.outbox.batch.delete(message.key)
+        message.key = state.sequence.take(1, state.outbox) + 1
+        message.packet = packet
+        state.memory += message.size
+        put(state, [message])
+
+
+def commit(state: State, transaction: Transaction) -> int:
+    """Make all operations take effect, in their order; return the batch that stores them."""
+    if transaction.state is TransactionState.ACTIVE:
+        prepare(state, transaction)
+    stored = not transaction.single_phase
+    _finish(state, transaction)
+    touched_store = stored
+    for operation in transaction.operations:
+        touched_store |= any(message.traits & RECOVERABLE for message in operation.messages)
+        if operation.operation_type is OperationType.ENQUEUE:
+            _commit_enqueue(state, operation.messages, stored=stored)
+        elif operation.operation_type is OperationType.DEQUEUE:
+            _commit_dequeue(state, operation.messages, operation.reason)
+        elif operation.target is not None:
+            _commit_move(state, operation.messages, operation.target)
+    return state.outbox.number if touched_store else 0
+
+
+def _finish(state: State, transaction: Transaction) -> None:
+    transaction.state = TransactionState.FINISHED
+    del state.transactions[transaction.identifier]
+    if not transaction.single_phase:
+        forget_transaction(state, transaction)
+    for operation in transaction.operations:
+        if operation.target is not None:
+            operation.target.expected -= len(operation.messages)
+
+
+def _commit_enqueue(state: State, messages: list[Message], *, stored: bool) -> None:
+    for queue, group in _by_queue(messages):
+        if queue.number not in state.queues:
+            _send_to_nowhere(state, queue, group, stored=stored)
+            continue
+        for message in group:
+            _leave_pending(queue, message)
+            message.state = _AVAILABLE
+            message.stored = state.outbox.number
+            if queue.outgoing is not None:
+                # Messages leave in the order of the commits.
+                message.lookup_id = next_lookup_id(state, message.priority)
+        number_messages(state, queue, group)
+        if stored:
+            for message in group:
+                message.make_history().transaction = 0
+                store_record(state, message)
+        else:
+            put(state, group)
+        queue.lanes.insert_many(group)
+        announce(state, queue, group)
+
+
+def _send_to_nowhere(state: State, queue: Queue, messages: list[Message], *, stored: bool) -> None:
+    """The queue was deleted between send and commit: the messages arrive and are deleted."""
+    if not stored:
+        put(state, messages)
+    count_bytes(state, queue, sum(message.size for message in messages))
+    delete_messages(state, queue, messages, _QUEUE_DELETED)
+
+
+def _leave_pending(queue: Queue, message: Message) -> None:
+    del queue.pending[message.lookup_id]
+    queue.reserved_bytes -= message.size
+    message.holder = None
+
+
+def _commit_dequeue(state: State, messages: list[Message], reason: int) -> None:
+    for queue, group in _by_queue(messages):
+        live = [message for message in group if message.state != _DELETED]
+        for message in live:
+            if message.state == _AVAILABLE:
+                # It expired while its own send was uncommitted; the send came just before.
+                queue.lanes.remove(message)
+            else:
+                queue.forget_locked(message)
+        if live:
+            delete_messages(state, queue, live, reason)
+
+
+def _commit_move(state: State, messages: list[Message], target: Queue) -> None:
+    live = [message for message in messages if message.state != _DELETED]
+    if target.number not in state.queues:
+        # The target was deleted meanwhile: the messages stay where they are.
+        return_locked(state, live)
+        return
+    for queue, group in _by_queue(live):
+        for message in group:
+            queue.forget_locked(message)
+            move_now(state, queue, message, target)
+        drop_if_unused(state, queue)
+
+
+def move_now(
+    state: State, queue: Queue, message: Message, target: Queue, *, arrived: float | None = None
+) -> Message:
+    """Move a message that is no longer in sight of readers into another queue.
+
+    Args:
+        arrived: when it arrived there, unless that is now.
+    """
+    message.state = _DELETED
+    message.holder = None
+    count_bytes(state, queue, -message.size)
+    history = message.make_history()
+    history.move_count += 1
+    history.last_move_time = int(state.utc)
+    expires = message.expires
+    if expires != NEVER:
+        state.expiry.stop(message)
+    return reslot(state, message, target, arrived=arrived, expires=expires)
+
+
+def abort(state: State, transaction: Transaction) -> int:
+    """Undo all operations; return the batch that stores it."""
+    stored = not transaction.single_phase
+    _finish(state, transaction)
+    touched_store = stored
+    for operation in transaction.operations:
+        if operation.operation_type is OperationType.ENQUEUE:
+            _abort_enqueue(state, operation.messages, stored=stored)
+        else:
+            returned = [message for message in operation.messages if message.holder is transaction]
+            touched_store |= any(message.traits & RECOVERABLE for message in returned)
+            for message in returned:
+                message.make_history().abort_count += 1
+                store_record(state, message)
+            return_locked(state, returned)
+            if operation.target is not None:
+                drop_if_unused(state, operation.target)
+    return state.outbox.number if touched_store else 0
+
+
+def _abort_enqueue(state: State, messages: Iterable[Message], *, stored: bool) -> None:
+    # [MS-MQDMPR] 3.1.4.5: no Message Position Deleted: nobody is told of a send that never was.
+    for message in messages:
+        if message.lookup_id in message.queue.pending:
+            _leave_pending(message.queue, message)
+        message.state = _DELETED
+        state.expiry.stop(message)
+        forget_packet(state, message)
+        if stored:
+            state.outbox.batch.delete(message.key)
+
+
+def return_locked(state: State, messages: list[Message]) -> None:
+    """Messages that somebody had taken are free again: back in place, unless their time is over."""
+    for queue, group in _by_queue(messages):
+        purged = [message for message in group if message.state == _PURGE_PENDING]
+        live = [message for message in group if message.state == _LOCKED]
+        expired = [message for message in live if message.expires <= state.utc]
+        for reason, gone in ((_PURGED, purged), (_TIMED_OUT, expired)):
+            if gone:
+                for message in gone:
+                    queue.forget_locked(message)
+                delete_messages(state, queue, gone, reason)
+        back = [message for message in live if message.expires > state.utc]
+        if back:
+            give_back(state, queue, back)
+
+
+def _by_queue(messages: list[Message]) -> list[tuple[Queue, list[Message]]]:
+    """The messages in groups of one queue each, in their order."""
+    groups: dict[Queue, list[Message]] = {}
+    for message in messages:
+        groups.setdefault(message.queue, []).append(message)
+    return list(groups.items())

@@ -1,0 +1,1 @@
+"""Messages from and to other machines: reception, streams, acknowledgments."""

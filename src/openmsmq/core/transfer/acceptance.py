@@ -1,0 +1,58 @@
+"""Which messages a queue takes."""
+
+from openmsmq.core.model.queue import Queue
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
+
+from .transports import Transport
+
+_CODES = {
+    MessageClass.NACK_NOT_TRANSACTIONAL_Q: Hresult.MQ_ERROR_TRANSACTION_USAGE,
+    MessageClass.NACK_NOT_TRANSACTIONAL_MSG: Hresult.MQ_ERROR_TRANSACTION_USAGE,
+    MessageClass.NACK_BAD_SIGNATURE: Hresult.MQ_ERROR_MESSAGE_NOT_AUTHENTICATED,
+    MessageClass.NACK_BAD_ENCRYPTION: Hresult.MQ_ERROR_ENCRYPTION_PROVIDER_NOT_SUPPORTED,
+}
+_REASONS = {
+    MessageClass.NACK_NOT_TRANSACTIONAL_Q: "the queue takes messages without a transaction only",
+    MessageClass.NACK_NOT_TRANSACTIONAL_MSG: "the queue takes messages in a transaction only",
+    MessageClass.NACK_BAD_SIGNATURE: "the queue takes authenticated messages only",
+    MessageClass.NACK_BAD_ENCRYPTION: "its privacy level or encryption is not accepted",
+}
+
+
+def refusal(
+    queue: Queue, message: UserMessage, transport: Transport, *, transactional: bool
+) -> MessageClass | None:
+    """Why the queue does not take the message, as the class of a negative acknowledgment."""
+    properties = queue.properties
+    if transactional != properties.transactional:
+        if transactional:
+            return MessageClass.NACK_NOT_TRANSACTIONAL_Q
+        return MessageClass.NACK_NOT_TRANSACTIONAL_MSG
+    # [MS-MQQB] 3.1.5.8.3: what cannot be decrypted is rejected; no body can be decrypted yet.
+    if message.encrypted:
+        return MessageClass.NACK_BAD_ENCRYPTION
+    if properties.authentication and not message.authentication_level:
+        return MessageClass.NACK_BAD_SIGNATURE
+    privacy = properties.privacy_level
+    if privacy is not QueuePrivacyLevel.OPTIONAL:
+        # PrivacyLevel asks for encryption in transfer. The body of a local message does not
+        # travel; one that came in the clear was not encrypted, whatever level it names.
+        private = transport is Transport.LOCAL and message.privacy_level != 0
+        if private != (privacy is QueuePrivacyLevel.BODY):
+            return MessageClass.NACK_BAD_ENCRYPTION
+    return None
+
+
+def check_acceptance(queue: Queue, message: UserMessage, *, transactional: bool) -> None:
+    """Refuse a message of a local client that the queue does not take.
+
+    Raises:
+        QueueError: with the reason.
+    """
+    reason = refusal(queue, message, Transport.LOCAL, transactional=transactional)
+    if reason is not None:
+        raise QueueError(_CODES[reason], f"{queue.path}: {_REASONS[reason]}")

@@ -1,0 +1,67 @@
+"""What a packet from elsewhere cannot say of itself.
+
+Some fields record what a queue manager found out: whether a signature is good, how a message came,
+how many routers it passed. A sender can set them, too. So every entrance of the queue manager
+clears them before anything else looks at a message.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from openmsmq.wire.message.user_header import ROUTING_COUNT_MASK, UserHeaderFlags
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_patch import (
+    patch,
+    patch_authentication,
+    without_srmp_headers,
+)
+from openmsmq.wire.message.user_message_run import UserMessageRun
+from openmsmq.wire.packets.base_header import BaseHeaderFlags
+from openmsmq.wire.security.security_header import AUTHENTICATION_MASK, SecurityHeaderFlags
+
+from .transports import Transport
+
+_AU_AND_AS: Final = AUTHENTICATION_MASK | int(SecurityHeaderFlags.AU)
+_SESSION_HEADER: Final = int(BaseHeaderFlags.SH)
+_AH: Final = int(UserHeaderFlags.AH)
+_SECURED: Final = int(UserHeaderFlags.SH)
+_RC: Final = ROUTING_COUNT_MASK
+
+
+def drop_claims(runs: Iterable[UserMessageRun], transport: Transport) -> None:
+    """Clear what only this queue manager may say in packets that come from elsewhere."""
+    # [MS-MQRR] 2.2.5.1.1: only a message that came over HTTP has AH. [MS-MQQB] 3.1.5.8.2: routers
+    # count RC up, so that it starts at 0 where a message is sent.
+    user_flags = _AH | _RC if transport is Transport.LOCAL else _AH
+    for run in runs:
+        head = run.head
+        flags = head.flags
+        if (
+            flags & user_flags
+            or head.packet[2] & _SESSION_HEADER
+            or (flags & _SECURED and head.security_flags & _AU_AND_AS)
+        ):
+            run.replace([_without_claims(packet, user_flags) for packet in run.packets])
+
+
+def clear_authentication(packet: bytes) -> bytes:
+    """The packet with AU and AS clear: nobody has checked its signature.
+
+    [MS-MQDMPR] 3.1.7.1.32: a sender sets both to zero. [MS-MQQB] 3.1.5.8.3: the receiver sets AS.
+    """
+    message = UserMessage(packet)
+    if not message.security_flags & _AU_AND_AS:
+        return packet
+    return patch_authentication(message, authenticated=False, level=0)
+
+
+def _without_claims(packet: bytes, user_flags: int) -> bytes:
+    packet = clear_authentication(packet)
+    message = UserMessage(packet)
+    if message.flags & _AH:
+        message = UserMessage(without_srmp_headers(message))
+    if message.flags & user_flags & _RC:
+        message = UserMessage(patch(message, routing_count=0))
+    packet = message.packet
+    # The SessionHeader belongs to a session, not to the message: it does not follow here.
+    return packet[:2] + bytes((packet[2] & ~_SESSION_HEADER,)) + packet[3:]

@@ -1,0 +1,67 @@
+"""FinalAck: the source learns what became of a transactional message ([MS-MQQB] 3.1.7.17).
+
+A recoverable message to the order queue of the source, in the batch of what it reports.
+"""
+
+from functools import partial
+
+from openmsmq.core.messages.system_messages import send_system_message
+from openmsmq.core.state import State
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.names.queue_address import QueueAddress, QueueAddressType
+from openmsmq.wire.packets.order_ack import (
+    FINAL_ACK_CLASSES,
+    FinalAck,
+    build_final_ack,
+    direct_order_queue,
+    order_queue,
+)
+
+
+def send_final_ack(state: State, packet: bytes, message_class: int) -> bool:
+    """Tell the source of a transactional message its fate; return whether it could be told."""
+    message = UserMessage(packet)
+    header = message.transaction_header
+    source = message.source_queue_manager
+    if (
+        header is None
+        or not header.tx_sequence_number
+        or source == state.manager.identifier
+        or message_class not in FINAL_ACK_CLASSES
+    ):
+        return False
+    ack = FinalAck(
+        header.tx_sequence_id,
+        header.tx_sequence_number,
+        min(header.previous_tx_sequence_number, header.tx_sequence_number - 1),
+        source,
+        message.message_id,
+    )
+    address = order_queue_of(state, message)
+    build = partial(_build, state, ack, message_class, address)
+    return send_system_message(state, address, build, what="final acknowledgment", about=message)
+
+
+def _build(
+    state: State, ack: FinalAck, message_class: int, address: QueueAddress, ordinal: int
+) -> bytes:
+    return build_final_ack(
+        ack,
+        MessageClass(message_class),
+        address,
+        source_queue_manager=state.manager.identifier,
+        message_id=ordinal,
+        sent_time=int(state.utc),
+    )
+
+
+def order_queue_of(state: State, message: UserMessage) -> QueueAddress:
+    """The order queue of the source of a message, by address if the message was addressed so."""
+    destination = message.destination_queue
+    source = message.source_queue_manager
+    if destination is not None and destination.type == QueueAddressType.DIRECT:
+        host = state.addresses.get(source)
+        if host is not None:
+            return direct_order_queue(host)
+    return order_queue(source)

@@ -1,0 +1,236 @@
+"""Outgoing queues: pause and resume, flow control, and what protocols do with their messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from openmsmq.core.events import (
+    ConnectionActiveChanged,
+    ConnectionNoted,
+    FlowControlChanged,
+    QueuePaused,
+    QueueResumed,
+)
+from openmsmq.core.messages.delete_reasons import delete_messages
+from openmsmq.core.messages.expiry import expire_now
+from openmsmq.core.messages.moving import move_message
+from openmsmq.core.messages.positions import changes, store_record
+from openmsmq.core.messages.reading import Read, show
+from openmsmq.core.messages.settling import settle
+from openmsmq.core.model.message import (
+    AWAITING_FINAL_ACK,
+    NEVER,
+    PositionState,
+    is_awaiting_final_ack,
+)
+from openmsmq.core.queues.access import check_machine_right
+from openmsmq.core.queues.names import parse_name
+from openmsmq.core.rows.queue_rows import store_queue
+from openmsmq.security.caller import Caller
+from openmsmq.wire.codes.access_rights import MachineRight
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.queue_enums import QueueState
+from openmsmq.wire.codes.queue_error import QueueError
+
+from .sequences import end_sequence
+
+if TYPE_CHECKING:
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry, OutgoingQueue
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.state import State
+
+    from .dispatch import DispatchEntry
+
+_AVAILABLE: Final = PositionState.AVAILABLE
+_DELETED: Final = PositionState.DELETED
+
+
+class Outgoing:
+    """The outgoing queues of a queue manager, and whether it talks to others at all."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    @property
+    def queues(self) -> list[Queue]:
+        return list(self._state.outgoing.values())
+
+    def find(self, name: str) -> Queue:
+        """The outgoing queue for a destination.
+
+        Raises:
+            QueueError: MQ_ERROR_QUEUE_NOT_FOUND.
+        """
+        queue = self._state.outgoing.get(parse_name(self._state, name).key)
+        if queue is None:
+            raise QueueError(
+                Hresult.MQ_ERROR_QUEUE_NOT_FOUND,
+                f"nothing is sent to {name}",
+                cause="No message was sent there, or the destination is spelt differently.",
+                remedy="Compare the destination with `openmsmq outgoing`.",
+            )
+        return queue
+
+    def pause(self, queue: Queue, *, caller: Caller) -> None:
+        """Pause Queue: messages may still be added, none leaves."""
+        outgoing = self._controlled(queue, caller)
+        if outgoing.state is not QueueState.ONHOLD:
+            outgoing.state = QueueState.ONHOLD
+            store_queue(self._state, queue)
+            self._state.outbox.tell(QueuePaused(queue=queue))
+
+    def resume(self, queue: Queue, *, caller: Caller) -> None:
+        """Resume Queue: what waited goes out in order."""
+        outgoing = self._controlled(queue, caller)
+        if outgoing.state is QueueState.ONHOLD:
+            outgoing.state = QueueState.INACTIVE
+            store_queue(self._state, queue)
+            self._state.outbox.tell(QueueResumed(queue=queue))
+
+    def _controlled(self, queue: Queue, caller: Caller) -> OutgoingQueue:
+        check_machine_right(self._state, caller, MachineRight.SET_MACHINE_PROPERTIES)
+        return _outgoing(queue)
+
+    def set_state(self, queue: Queue, state: QueueState) -> None:
+        """Note how far a connection is; a paused or locked queue stays so."""
+        outgoing = _outgoing(queue)
+        if outgoing.may_transmit:
+            outgoing.state = state
+
+    def set_peer(self, queue: Queue, peer: UUID) -> None:
+        """Note which queue manager takes the messages: nobody else may say what became of them."""
+        outgoing = _outgoing(queue)
+        if outgoing.peer != peer:
+            outgoing.peer = peer
+            store_queue(self._state, queue)
+            outgoing.peer_stored = self._state.outbox.number
+
+    def add_history(self, queue: Queue, entry: ConnectionHistoryEntry) -> None:
+        """Note a step of a connection attempt."""
+        _outgoing(queue).connection_history.append(entry)
+        self._state.outbox.tell(ConnectionNoted(queue=queue, entry=entry))
+
+    def set_online(self, *, active: bool, caller: Caller) -> None:
+        """Bring Online and Take Offline: whether other queue managers may deliver."""
+        check_machine_right(self._state, caller, MachineRight.SET_MACHINE_PROPERTIES)
+        self._state.local.connection_active = active
+        self._state.outbox.tell(ConnectionActiveChanged(active=active))
+
+    def set_throttled(self, *, throttled: bool) -> None:
+        """Begin and End Flow Control: whether new messages are refused for want of room."""
+        self._state.local.throttled = throttled
+        self._state.outbox.tell(FlowControlChanged(throttled=throttled))
+
+    def peek(self, queue: Queue, *, max_count: int, max_bytes: int) -> Read | None:
+        """The next messages to transfer, in queue order.
+
+        None when there are none, or none may leave.
+        """
+        if not _outgoing(queue).may_transmit or not queue.lanes.count:
+            return None
+        messages: list[Message] = []
+        for message in queue.lanes:
+            max_bytes -= message.size
+            if messages and (max_bytes < 0 or len(messages) >= max_count):
+                break
+            messages.append(message)
+        return show(self._state, messages)
+
+    def lock_front(self, queue: Queue, count: int, holder: object) -> None:
+        """Keep the next messages, which are on their way, until it is known what became of them."""
+        for message in queue.lanes.take(count, queue.total_bytes):
+            queue.hold(message, holder)
+
+    def release(self, messages: Iterable[Message]) -> None:
+        """Messages on their way did not arrive: back in place, unless their time is over."""
+        state = self._state
+        purged: list[Message] = []
+        back: list[Message] = []
+        for message in messages:
+            if message.state == PositionState.PURGE_PENDING:
+                message.queue.forget_locked(message)
+                purged.append(message)
+            elif message.state == PositionState.LOCKED:
+                message.queue.unlock(message)
+                back.append(message)
+        for message in purged:
+            delete_messages(state, message.queue, [message], MessageClass.NACK_DELETED)
+        expire_now(state, back)
+        settle(state)
+
+    def await_final_ack(self, message: Message) -> None:
+        """A message was delivered; its copy stays until the FinalAck says what became of it."""
+        message.make_history().awaiting_final_ack = True
+        message.holder = AWAITING_FINAL_ACK
+        self._state.expiry.stop(message)
+        message.expires = NEVER
+        store_record(self._state, message)
+
+    def awaiting_final_ack(self, queue: Queue) -> list[Message]:
+        """The AwaitingFinalACKTable of an outgoing queue."""
+        return [message for message in queue.locked.values() if is_awaiting_final_ack(message)]
+
+    def expire(self, messages: Iterable[Message]) -> None:
+        """Give up those of the messages whose time is over."""
+        expire_now(self._state, messages)
+        settle(self._state)
+
+    def end_sequence(self, queue: Queue) -> None:
+        """Every transactional message was acknowledged: the next one starts a new sequence."""
+        end_sequence(self._state, queue)
+
+    def finish(
+        self,
+        queue: Queue,
+        messages: Sequence[Message],
+        reason: int,
+        *,
+        acknowledged: bool = False,
+    ) -> int:
+        """Messages are delivered (ACK_REACH_QUEUE, ACK_RECEIVE) or failed (a negative class).
+
+        Source journal, dead letters and negative acknowledgments follow from it; the last not if
+        the destination has `acknowledged` it already. Returns the batch that stores it.
+        """
+        live = [message for message in messages if message.state != _DELETED]
+        for message in live:
+            if message.state == _AVAILABLE:
+                queue.lanes.remove(message)
+            else:
+                queue.forget_locked(message)
+        if live:
+            delete_messages(self._state, queue, live, reason, acknowledged=acknowledged)
+        settle(self._state)
+        return changes(self._state, live)
+
+    def move(self, message: Message, target: Queue) -> Message:
+        """Move Message without a transaction, such as to the system journal."""
+        moved = move_message(self._state, message, target)
+        settle(self._state)
+        return moved
+
+    def add_to_dispatch(
+        self, message: Message, protocol_data: object | None
+    ) -> DispatchEntry | None:
+        """Add Message To Dispatch Collection; the entry to send now, if one is."""
+        return self._state.dispatch.add(message, protocol_data)
+
+    def remove_from_dispatch(self, message: Message) -> DispatchEntry | None:
+        """Remove Message From Dispatch Collection; the entry to send now, if one is."""
+        return self._state.dispatch.remove(message)
+
+    def remove_queue_from_dispatch(self, queue: Queue) -> None:
+        """Remove Messages From Dispatch Collection By Queue."""
+        self._state.dispatch.remove_queue(queue)
+
+
+def _outgoing(queue: Queue) -> OutgoingQueue:
+    if queue.outgoing is None:
+        raise QueueError(Hresult.MQ_ERROR_ILLEGAL_OPERATION, f"{queue.path} is not outgoing")
+    return queue.outgoing

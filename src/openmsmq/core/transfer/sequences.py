@@ -1,0 +1,122 @@
+"""Transactional sequences of outgoing queues ([MS-MQQB] 3.1.1.3.1, 3.1.1.5).
+
+A message gets its number when its transaction commits, in the batch that stores it. So no crash
+can give its number to another message, and a message that is sent again has the number it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from struct import Struct
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.messages.positions import store_record
+from openmsmq.core.model.message import TRANSACTIONAL
+from openmsmq.core.rows.packets import packet_of
+from openmsmq.core.rows.queue_rows import queue_key, queue_number
+from openmsmq.core.rows.tables import Table
+
+if TYPE_CHECKING:
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.state import State
+
+_ROW: Final = Struct("<QI")
+_LAST: Final = Struct("<Q")
+# The row with the last sequence of all queues; the others have the number of a queue as key.
+_LAST_KEY: Final = b""
+_TIME_SHIFT: Final = 32
+
+
+class OutgoingSequence:
+    """The active sequence of one outgoing queue: TxSequenceID as a number, last number given."""
+
+    __slots__ = ("identifier", "last")
+
+    def __init__(self, identifier: int, last: int = 0) -> None:
+        self.identifier = identifier
+        self.last = last
+
+
+def number_messages(state: State, queue: Queue, messages: Iterable[Message]) -> None:
+    """Give messages of this queue manager the next numbers, in their order.
+
+    The caller stores the messages.
+    """
+    if queue.outgoing is not None:
+        # [MS-MQQB] 3.1.7.1.3: what is only forwarded keeps the numbers of its source.
+        number_own(
+            state,
+            queue,
+            [each for each in messages if each.traits & TRANSACTIONAL and _is_own(state, each)],
+        )
+
+
+def number_own(state: State, queue: Queue, messages: Iterable[Message]) -> None:
+    """Give transactional messages that this queue manager has stamped the next numbers."""
+    outgoing = queue.outgoing
+    if outgoing is None:
+        return
+    sequence = outgoing.sequence
+    for message in messages:
+        if sequence is None:
+            sequence = outgoing.sequence = _new_sequence(state)
+        sequence.last += 1
+        history = message.make_history()
+        history.tx_sequence_id = sequence.identifier
+        history.tx_sequence_number = sequence.last
+    if sequence is not None:
+        row = _ROW.pack(sequence.identifier, sequence.last)
+        state.outbox.batch.set_row(Table.SEQUENCES, queue_key(queue.number), row)
+
+
+def _is_own(state: State, message: Message) -> bool:
+    return packet_of(state, message)[16:32] == state.identity
+
+
+def _new_sequence(state: State) -> OutgoingSequence:
+    _set_last(state, state.last_tx_sequence + 1)
+    return OutgoingSequence(state.last_tx_sequence)
+
+
+def _set_last(state: State, identifier: int) -> None:
+    state.last_tx_sequence = identifier
+    state.outbox.batch.set_row(Table.SEQUENCES, _LAST_KEY, _LAST.pack(identifier))
+
+
+def end_sequence(state: State, queue: Queue) -> None:
+    """Every message of the sequence was acknowledged; the next one starts another."""
+    if queue.outgoing is not None and queue.outgoing.sequence is not None:
+        queue.outgoing.sequence = None
+        state.outbox.batch.delete_row(Table.SEQUENCES, queue_key(queue.number))
+
+
+def recover_sequences(state: State, rows: dict[bytes, bytes], *, restored: bool) -> None:
+    """Take over the sequences from the store; a restored copy begins new ones."""
+    last = rows.get(_LAST_KEY)
+    if last is not None:
+        state.last_tx_sequence = _LAST.unpack(last)[0]
+    if last is None or restored:
+        # [MS-MQQB] note 35: the time of the installation or of the last restore. It must be greater
+        # than that of the original, which may have begun sequences since the backup. The row goes
+        # into the batch that clears the mark "restored": a later start must not use them again.
+        later = (state.last_tx_sequence >> _TIME_SHIFT) + 1
+        _set_last(state, max(int(state.utc), later) << _TIME_SHIFT)
+    for key, value in rows.items():
+        if key == _LAST_KEY:
+            continue
+        if restored:
+            state.outbox.batch.delete_row(Table.SEQUENCES, key)
+            continue
+        outgoing = state.queues[queue_number(key)].outgoing
+        if outgoing is not None:
+            outgoing.sequence = OutgoingSequence(*_ROW.unpack(value))
+
+
+def renumber_restored(state: State) -> None:
+    """Messages of a restored copy go into new sequences, in the order they have."""
+    for queue in state.outgoing.values():
+        messages = [message for message in queue.lanes if message.transactional]
+        number_messages(state, queue, messages)
+        for message in messages:
+            store_record(state, message)

@@ -1,0 +1,48 @@
+"""The transports: how a message can come here and leave."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
+from openmsmq.wire.names.format_name import FormatName, MulticastFormatName
+from openmsmq.wire.scalars import GUID_NULL
+
+
+class Transport(StrEnum):
+    """How a message travels; the names that users see."""
+
+    LOCAL = "local"
+    BINARY = "binary"
+    HTTP = "http"
+    HTTPS = "https"
+    MULTICAST = "multicast"
+
+
+class Origin(NamedTuple):
+    """Where messages come from: the transport, the address, and who is at the other end.
+
+    `queue_manager` is what the transport knows of its peer; it need not be the source of a message.
+    """
+
+    transport: Transport
+    address: str = ""
+    queue_manager: UUID = GUID_NULL
+
+
+WEB: Final = frozenset((Transport.HTTP, Transport.HTTPS))
+_DIRECT: Final = {
+    DirectProtocol.HTTP: Transport.HTTP,
+    DirectProtocol.HTTPS: Transport.HTTPS,
+}
+
+
+def transport_of(name: FormatName) -> Transport:
+    """Which transport carries messages to a queue of this name on another machine."""
+    if isinstance(name, MulticastFormatName):
+        return Transport.MULTICAST
+    if isinstance(name, DirectFormatName):
+        return _DIRECT.get(name.protocol, Transport.BINARY)
+    return Transport.BINARY

@@ -1,0 +1,1 @@
+"""Bodies in DataFrames: text, schemas, typed columns."""

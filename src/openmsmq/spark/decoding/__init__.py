@@ -1,0 +1,1 @@
+"""Packets to columns, vectorised, and the row decoder that checks it."""

@@ -1,0 +1,149 @@
+"""The columns that come from packets, each made for all rows at once."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from openmsmq.spark.columns import TIMESTAMP
+from openmsmq.wire.codes.message_class import class_name
+from openmsmq.wire.codes.message_enums import Journal, SenderIdType
+from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.message.transaction_header import (
+    TRANSACTION_ID_MASK,
+    TRANSACTION_ID_SHIFT,
+    TransactionHeaderFlags,
+)
+from openmsmq.wire.message.user_header import DELIVERY_MODE_MASK, UserHeaderFlags
+from openmsmq.wire.packets.base_header import INFINITE, BaseHeaderFlags
+from openmsmq.wire.security.security_header import (
+    AUTHENTICATION_MASK,
+    SECURITY_HEADER_SIZE,
+    SENDER_ID_TYPE_MASK,
+)
+from openmsmq.wire.security.sid import SID
+
+from .address_texts import admin_texts, destination_texts, response_texts
+from .blob import Numbers
+from .packet_layout import PacketLayout, is_set
+from .texts import TextColumn, guid_texts, identifier_texts, in_rows, pick, wide_texts
+
+_ACKNOWLEDGMENTS: Final = 0x0F
+_TR: Final = int(BaseHeaderFlags.TR)
+_FM: Final = int(TransactionHeaderFlags.FM)
+_LM: Final = int(TransactionHeaderFlags.LM)
+_DELIVERIES: Final = ["express", "recoverable"]
+
+Maker = Callable[[PacketLayout], pa.Array]
+
+
+def _class_names(layout: PacketLayout) -> pa.StringArray:
+    classes, codes = np.unique(layout.properties_header["message_class"], return_inverse=True)
+    return pick([class_name(number) for number in classes.tolist()], codes)
+
+
+def _deliveries(layout: PacketLayout) -> pa.StringArray:
+    return pick([*_DELIVERIES], is_set(layout.flags, DELIVERY_MODE_MASK).astype(np.int8))
+
+
+def _journals(layout: PacketLayout) -> pa.Array:
+    kept = np.where(layout.has(UserHeaderFlags.JP), int(Journal.JOURNAL), 0)
+    dead = np.where(layout.has(UserHeaderFlags.JN), int(Journal.DEADLETTER), 0)
+    return pa.array(kept | dead, pa.int8())
+
+
+def _correlations(layout: PacketLayout) -> pa.StringArray:
+    header = layout.properties_header
+    guids, ordinals = header["correlation_source"], header["correlation_ordinal"]
+    halves = np.ascontiguousarray(guids).view(np.uint64).reshape(-1, 2)
+    rows = np.flatnonzero((halves[:, 0] != 0) | (halves[:, 1] != 0) | (ordinals != 0))
+    return in_rows([(rows, identifier_texts(guids[rows], ordinals[rows]))], len(layout))
+
+
+def _transactions(layout: PacketLayout) -> pa.StringArray:
+    rows = np.flatnonzero(layout.transactional)
+    tags = (layout.transaction_flags[rows] & TRANSACTION_ID_MASK) >> TRANSACTION_ID_SHIFT
+    guids = layout.head["source_queue_manager"][rows]
+    return in_rows([(rows, identifier_texts(guids, tags))], len(layout))
+
+
+def _senders(layout: PacketLayout) -> pa.StringArray:
+    header = layout.security_header
+    rows = np.flatnonzero(
+        (header["flags"] & SENDER_ID_TYPE_MASK == int(SenderIdType.SID))
+        & (header["security_id_size"] > 0)
+    )
+    starts = layout.security[rows] + SECURITY_HEADER_SIZE
+    column = TextColumn(len(layout))
+    ends = starts + header["security_id_size"][rows]
+    column.add(rows, layout.blob.slices(starts, ends), _sid_text)
+    return column.finish()
+
+
+@lru_cache(maxsize=4096)
+def _sid_text(raw: bytes) -> str:
+    try:
+        return str(SID.parse(raw)[0])
+    except MsmqError:
+        return raw.hex()
+
+
+def _finite(seconds: Numbers) -> pa.Array:
+    """Times; null where they never end."""
+    return pa.array(seconds.astype(np.int64), mask=seconds == INFINITE)
+
+
+def _signed_32(numbers: Numbers) -> pa.Array:
+    return pa.array(numbers.astype(np.int32))
+
+
+# What a column needs beyond the header fields is made when it is asked for, and not before.
+PACKET_COLUMNS: Final[dict[str, Maker]] = {
+    "priority": lambda layout: pa.array(layout.priority.astype(np.int8)),
+    "id": lambda layout: identifier_texts(
+        layout.head["source_queue_manager"], layout.head["message_id"]
+    ),
+    "correlation_id": _correlations,
+    "class": lambda layout: pa.array(layout.properties_header["message_class"].astype(np.int32)),
+    "class_name": _class_names,
+    "label": lambda layout: wide_texts(layout.blob.slices(layout.label, layout.extension)),
+    "app_specific": lambda layout: pa.array(
+        layout.properties_header["application_tag"].astype(np.int64)
+    ),
+    "extension": lambda layout: layout.blob.slices(layout.extension, layout.body),
+    "body": lambda layout: layout.blob.slices(layout.body, layout.body_end),
+    "body_type": lambda layout: pa.array(layout.properties_header["body_type"].astype(np.int64)),
+    "body_size": lambda layout: pa.array(layout.body_end - layout.body),
+    "sent_time": lambda layout: pa.array(
+        layout.head["sent_time"].astype(np.int64) * 1_000_000, TIMESTAMP
+    ),
+    "time_to_reach_queue": lambda layout: _finite(layout.head["time_to_reach_queue"]),
+    "time_to_be_received": lambda layout: _finite(layout.head["time_to_be_received"]),
+    "destination_queue": destination_texts,
+    "response_queue": response_texts,
+    "admin_queue": admin_texts,
+    "source_queue_manager": lambda layout: guid_texts(layout.head["source_queue_manager"]),
+    "sender_id": _senders,
+    "sender_id_type": lambda layout: pa.array(
+        (layout.security_header["flags"] & SENDER_ID_TYPE_MASK).astype(np.int32)
+    ),
+    "delivery": _deliveries,
+    "acknowledge": lambda layout: pa.array(
+        (layout.properties_header["flags"] & _ACKNOWLEDGMENTS).astype(np.int8)
+    ),
+    "journal": _journals,
+    "trace": lambda layout: pa.array(is_set(layout.base_flags, _TR).astype(np.int8)),
+    "transactional": lambda layout: pa.array(layout.transactional),
+    "transaction_id": _transactions,
+    "first_in_transaction": lambda layout: pa.array(is_set(layout.transaction_flags, _FM)),
+    "last_in_transaction": lambda layout: pa.array(is_set(layout.transaction_flags, _LM)),
+    "authenticated": lambda layout: pa.array(
+        is_set(layout.security_header["flags"], AUTHENTICATION_MASK)
+    ),
+    "encrypted": lambda layout: pa.array(layout.encrypted),
+    "privacy_level": lambda layout: _signed_32(layout.properties_header["privacy_level"]),
+    "hash_alg": lambda layout: _signed_32(layout.properties_header["hash_algorithm"]),
+    "raw_packet": lambda layout: layout.blob.slices(layout.starts, layout.ends),
+}

@@ -1,0 +1,1 @@
+"""Options of the data source: names, values, records for reading and writing."""

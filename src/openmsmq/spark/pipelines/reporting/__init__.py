@@ -1,0 +1,1 @@
+"""What a pipeline shows: summaries, charts, reports, remedies."""

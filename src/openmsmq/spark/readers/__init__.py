@@ -1,0 +1,1 @@
+"""The read side of the data source: planning in the driver, reading in tasks."""

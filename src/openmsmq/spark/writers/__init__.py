@@ -1,0 +1,1 @@
+"""The write side: rows to packets, staged and published."""

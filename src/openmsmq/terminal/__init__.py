@@ -1,0 +1,1 @@
+"""What people see in a terminal: progress, quantities, styles. Below cli and spark."""

@@ -1,0 +1,1 @@
+"""Codes and their meaning: HRESULTs, message classes, property identifiers, rights."""

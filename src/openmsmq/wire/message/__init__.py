@@ -1,0 +1,1 @@
+"""The UserMessage: a view over its bytes, its headers, building and patching."""

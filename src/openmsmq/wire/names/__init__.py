@@ -1,0 +1,1 @@
+"""Names of queues: path names, format names, and addresses in packets."""

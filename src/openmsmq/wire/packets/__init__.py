@@ -1,0 +1,1 @@
+"""Packets of a binary session: framing, handshake, acknowledgments, pings."""

@@ -1,0 +1,1 @@
+"""Structures that only reading over RPC knows ([MS-MQRR], [MS-MQQP])."""

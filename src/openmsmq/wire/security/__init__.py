@@ -1,0 +1,1 @@
+"""SIDs, security descriptors, keys, and the SecurityHeader of a message."""

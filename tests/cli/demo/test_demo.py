@@ -1,0 +1,33 @@
+"""`openmsmq demo`."""
+
+import pytest
+from tests.cli.runner import run
+from tests.wire.frames import frame, frame_bytes
+
+from openmsmq.cli.demo.packets import example_frames, round_trips
+
+
+@pytest.mark.parametrize("arguments", [("--no-spark",), ("--no-spark", "--keep")])
+def test_the_demo_shows_the_example_and_every_kind_of_packet(arguments: tuple[str, ...]) -> None:
+    outcome = run("demo", *arguments)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.count("same bytes") == len(list(round_trips()))
+    for section in range(1, 9):
+        assert f"   4.1.{section}  " in outcome.out
+    assert "refused: SRMPEnvelopeHeader.Data at offset " in outcome.out
+    assert outcome.out.endswith("Everything above went as it should.\n")
+    assert not {"FAULT", "DIFFERENT", "NOT NOTICED"} & set(outcome.out.split())
+
+
+def test_the_frames_in_the_package_are_those_of_the_vectors() -> None:
+    frames = example_frames()
+    assert [example.data for example in frames] == [frame_bytes(number) for number in range(1, 9)]
+    assert [example.section for example in frames] == [
+        frame(number)["section"] for number in range(1, 9)
+    ]
+
+
+def test_every_packet_comes_back_as_it_was() -> None:
+    trips = list(round_trips())
+    assert [trip.kind for trip in trips if not trip.equal] == []
+    assert len({trip.kind for trip in trips}) == len(trips) == 17

@@ -1,0 +1,189 @@
+"""Transactions that a coordinator decides ([MS-MQDMPR] 3.1.3, 3.1.4.6-11)."""
+
+from uuid import UUID
+
+import pytest
+from tests.core.harness import MOVE, QM_GUID, RECEIVE, Harness, refused
+
+from openmsmq.core.model.message import PositionState
+from openmsmq.core.transactions.coordinator import EnlistmentAnswer, Outcome
+from openmsmq.core.transactions.transactions import TransactionState
+from openmsmq.wire.codes.message_class import MessageClass
+
+SPEC = pytest.mark.spec
+PAY = r".\private$\pay"
+LATER = PAY + ";later"
+
+
+class FakeCoordinator:
+    """Says what it was told to say."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self._outcome = outcome
+        self.registered: list[UUID] = []
+        self.asked: list[UUID] = []
+
+    def register(self, resource_manager: UUID) -> None:
+        self.registered.append(resource_manager)
+
+    def outcome(self, identifier: UUID) -> Outcome:
+        self.asked.append(identifier)
+        return self._outcome
+
+
+@pytest.fixture
+def identifier(harness: Harness) -> UUID:
+    """A transaction that receives 1, moves 2 and sends 4, beside 3."""
+    harness.create(PAY, transactional=True)
+    sending = harness.qm.begin(harness.guid())
+    harness.send(b"1", b"2", b"3", name=PAY, transaction=sending)
+    harness.qm.commit(sending.identifier)
+    transaction = harness.qm.begin(harness.guid())
+    descriptor = harness.open(RECEIVE, PAY)
+    harness.qm.dequeue_many(descriptor, transaction=transaction)
+    harness.qm.move_many(
+        descriptor, harness.open(MOVE, LATER), max_count=1, transaction=transaction
+    )
+    harness.send(b"4", name=PAY, transaction=transaction)
+    harness.flush()
+    return transaction.identifier
+
+
+def everything(harness: Harness) -> tuple[list[bytes], list[bytes]]:
+    subqueues = harness.qm.find_queue(PAY).subqueues
+    return harness.contents(PAY), harness.contents(LATER) if subqueues else []
+
+
+Contents = tuple[list[bytes], list[bytes]]
+COMMITTED: Contents = ([b"3", b"4"], [b"2"])
+UNDECIDED: Contents = ([b"3"], [])
+ABORTED: Contents = ([b"1", b"2", b"3"], [])
+
+
+@SPEC("MQDMPR-3.1.4.6-01", "MQDMPR-3.1.4.6-02")
+def test_a_prepare_request_is_answered_when_everything_is_stored(
+    harness: Harness, identifier: UUID
+) -> None:
+    answer, depends = harness.qm.enlistments.prepare_request(identifier, single_phase=False)
+    assert answer == "TXUSER_ENLISTMENT_MTAG_PREPAREREQDONE"
+    assert depends == harness.qm.state.outbox.number
+    transaction = harness.qm.find_transaction(identifier)
+    assert (transaction.single_phase, transaction.state) == (False, TransactionState.PREPARED)
+    assert harness.qm.enlistments.in_doubt == [identifier]
+
+
+@SPEC("MQDMPR-3.1.4.6-03")
+def test_a_prepare_in_a_single_phase_commits(harness: Harness, identifier: UUID) -> None:
+    answer, _ = harness.qm.enlistments.prepare_request(identifier, single_phase=True)
+    assert answer is EnlistmentAnswer.COMMIT_REQ_DONE
+    assert everything(harness) == COMMITTED
+    harness.restart()
+    assert everything(harness) == COMMITTED
+    assert harness.qm.enlistments.in_doubt == []
+
+
+@SPEC("MQDMPR-3.1.4.6-04")
+def test_a_prepare_that_fails_aborts(harness: Harness, identifier: UUID) -> None:
+    harness.qm.prepare(identifier)
+    answer, _ = harness.qm.enlistments.prepare_request(identifier, single_phase=False)
+    assert answer is EnlistmentAnswer.ABORT_REQ_DONE
+    assert everything(harness) == ABORTED
+    answer, _ = harness.qm.enlistments.prepare_request(identifier, single_phase=False)
+    assert answer is EnlistmentAnswer.ABORT_REQ_DONE
+
+
+@SPEC("MQDMPR-3.1.4.7-01")
+def test_a_commit_request_commits(harness: Harness, identifier: UUID) -> None:
+    harness.qm.enlistments.prepare_request(identifier, single_phase=False)
+    answer, depends = harness.qm.enlistments.commit_request(identifier)
+    assert answer == "TXUSER_ENLISTMENT_MTAG_COMMITREQDONE"
+    assert depends == harness.qm.state.outbox.number
+    assert everything(harness) == COMMITTED
+    with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
+        harness.qm.enlistments.commit_request(identifier)
+
+
+@SPEC("MQDMPR-3.1.4.8-01")
+def test_an_abort_request_aborts(harness: Harness, identifier: UUID) -> None:
+    harness.qm.enlistments.prepare_request(identifier, single_phase=False)
+    answer, _ = harness.qm.enlistments.abort_request(identifier)
+    assert answer == "TXUSER_ENLISTMENT_MTAG_ABORTREQDONE"
+    assert everything(harness) == ABORTED
+    harness.restart()
+    assert everything(harness) == ABORTED
+
+
+@SPEC("MQDMPR-3.1.4.3-05", "MQDMPR-3.1.1.1-23", "MQDMPR-3.1.1.14-01")
+def test_a_prepared_transaction_survives_a_crash_as_it_was(
+    harness: Harness, identifier: UUID
+) -> None:
+    harness.qm.enlistments.prepare_request(identifier, single_phase=False)
+    harness.flush()
+    for _ in range(2):
+        harness.crash()
+        transaction = harness.qm.find_transaction(identifier)
+        assert (transaction.single_phase, transaction.state) == (
+            False,
+            TransactionState.PREPARED,
+        )
+        assert everything(harness) == UNDECIDED
+        queue = harness.qm.find_queue(PAY)
+        assert {each.state for each in queue.locked.values()} == {PositionState.LOCKED}
+        assert (len(queue.locked), len(queue.pending)) == (2, 1)
+        reasons = [(each.operation_type, each.reason) for each in transaction.operations]
+        assert reasons == [(1, MessageClass.ACK_RECEIVE), (2, 0), (0, 0)]
+        assert transaction.operations[1].target is harness.qm.find_queue(LATER)
+
+
+@SPEC("MQDMPR-3.1.3-18", "MQDMPR-3.1.4.9-01")
+@pytest.mark.parametrize(
+    ("outcome", "expected"), [(Outcome.COMMITTED, COMMITTED), (Outcome.ABORTED, ABORTED)]
+)
+def test_the_coordinator_decides_after_a_crash(
+    harness: Harness,
+    identifier: UUID,
+    outcome: Outcome,
+    expected: Contents,
+) -> None:
+    harness.qm.enlistments.prepare_request(identifier, single_phase=False)
+    harness.restart()
+    coordinator = FakeCoordinator(outcome)
+    harness.qm.enlistments.resolve(coordinator)
+    assert (coordinator.registered, coordinator.asked) == ([QM_GUID], [identifier])
+    assert everything(harness) == expected
+    harness.restart()
+    assert everything(harness) == expected
+    assert harness.qm.state.transactions == {}
+
+
+@SPEC("MQDMPR-3.1.4.11-01", "MQDMPR-3.1.3-18")
+def test_without_an_answer_the_transaction_stays_undecided(
+    harness: Harness, identifier: UUID
+) -> None:
+    harness.qm.enlistments.prepare_request(identifier, single_phase=False)
+    harness.restart()
+    with refused("MQ_ERROR_DTC_CONNECT"):
+        harness.qm.enlistments.resolve(FakeCoordinator(Outcome.TIMEOUT))
+    assert harness.qm.enlistments.in_doubt == [identifier]
+    assert everything(harness) == UNDECIDED
+
+
+@SPEC("MQDMPR-3.1.3-19")
+@pytest.mark.parametrize("prepared", [True, False])
+def test_a_single_phase_transaction_is_aborted_by_a_crash(
+    harness: Harness, identifier: UUID, *, prepared: bool
+) -> None:
+    if prepared:
+        harness.qm.prepare(identifier)
+    harness.restart()
+    assert harness.qm.state.transactions == {}
+    assert harness.contents(PAY) == ABORTED[0]
+
+
+@SPEC("MQDMPR-3.1.3-21")
+def test_a_read_that_a_crash_interrupted_gives_its_message_back(harness: Harness) -> None:
+    harness.send(b"1", b"2")
+    harness.flush()
+    harness.qm.dequeue_many(harness.open(RECEIVE), two_phase=True)
+    harness.restart()
+    assert harness.contents() == [b"1", b"2"]

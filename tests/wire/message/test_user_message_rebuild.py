@@ -1,0 +1,58 @@
+"""Building a message again with changes."""
+
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from tests.wire.frames import frame_bytes
+from tests.wire.strategies import user_messages
+
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.message.user_message_rebuild import rebuild
+from openmsmq.wire.names.queue_address import direct_address, private_address
+from openmsmq.wire.scalars import GUID_NULL
+
+GUID = UUID("1F742305-BE5E-4177-BC77-C4DD7719E474")
+
+
+def test_the_example_message_is_rebuilt_to_the_same_bytes() -> None:
+    assert rebuild(UserMessage(frame_bytes(7))) == frame_bytes(7)
+
+
+@given(user_messages)
+def test_a_message_is_rebuilt_to_the_same_bytes(packet: bytes) -> None:
+    assert rebuild(UserMessage(packet)) == packet
+
+
+def test_padding_and_reserved_bits_become_zero() -> None:
+    clean = build_user_message(destination_queue=direct_address("OS:ab\\q"), body=b"x")
+    noisy = bytearray(clean)
+    noisy[1] = 0xC0
+    noisy[3] |= 0xFE
+    noisy[63] |= 0xEC
+    noisy[-1] = 0xFF
+    assert rebuild(UserMessage(bytes(noisy))) == clean
+
+
+def test_what_is_named_is_changed() -> None:
+    packet = build_user_message(
+        destination_queue=private_address(GUID, 9), label="label", body=b"body", sent_time=7
+    )
+    changed = UserMessage(
+        rebuild(UserMessage(packet), destination_queue=direct_address("OS:b\\q"), sent_time=8)
+    )
+    assert changed.destination_queue == direct_address("OS:b\\q")
+    assert changed.queue_manager_address == GUID_NULL
+    assert (changed.sent_time, changed.label, changed.body) == (8, "label", b"body")
+
+
+def test_a_message_without_destination_cannot_be_rebuilt() -> None:
+    packet = bytearray(build_user_message(destination_queue=private_address(GUID, 9)))
+    packet[61] &= 0xE3
+    del packet[64:68]
+    packet[8] -= 4
+    message = UserMessage(bytes(packet))
+    assert message.destination_queue is None
+    with pytest.raises(ValueError, match="cannot be sent"):
+        rebuild(message)
