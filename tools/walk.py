@@ -6,6 +6,7 @@ of their first call; `--write` puts the table into docs/architecture.md.
 """
 
 import argparse
+import os
 import re
 import sys
 import tempfile
@@ -24,7 +25,10 @@ from tools.catalogue import ROOT
 PAGE: Final = ROOT / "docs" / "architecture.md"
 PACKAGE: Final = str(Path(openmsmq.__file__).parent)
 BEGIN, END = "<!-- walk -->", "<!-- end of walk -->"
-ALPHA, BETA = "127.0.0.46", "127.0.0.47"
+# Addresses of this process alone: several walks may run at a time.
+_NETWORK: Final = f"127.46.{os.getpid() >> 7 & 0xFF}"
+ALPHA: Final = f"{_NETWORK}.{os.getpid() & 0x7F | 1}"
+BETA: Final = f"{_NETWORK}.{os.getpid() & 0x7F | 0x81}"
 ORDERS: Final = r"private$\orders"
 WAIT_SECONDS: Final = 20.0
 # Order acknowledgments leave after half a second.

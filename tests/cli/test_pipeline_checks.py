@@ -98,7 +98,7 @@ def pipeline(
         raise Started
 
     monkeypatch.setattr("openmsmq.spark.session", start)
-    monkeypatch.setattr("openmsmq.cli.pipeline._has_session", lambda: False)
+    monkeypatch.setattr("openmsmq.cli.pipeline.command._has_session", lambda: False)
     monkeypatch.chdir(place)
 
     def call(*arguments: str, socket: str | None = None) -> Outcome:

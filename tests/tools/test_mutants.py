@@ -171,29 +171,29 @@ def test_lines_are_followed_to_where_they_were() -> None:
 
 
 PING = Mutant(
-    Identity("wire/ping.py", "Ping.parse", "", "", 1),
+    Identity("wire/packets/ping.py", "Ping.parse", "", "", 1),
     find_sites(ast.parse("def f(a):\n    return a == 1\n"))[0],
     0,
 )
 
 
 def test_the_nearest_and_fastest_tests_run_first() -> None:
-    assert nearness("wire/ping.py", "tests/wire/test_ping.py") == 0
-    assert nearness("wire/ping.py", "tests/wire/test_ping_flags.py") == 1
-    assert nearness("wire/ping.py", "tests/wire/test_framer.py") == 2
+    assert nearness("wire/packets/ping.py", "tests/wire/packets/test_ping.py") == 0
+    assert nearness("wire/packets/ping.py", "tests/wire/packets/test_ping_flags.py") == 1
+    assert nearness("wire/packets/ping.py", "tests/wire/packets/test_framer.py") == 2
     assert nearness("protocol/binary/ping.py", "tests/protocol/local/test_framing.py") == 2
-    assert nearness("wire/ping.py", "tests/core/test_ping.py") == 3
+    assert nearness("wire/packets/ping.py", "tests/core/test_ping.py") == 3
     seconds = {
-        "tests/wire/test_ping.py::test_slow": 2.0,
-        "tests/wire/test_ping.py::test_fast": 0.1,
-        "tests/wire/test_framer.py::test_a": 0.01,
+        "tests/wire/packets/test_ping.py::test_slow": 2.0,
+        "tests/wire/packets/test_ping.py::test_fast": 0.1,
+        "tests/wire/packets/test_framer.py::test_a": 0.01,
         "tests/core/test_ping.py::test_b": 0.01,
     }
     first, second = stages(PING, seconds, seconds)
     assert first == [
-        "tests/wire/test_ping.py::test_fast",
-        "tests/wire/test_ping.py::test_slow",
-        "tests/wire/test_framer.py::test_a",
+        "tests/wire/packets/test_ping.py::test_fast",
+        "tests/wire/packets/test_ping.py::test_slow",
+        "tests/wire/packets/test_framer.py::test_a",
     ]
     assert second == ["tests/core/test_ping.py::test_b"]
 
@@ -210,7 +210,7 @@ def trial_of_ping(
     folder: Path, monkeypatch: pytest.MonkeyPatch, *tests: str
 ) -> tuple[Mutant, Outcome]:
     """Try a mutant that takes only wrong signatures, with some tests that are said to reach it."""
-    drawn = draw(source_files(["wire/ping.py"]), 1000, 1)
+    drawn = draw(source_files(["wire/packets/ping.py"]), 1000, 1)
     (mutant,) = [each for each in drawn if each.identity.after == "signature == PING_SIGNATURE"]
     recording = recorded(folder, *tests)
     monkeypatch.setattr(recording, "tests_of", lambda *_: set(tests))
@@ -230,8 +230,8 @@ def test_a_mutant_that_no_test_reaches_is_not_tried(
 def test_a_mutant_is_caught_by_the_first_test_that_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    caught_by = "tests/wire/test_ping.py::test_layout"
-    blind = "tests/wire/test_sid.py::test_sid_of_the_user_message_example"
+    caught_by = "tests/wire/packets/test_ping.py::test_layout"
+    blind = "tests/wire/security/test_sid.py::test_sid_of_the_user_message_example"
     mutant, outcome = trial_of_ping(tmp_path, monkeypatch, caught_by, blind)
     assert (outcome.verdict, outcome.test) == (Verdict.CAUGHT, caught_by)
     # The file itself is as it was.
@@ -242,7 +242,9 @@ def test_a_mutant_that_no_test_notices_survives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, outcome = trial_of_ping(
-        tmp_path, monkeypatch, "tests/wire/test_sid.py::test_sid_of_the_user_message_example"
+        tmp_path,
+        monkeypatch,
+        "tests/wire/security/test_sid.py::test_sid_of_the_user_message_example",
     )
     assert (outcome.verdict, outcome.tests) == (Verdict.SURVIVED, 1)
 
@@ -321,7 +323,7 @@ def test_the_list_of_equivalent_mutants_is_sound() -> None:
 
 
 def test_equivalent_mutants_that_are_no_more_are_named() -> None:
-    here = draw(source_files(["wire/ping.py"]), 1, 1)[0].identity
+    here = draw(source_files(["wire/packets/ping.py"]), 1, 1)[0].identity
     gone = here._replace(before="nothing like it")
     elsewhere = here._replace(path="wire/no_module.py")
     assert stale([here, gone, elsewhere]) == [gone, elsewhere]

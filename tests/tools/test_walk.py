@@ -13,7 +13,7 @@ def ways() -> dict[str, walk.Way]:
 @pytest.mark.parametrize(
     ("name", "passed"),
     [
-        ("from a peer", ("wire/framer.py", "store/file_store.py", "engine/gate.py")),
+        ("from a peer", ("wire/packets/framer.py", "store/file_store.py", "engine/gate.py")),
         ("local send", ("client/blocking/queue.py", "engine/gate.py")),
         ("local transactional receive", ("client/blocking/transaction.py", "engine/gate.py")),
         ("to a peer", ("engine/engine.py", "net/binary/shell.py")),

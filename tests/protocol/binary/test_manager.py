@@ -9,12 +9,13 @@ from tests.protocol.binary.pair import ORDERS, TO_B, Network, Node, pair
 from tests.protocol.binary.raw_peer import RawPeer
 from tests.protocol.binary.sessions import message
 
-from openmsmq.core.events import QueueCreated
+from openmsmq.core.events import MessagesDeleted, QueueCreated, QueueDeleted
 from openmsmq.core.state import Settings
 from openmsmq.protocol.binary.events import CloseReason, Disconnect
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.protocol.carrier import CARRIER_EVENTS
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
+from openmsmq.wire.names.queue_address import direct_address
 from openmsmq.wire.packets.connection_parameters import ConnectionParameters
 from openmsmq.wire.packets.establish_connection import EstablishConnection
 
@@ -290,3 +291,14 @@ def test_a_node_by_itself_has_nothing_to_do() -> None:
     network.advance(10)
     assert node.binary.next_timer() is None
     assert node.binary.outgoing(now=network.now) == []
+
+
+def test_what_happens_to_a_queue_that_was_never_sent_from_is_ignored() -> None:
+    network, a, _ = pair()
+    name = "DIRECT=HTTP://host/msmq/q"
+    a.send(name, b"1", destination_queue=direct_address(TO_B.removeprefix("DIRECT=")))
+    queue = a.outgoing(name)
+    a.binary.core_event(MessagesDeleted(queue=queue, messages=[], reason=0), now=network.now)
+    a.binary.core_event(QueueDeleted(queue=queue), now=network.now)
+    assert a.binary._sender.transfers == {}
+    assert a.binary.next_event() is None

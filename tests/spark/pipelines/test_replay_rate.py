@@ -108,7 +108,7 @@ def test_the_command_takes_a_rate(given: str, code: int, monkeypatch: pytest.Mon
         rates.append(rate)
         return ReplayResult("key", True, 0, 0, 0, 0, 0, 0.0, ())
 
-    monkeypatch.setattr("openmsmq.spark.pipelines.replay.replay", replay)
+    monkeypatch.setattr("openmsmq.spark.pipelines.replay.replaying.replay", replay)
     monkeypatch.setattr("openmsmq.cli.pipeline.replay.spark_session", nullcontext)
     assert run("pipeline", "replay", ";deadletter", "--rate", given).code == code
     assert rates == ([2.5] if code == 0 else [])

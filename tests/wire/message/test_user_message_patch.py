@@ -39,7 +39,10 @@ OPTIONAL_FIELDS = {
     "message_class": u16,
 }
 # Properties that take their value from others that a patch may change.
-DERIVED = {"identifier", "flags", "base_flags", "admin_queue", "response_queue"}
+DERIVED = {
+    *("identifier", "flags", "base_flags", "admin_queue", "response_queue"),
+    *("source", "target", "raw_destination"),
+}
 PROPERTIES = sorted(
     name
     for name, value in vars(UserMessage).items()
