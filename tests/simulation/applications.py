@@ -9,11 +9,11 @@ from typing import Any, Final
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.rows.packets import packets_of
 from openmsmq.protocol.local import messages as local
-from openmsmq.wire.packets.base_header import INFINITE
 from openmsmq.wire.codes.hresult import Hresult
-from openmsmq.wire.names.queue_address import NO_QUEUE, QueueAddress, direct_address
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.names.queue_address import NO_QUEUE, QueueAddress, direct_address
+from openmsmq.wire.packets.base_header import INFINITE
 
 from .client import Answered, Client, Script
 from .ledger import EXPRESS, TRANSACTIONAL, Entry, Ledger

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from tests.protocol.local.fake_service import FakeService
 
-from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.state import Settings
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine

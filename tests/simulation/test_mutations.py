@@ -7,15 +7,15 @@ from typing import Any, Final
 
 import pytest
 
-from openmsmq.core.queues import purging
-from openmsmq.core.transfer.message_history import MessageIDHistory
-from openmsmq.core.transfer.outgoing import Outgoing
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.transfer.reception import Reception
-from openmsmq.core.state import State
-from openmsmq.core.transfer.streams import forget_stream
+from openmsmq.core.queues import purging
 from openmsmq.core.rows.tables import Table
+from openmsmq.core.state import State
+from openmsmq.core.transfer.message_history import MessageIDHistory
+from openmsmq.core.transfer.outgoing import Outgoing
+from openmsmq.core.transfer.reception import Reception
+from openmsmq.core.transfer.streams import forget_stream
 from openmsmq.core.transfer.transfer_info import ORDER_RULES
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.engine.engine import Engine
@@ -26,8 +26,8 @@ from openmsmq.protocol.binary.transfer import OutgoingMessagePosition
 from openmsmq.protocol.binary.windows import ReceivedMessages
 from openmsmq.protocol.local.session import LocalSession
 from openmsmq.store.interface import Write
-from openmsmq.wire.errors import StoreError
 from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.errors import StoreError
 
 from .node import Node
 from .run import Simulation

@@ -15,7 +15,7 @@ from tests.wire.capture import writer
 from tests.wire.capture.writer import ACK, CLIENT, FIN, RST, SERVER, SYN
 from tests.wire.frames import frame, frame_bytes
 
-from openmsmq.cli.decode.command import stats as decode_stats
+from openmsmq.cli.decode import stats as decode_stats
 from openmsmq.client import ReceivedMessage
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.transaction_header import TransactionHeader

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.cli.runner import run
 
-from openmsmq.spark.pipelines.replay.replaying import sender as replay_sender
+from openmsmq.spark.pipelines.replay import sender as replay_sender
 from openmsmq.spark.pipelines.replay.replaying import ReplayResult
 from openmsmq.spark.pipelines.replay.sender import CHUNK_ROWS, Sender
 from openmsmq.spark.pipelines.replay.state import Run
@@ -109,6 +109,9 @@ def test_the_command_takes_a_rate(given: str, code: int, monkeypatch: pytest.Mon
         return ReplayResult("key", True, 0, 0, 0, 0, 0, 0.0, ())
 
     monkeypatch.setattr("openmsmq.spark.pipelines.replay.replaying.replay", replay)
+    monkeypatch.setattr(
+        "openmsmq.spark.pipelines.replay.replaying.check_replay", lambda *_, **__: None
+    )
     monkeypatch.setattr("openmsmq.cli.pipeline.replay.spark_session", nullcontext)
     assert run("pipeline", "replay", ";deadletter", "--rate", given).code == code
     assert rates == ([2.5] if code == 0 else [])

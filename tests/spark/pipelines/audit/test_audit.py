@@ -10,7 +10,7 @@ from tests.spark.pipelines.audit_case import CASES, EVIDENCE, EXPECTED, LOST, NO
 from tests.spark.pipelines.rows import ADMIN, SENDER, acknowledgment, frame, message
 from tests.spark.pipelines.zones import NEW_YORK, machine_in
 
-from openmsmq.spark.pipelines.audit.auditing import auditing as module
+from openmsmq.spark.pipelines.audit import auditing as module
 from openmsmq.spark.pipelines.audit.auditing import AuditResult, audit, audit_messages
 from openmsmq.spark.pipelines.audit.verdict import FAILED, State
 from openmsmq.spark.pipelines.support.errors import PipelineError

@@ -14,7 +14,7 @@ import pytest
 from tests.cli.runner import run
 
 import openmsmq
-from openmsmq.spark.pipelines.audit.auditing import follow as audit_follow
+from openmsmq.spark.pipelines.audit import follow as audit_follow
 from openmsmq.spark.pipelines.audit.auditing import AuditResult
 from openmsmq.spark.pipelines.audit.follow import VerdictWriter, follow_audit
 from openmsmq.spark.pipelines.audit.verdict import State

@@ -8,7 +8,7 @@ import pytest
 from tests.service.raw_client import ROOT
 
 import openmsmq
-from openmsmq.spark.pipelines.replay.replaying import replaying as replay_module
+from openmsmq.spark.pipelines.replay import replaying as replay_module
 from openmsmq.spark.pipelines.replay.filter import ReplayFilter
 from openmsmq.spark.pipelines.replay.job import ReplayJob
 from openmsmq.spark.pipelines.replay.key import default_key, default_state, full_endpoint
