@@ -250,7 +250,7 @@ def test_a_mutant_that_no_test_notices_survives(
 
 
 def test_a_run_of_the_module_as_it_is_ends_everything(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match=r"openmsmq\.wire\.ping as it is"):
+    with pytest.raises(SystemExit, match=r"openmsmq\.wire\.packets\.ping as it is"):
         Trial(PING, Recording(tmp_path))._judge(0, [("unchanged", PING.module, 0.0)], tmp_path)
 
 

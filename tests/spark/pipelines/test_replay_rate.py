@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from tests.cli.runner import run
@@ -109,9 +110,8 @@ def test_the_command_takes_a_rate(given: str, code: int, monkeypatch: pytest.Mon
         return ReplayResult("key", True, 0, 0, 0, 0, 0, 0.0, ())
 
     monkeypatch.setattr("openmsmq.spark.pipelines.replay.replaying.replay", replay)
-    monkeypatch.setattr(
-        "openmsmq.spark.pipelines.replay.replaying.check_replay", lambda *_, **__: None
-    )
+    # No queue manager runs here that could be asked.
+    monkeypatch.setattr("openmsmq.cli.pipeline.replay.begin_checks", Mock())
     monkeypatch.setattr("openmsmq.cli.pipeline.replay.spark_session", nullcontext)
     assert run("pipeline", "replay", ";deadletter", "--rate", given).code == code
     assert rates == ([2.5] if code == 0 else [])
