@@ -50,7 +50,7 @@ format: setup ## let ruff format and sort
 conformance: setup ## requirements of the specifications: tested, passing, unreached, excluded
 	@$(BIN)/python -m tools.conformance
 
-mutants: setup ## do the tests notice wrong code? N=150 SEED=1 PATHS="core wire/framer.py" JOBS=2
+mutants: setup ## do the tests notice wrong code? N=150 SEED=1 PATHS="core wire/packets" JOBS=2
 	@$(BIN)/python -m tools.mutants --number $(or $(N),150) --seed $(or $(SEED),1) \
 		--jobs $(or $(JOBS),2) $(if $(WRITE),--write) $(PATHS)
 
