@@ -123,7 +123,8 @@ def test_paths_are_shown_from_the_root(tmp_path: Path) -> None:
     serve = Serve(tmp_path, "--data", "data", program=inside).start()
     data = tmp_path / "data"
     assert json.loads(serve.ready_file.read_text()) == {"local": str(data / "openmsmq.sock")}
-    assert f"local      {data / 'openmsmq.sock'}" in serve.log
+    # The ready file is there a moment before the lines are printed.
+    wait_for(lambda: f"local      {data / 'openmsmq.sock'}" in serve.log)
     with serve.connect() as client:
         assert client.value(local.GetStatus(client.next_id()))["data"] == str(data)
     assert serve.stop() == 0
@@ -139,6 +140,7 @@ def test_a_signal_at_the_moment_it_is_ready_stops_it_cleanly(tmp_path: Path) -> 
 
 def test_it_prints_one_line_for_each_endpoint(tmp_path: Path) -> None:
     with serving(tmp_path, "--binary-port", "0", "--ping-port", "0") as serve:
+        wait_for(lambda: all(f"{name} " in serve.log for name in ("binary", "ping", "local")))
         lines = [line.split() for line in serve.log.splitlines() if " M0" not in line]
         assert dict(lines) == json.loads(serve.ready_file.read_text())
         assert {name for name, _ in lines} == {"local", "binary", "ping"}
