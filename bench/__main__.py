@@ -1,17 +1,19 @@
 """`python -m bench [NAME ...] [--json]`: run the benchmarks, each a module with a `run`.
 
 `brokers` and `transfer` compare with other programs, which takes minutes: they have options of
-their own, `processor-time` has some of these.
+their own, `processor-time` has some of these. `versions` compares with another checkout and runs
+only when it is named.
 """
 
 import argparse
 import pkgutil
 from importlib import import_module
+from pathlib import Path
 
 from tools.compile import is_fresh
 
 import bench
-from bench import brokers, processor_time, transfer
+from bench import brokers, processor_time, transfer, versions
 from bench.brokers import PEERS, Options
 from bench.report import result_table, show, write_tables
 
@@ -46,10 +48,25 @@ def main() -> None:
     parser.add_argument(
         "--write", action="store_true", help="put tables that docs/benchmarks.md has into it"
     )
+    parser.add_argument("--other", type=Path, help="with versions: the other checkout")
+    parser.add_argument(
+        "--rounds", type=int, default=versions.ROUNDS, help="with versions: of both checkouts"
+    )
     arguments = parser.parse_args()
     for name in set(arguments.name) - set(names):
         parser.error(f"no benchmark {name!r}")
-    for name in arguments.name or names:
+    if "versions" in arguments.name:
+        if arguments.other is None or len(arguments.name) > 1:
+            parser.error("versions stands alone and needs --other FOLDER")
+        versions.present(
+            arguments.other.resolve(),
+            ("brokers", "transfer"),
+            rounds=arguments.rounds,
+            quick=arguments.quick,
+            as_json=arguments.json,
+        )
+        return
+    for name in arguments.name or [name for name in names if name != "versions"]:
         if name in _WITH_PEERS:
             options = Options(
                 quick=arguments.quick,
