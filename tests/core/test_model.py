@@ -18,6 +18,7 @@ from hypothesis.stateful import (
 )
 from tests.core.harness import MOVE, PEEK, RECEIVE, SEND, Harness, bodies, packet
 from tests.core.reference import Model, ModelMessage, ModelTransaction
+from tests.core.totals_check import check_totals
 from tests.store.simulated_disk import SimulatedDisk
 
 from openmsmq.core.messages.lookup import MessageSeekAction
@@ -400,7 +401,7 @@ class QueueMachine(RuleBasedStateMachine):
             }
             assert queue.total_bytes == sum(message.size for message in messages)
             assert queue.count == len(messages)
-        assert state.total_bytes == sum(queue.total_bytes for queue in state.queues.values())
+        check_totals(state)
         held = [each for queue in state.queues.values() for each in queue.lanes]
         held += [each for queue in state.queues.values() for each in queue.locked.values()]
         held += [each for queue in state.queues.values() for each in queue.pending.values()]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
 from openmsmq.core.model.timers import ExpiryTimers, WaitTimers
+from openmsmq.core.model.totals import Totals
 from openmsmq.core.rows.ordinals import Reservation
 from openmsmq.core.sites.directory_timers import DirectoryPeriods, DirectoryTimer
 from openmsmq.core.transfer.message_history import MessageIDHistory
@@ -96,7 +97,6 @@ class State:
         "guids",
         "identifiers",
         "identity",
-        "journal_bytes",
         "last_handle",
         "last_queue_number",
         "last_tx_sequence",
@@ -122,7 +122,7 @@ class State:
         "stream_count",
         "to_acknowledge",
         "to_finalize",
-        "total_bytes",
+        "totals",
         "touched",
         "transactions",
         "unchecked",
@@ -187,9 +187,8 @@ class State:
         self.addresses: dict[UUID, str] = {}
         self.last_tx_sequence = 0
 
-        # Bytes of all messages, of all journals, and of the packets that are in memory.
-        self.total_bytes = 0
-        self.journal_bytes = 0
+        self.totals = Totals()
+        # Bytes of the packets that are in memory.
         self.memory = 0
         # Messages whose packets may leave memory once their batch is durable.
         self.fresh: list[Message] = []

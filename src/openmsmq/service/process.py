@@ -260,7 +260,7 @@ class QueueManagerProcess:
             "data": str(self.config.data),
             "queues": sum(queue.role is QueueRole.USER for queue in queues),
             "messages": sum(queue.count for queue in queues),
-            "bytes": state.total_bytes,
+            "bytes": state.totals.bytes,
             "outgoing_queues": len(state.outgoing),
             "outgoing_messages": sum(queue.count for queue in state.outgoing.values()),
             "dead_letters": state.deadletter.count + state.xact_deadletter.count,

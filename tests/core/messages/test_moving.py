@@ -380,7 +380,7 @@ def test_a_subqueue_goes_with_its_last_message(harness: Harness) -> None:
     harness.restart()
     harness.advance(1)
     assert harness.qm.find_queue(ORDERS).subqueues == {}
-    assert harness.qm.state.total_bytes == 0
+    assert harness.qm.state.totals.bytes == 0
 
 
 def test_an_empty_subqueue_does_not_survive_a_restart(harness: Harness) -> None:

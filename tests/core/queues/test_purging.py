@@ -132,7 +132,7 @@ def test_deleting_a_queue_deletes_all_messages_in_it(harness: Harness) -> None:
     for _ in range(2):
         with refused("MQ_ERROR_QUEUE_NOT_FOUND"):
             harness.qm.find_queue(ORDERS)
-        assert harness.qm.state.total_bytes == 0
+        assert harness.qm.state.totals.bytes == 0
         harness.restart()
 
 

@@ -97,7 +97,7 @@ def test_a_throttled_queue_manager_answers_as_if_it_were_full(harness: Harness) 
 def test_the_largest_quota_is_no_limit(harness: Harness) -> None:
     queue = harness.qm.find_queue(ORDERS)
     assert queue.properties.quota == harness.qm.state.manager.queue_manager_quota == UNLIMITED
-    queue.total_bytes = harness.qm.state.total_bytes = 1 << 50
+    queue.total_bytes = harness.qm.state.totals.bytes = 1 << 50
     assert arrive(harness, queue, 200) == 0
 
 
@@ -107,12 +107,12 @@ def test_bytes_are_counted_with_headers(harness: Harness) -> None:
     harness.send(b"x" * 100, b"y")
     sizes = [message.size for message in queue.lanes]
     assert sizes == [len(packet(b"x" * 100)), len(packet(b"y"))]
-    assert queue.total_bytes == harness.qm.state.total_bytes == sum(sizes)
+    assert queue.total_bytes == harness.qm.state.totals.bytes == sum(sizes)
     harness.qm.dequeue_many(harness.open(RECEIVE))
     assert queue.total_bytes == sizes[1]
     harness.restart()
     queue = harness.qm.find_queue(ORDERS)
-    assert queue.total_bytes == harness.qm.state.total_bytes == sizes[1]
+    assert queue.total_bytes == harness.qm.state.totals.bytes == sizes[1]
 
 
 def test_messages_that_fit_are_taken_in_their_order(harness: Harness) -> None:

@@ -27,7 +27,7 @@ from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.packets.base_header import INFINITE
 
 from .dropping import journal_takes
-from .positions import count_bytes, duplicate, touch
+from .positions import count_messages, duplicate, touch
 
 if TYPE_CHECKING:
     from openmsmq.core.transactions.transactions import Transaction
@@ -224,7 +224,7 @@ def announce(state: State, queue: Queue, messages: list[Message]) -> None:
     for message in messages:
         size += message.size
         wanted |= message.traits
-    count_bytes(state, queue, size)
+    count_messages(state, queue, len(messages), size)
     touch(state, queue, messages)
     if wanted & _ON_ARRIVAL and queue.role is QueueRole.USER:
         for message in messages:

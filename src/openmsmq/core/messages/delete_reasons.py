@@ -24,7 +24,7 @@ from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
 
 from .dropping import OVER_QUOTA, journal_takes, note_drop
-from .positions import count_bytes, duplicate, reslot
+from .positions import count_messages, duplicate, reslot
 
 ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
 _DELETED: Final = PositionState.DELETED
@@ -79,7 +79,7 @@ def delete_messages(
         if traits & RECOVERABLE:
             stored.append(message.key)
         forget_packet(state, message)
-    count_bytes(state, queue, -size)
+    count_messages(state, queue, -len(messages), -size)
     queue.count_deleted(reason, len(messages))
     if stored:
         state.outbox.batch.delete_many(stored)

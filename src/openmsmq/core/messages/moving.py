@@ -13,7 +13,7 @@ from openmsmq.core.transactions.transactions import OperationType, Transaction, 
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
-from .positions import changes, count_bytes, reslot
+from .positions import changes, count_messages, reslot
 from .reading import check_transaction
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def move_message(state: State, message: Message, target: Queue) -> Message:
         queue.forget_locked(message)
     message.state = PositionState.DELETED
     message.holder = None
-    count_bytes(state, queue, -message.size)
+    count_messages(state, queue, -1, -message.size)
     if message.expires != NEVER:
         state.expiry.stop(message)
     return reslot(state, message, target, wake=target.queue_type is not QueueType.SYSTEM)

@@ -29,12 +29,16 @@ def changes(state: State, messages: Iterable[Message]) -> int:
     return 0
 
 
-def count_bytes(state: State, queue: Queue, size: int) -> None:
-    """Messages of this size are new in the queue, or gone if it is negative."""
+def count_messages(state: State, queue: Queue, count: int, size: int) -> None:
+    """So many messages of this size together are new in the queue; negative: were removed."""
+    totals = state.totals
+    totals.messages += count
+    totals.bytes += size
     queue.total_bytes += size
-    state.total_bytes += size
-    if queue.role in JOURNALS:
-        state.journal_bytes += size
+    if queue.outgoing is not None:
+        totals.outgoing_messages += count
+    elif queue.role in JOURNALS:
+        totals.journal_bytes += size
 
 
 def touch(state: State, queue: Queue, messages: Sequence[Message]) -> None:
@@ -126,7 +130,7 @@ def duplicate(
 
 def _settle_in(state: State, message: Message, queue: Queue, *, wake: bool) -> None:
     queue.lanes.extend([message], [message.lookup_id])
-    count_bytes(state, queue, message.size)
+    count_messages(state, queue, 1, message.size)
     if wake:
         touch(state, queue, (message,))
 

@@ -311,7 +311,7 @@ class Stages:
             sizes[queue] = sizes.get(queue, 0) + stage.size
         state = self._state
         total = sum(sizes.values())
-        if exceeds(state.manager.queue_manager_quota, state.total_bytes, total) or any(
+        if exceeds(state.manager.queue_manager_quota, state.totals.bytes, total) or any(
             check_room(state, queue, size) is not EnqueueStatus.OK for queue, size in sizes.items()
         ):
             raise QueueError(

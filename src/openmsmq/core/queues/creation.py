@@ -134,6 +134,8 @@ def _free_number(state: State) -> int:
 def list_queue(state: State, queue: Queue) -> None:
     """Make the queue known by its number and its names."""
     state.queues[queue.number] = queue
+    if queue.role is QueueRole.USER:
+        state.totals.queues += 1
     if queue.outgoing is not None:
         key = parse_format_name(queue.outgoing.destination_format_name).key
         state.outgoing[key] = queue
@@ -155,6 +157,8 @@ def list_queue(state: State, queue: Queue) -> None:
 def unlist_queue(state: State, queue: Queue) -> None:
     """Forget the queue by its number and its names."""
     del state.queues[queue.number]
+    if queue.role is QueueRole.USER:
+        state.totals.queues -= 1
     del state.paths[queue.path.lower()]
     parent = queue.parent
     if parent is not None:

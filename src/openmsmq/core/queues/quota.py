@@ -30,7 +30,9 @@ def exceeds(quota: int, held: int, size: int) -> bool:
 
 def check_room(state: State, queue: Queue, size: int) -> EnqueueStatus:
     """Whether a queue takes messages of `size` bytes; the queue manager is asked first."""
-    if state.local.throttled or exceeds(state.manager.queue_manager_quota, state.total_bytes, size):
+    if state.local.throttled or exceeds(
+        state.manager.queue_manager_quota, state.totals.bytes, size
+    ):
         return EnqueueStatus.QUEUE_MANAGER_QUOTA
     held = queue.total_bytes + queue.reserved_bytes
     if exceeds(queue.properties.quota, held, size):
@@ -70,7 +72,7 @@ def journal_has_room(state: State, journal: Queue, size: int) -> bool:
     quota = owner.properties.journal_quota if owner is not None else journal.properties.quota
     return not (
         exceeds(quota, journal.total_bytes, size)
-        or exceeds(state.manager.journal_quota, state.journal_bytes, size)
+        or exceeds(state.manager.journal_quota, state.totals.journal_bytes, size)
     )
 
 

@@ -7,7 +7,7 @@ from operator import attrgetter
 from struct import Struct
 from typing import TYPE_CHECKING, Final, Protocol
 
-from openmsmq.core.messages.positions import count_bytes
+from openmsmq.core.messages.positions import count_messages
 from openmsmq.core.model.local_queue_manager import ROW_KEY, LocalQueueManager
 from openmsmq.core.model.message import (
     AWAITING_FINAL_ACK,
@@ -181,7 +181,8 @@ def _recover_messages(
 
 def _place(state: State, queue: Queue, messages: list[Message]) -> None:
     messages.sort(key=attrgetter("lookup_id"))
-    count_bytes(state, queue, sum([message.size for message in messages]))
+    size = sum([message.size for message in messages])
+    count_messages(state, queue, len(messages), size)
     if queue.outgoing is not None:
         for message in messages:
             if is_awaiting_final_ack(message):

@@ -10,7 +10,7 @@ from uuid import UUID
 from openmsmq.core.messages.arrivals import announce, put
 from openmsmq.core.messages.delete_reasons import delete_messages
 from openmsmq.core.messages.positions import (
-    count_bytes,
+    count_messages,
     give_back,
     next_lookup_id,
     reslot,
@@ -276,7 +276,8 @@ def _send_to_nowhere(state: State, queue: Queue, messages: list[Message], *, sto
     """The queue was deleted between send and commit: the messages arrive and are deleted."""
     if not stored:
         put(state, messages)
-    count_bytes(state, queue, sum(message.size for message in messages))
+    size = sum([message.size for message in messages])
+    count_messages(state, queue, len(messages), size)
     delete_messages(state, queue, messages, _QUEUE_DELETED)
 
 
@@ -322,7 +323,7 @@ def move_now(
     """
     message.state = _DELETED
     message.holder = None
-    count_bytes(state, queue, -message.size)
+    count_messages(state, queue, -1, -message.size)
     history = message.make_history()
     history.move_count += 1
     history.last_move_time = int(state.utc)

@@ -1,0 +1,17 @@
+"""Running totals over all queues, kept where a count changes so that nobody adds them up."""
+
+
+class Totals:
+    """What all queues of a queue manager hold together."""
+
+    __slots__ = ("bytes", "journal_bytes", "messages", "outgoing_messages", "queues")
+
+    def __init__(self) -> None:
+        # Queues that users made.
+        self.queues = 0
+        # Messages in all queues, locked ones included, and those of them in outgoing queues.
+        self.messages = 0
+        self.outgoing_messages = 0
+        # Bytes of all messages, and of those in journals.
+        self.bytes = 0
+        self.journal_bytes = 0

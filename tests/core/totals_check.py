@@ -1,0 +1,16 @@
+"""The running totals of a queue manager against the sums over its queues."""
+
+from openmsmq.core.model.queue import JOURNALS, QueueRole
+from openmsmq.core.state import State
+
+
+def check_totals(state: State) -> None:
+    """Every total is what adding up the queues gives."""
+    queues = list(state.queues.values())
+    totals = state.totals
+    assert totals.queues == sum(queue.role is QueueRole.USER for queue in queues)
+    assert totals.messages == sum(queue.count for queue in queues)
+    assert totals.bytes == sum(queue.total_bytes for queue in queues)
+    assert totals.outgoing_messages == sum(queue.count for queue in state.outgoing.values())
+    journals = [queue for queue in queues if queue.role in JOURNALS]
+    assert totals.journal_bytes == sum(queue.total_bytes for queue in journals)
