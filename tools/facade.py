@@ -1,7 +1,7 @@
 """Write the blocking facade of the client from the asynchronous one.
 
 `client/asynchronous/` is the source. Its modules that talk to people (queue manager, queue,
-transaction, iteration, ranges) become those of `client/blocking/` by the rules below; connections
+transaction, iteration, ranges) become those of `client/blocking/` by the rules below; drivers
 and transports differ and are written by hand. `python -m tools.facade` writes the files, with
 `--check` it says which are stale.
 """

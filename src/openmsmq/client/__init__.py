@@ -9,7 +9,7 @@ from .blocking.queue_manager import QueueManager, connect
 from .blocking.ranges import Producer, Ranges
 from .blocking.transaction import Transaction
 from .errors import ConnectionLost, ReceiveTimeout
-from .logic.link import Identity
+from .local.backend import Identity
 from .logic.ranges import Leased, RangeInfo, RangePlan
 from .message import Message
 from .properties import QueueProperties

@@ -407,13 +407,13 @@ def test_a_range_that_nobody_reads_on_does_not_fill_the_memory(
         queue = await qm.create_queue(ORDERS)
         await queue.send_many(Message(bytes(100_000)) for _ in range(200))
         last = (await queue.ranges.info()).last
-        session = qm._connection.link.session
+        channel = qm._driver.backend.channel
         count = 0
         async for block in queue.ranges.peek(0, last, block_rows=1):
             count += len(block.ends)
             await asyncio.sleep(0.001)
             # What is under way when reading stops still comes in.
-            assert session.held_bytes < 3_000_000
+            assert channel.held_bytes < 3_000_000
         assert count == 200
 
     run_with(main)
@@ -608,7 +608,7 @@ def test_messages_that_were_lost_unseen_are_told_of_once(tmp_path: Path) -> None
         await queue.send_and_wait(Message("first"))
         await queue.send(Message("second"))
         # The loop has no turn to send it before the connection is gone.
-        manager._connection._transport.connection_lost(None)
+        manager._driver._transport.connection_lost(None)
         for _ in range(2):
             await asyncio.to_thread(running.close)
             running = await asyncio.to_thread(embedded, tmp_path)
@@ -645,7 +645,7 @@ class Stranger:
 def test_something_else_that_listens_is_no_queue_manager(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: bytes, text: str
 ) -> None:
-    monkeypatch.setattr("openmsmq.client.logic.link.GRACE_SECONDS", 0.05)
+    monkeypatch.setattr("openmsmq.client.local.backend.GRACE_SECONDS", 0.05)
 
     async def main() -> None:
         peer = Stranger(answer)

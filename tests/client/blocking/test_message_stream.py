@@ -103,10 +103,10 @@ def test_a_client_that_goes_leaves_what_it_has_not_taken(msmq: QueueManager, ord
     for _ in range(10):
         next(stream)
     # Hang up without a word, as a program does that is killed.
-    gone._connection._transport._socket.close()
+    gone._driver._transport._socket.close()
     with pytest.raises(openmsmq.ConnectionLost):
         stream.close()
-    gone._connection.close()
+    gone._driver.close()
     back = []
     for message in orders.messages(timeout=WAIT):
         back.append(message.body)

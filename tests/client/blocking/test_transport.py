@@ -1,4 +1,4 @@
-"""Bytes between a session and a socket, among threads."""
+"""Bytes between a channel and a socket, among threads."""
 
 import contextlib
 import socket
@@ -12,8 +12,8 @@ import pytest
 from openmsmq.client.blocking.tls import Tls
 from openmsmq.client.blocking.transport import Transport
 from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.local.channel import RequestChannel
 from openmsmq.client.logic.operations import Wait
-from openmsmq.client.logic.session import Session
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import FrameBuffer, frame
 
@@ -26,7 +26,7 @@ def pair() -> Iterator[tuple[Transport, socket.socket]]:
     """A transport, and the socket at the other end."""
     ours, theirs = socket.socketpair()
     theirs.settimeout(WAIT)
-    transport = Transport(ours, Session("test"), None)
+    transport = Transport(ours, RequestChannel("test"), None)
     with theirs:
         yield transport, theirs
         transport.close()
@@ -43,8 +43,8 @@ def read_requests(sock: socket.socket, count: int) -> list[local.AnyRequest]:
 def post(transport: Transport, size: int = 0) -> int:
     """A request of this size."""
     with transport.lock:
-        request = transport.session.next_id()
-        transport.session.post(local.Send(request, 1, [bytes(size)]))
+        request = transport.channel.next_id()
+        transport.channel.post(local.Send(request, 1, [bytes(size)]))
     return request
 
 
@@ -140,14 +140,14 @@ def test_nothing_is_written_after_a_loss(pair: tuple[Transport, socket.socket]) 
 def test_a_wake_up_without_data_is_no_loss(pair: tuple[Transport, socket.socket]) -> None:
     transport, _ = pair
     transport._read()
-    assert transport.session.fault is None
+    assert transport.channel.fault is None
 
 
 def test_messages_leave_soon_by_themselves(pair: tuple[Transport, socket.socket]) -> None:
     transport, theirs = pair
     for _ in range(3):
         with transport.lock:
-            transport.session.add_packet(1, 0, b"a")
+            transport.channel.add_packet(1, 0, b"a")
         transport.linger()
         assert isinstance(read_requests(theirs, 1)[0], local.Send)
 
@@ -158,12 +158,12 @@ def test_messages_that_wait_survive_neither_error_nor_end(
     transport, theirs = pair
     theirs.close()
     with transport.lock:
-        transport.session.add_packet(1, 0, b"a")
+        transport.channel.add_packet(1, 0, b"a")
     transport.linger()
     transport.close()
     with contextlib.suppress(ConnectionLost):
         transport.flush()
-    assert not transport.lingers or transport.session.fault is not None
+    assert not transport.lingers or transport.channel.fault is not None
 
 
 class BrokenTls(Tls):
@@ -178,7 +178,7 @@ class BrokenTls(Tls):
 
 def test_bytes_that_were_changed_on_the_way_end_the_session() -> None:
     ours, theirs = socket.socketpair()
-    transport = Transport(ours, Session("test"), BrokenTls())
+    transport = Transport(ours, RequestChannel("test"), BrokenTls())
     theirs.sendall(b"x")
     with theirs, pytest.raises(ConnectionLost, match="bad record mac"):
         transport.wait(Wait(1, WAIT))

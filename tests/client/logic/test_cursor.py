@@ -1,11 +1,11 @@
 """Looking at every message without taking any."""
 
 import pytest
-from tests.client.logic.peer import Peer, Running, found
+from tests.client.local.peer import Peer, Running, found
 
 from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.local.backend import GRACE_SECONDS
 from openmsmq.client.logic.cursor import FIRST_WINDOW, LARGEST_WINDOW, CursorLogic
-from openmsmq.client.logic.link import GRACE_SECONDS
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.codes.hresult import Hresult
@@ -145,6 +145,6 @@ def test_a_cursor_of_a_lost_connection_is_not_closed(peer: Peer) -> None:
     cursor = CursorLogic(peer.queue())
     running = begin(peer, cursor)
     answer(peer, running, reads(peer), 1)
-    peer.session.lose("gone")
+    peer.channel.lose("gone")
     cursor.close()
     assert not peer.requests()

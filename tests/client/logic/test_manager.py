@@ -1,12 +1,12 @@
 """What a client asks of a queue manager; request and reply."""
 
 import pytest
-from tests.client.logic.peer import GUID, ORDERS, Peer, Running, opened
+from tests.client.local.peer import GUID, ORDERS, Peer, Running, opened
 
 from openmsmq.client.errors import ConnectionLost, ReceiveTimeout
-from openmsmq.client.logic.link import Link
+from openmsmq.client.local.backend import LocalBackend
+from openmsmq.client.local.channel import RequestChannel
 from openmsmq.client.logic.manager import MAX_TARGETS, ManagerLogic, reply_to
-from openmsmq.client.logic.session import Session
 from openmsmq.client.message import Message
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
@@ -30,36 +30,38 @@ def peer() -> Peer:
 
 @pytest.fixture
 def manager(peer: Peer) -> ManagerLogic:
-    return ManagerLogic(peer.link)
+    return ManagerLogic(peer.backend)
 
 
 def test_the_greeting_tells_who_is_who() -> None:
-    link = Link(lambda: 0.0, reconnects=False)
-    session = Session("test")
-    greeting = Running(link.greet(session, "secret"))
-    assert b"secret" in session.data_to_send()
+    backend = LocalBackend(lambda: 0.0, reconnects=False)
+    channel = RequestChannel("test")
+    greeting = Running(backend.greet(channel, "secret"))
+    assert b"secret" in channel.data_to_send()
     told = {"name": "alpha", "guid": GUID, "sid": EVERYONE, "version": "1"}
     greeting.go_on(local.Done(1, told))
-    assert link.session is session
-    assert (link.identity.name, link.identity.sid) == ("alpha", "S-1-1-0")
+    assert backend.channel is channel
+    assert (backend.identity.name, backend.identity.sid) == ("alpha", "S-1-1-0")
 
 
 def test_a_queue_manager_that_hangs_up_does_not_let_us_in() -> None:
-    session = Session("test")
-    greeting = Running(Link(lambda: 0.0, reconnects=False).greet(session, ""))
+    channel = RequestChannel("test")
+    greeting = Running(LocalBackend(lambda: 0.0, reconnects=False).greet(channel, ""))
     with pytest.raises(ConnectionLost, match="does not let this client in"):
-        greeting.throw(session.lose("closed"))
+        greeting.throw(channel.lose("closed"))
 
 
 def test_a_queue_manager_that_does_not_greet_is_none() -> None:
-    greeting = Running(Link(lambda: 0.0, reconnects=False).greet(Session("test"), ""))
+    greeting = Running(
+        LocalBackend(lambda: 0.0, reconnects=False).greet(RequestChannel("test"), "")
+    )
     with pytest.raises(ConnectionLost, match="not answered in time"):
         greeting.go_on(None)
 
 
 def test_a_call_is_not_made_over_a_refused_message(peer: Peer, manager: ManagerLogic) -> None:
-    peer.session.add_packet(7, 0, b"a")
-    peer.session.close_sends()
+    peer.channel.add_packet(7, 0, b"a")
+    peer.channel.close_sends()
     peer.requests()
     peer.answer(local.Failed(1, EXISTS, "refused before"))
     with pytest.raises(QueueError, match="refused before"):

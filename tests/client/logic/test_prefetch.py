@@ -1,10 +1,10 @@
 """Messages fetched ahead: what is locked, what is removed, what goes back."""
 
 import pytest
-from tests.client.logic.peer import Peer, Running, found
+from tests.client.local.peer import Peer, Running, found
 
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.logic.link import GRACE_SECONDS
+from openmsmq.client.local.backend import GRACE_SECONDS
 from openmsmq.client.logic.operations import Wait
 from openmsmq.client.logic.prefetch import Prefetch
 from openmsmq.client.received_message import ReceivedMessage
@@ -201,7 +201,7 @@ def test_closing_twice_or_before_the_start_does_nothing() -> None:
 def test_closing_after_a_loss_does_nothing() -> None:
     loop = Loop()
     loop.first(1)
-    loop.peer.session.lose("gone")
+    loop.peer.channel.lose("gone")
     assert loop.close().ended
 
 
@@ -209,7 +209,7 @@ def test_after_a_loss_what_was_taken_is_removed_and_not_given_again() -> None:
     loop = Loop(prefetch=8, reconnects=True)
     loop.first(1, 2, 3)
     loop.ahead.given = 2
-    loop.peer.session.lose("gone")
+    loop.peer.channel.lose("gone")
     loop.peer.connect()
     running = Running(loop.ahead.next_batch(None))
     loop.peer.open(running)
@@ -226,7 +226,7 @@ def test_after_a_loss_a_removal_without_an_answer_is_made_again() -> None:
     loop.first(1, 2)
     loop.ahead.given = 2
     loop.ahead.remove_taken()
-    loop.peer.session.lose("gone")
+    loop.peer.channel.lose("gone")
     loop.peer.connect()
     running = Running(loop.ahead.next_batch(None))
     loop.peer.open(running)

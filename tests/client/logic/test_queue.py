@@ -1,10 +1,10 @@
 """One queue as a client uses it, step by step."""
 
 import pytest
-from tests.client.logic.peer import GUID, ORDERS, Peer, Running, found, opened
+from tests.client.local.peer import GUID, ORDERS, Peer, Running, found, opened
 
 from openmsmq.client.errors import ConnectionLost, ReceiveTimeout
-from openmsmq.client.logic.link import GRACE_SECONDS
+from openmsmq.client.local.backend import GRACE_SECONDS
 from openmsmq.client.logic.operations import Wait
 from openmsmq.client.logic.queue import MOVE_MESSAGES, READ_BYTES
 from openmsmq.client.message import Message
@@ -50,7 +50,7 @@ def test_a_queue_opened_to_peek_is_read_with_that(peer: Peer) -> None:
 def test_a_refused_send_opens_the_queue_again(peer: Peer) -> None:
     queue = peer.queue()
     handle = peer.start(queue.opened("send")).result
-    peer.session.refused.add(handle.number)
+    peer.channel.refused.add(handle.number)
     reopening = Running(queue.opened_to_send())
     close, reopen = peer.requests()
     assert isinstance(close, local.CloseQueue)
@@ -73,7 +73,7 @@ def test_a_refused_message_raises_and_marks_the_handle(peer: Peer) -> None:
     send = peer.request(local.Send)
     with pytest.raises(AccessDenied):
         peer.go_on(sending, local.Failed(send.id, int(Hresult.MQ_ERROR_ACCESS_DENIED), "no"))
-    assert peer.session.refused == {send.handle}
+    assert peer.channel.refused == {send.handle}
 
 
 def test_receive_locks_first_and_removes_when_the_message_is_here(peer: Peer) -> None:
@@ -118,7 +118,7 @@ def test_a_receive_that_loses_its_connection_posts_nothing(peer: Peer) -> None:
     receiving = peer.start(peer.queue().receive(None, 0))
     peer.requests()
     with pytest.raises(ConnectionLost):
-        receiving.throw(peer.session.lose("gone"))
+        receiving.throw(peer.channel.lose("gone"))
     assert not peer.requests()
 
 
@@ -321,7 +321,7 @@ def test_closing_waits_for_every_handle(peer: Peer) -> None:
     peer.answer(local.Done(second.id))
     peer.go_on(closing, local.Done(first.id))
     assert not closing.ended
-    closing.go_on(peer.session.take(closing.wait.request))
+    closing.go_on(peer.channel.take(closing.wait.request))
     assert closing.ended
 
 

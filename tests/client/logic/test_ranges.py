@@ -1,7 +1,7 @@
 """Ranges and staged batches, step by step."""
 
 import pytest
-from tests.client.logic.peer import Peer, Running, opened
+from tests.client.local.peer import Peer, Running, opened
 
 from openmsmq.client.logic.ranges import (
     STAGE_BYTES,
@@ -110,8 +110,8 @@ def test_blocks_of_a_range_that_was_left_are_dropped(peer: Peer) -> None:
     stream.close()
     stream.close()
     peer.answer(block(request.id), block(request.id, last=True))
-    assert peer.session.take(request.id) is None
-    assert peer.session.held_bytes == 0
+    assert peer.channel.take(request.id) is None
+    assert peer.channel.held_bytes == 0
 
 
 def staged(peer: Peer) -> list[local.Stage]:
@@ -119,7 +119,7 @@ def staged(peer: Peer) -> list[local.Stage]:
 
 
 def test_messages_are_staged_in_parts_that_are_all_answered(peer: Peer) -> None:
-    producer = ProducerLogic(peer.link, "job")
+    producer = ProducerLogic(peer.backend, "job")
     messages = [Message(str(number)) for number in range(STAGE_MESSAGES + 1)]
     staging = peer.start(producer.stage(4, 1, 2, "queue", messages, transactional=None))
     first, second = staged(peer)
@@ -132,14 +132,14 @@ def test_messages_are_staged_in_parts_that_are_all_answered(peer: Peer) -> None:
 
 
 def test_large_messages_are_staged_in_more_parts(peer: Peer) -> None:
-    producer = ProducerLogic(peer.link, "job")
+    producer = ProducerLogic(peer.backend, "job")
     staging = Running(producer.stage_packets(1, 0, 0, "queue", [bytes(STAGE_BYTES)] * 3))
     assert len(staged(peer)) == 3
     assert not staging.ended
 
 
 def test_a_refused_part_is_raised(peer: Peer) -> None:
-    producer = ProducerLogic(peer.link, "job")
+    producer = ProducerLogic(peer.backend, "job")
     staging = Running(producer.stage_packets(1, 0, 0, "queue", [b"a"]))
     (part,) = staged(peer)
     full = local.Failed(part.id, int(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES), "full")
@@ -153,7 +153,7 @@ def test_the_queue_says_whether_staged_messages_are_transactional(
     given: bool | None,  # noqa: FBT001 - a parameter of the test
     expected: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
-    producer = ProducerLogic(peer.link, "job")
+    producer = ProducerLogic(peer.backend, "job")
     staging = Running(producer.stage(1, 0, 0, "queue", [Message()], transactional=given))
     request = peer.request(local.OpenQueue)
     told = opened(request.id).value | {"transactional": True}
@@ -163,7 +163,7 @@ def test_the_queue_says_whether_staged_messages_are_transactional(
 
 
 def test_a_destination_is_opened_once(peer: Peer) -> None:
-    producer = ProducerLogic(peer.link, "job")
+    producer = ProducerLogic(peer.backend, "job")
     first = peer.start(producer.stage(1, 0, 0, "queue", [], transactional=None))
     assert first.result == 0
     assert Running(producer.stage(1, 1, 0, "queue", [], transactional=None)).result == 0
@@ -175,7 +175,7 @@ def test_a_commit_says_whether_the_batch_was_new(
     peer: Peer,
     repeated: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
-    committing = Running(ProducerLogic(peer.link, "job").commit(4, [(0, 0), (1, 2)]))
+    committing = Running(ProducerLogic(peer.backend, "job").commit(4, [(0, 0), (1, 2)]))
     request = peer.request(local.CommitBatch)
     assert request.stages == [(0, 0), (1, 2)]
     peer.go_on(committing, local.Done(request.id, {"count": 5, "repeated": repeated}))

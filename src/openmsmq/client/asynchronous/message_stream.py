@@ -10,7 +10,7 @@ from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.logic.prefetch import Prefetch
 from openmsmq.client.received_message import ReceivedMessage
 
-from .connection import Connection
+from .driver import Driver
 
 # A slow loop removes what it has taken this often, a fast one batch by batch.
 REMOVE_SECONDS: Final = 0.05
@@ -24,10 +24,10 @@ class MessageStream:
     The event loop then ends the stream when it gets to it.
     """
 
-    def __init__(self, connection: Connection, ahead: Prefetch, timeout: float | None) -> None:
+    def __init__(self, driver: Driver, ahead: Prefetch, timeout: float | None) -> None:
         self._ahead = ahead
         # It knows nothing of this object, so that it ends as soon as a loop drops it.
-        self._messages = take(connection, ahead, timeout)
+        self._messages = take(driver, ahead, timeout)
 
     def __aiter__(self) -> AsyncGenerator[ReceivedMessage, None]:
         # The generator itself: one call less for each message.
@@ -55,13 +55,13 @@ class MessageStream:
 
 
 async def take(
-    connection: Connection, ahead: Prefetch, timeout: float | None
+    driver: Driver, ahead: Prefetch, timeout: float | None
 ) -> AsyncGenerator[ReceivedMessage, None]:
     """The messages one by one; each counts as taken when the next one is asked for."""
     clock = time.monotonic
     try:
         while True:
-            batch = await connection.call_waiting(timeout, ahead.next_batch)
+            batch = await driver.call_waiting(timeout, ahead.next_batch)
             if batch is None:
                 return
             due = clock() + REMOVE_SECONDS
@@ -69,12 +69,12 @@ async def take(
                 ahead.given = number
                 yield message
                 if clock() > due:
-                    with connection.lock:
+                    with driver.lock:
                         ahead.remove_taken()
-                    if not connection.flush_data():
+                    if not driver.flush_data():
                         # The rest of the batch is back in the queue.
                         break
                     due = clock() + REMOVE_SECONDS
     finally:
-        if connection.usable:
-            await connection.call(ahead.close)
+        if driver.usable:
+            await driver.call(ahead.close)

@@ -7,12 +7,12 @@ from types import TracebackType
 from typing import Self
 
 from openmsmq.client.arguments import message_of, seconds
+from openmsmq.client.local.channel import SINGLE
 from openmsmq.client.logic.cursor import CursorLogic
 from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.logic.prefetch import DEFAULT_PREFETCH, Prefetch
 from openmsmq.client.logic.queue import Progress, QueueLogic
 from openmsmq.client.logic.ranges import RangesLogic
-from openmsmq.client.logic.session import SINGLE
 from openmsmq.client.logic.transaction import (
     TransactionLogic,
     open_transaction_number,
@@ -22,7 +22,7 @@ from openmsmq.client.message import Message
 from openmsmq.client.properties import Info, Relation
 from openmsmq.client.received_message import ReceivedMessage
 
-from .connection import Connection
+from .driver import Driver
 from .message_stream import MessageStream
 from .ranges import Ranges
 from .transaction import Transaction
@@ -36,8 +36,8 @@ class Queue:
     of the queue manager puts the message back, so it may come twice but is never lost.
     """
 
-    def __init__(self, connection: Connection, logic: QueueLogic) -> None:
-        self._connection = connection
+    def __init__(self, driver: Driver, logic: QueueLogic) -> None:
+        self._driver = driver
         self._logic = logic
 
     async def __aenter__(self) -> Self:
@@ -49,7 +49,7 @@ class Queue:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._connection.usable:
+        if self._driver.usable:
             await self.close()
 
     def __repr__(self) -> str:
@@ -63,15 +63,15 @@ class Queue:
     # blocking: @property
     async def format_name(self) -> str:
         """The format name that the queue manager knows it by."""
-        return await self._connection.call(self._logic.format_name)
+        return await self._driver.call(self._logic.format_name)
 
     async def info(self) -> Info:
         """Properties, counts and permissions of the queue."""
-        return await self._connection.call(self._logic.info)
+        return await self._driver.call(self._logic.info)
 
     async def close(self) -> None:
         """Close the queue; what was read and not removed goes back in place."""
-        await self._connection.call(self._logic.close)
+        await self._driver.call(self._logic.close)
 
     # Sending
 
@@ -97,18 +97,18 @@ class Queue:
             message = message_of(message)
         number = 0
         if transaction is not None:
-            number = transaction_number(transaction, self._logic.link)
+            number = transaction_number(transaction, self._logic.backend)
         if number > 0 or (number == 0 and message.delivery == "express"):
-            await self._connection.send(self._logic, message, number)
+            await self._driver.send(self._logic, message, number)
         else:
-            await self._connection.call(self._logic.send_and_wait, message, number)
+            await self._driver.call(self._logic.send_and_wait, message, number)
 
     async def send_and_wait(
         self, message: Message | str | bytes, transaction: Transaction | str | None = None
     ) -> str:
         """Send one message and return its id once the queue manager has accepted it."""
-        number = transaction_number(transaction, self._logic.link)
-        return await self._connection.call(self._logic.send_and_wait, message_of(message), number)
+        number = transaction_number(transaction, self._logic.backend)
+        return await self._driver.call(self._logic.send_and_wait, message_of(message), number)
 
     async def send_many(
         self,
@@ -127,11 +127,11 @@ class Queue:
         Raises:
             QueueError: one was refused; `accepted` is how many before it are in the queue.
         """
-        number = transaction_number(transaction, self._logic.link)
+        number = transaction_number(transaction, self._logic.backend)
         if number != SINGLE:
-            return await self._connection.send_many(self._logic, messages, number)
-        logic = await self._connection.call(TransactionLogic.begin, self._logic.link)
-        async with Transaction(self._connection, logic) as own:
+            return await self._driver.send_many(self._logic, messages, number)
+        logic = await self._driver.call(TransactionLogic.begin, self._logic.backend)
+        async with Transaction(self._driver, logic) as own:
             return await self.send_many(messages, own)
 
     async def send_packets(
@@ -144,16 +144,16 @@ class Queue:
         Raises:
             QueueError: as for `send_many`.
         """
-        number = open_transaction_number(transaction, self._logic.link)
-        return await self._connection.call(self._logic.send_packets, packets, number)
+        number = open_transaction_number(transaction, self._logic.backend)
+        return await self._driver.call(self._logic.send_packets, packets, number)
 
     async def packet_builder(self, *, transactional: bool) -> PacketBuilder:
         """What makes packets for this queue, for `send_packets` and `Producer.stage_packets`."""
-        return await self._connection.call(self._logic.packet_builder, transactional=transactional)
+        return await self._driver.call(self._logic.packet_builder, transactional=transactional)
 
     async def is_transactional(self) -> bool | None:
         """Whether it takes transactional messages; None when only another machine knows."""
-        return await self._connection.call(self._logic.is_transactional)
+        return await self._driver.call(self._logic.is_transactional)
 
     # Reading
 
@@ -170,9 +170,9 @@ class Queue:
         """
         limit = seconds("timeout", timeout)
         if transaction is not None:
-            number = open_transaction_number(transaction, self._logic.link)
-            return await self._connection.call(self._logic.receive, limit, number)
-        return await self._connection.call_waiting(limit, self._logic.receive, 0)
+            number = open_transaction_number(transaction, self._logic.backend)
+            return await self._driver.call(self._logic.receive, limit, number)
+        return await self._driver.call_waiting(limit, self._logic.receive, 0)
 
     async def receive_many(
         self,
@@ -183,9 +183,9 @@ class Queue:
         """Take up to `count` messages: waits for the first one only, may return none."""
         limit = seconds("timeout", timeout)
         if transaction is not None:
-            number = open_transaction_number(transaction, self._logic.link)
-            return await self._connection.call(self._logic.receive_many, limit, count, number)
-        return await self._connection.call_waiting(limit, self._logic.receive_many, count, 0)
+            number = open_transaction_number(transaction, self._logic.backend)
+            return await self._driver.call(self._logic.receive_many, limit, count, number)
+        return await self._driver.call_waiting(limit, self._logic.receive_many, count, 0)
 
     async def peek(self, timeout: float | timedelta | None = None) -> ReceivedMessage:
         """Look at the first message without taking it.
@@ -193,7 +193,7 @@ class Queue:
         Raises:
             ReceiveTimeout: none came in that time.
         """
-        return await self._connection.call_waiting(seconds("timeout", timeout), self._logic.peek)
+        return await self._driver.call_waiting(seconds("timeout", timeout), self._logic.peek)
 
     async def peek_by_lookup_id(
         self, lookup_id: int, relation: Relation = "current"
@@ -203,9 +203,7 @@ class Queue:
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
         """
-        return await self._connection.call(
-            self._logic.look_up, lookup_id, relation, 0, receive=False
-        )
+        return await self._driver.call(self._logic.look_up, lookup_id, relation, 0, receive=False)
 
     async def receive_by_lookup_id(
         self,
@@ -218,8 +216,8 @@ class Queue:
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
         """
-        number = open_transaction_number(transaction, self._logic.link)
-        return await self._connection.call(
+        number = open_transaction_number(transaction, self._logic.backend)
+        return await self._driver.call(
             self._logic.look_up, lookup_id, relation, number, receive=True
         )
 
@@ -234,14 +232,14 @@ class Queue:
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
         """
-        held = await self._connection.call(self._logic.hold, lookup_id, relation)
+        held = await self._driver.call(self._logic.hold, lookup_id, relation)
         taken = False
         try:
             yield held.message
             taken = True
         finally:
-            if taken or self._connection.usable:
-                await self._connection.call(self._logic.release, held, taken=taken)
+            if taken or self._driver.usable:
+                await self._driver.call(self._logic.release, held, taken=taken)
 
     async def cursor(
         self, timeout: float | timedelta | None = 0.0
@@ -253,13 +251,13 @@ class Queue:
         """
         limit = seconds("timeout", timeout)
         cursor = CursorLogic(self._logic)
-        call = self._connection.call
+        call = self._driver.call
         try:
             while (batch := await call(cursor.next_batch, limit)) is not None:
                 for message in batch:
                     yield message
         finally:
-            with self._connection.lock:
+            with self._driver.lock:
                 cursor.close()
 
     def __aiter__(self) -> AsyncIterator[ReceivedMessage]:
@@ -280,7 +278,7 @@ class Queue:
             prefetch: how many messages may be locked for this loop at most, about.
         """
         limit = seconds("timeout", timeout)
-        return MessageStream(self._connection, Prefetch(self._logic, prefetch), limit)
+        return MessageStream(self._driver, Prefetch(self._logic, prefetch), limit)
 
     # Managing
 
@@ -291,7 +289,7 @@ class Queue:
             progress: called with the count so far after each step.
             upto: the arrival sequence of the last one to delete.
         """
-        return await self._connection.call(self._logic.purge, progress, upto)
+        return await self._driver.call(self._logic.purge, progress, upto)
 
     async def move(
         self,
@@ -316,17 +314,17 @@ class Queue:
                 when another transaction or reader has it; then none of them moves.
         """
         to = self._logic.move_target(target)
-        number = open_transaction_number(transaction, self._logic.link)
-        call = self._connection.call
+        number = open_transaction_number(transaction, self._logic.backend)
+        call = self._driver.call
         try:
             return await call(
                 self._logic.move, to, lookup_ids, number, count=count, progress=progress
             )
         finally:
-            if self._connection.usable:
+            if self._driver.usable:
                 await call(to.close)
 
     @property
     def ranges(self) -> Ranges:
         """Operations by arrival sequence, for pipelines that read first and remove later."""
-        return Ranges(self._connection, self._logic, RangesLogic(self._logic))
+        return Ranges(self._driver, self._logic, RangesLogic(self._logic))

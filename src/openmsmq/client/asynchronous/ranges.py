@@ -14,7 +14,7 @@ from openmsmq.client.logic.ranges import (
 from openmsmq.client.message import Message
 from openmsmq.protocol.local.messages import Block
 
-from .connection import Connection
+from .driver import Driver
 
 
 class Ranges:
@@ -23,14 +23,14 @@ class Ranges:
     The arrival sequence is the low 56 bits of the lookup id.
     """
 
-    def __init__(self, connection: Connection, queue: QueueLogic, logic: RangesLogic) -> None:
-        self._connection = connection
+    def __init__(self, driver: Driver, queue: QueueLogic, logic: RangesLogic) -> None:
+        self._driver = driver
         self._queue = queue
         self._logic = logic
 
     async def info(self) -> RangeInfo:
         """First, stable and last sequence of the queue, and who holds locks in it."""
-        return await self._connection.call(self._logic.info)
+        return await self._driver.call(self._logic.info)
 
     async def plan(
         self,
@@ -41,11 +41,11 @@ class Ranges:
         max_bytes: int | None = None,
     ) -> RangePlan:
         """The next range behind `after`, below the stable mark and within the limits."""
-        return await self._connection.call(self._logic.plan, after, upto, max_rows, max_bytes)
+        return await self._driver.call(self._logic.plan, after, upto, max_rows, max_bytes)
 
     async def split(self, after: int, upto: int, parts: int) -> list[int]:
         """Up to `parts` ends of consecutive ranges of about equal bytes; the last is `upto`."""
-        return await self._connection.call(self._logic.split, after, upto, parts)
+        return await self._driver.call(self._logic.split, after, upto, parts)
 
     async def peek(
         self,
@@ -58,10 +58,10 @@ class Ranges:
         """Stream the messages of a range in the order of arrival, without taking any."""
         stream = RangeStream(self._queue, after, upto, block_rows, block_bytes)
         try:
-            while (block := await self._connection.call(stream.next_block)) is not None:
+            while (block := await self._driver.call(stream.next_block)) is not None:
                 yield block
         finally:
-            with self._connection.lock:
+            with self._driver.lock:
                 stream.close()
 
     async def acknowledge(self, base: int, upto: int, progress: Progress | None = None) -> int:
@@ -70,7 +70,7 @@ class Ranges:
         Cumulative and idempotent. It is a receive like any other: journal and acknowledgments
         follow.
         """
-        return await self._connection.call(self._logic.acknowledge, base, upto, progress)
+        return await self._driver.call(self._logic.acknowledge, base, upto, progress)
 
     async def lease(self, consumer: str, token: int, *, max_rows: int, max_bytes: int) -> Leased:
         """Move the next messages into the subqueue of a consumer, in one step.
@@ -78,15 +78,15 @@ class Ranges:
         Args:
             token: grows with each new run of the consumer; an older run is shut out.
         """
-        return await self._connection.call(self._logic.lease, consumer, token, max_rows, max_bytes)
+        return await self._driver.call(self._logic.lease, consumer, token, max_rows, max_bytes)
 
     async def release(self, consumer: str, token: int, progress: Progress | None = None) -> int:
         """Move what a consumer has leased back into the queue; return how many messages."""
-        return await self._connection.call(self._logic.release, consumer, token, progress)
+        return await self._driver.call(self._logic.release, consumer, token, progress)
 
     async def pin(self, base: int, upto: int, seconds: float = 3600.0) -> None:
         """Keep a range from expiring until it is acknowledged or the time is over."""
-        await self._connection.call(self._logic.pin, base, upto, seconds)
+        await self._driver.call(self._logic.pin, base, upto, seconds)
 
 
 class Producer:
@@ -96,8 +96,8 @@ class Producer:
     number at or below the last published one is dropped.
     """
 
-    def __init__(self, connection: Connection, logic: ProducerLogic) -> None:
-        self._connection = connection
+    def __init__(self, driver: Driver, logic: ProducerLogic) -> None:
+        self._driver = driver
         self._logic = logic
 
     async def stage(
@@ -115,7 +115,7 @@ class Producer:
         Args:
             transactional: for a destination on another machine; else the queue says.
         """
-        return await self._connection.call(
+        return await self._driver.call(
             self._logic.stage,
             batch,
             partition,
@@ -129,7 +129,7 @@ class Producer:
         self, batch: int, partition: int, attempt: int, destination: str, packets: Iterable[bytes]
     ) -> int:
         """Keep packets that the caller has built for a batch; return how many."""
-        return await self._connection.call(
+        return await self._driver.call(
             self._logic.stage_packets, batch, partition, attempt, destination, packets
         )
 
@@ -139,7 +139,7 @@ class Producer:
         Returns:
             False when the batch was published before.
         """
-        return await self._connection.call(self._logic.commit, batch, stages)
+        return await self._driver.call(self._logic.commit, batch, stages)
 
     async def abort(self, batch: int, stages: Iterable[tuple[int, int]] | None = None) -> None:
         """Forget what was staged of a batch; harmless when it was published.
@@ -147,4 +147,4 @@ class Producer:
         Args:
             stages: (partition, attempt) of those to forget; all without it.
         """
-        await self._connection.call(self._logic.abort, batch, stages)
+        await self._driver.call(self._logic.abort, batch, stages)

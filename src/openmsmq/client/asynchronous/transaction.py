@@ -3,17 +3,17 @@
 from types import TracebackType
 from typing import Self
 
-from openmsmq.client.logic.link import Link
+from openmsmq.client.local.backend import LocalBackend
 from openmsmq.client.logic.transaction import TransactionLogic
 
-from .connection import Connection
+from .driver import Driver
 
 
 class Transaction:
     """Operations that take effect together; commits on exit, aborts on an exception."""
 
-    def __init__(self, connection: Connection, logic: TransactionLogic) -> None:
-        self._connection = connection
+    def __init__(self, driver: Driver, logic: TransactionLogic) -> None:
+        self._driver = driver
         self._logic = logic
 
     async def __aenter__(self) -> Self:
@@ -41,13 +41,13 @@ class Transaction:
         """
         return self._logic.number
 
-    def _number_on(self, link: Link) -> int:
+    def _number_on(self, backend: LocalBackend) -> int:
         """What stands for it in requests of a queue of the same connection.
 
         Raises:
             ValueError: it belongs to another connection.
         """
-        return self._logic.number_on(link)
+        return self._logic.number_on(backend)
 
     async def commit(self) -> None:
         """Make everything take effect; returns when it is on disk.
@@ -56,8 +56,8 @@ class Transaction:
             QueueError: something in it was refused; then all of it is undone.
             ConnectionLost: whether it took effect is not known.
         """
-        await self._connection.call(self._logic.end, commit=True)
+        await self._driver.call(self._logic.end, commit=True)
 
     async def abort(self) -> None:
         """Undo everything: sends never happened, received messages are back in place."""
-        await self._connection.call(self._logic.end, commit=False)
+        await self._driver.call(self._logic.end, commit=False)

@@ -1,12 +1,12 @@
-"""Bytes of one session over one asyncio connection."""
+"""Bytes of one channel over one asyncio connection."""
 
 import asyncio
 from typing import Final, cast
 
 from openmsmq.client.address import Address, TcpAddress, hung_up, nobody_answers
 from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.local.channel import RequestChannel
 from openmsmq.client.logic.operations import Wait
-from openmsmq.client.logic.session import Session
 from openmsmq.protocol.local.messages import AnyReply
 
 # Parts of ranges that nobody has taken yet; beyond it they are left where they are.
@@ -14,10 +14,10 @@ MAX_HELD_BYTES: Final = 16 * 1024 * 1024
 
 
 class Transport(asyncio.Protocol):
-    """Moves the bytes of a session."""
+    """Moves the bytes of a channel."""
 
-    def __init__(self, session: Session) -> None:
-        self.session: Final = session
+    def __init__(self, channel: RequestChannel) -> None:
+        self.channel: Final = channel
         self._loop = asyncio.get_running_loop()
         self._stream: asyncio.Transport
         self._waiting: dict[int, list[asyncio.Future[None]]] = {}
@@ -32,18 +32,18 @@ class Transport(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         try:
-            answered = self.session.receive_data(data)
+            answered = self.channel.receive_data(data)
         except ConnectionLost:
             self._stream.abort()
             return
         for request in (*answered, 0):
             self._wake(request)
         self.flush()
-        if self.session.held_bytes > MAX_HELD_BYTES and not self._waiting:
+        if self.channel.held_bytes > MAX_HELD_BYTES and not self._waiting:
             self._stream.pause_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.session.lose(hung_up(self.session.description, exc))
+        self.channel.lose(hung_up(self.channel.description, exc))
         for request in list(self._waiting):
             self._wake(request)
         if not self._gone.done():
@@ -64,14 +64,14 @@ class Transport(asyncio.Protocol):
         """
         self.flush()
         deadline = None if wait.seconds is None else self._loop.time() + wait.seconds
-        while not self.session.is_over(wait):
-            if self.session.fault is not None:
-                raise ConnectionLost(str(self.session.fault))
+        while not self.channel.is_over(wait):
+            if self.channel.fault is not None:
+                raise ConnectionLost(str(self.channel.fault))
             left = None if deadline is None else deadline - self._loop.time()
             if left is not None and left <= 0:
                 return None
             await self._arrival(wait.request, left)
-        return self.session.take(wait.request)
+        return self.channel.take(wait.request)
 
     async def _arrival(self, request: int, seconds: float | None) -> None:
         future = self._loop.create_future()
@@ -92,8 +92,8 @@ class Transport(asyncio.Protocol):
 
     def flush(self) -> None:
         """Write everything that was posted."""
-        if self.session.has_data and self.session.fault is None:
-            self._stream.write(self.session.data_to_send())
+        if self.channel.has_data and self.channel.fault is None:
+            self._stream.write(self.channel.data_to_send())
 
     def linger(self) -> None:
         """Let the messages that come together in this turn of the loop leave after it."""
@@ -103,14 +103,14 @@ class Transport(asyncio.Protocol):
 
     def _flush_sends(self) -> None:
         self._lingering = False
-        self.session.close_sends()
+        self.channel.close_sends()
         self.flush()
 
     async def close(self) -> None:
         """Let everything leave and hang up."""
-        if self.session.fault is None:
+        if self.channel.fault is None:
             self._flush_sends()
-            self.session.lose(f"the connection to {self.session.description} was closed")
+            self.channel.lose(f"the connection to {self.channel.description} was closed")
         self._stream.close()
         await self._gone
 
@@ -126,17 +126,17 @@ async def open_transport(address: Address, timeout: float | None) -> Transport:
     Raises:
         ConnectionLost: nobody answers there.
     """
-    session = Session(str(address))
+    channel = RequestChannel(str(address))
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(timeout):
             if isinstance(address, TcpAddress):
                 _, transport = await loop.create_connection(
-                    lambda: Transport(session), address.host, address.port, ssl=address.context
+                    lambda: Transport(channel), address.host, address.port, ssl=address.context
                 )
             else:
                 _, transport = await loop.create_unix_connection(
-                    lambda: Transport(session), str(address.path)
+                    lambda: Transport(channel), str(address.path)
                 )
     except TimeoutError as exc:
         raise nobody_answers(address, f"no answer in {timeout} seconds") from exc

@@ -11,7 +11,7 @@ from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.logic.prefetch import Prefetch
 from openmsmq.client.received_message import ReceivedMessage
 
-from .connection import Connection
+from .driver import Driver
 
 # A slow loop removes what it has taken this often, a fast one batch by batch.
 REMOVE_SECONDS: Final = 0.05
@@ -24,10 +24,10 @@ class MessageStream:
     leaving the loop means that the current message was taken.
     """
 
-    def __init__(self, connection: Connection, ahead: Prefetch, timeout: float | None) -> None:
+    def __init__(self, driver: Driver, ahead: Prefetch, timeout: float | None) -> None:
         self._ahead = ahead
         # It knows nothing of this object, so that it ends as soon as a loop drops it.
-        self._messages = take(connection, ahead, timeout)
+        self._messages = take(driver, ahead, timeout)
 
     def __iter__(self) -> Generator[ReceivedMessage, None, None]:
         # The generator itself: one call less for each message.
@@ -55,13 +55,13 @@ class MessageStream:
 
 
 def take(
-    connection: Connection, ahead: Prefetch, timeout: float | None
+    driver: Driver, ahead: Prefetch, timeout: float | None
 ) -> Generator[ReceivedMessage, None, None]:
     """The messages one by one; each counts as taken when the next one is asked for."""
     clock = time.monotonic
     try:
         while True:
-            batch = connection.call_waiting(timeout, ahead.next_batch)
+            batch = driver.call_waiting(timeout, ahead.next_batch)
             if batch is None:
                 return
             due = clock() + REMOVE_SECONDS
@@ -69,12 +69,12 @@ def take(
                 ahead.given = number
                 yield message
                 if clock() > due:
-                    with connection.lock:
+                    with driver.lock:
                         ahead.remove_taken()
-                    if not connection.flush_data():
+                    if not driver.flush_data():
                         # The rest of the batch is back in the queue.
                         break
                     due = clock() + REMOVE_SECONDS
     finally:
-        if connection.usable:
-            connection.call(ahead.close)
+        if driver.usable:
+            driver.call(ahead.close)

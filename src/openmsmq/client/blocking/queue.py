@@ -8,12 +8,12 @@ from types import TracebackType
 from typing import Self
 
 from openmsmq.client.arguments import message_of, seconds
+from openmsmq.client.local.channel import SINGLE
 from openmsmq.client.logic.cursor import CursorLogic
 from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.logic.prefetch import DEFAULT_PREFETCH, Prefetch
 from openmsmq.client.logic.queue import Progress, QueueLogic
 from openmsmq.client.logic.ranges import RangesLogic
-from openmsmq.client.logic.session import SINGLE
 from openmsmq.client.logic.transaction import (
     TransactionLogic,
     open_transaction_number,
@@ -23,7 +23,7 @@ from openmsmq.client.message import Message
 from openmsmq.client.properties import Info, Relation
 from openmsmq.client.received_message import ReceivedMessage
 
-from .connection import Connection
+from .driver import Driver
 from .message_stream import MessageStream
 from .ranges import Ranges
 from .transaction import Transaction
@@ -37,8 +37,8 @@ class Queue:
     of the queue manager puts the message back, so it may come twice but is never lost.
     """
 
-    def __init__(self, connection: Connection, logic: QueueLogic) -> None:
-        self._connection = connection
+    def __init__(self, driver: Driver, logic: QueueLogic) -> None:
+        self._driver = driver
         self._logic = logic
 
     def __enter__(self) -> Self:
@@ -50,7 +50,7 @@ class Queue:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._connection.usable:
+        if self._driver.usable:
             self.close()
 
     def __repr__(self) -> str:
@@ -64,15 +64,15 @@ class Queue:
     @property
     def format_name(self) -> str:
         """The format name that the queue manager knows it by."""
-        return self._connection.call(self._logic.format_name)
+        return self._driver.call(self._logic.format_name)
 
     def info(self) -> Info:
         """Properties, counts and permissions of the queue."""
-        return self._connection.call(self._logic.info)
+        return self._driver.call(self._logic.info)
 
     def close(self) -> None:
         """Close the queue; what was read and not removed goes back in place."""
-        self._connection.call(self._logic.close)
+        self._driver.call(self._logic.close)
 
     # Sending
 
@@ -98,18 +98,18 @@ class Queue:
             message = message_of(message)
         number = 0
         if transaction is not None:
-            number = transaction_number(transaction, self._logic.link)
+            number = transaction_number(transaction, self._logic.backend)
         if number > 0 or (number == 0 and message.delivery == "express"):
-            self._connection.send(self._logic, message, number)
+            self._driver.send(self._logic, message, number)
         else:
-            self._connection.call(self._logic.send_and_wait, message, number)
+            self._driver.call(self._logic.send_and_wait, message, number)
 
     def send_and_wait(
         self, message: Message | str | bytes, transaction: Transaction | str | None = None
     ) -> str:
         """Send one message and return its id once the queue manager has accepted it."""
-        number = transaction_number(transaction, self._logic.link)
-        return self._connection.call(self._logic.send_and_wait, message_of(message), number)
+        number = transaction_number(transaction, self._logic.backend)
+        return self._driver.call(self._logic.send_and_wait, message_of(message), number)
 
     def send_many(
         self,
@@ -128,11 +128,11 @@ class Queue:
         Raises:
             QueueError: one was refused; `accepted` is how many before it are in the queue.
         """
-        number = transaction_number(transaction, self._logic.link)
+        number = transaction_number(transaction, self._logic.backend)
         if number != SINGLE:
-            return self._connection.send_many(self._logic, messages, number)
-        logic = self._connection.call(TransactionLogic.begin, self._logic.link)
-        with Transaction(self._connection, logic) as own:
+            return self._driver.send_many(self._logic, messages, number)
+        logic = self._driver.call(TransactionLogic.begin, self._logic.backend)
+        with Transaction(self._driver, logic) as own:
             return self.send_many(messages, own)
 
     def send_packets(self, packets: Iterable[bytes], transaction: Transaction | None = None) -> int:
@@ -143,16 +143,16 @@ class Queue:
         Raises:
             QueueError: as for `send_many`.
         """
-        number = open_transaction_number(transaction, self._logic.link)
-        return self._connection.call(self._logic.send_packets, packets, number)
+        number = open_transaction_number(transaction, self._logic.backend)
+        return self._driver.call(self._logic.send_packets, packets, number)
 
     def packet_builder(self, *, transactional: bool) -> PacketBuilder:
         """What makes packets for this queue, for `send_packets` and `Producer.stage_packets`."""
-        return self._connection.call(self._logic.packet_builder, transactional=transactional)
+        return self._driver.call(self._logic.packet_builder, transactional=transactional)
 
     def is_transactional(self) -> bool | None:
         """Whether it takes transactional messages; None when only another machine knows."""
-        return self._connection.call(self._logic.is_transactional)
+        return self._driver.call(self._logic.is_transactional)
 
     # Reading
 
@@ -169,9 +169,9 @@ class Queue:
         """
         limit = seconds("timeout", timeout)
         if transaction is not None:
-            number = open_transaction_number(transaction, self._logic.link)
-            return self._connection.call(self._logic.receive, limit, number)
-        return self._connection.call_waiting(limit, self._logic.receive, 0)
+            number = open_transaction_number(transaction, self._logic.backend)
+            return self._driver.call(self._logic.receive, limit, number)
+        return self._driver.call_waiting(limit, self._logic.receive, 0)
 
     def receive_many(
         self,
@@ -182,9 +182,9 @@ class Queue:
         """Take up to `count` messages: waits for the first one only, may return none."""
         limit = seconds("timeout", timeout)
         if transaction is not None:
-            number = open_transaction_number(transaction, self._logic.link)
-            return self._connection.call(self._logic.receive_many, limit, count, number)
-        return self._connection.call_waiting(limit, self._logic.receive_many, count, 0)
+            number = open_transaction_number(transaction, self._logic.backend)
+            return self._driver.call(self._logic.receive_many, limit, count, number)
+        return self._driver.call_waiting(limit, self._logic.receive_many, count, 0)
 
     def peek(self, timeout: float | timedelta | None = None) -> ReceivedMessage:
         """Look at the first message without taking it.
@@ -192,7 +192,7 @@ class Queue:
         Raises:
             ReceiveTimeout: none came in that time.
         """
-        return self._connection.call_waiting(seconds("timeout", timeout), self._logic.peek)
+        return self._driver.call_waiting(seconds("timeout", timeout), self._logic.peek)
 
     def peek_by_lookup_id(self, lookup_id: int, relation: Relation = "current") -> ReceivedMessage:
         """Look at a message by its lookup id, or at the one before or behind it.
@@ -200,7 +200,7 @@ class Queue:
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
         """
-        return self._connection.call(self._logic.look_up, lookup_id, relation, 0, receive=False)
+        return self._driver.call(self._logic.look_up, lookup_id, relation, 0, receive=False)
 
     def receive_by_lookup_id(
         self,
@@ -213,8 +213,8 @@ class Queue:
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
         """
-        number = open_transaction_number(transaction, self._logic.link)
-        return self._connection.call(self._logic.look_up, lookup_id, relation, number, receive=True)
+        number = open_transaction_number(transaction, self._logic.backend)
+        return self._driver.call(self._logic.look_up, lookup_id, relation, number, receive=True)
 
     @contextmanager
     def hold_by_lookup_id(
@@ -227,14 +227,14 @@ class Queue:
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
         """
-        held = self._connection.call(self._logic.hold, lookup_id, relation)
+        held = self._driver.call(self._logic.hold, lookup_id, relation)
         taken = False
         try:
             yield held.message
             taken = True
         finally:
-            if taken or self._connection.usable:
-                self._connection.call(self._logic.release, held, taken=taken)
+            if taken or self._driver.usable:
+                self._driver.call(self._logic.release, held, taken=taken)
 
     def cursor(self, timeout: float | timedelta | None = 0.0) -> Iterator[ReceivedMessage]:
         """Look at every message in queue order without taking any.
@@ -244,12 +244,12 @@ class Queue:
         """
         limit = seconds("timeout", timeout)
         cursor = CursorLogic(self._logic)
-        call = self._connection.call
+        call = self._driver.call
         try:
             while (batch := call(cursor.next_batch, limit)) is not None:
                 yield from batch
         finally:
-            with self._connection.lock:
+            with self._driver.lock:
                 cursor.close()
 
     def __iter__(self) -> Iterator[ReceivedMessage]:
@@ -270,7 +270,7 @@ class Queue:
             prefetch: how many messages may be locked for this loop at most, about.
         """
         limit = seconds("timeout", timeout)
-        return MessageStream(self._connection, Prefetch(self._logic, prefetch), limit)
+        return MessageStream(self._driver, Prefetch(self._logic, prefetch), limit)
 
     # Managing
 
@@ -281,7 +281,7 @@ class Queue:
             progress: called with the count so far after each step.
             upto: the arrival sequence of the last one to delete.
         """
-        return self._connection.call(self._logic.purge, progress, upto)
+        return self._driver.call(self._logic.purge, progress, upto)
 
     def move(
         self,
@@ -306,15 +306,15 @@ class Queue:
                 when another transaction or reader has it; then none of them moves.
         """
         to = self._logic.move_target(target)
-        number = open_transaction_number(transaction, self._logic.link)
-        call = self._connection.call
+        number = open_transaction_number(transaction, self._logic.backend)
+        call = self._driver.call
         try:
             return call(self._logic.move, to, lookup_ids, number, count=count, progress=progress)
         finally:
-            if self._connection.usable:
+            if self._driver.usable:
                 call(to.close)
 
     @property
     def ranges(self) -> Ranges:
         """Operations by arrival sequence, for pipelines that read first and remove later."""
-        return Ranges(self._connection, self._logic, RangesLogic(self._logic))
+        return Ranges(self._driver, self._logic, RangesLogic(self._logic))

@@ -10,7 +10,7 @@ from typing import Self, Unpack
 
 from openmsmq.client.address import find_address
 from openmsmq.client.arguments import message_of, seconds
-from openmsmq.client.logic.link import Identity
+from openmsmq.client.local.backend import Identity
 from openmsmq.client.logic.manager import ManagerLogic, reply_to
 from openmsmq.client.logic.ranges import ProducerLogic
 from openmsmq.client.logic.transaction import transaction_number
@@ -19,7 +19,7 @@ from openmsmq.client.properties import Access, Info, QueueProperties, Share
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.wire.errors import MsmqError
 
-from .connection import Connection
+from .driver import Driver
 from .queue import Queue
 from .ranges import Producer
 from .transaction import Transaction
@@ -57,9 +57,9 @@ def connect(
     limit, patience = seconds("timeout", timeout), seconds("wait", wait)
 
     def make() -> QueueManager:
-        connection = Connection(found, timeout=limit, reconnect=reconnect)
-        connection.open_first(patience)
-        return QueueManager(connection)
+        driver = Driver(found, timeout=limit, reconnect=reconnect)
+        driver.open_first(patience)
+        return QueueManager(driver)
 
     return make()
 
@@ -71,9 +71,9 @@ class QueueManager:
     refuses and `ConnectionLost` when it is gone.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._logic = ManagerLogic(connection.link)
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self._logic = ManagerLogic(driver.backend)
 
     def __enter__(self) -> Self:
         return self
@@ -94,12 +94,12 @@ class QueueManager:
     @property
     def identity(self) -> Identity:
         """Name, GUID and version of the queue manager, and who it takes this client for."""
-        return self._connection.link.identity
+        return self._driver.backend.identity
 
     @property
     def address(self) -> str:
         """Where the queue manager is: a socket path or `host:port`."""
-        return str(self._connection.address)
+        return str(self._driver.address)
 
     def flush(self) -> None:
         """Wait until every message sent so far is accepted and every receive is final.
@@ -107,7 +107,7 @@ class QueueManager:
         Raises:
             QueueError: something was refused.
         """
-        self._connection.call(self._connection.link.flush)
+        self._driver.call(self._driver.backend.flush)
 
     def close(self) -> None:
         """Wait until everything sent is accepted, and hang up.
@@ -117,12 +117,12 @@ class QueueManager:
             ConnectionLost: messages may not have arrived, and no call has said so yet.
         """
         try:
-            if self._connection.usable:
-                self._connection.call(self._logic.close)
+            if self._driver.usable:
+                self._driver.call(self._logic.close)
             else:
-                self._connection.link.tell_loss()
+                self._driver.backend.tell_loss()
         finally:
-            self._connection.close()
+            self._driver.close()
 
     # Queues
 
@@ -142,10 +142,10 @@ class QueueManager:
         """
 
         def make() -> Queue:
-            logic = self._connection.call(
+            logic = self._driver.call(
                 self._logic.create_queue, path, {**properties}, exist_ok=exist_ok
             )
-            return Queue(self._connection, logic)
+            return Queue(self._driver, logic)
 
         return make()
 
@@ -160,26 +160,26 @@ class QueueManager:
         """
 
         def make() -> Queue:
-            logic = self._connection.call(self._logic.open_queue, name, access, share)
-            return Queue(self._connection, logic)
+            logic = self._driver.call(self._logic.open_queue, name, access, share)
+            return Queue(self._driver, logic)
 
         return make()
 
     def delete_queue(self, path: str) -> None:
         """Delete a queue with everything in it."""
-        self._connection.call(self._logic.delete_queue, path)
+        self._driver.call(self._logic.delete_queue, path)
 
     def set_queue(self, path: str, **properties: Unpack[QueueProperties]) -> None:
         """Change properties of a queue."""
-        self._connection.call(self._logic.set_queue, path, {**properties})
+        self._driver.call(self._logic.set_queue, path, {**properties})
 
     def queue_info(self, path: str) -> Info:
         """Properties, counts and permissions of one queue."""
-        return self._connection.call(self._logic.queue_info, path)
+        return self._driver.call(self._logic.queue_info, path)
 
     def queues(self, *, include_system: bool = False) -> list[Info]:
         """Properties and counts of all queues that the caller may see."""
-        return self._connection.call(self._logic.queues, include_system=include_system)
+        return self._driver.call(self._logic.queues, include_system=include_system)
 
     def grant(
         self, path: str, principal: str, rights: Iterable[str], *, deny: bool = False
@@ -191,13 +191,13 @@ class QueueManager:
             rights: such as "receive", "peek", "send", "full".
             deny: forbid it, whatever else allows it.
         """
-        return self._connection.call(
+        return self._driver.call(
             self._logic.grant, path, principal, rights, deny=deny, revoke=False
         )
 
     def revoke(self, path: str, principal: str, rights: Iterable[str]) -> list[Info]:
         """Take rights away that were granted or denied before; return what is in force."""
-        return self._connection.call(
+        return self._driver.call(
             self._logic.grant, path, principal, rights, deny=False, revoke=True
         )
 
@@ -205,23 +205,23 @@ class QueueManager:
 
     def status(self) -> Info:
         """State, identity, endpoints and totals of the queue manager."""
-        return self._connection.call(self._logic.status)
+        return self._driver.call(self._logic.status)
 
     def outgoing(self) -> list[Info]:
         """Outgoing queues: destination, state, what waits and why."""
-        return self._connection.call(self._logic.outgoing)
+        return self._driver.call(self._logic.outgoing)
 
     def pause_outgoing(self, destination: str) -> Info:
         """Keep an outgoing queue from sending."""
-        return self._connection.call(self._logic.hold_outgoing, destination, pause=True)
+        return self._driver.call(self._logic.hold_outgoing, destination, pause=True)
 
     def resume_outgoing(self, destination: str) -> Info:
         """Let a paused outgoing queue send again."""
-        return self._connection.call(self._logic.hold_outgoing, destination, pause=False)
+        return self._driver.call(self._logic.hold_outgoing, destination, pause=False)
 
     def backup(self, file: str | Path) -> Info:
         """Copy the store to a file on the queue manager's machine while it runs."""
-        return self._connection.call(self._logic.backup, file)
+        return self._driver.call(self._logic.backup, file)
 
     # Messages
 
@@ -229,7 +229,7 @@ class QueueManager:
         """Begin a transaction: a `with` block commits it, an exception in it aborts it."""
 
         def make() -> Transaction:
-            return Transaction(self._connection, self._connection.call(self._logic.begin))
+            return Transaction(self._driver, self._driver.call(self._logic.begin))
 
         return make()
 
@@ -240,7 +240,7 @@ class QueueManager:
         transaction: Transaction | str | None = None,
     ) -> None:
         """Send one message to a queue by path name or format name; see `Queue.send`."""
-        queue = Queue(self._connection, self._logic.target(destination))
+        queue = Queue(self._driver, self._logic.target(destination))
         queue.send(message, transaction)
 
     def request(
@@ -265,13 +265,13 @@ class QueueManager:
         Raises:
             ReceiveTimeout: no answer came in that time.
         """
-        return self._connection.call(
+        return self._driver.call(
             self._logic.request,
             seconds("timeout", timeout),
             destination,
             message_of(message),
             response_queue,
-            transaction_number(transaction, self._connection.link),
+            transaction_number(transaction, self._driver.backend),
         )
 
     def reply(
@@ -290,4 +290,4 @@ class QueueManager:
 
     def producer(self, name: str) -> Producer:
         """Publish batches under a name, each of them whole and once."""
-        return Producer(self._connection, ProducerLogic(self._connection.link, name))
+        return Producer(self._driver, ProducerLogic(self._driver.backend, name))

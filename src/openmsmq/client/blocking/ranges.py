@@ -15,7 +15,7 @@ from openmsmq.client.logic.ranges import (
 from openmsmq.client.message import Message
 from openmsmq.protocol.local.messages import Block
 
-from .connection import Connection
+from .driver import Driver
 
 
 class Ranges:
@@ -24,14 +24,14 @@ class Ranges:
     The arrival sequence is the low 56 bits of the lookup id.
     """
 
-    def __init__(self, connection: Connection, queue: QueueLogic, logic: RangesLogic) -> None:
-        self._connection = connection
+    def __init__(self, driver: Driver, queue: QueueLogic, logic: RangesLogic) -> None:
+        self._driver = driver
         self._queue = queue
         self._logic = logic
 
     def info(self) -> RangeInfo:
         """First, stable and last sequence of the queue, and who holds locks in it."""
-        return self._connection.call(self._logic.info)
+        return self._driver.call(self._logic.info)
 
     def plan(
         self,
@@ -42,11 +42,11 @@ class Ranges:
         max_bytes: int | None = None,
     ) -> RangePlan:
         """The next range behind `after`, below the stable mark and within the limits."""
-        return self._connection.call(self._logic.plan, after, upto, max_rows, max_bytes)
+        return self._driver.call(self._logic.plan, after, upto, max_rows, max_bytes)
 
     def split(self, after: int, upto: int, parts: int) -> list[int]:
         """Up to `parts` ends of consecutive ranges of about equal bytes; the last is `upto`."""
-        return self._connection.call(self._logic.split, after, upto, parts)
+        return self._driver.call(self._logic.split, after, upto, parts)
 
     def peek(
         self,
@@ -59,10 +59,10 @@ class Ranges:
         """Stream the messages of a range in the order of arrival, without taking any."""
         stream = RangeStream(self._queue, after, upto, block_rows, block_bytes)
         try:
-            while (block := self._connection.call(stream.next_block)) is not None:
+            while (block := self._driver.call(stream.next_block)) is not None:
                 yield block
         finally:
-            with self._connection.lock:
+            with self._driver.lock:
                 stream.close()
 
     def acknowledge(self, base: int, upto: int, progress: Progress | None = None) -> int:
@@ -71,7 +71,7 @@ class Ranges:
         Cumulative and idempotent. It is a receive like any other: journal and acknowledgments
         follow.
         """
-        return self._connection.call(self._logic.acknowledge, base, upto, progress)
+        return self._driver.call(self._logic.acknowledge, base, upto, progress)
 
     def lease(self, consumer: str, token: int, *, max_rows: int, max_bytes: int) -> Leased:
         """Move the next messages into the subqueue of a consumer, in one step.
@@ -79,15 +79,15 @@ class Ranges:
         Args:
             token: grows with each new run of the consumer; an older run is shut out.
         """
-        return self._connection.call(self._logic.lease, consumer, token, max_rows, max_bytes)
+        return self._driver.call(self._logic.lease, consumer, token, max_rows, max_bytes)
 
     def release(self, consumer: str, token: int, progress: Progress | None = None) -> int:
         """Move what a consumer has leased back into the queue; return how many messages."""
-        return self._connection.call(self._logic.release, consumer, token, progress)
+        return self._driver.call(self._logic.release, consumer, token, progress)
 
     def pin(self, base: int, upto: int, seconds: float = 3600.0) -> None:
         """Keep a range from expiring until it is acknowledged or the time is over."""
-        self._connection.call(self._logic.pin, base, upto, seconds)
+        self._driver.call(self._logic.pin, base, upto, seconds)
 
 
 class Producer:
@@ -97,8 +97,8 @@ class Producer:
     number at or below the last published one is dropped.
     """
 
-    def __init__(self, connection: Connection, logic: ProducerLogic) -> None:
-        self._connection = connection
+    def __init__(self, driver: Driver, logic: ProducerLogic) -> None:
+        self._driver = driver
         self._logic = logic
 
     def stage(
@@ -116,7 +116,7 @@ class Producer:
         Args:
             transactional: for a destination on another machine; else the queue says.
         """
-        return self._connection.call(
+        return self._driver.call(
             self._logic.stage,
             batch,
             partition,
@@ -130,7 +130,7 @@ class Producer:
         self, batch: int, partition: int, attempt: int, destination: str, packets: Iterable[bytes]
     ) -> int:
         """Keep packets that the caller has built for a batch; return how many."""
-        return self._connection.call(
+        return self._driver.call(
             self._logic.stage_packets, batch, partition, attempt, destination, packets
         )
 
@@ -140,7 +140,7 @@ class Producer:
         Returns:
             False when the batch was published before.
         """
-        return self._connection.call(self._logic.commit, batch, stages)
+        return self._driver.call(self._logic.commit, batch, stages)
 
     def abort(self, batch: int, stages: Iterable[tuple[int, int]] | None = None) -> None:
         """Forget what was staged of a batch; harmless when it was published.
@@ -148,4 +148,4 @@ class Producer:
         Args:
             stages: (partition, attempt) of those to forget; all without it.
         """
-        self._connection.call(self._logic.abort, batch, stages)
+        self._driver.call(self._logic.abort, batch, stages)

@@ -1,7 +1,7 @@
-"""TLS between the session and the socket, as bytes in and bytes out.
+"""TLS between the channel and the socket, as bytes in and bytes out.
 
 Threads read and write at the same time, which a TLS socket does not allow; here each step is short
-and under the lock of the session, and the socket itself carries plain bytes.
+and under the lock of the channel, and the socket itself carries plain bytes.
 """
 
 import ssl

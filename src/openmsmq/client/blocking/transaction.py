@@ -4,17 +4,17 @@
 from types import TracebackType
 from typing import Self
 
-from openmsmq.client.logic.link import Link
+from openmsmq.client.local.backend import LocalBackend
 from openmsmq.client.logic.transaction import TransactionLogic
 
-from .connection import Connection
+from .driver import Driver
 
 
 class Transaction:
     """Operations that take effect together; commits on exit, aborts on an exception."""
 
-    def __init__(self, connection: Connection, logic: TransactionLogic) -> None:
-        self._connection = connection
+    def __init__(self, driver: Driver, logic: TransactionLogic) -> None:
+        self._driver = driver
         self._logic = logic
 
     def __enter__(self) -> Self:
@@ -42,13 +42,13 @@ class Transaction:
         """
         return self._logic.number
 
-    def _number_on(self, link: Link) -> int:
+    def _number_on(self, backend: LocalBackend) -> int:
         """What stands for it in requests of a queue of the same connection.
 
         Raises:
             ValueError: it belongs to another connection.
         """
-        return self._logic.number_on(link)
+        return self._logic.number_on(backend)
 
     def commit(self) -> None:
         """Make everything take effect; returns when it is on disk.
@@ -57,8 +57,8 @@ class Transaction:
             QueueError: something in it was refused; then all of it is undone.
             ConnectionLost: whether it took effect is not known.
         """
-        self._connection.call(self._logic.end, commit=True)
+        self._driver.call(self._logic.end, commit=True)
 
     def abort(self) -> None:
         """Undo everything: sends never happened, received messages are back in place."""
-        self._connection.call(self._logic.end, commit=False)
+        self._driver.call(self._logic.end, commit=False)

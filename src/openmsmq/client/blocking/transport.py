@@ -1,4 +1,4 @@
-"""Bytes of one session over one socket, for any number of threads.
+"""Bytes of one channel over one socket, for any number of threads.
 
 Whoever waits for a reply and finds nobody reading reads for all. Whoever cannot write because the
 queue manager is busy answering reads meanwhile, so that both sides always get on.
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from openmsmq.client.address import Address, TcpAddress, UnixAddress, hung_up, nobody_answers
 from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.local.channel import RequestChannel
 from openmsmq.client.logic.operations import Wait
-from openmsmq.client.logic.session import Session
 from openmsmq.protocol.local.messages import AnyReply
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ WRITER_POLL_MILLISECONDS: Final = 100
 
 
 class Transport:
-    """Moves the bytes of a session; `lock` guards the session."""
+    """Moves the bytes of a channel; `lock` guards the channel."""
 
-    def __init__(self, sock: socket.socket, session: Session, tls: "Tls | None") -> None:
+    def __init__(self, sock: socket.socket, channel: RequestChannel, tls: "Tls | None") -> None:
         sock.setblocking(False)
-        self.session: Final = session
+        self.channel: Final = channel
         self.lock: Final = threading.RLock()
         self._socket = sock
         self._tls = tls
@@ -61,10 +61,10 @@ class Transport:
         deadline = None if wait.seconds is None else time.monotonic() + wait.seconds
         while True:
             with self._arrived:
-                if self.session.is_over(wait):
-                    return self.session.take(wait.request)
-                if self.session.fault is not None:
-                    raise ConnectionLost(str(self.session.fault))
+                if self.channel.is_over(wait):
+                    return self.channel.take(wait.request)
+                if self.channel.fault is not None:
+                    raise ConnectionLost(str(self.channel.fault))
                 left = None if deadline is None else deadline - time.monotonic()
                 if left is not None and left <= 0:
                     return None
@@ -90,7 +90,7 @@ class Transport:
         try:
             if tls is None:
                 # Only whoever reads touches this memory.
-                count = self._socket.recv_into(self.session.space())
+                count = self._socket.recv_into(self.channel.space())
             else:
                 data = self._socket.recv(READ_SIZE)
                 count = len(data)
@@ -102,13 +102,13 @@ class Transport:
             raise self._lost(None)
         with self.lock:
             if tls is None:
-                self.session.filled(count)
+                self.channel.filled(count)
                 return
             try:
                 clear = tls.decrypt(data)
             except OSError as exc:
                 raise self._lost(exc) from exc
-            self.session.receive_data(clear)
+            self.channel.receive_data(clear)
 
     # Writing
 
@@ -118,13 +118,13 @@ class Transport:
         Raises:
             ConnectionLost: it cannot be written.
         """
-        session = self.session
-        while session.has_data:
+        channel = self.channel
+        while channel.has_data:
             with self._write_lock:
                 with self.lock:
-                    if session.fault is not None:
-                        raise ConnectionLost(str(session.fault))
-                    plain = session.data_to_send()
+                    if channel.fault is not None:
+                        raise ConnectionLost(str(channel.fault))
+                    plain = channel.data_to_send()
                     data = self._tls.encrypt(plain) if self._tls is not None and plain else plain
                 self._write(memoryview(data))
 
@@ -165,12 +165,12 @@ class Transport:
         self._linger_begins.set()
 
     def _flush_later(self) -> None:
-        while self._linger_begins.wait() and self.session.fault is None:
+        while self._linger_begins.wait() and self.channel.fault is None:
             self._linger_begins.clear()
             time.sleep(LINGER_SECONDS)
             with self.lock:
                 self.lingers = False
-                self.session.close_sends()
+                self.channel.close_sends()
             # The next call of the program meets the same fault.
             with contextlib.suppress(ConnectionLost):
                 self.flush()
@@ -180,12 +180,12 @@ class Transport:
     def _lost(self, cause: OSError | None) -> ConnectionLost:
         with self.lock:
             reason = None if cause is None else cause.strerror or cause
-            return self.session.lose(hung_up(self.session.description, reason))
+            return self.channel.lose(hung_up(self.channel.description, reason))
 
     def close(self) -> None:
         """Close the connection; waiting calls in other threads end with an error."""
         with self._arrived:
-            self.session.lose(f"the connection to {self.session.description} was closed")
+            self.channel.lose(f"the connection to {self.channel.description} was closed")
             self._arrived.notify_all()
         # The other side may have been faster: the socket is closed all the same.
         with contextlib.suppress(OSError):
@@ -215,7 +215,7 @@ def open_transport(address: Address, timeout: float | None) -> Transport:
             sock, tls = _connect_unix(address, timeout), None
     except OSError as exc:
         raise nobody_answers(address, exc) from exc
-    return Transport(sock, Session(str(address)), tls)
+    return Transport(sock, RequestChannel(str(address)), tls)
 
 
 def _connect_unix(address: UnixAddress, timeout: float | None) -> socket.socket:

@@ -9,6 +9,7 @@ import msgspec
 
 from openmsmq.client.arguments import several
 from openmsmq.client.errors import ReceiveTimeout
+from openmsmq.client.local.backend import LocalBackend
 from openmsmq.client.message import Message
 from openmsmq.client.properties import Info
 from openmsmq.client.received_message import ReceivedMessage
@@ -17,7 +18,6 @@ from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
 from .cursor import CursorLogic
-from .link import Link
 from .operations import Operation
 from .queue import QueueLogic
 from .transaction import TransactionLogic
@@ -26,10 +26,10 @@ MAX_TARGETS: Final = 256
 
 
 class ManagerLogic:
-    """The queue manager at the other end of a link."""
+    """The queue manager at the other end of a backend."""
 
-    def __init__(self, link: Link) -> None:
-        self.link: Final = link
+    def __init__(self, backend: LocalBackend) -> None:
+        self.backend: Final = backend
         self._targets: dict[str, QueueLogic] = {}
         self._responses: QueueLogic | None = None
 
@@ -39,7 +39,7 @@ class ManagerLogic:
         if queue is None:
             while len(self._targets) >= MAX_TARGETS:
                 self._targets.pop(next(iter(self._targets))).close_unused()
-            queue = self._targets[name] = QueueLogic(self.link, name)
+            queue = self._targets[name] = QueueLogic(self.backend, name)
         return queue
 
     # Queues
@@ -49,71 +49,71 @@ class ManagerLogic:
     ) -> Operation[QueueLogic]:
         """Create a queue, or take one that exists and has these properties."""
         try:
-            yield from self.link.call(local.CreateQueue, path, properties)
+            yield from self.backend.call(local.CreateQueue, path, properties)
         except QueueError as exc:
             if not exist_ok or exc.code != Hresult.MQ_ERROR_QUEUE_EXISTS:
                 raise
             if properties:
                 check_same(path, properties, (yield from self.queue_info(path)))
-        return QueueLogic(self.link, path)
+        return QueueLogic(self.backend, path)
 
     def open_queue(self, name: str, access: str, share: str) -> Operation[QueueLogic]:
         """Open a queue by path name or format name."""
-        queue = QueueLogic(self.link, name, share)
+        queue = QueueLogic(self.backend, name, share)
         yield from queue.opened(access)
         return queue
 
     def delete_queue(self, path: str) -> Operation[None]:
         """Delete a queue with everything in it."""
-        yield from self.link.call(local.DeleteQueue, path)
+        yield from self.backend.call(local.DeleteQueue, path)
 
     def set_queue(self, path: str, properties: Info) -> Operation[None]:
         """Change properties of a queue."""
-        yield from self.link.call(local.SetQueue, path, properties)
+        yield from self.backend.call(local.SetQueue, path, properties)
 
     def queue_info(self, path: str) -> Operation[Info]:
         """Properties, counts and permissions of one queue."""
-        return self.link.call(local.ShowQueue, path)
+        return self.backend.call(local.ShowQueue, path)
 
     def queues(self, *, include_system: bool) -> Operation[list[Info]]:
         """Properties and counts of all queues."""
-        return self.link.call(local.ListQueues, include_system)
+        return self.backend.call(local.ListQueues, include_system)
 
     def grant(
         self, path: str, principal: str, rights: Iterable[str], *, deny: bool, revoke: bool
     ) -> Operation[list[Info]]:
         """Change what a principal may do with a queue; return what is in force."""
         several("rights", rights, "words")
-        return self.link.call(local.Grant, path, principal, list(rights), deny, revoke)
+        return self.backend.call(local.Grant, path, principal, list(rights), deny, revoke)
 
     # The queue manager itself
 
     def status(self) -> Operation[Info]:
         """State, identity, endpoints and totals."""
-        return self.link.call(local.GetStatus)
+        return self.backend.call(local.GetStatus)
 
     def outgoing(self) -> Operation[list[Info]]:
         """Outgoing queues."""
-        return self.link.call(local.ListOutgoing)
+        return self.backend.call(local.ListOutgoing)
 
     def hold_outgoing(self, destination: str, *, pause: bool) -> Operation[Info]:
         """Pause or resume an outgoing queue."""
-        return self.link.call(local.HoldOutgoing, destination, pause)
+        return self.backend.call(local.HoldOutgoing, destination, pause)
 
     def backup(self, file: Path | str) -> Operation[Info]:
         """Copy the store to a file of the queue manager's machine."""
-        return self.link.call(local.Backup, str(file))
+        return self.backend.call(local.Backup, str(file))
 
     def begin(self) -> Operation[TransactionLogic]:
         """Begin a transaction; the queue manager hears of it with the first thing in it."""
-        return TransactionLogic.begin(self.link)
+        return TransactionLogic.begin(self.backend)
 
     def close(self) -> Operation[None]:
         """Wait until everything is accepted, and clean up."""
         responses, self._responses = self._responses, None
         if responses is not None:
-            yield from self.link.call(local.DeleteQueue, responses.name)
-        yield from self.link.flush()
+            yield from self.backend.call(local.DeleteQueue, responses.name)
+        yield from self.backend.flush()
 
     # Request and reply
 
@@ -130,12 +130,12 @@ class ManagerLogic:
         Raises:
             ReceiveTimeout: no answer came in `timeout` seconds.
         """
-        clock = self.link.clock
+        clock = self.backend.clock
         deadline = None if timeout is None else clock() + timeout
         if response_queue is None:
             responses = yield from self._own_responses()
         else:
-            responses = QueueLogic(self.link, response_queue)
+            responses = QueueLogic(self.backend, response_queue)
         asked = msgspec.structs.replace(message, response_queue=responses.name)
         identifier = yield from self.target(destination).send_and_wait(asked, transaction)
         cursor = CursorLogic(responses)
@@ -163,9 +163,11 @@ class ManagerLogic:
         if responses is None:
             # Known at once: whoever asks meanwhile follows behind on the same connection.
             path = rf".\private$\responses-{uuid4()}"
-            self._responses = responses = QueueLogic(self.link, path)
+            self._responses = responses = QueueLogic(self.backend, path)
             try:
-                yield from self.link.call(local.CreateQueue, path, {"label": "answers to a client"})
+                yield from self.backend.call(
+                    local.CreateQueue, path, {"label": "answers to a client"}
+                )
             except BaseException:
                 self._responses = None
                 raise

@@ -21,7 +21,7 @@ class Wait(NamedTuple):
     """What an operation waits for: the next reply to a request.
 
     The operation gets None when it did not come within `seconds`. With request 0 it waits until
-    anything came beyond what the session had counted in `arrivals`.
+    anything came beyond what the channel had counted in `arrivals`.
     """
 
     request: int

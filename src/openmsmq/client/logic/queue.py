@@ -5,6 +5,8 @@ from typing import Any, Final, NamedTuple
 
 from openmsmq.client.arguments import checked, several, whole
 from openmsmq.client.errors import ReceiveTimeout
+from openmsmq.client.local.backend import GRACE_SECONDS, LocalBackend
+from openmsmq.client.local.channel import ChainBroken, RequestChannel
 from openmsmq.client.message import Message
 from openmsmq.client.properties import Info
 from openmsmq.client.received_message import ReceivedMessage
@@ -14,10 +16,8 @@ from openmsmq.wire.names.format_name import parse_format_name
 from openmsmq.wire.names.queue_address_names import address_of
 from openmsmq.wire.names.queue_name import SUFFIX_WORDS
 
-from .link import GRACE_SECONDS, Link
 from .operations import Operation, Wait, done, failure, messages
 from .packets import PacketBuilder
-from .session import ChainBroken, Session
 
 READS: Final = ("receive", "peek", "receive_admin", "peek_admin")
 READ_BYTES: Final = 1024 * 1024
@@ -26,29 +26,31 @@ Progress = Callable[[int], None]
 
 
 class OpenHandle:
-    """A queue that is open at the queue manager, in one session."""
+    """A queue that is open at the queue manager, in one channel."""
 
     __slots__ = (
         "build",
         "build_transactional",
+        "channel",
         "destination",
         "format_name",
         "number",
-        "session",
         "transactional",
     )
 
-    def __init__(self, link: Link, told: dict[str, Any]) -> None:
-        self.session: Final = link.session
+    def __init__(self, backend: LocalBackend, told: dict[str, Any]) -> None:
+        self.channel: Final = backend.channel
         self.number: Final[int] = told["handle"]
         self.format_name: Final[str] = told["format_name"]
         # None when only the other machine knows.
         self.transactional: Final[bool | None] = told["transactional"]
         self.destination: Final = address_of(parse_format_name(told["destinations"][0]))
         # From a message to its packet, outside and in a transaction.
-        self.build: Final = PacketBuilder(link.sender, self.destination, transactional=False).build
+        self.build: Final = PacketBuilder(
+            backend.sender, self.destination, transactional=False
+        ).build
         self.build_transactional: Final = PacketBuilder(
-            link.sender, self.destination, transactional=True
+            backend.sender, self.destination, transactional=True
         ).build
 
     def builder(self, transaction: int) -> Callable[[Message], bytes]:
@@ -66,11 +68,11 @@ class Held(NamedTuple):
 class QueueLogic:
     """One queue; opened when it is first used for something, and again after a loss."""
 
-    def __init__(self, link: Link, name: str, share: str = "deny_none") -> None:
-        self.link: Final = link
+    def __init__(self, backend: LocalBackend, name: str, share: str = "deny_none") -> None:
+        self.backend: Final = backend
         self.name: Final = name
         self._share = share
-        self._session: Session | None = None
+        self._channel: RequestChannel | None = None
         self._handles: dict[str, OpenHandle] = {}
         # The handle for sending that was opened last; see `open_sender` whether it still works.
         self.sender: OpenHandle | None = None
@@ -80,37 +82,37 @@ class QueueLogic:
 
     # Opening
 
-    def _current_session(self) -> Session:
-        session = self.link.session
-        if session is not self._session:
-            self._session = session
+    def _current_channel(self) -> RequestChannel:
+        channel = self.backend.channel
+        if channel is not self._channel:
+            self._channel = channel
             self._handles.clear()
             self._taken_before = {each for ids in self._leaving.values() for each in ids}
             self._leaving.clear()
-        return session
+        return channel
 
     def opened(self, access: str) -> Operation[OpenHandle]:
         """The handle for this kind of access, opened now if need be."""
-        self._current_session()
+        self._current_channel()
         handle = self._handles.get(access)
         if handle is None:
-            told = yield from self.link.call(local.OpenQueue, self.name, access, self._share)
-            handle = self._handles[access] = OpenHandle(self.link, told)
+            told = yield from self.backend.call(local.OpenQueue, self.name, access, self._share)
+            handle = self._handles[access] = OpenHandle(self.backend, told)
             if access == "send":
                 self.sender = handle
         return handle
 
     def open_sender(self) -> OpenHandle | None:
         """The handle for sending, if it is open and works."""
-        session = self.link.session
+        channel = self.backend.channel
         handle = self.sender
-        if handle is None or handle.session is not session:
+        if handle is None or handle.channel is not channel:
             return None
-        if session.refused and handle.number in session.refused:
-            session.refused.discard(handle.number)
+        if channel.refused and handle.number in channel.refused:
+            channel.refused.discard(handle.number)
             del self._handles["send"]
             self.sender = None
-            session.post_in_background(local.CloseQueue(session.next_id(), handle.number))
+            channel.post_in_background(local.CloseQueue(channel.next_id(), handle.number))
             return None
         return handle
 
@@ -121,36 +123,36 @@ class QueueLogic:
 
     def opened_to_read(self) -> Operation[OpenHandle]:
         """The handle for receiving, or another one that can read if that is all there is."""
-        self._current_session()
+        self._current_channel()
         can_read = (access for access in READS if access in self._handles)
         return (yield from self.opened(next(can_read, "receive")))
 
     def info(self) -> Operation[Info]:
         """Properties, counts and permissions of the queue."""
-        return self.link.call(local.ShowQueue, self.name)
+        return self.backend.call(local.ShowQueue, self.name)
 
     def format_name(self) -> Operation[str]:
         """The format name that the queue manager knows the queue by."""
-        self._current_session()
+        self._current_channel()
         for handle in self._handles.values():
             return handle.format_name
         return (yield from self.opened("send")).format_name
 
     def close(self) -> Operation[None]:
         """Close what is open; what was read and not removed goes back in place."""
-        session = self._current_session()
+        channel = self._current_channel()
         handles, self._handles, self.sender = self._handles, {}, None
-        requests = [local.CloseQueue(session.next_id(), each.number) for each in handles.values()]
+        requests = [local.CloseQueue(channel.next_id(), each.number) for each in handles.values()]
         for request in requests:
-            session.post(request)
+            channel.post(request)
         for request in requests:
             done((yield Wait(request.id)))
 
     def close_unused(self) -> None:
         """Close what is open behind everything that was sent; nobody waits for it."""
-        session = self._current_session()
-        for handle in self._handles.values() if session.fault is None else ():
-            session.post_in_background(local.CloseQueue(session.next_id(), handle.number))
+        channel = self._current_channel()
+        for handle in self._handles.values() if channel.fault is None else ():
+            channel.post_in_background(local.CloseQueue(channel.next_id(), handle.number))
         self._handles.clear()
         self.sender = None
 
@@ -163,44 +165,44 @@ class QueueLogic:
     def packet_builder(self, *, transactional: bool) -> Operation[PacketBuilder]:
         """What builds packets for this queue."""
         handle = yield from self.opened_to_send()
-        return PacketBuilder(self.link.sender, handle.destination, transactional=transactional)
+        return PacketBuilder(self.backend.sender, handle.destination, transactional=transactional)
 
     def send_packets(self, packets: Iterable[bytes], transaction: int) -> Operation[int]:
         """Send packets that the caller has built; return how many, when all are accepted."""
         handle = yield from self.opened_to_send()
-        session = self.link.session
-        session.check(transaction)
-        chain = 0 if transaction else session.new_chain()
+        channel = self.backend.channel
+        channel.check(transaction)
+        chain = 0 if transaction else channel.new_chain()
         count = 0
         try:
             for packet in packets:
-                full = session.add_packet(handle.number, transaction, packet, chain)
+                full = channel.add_packet(handle.number, transaction, packet, chain)
                 count += 1
                 if full:
-                    session.close_sends()
-                    yield from session.make_room()
+                    channel.close_sends()
+                    yield from channel.make_room()
         except ChainBroken:
             pass
         except BaseException:
-            session.disown(chain)
+            channel.disown(chain)
             raise
-        return (yield from session.settle(chain, count)) if chain else count
+        return (yield from channel.settle(chain, count)) if chain else count
 
     def send_and_wait(self, message: Message, transaction: int) -> Operation[str]:
         """Send one message and return its id once it is accepted."""
         handle = yield from self.opened_to_send()
-        session = self.link.session
-        session.check(max(transaction, 0))
+        channel = self.backend.channel
+        channel.check(max(transaction, 0))
         packet = handle.builder(transaction)(message)
-        request = local.Send(session.next_id(), handle.number, [packet], transaction)
-        session.post(request)
+        request = local.Send(channel.next_id(), handle.number, [packet], transaction)
+        channel.post(request)
         reply = yield Wait(request.id)
         if isinstance(reply, local.Failed):
-            session.refused.add(handle.number)
+            channel.refused.add(handle.number)
             error = failure(reply)
             error.refused = 1
             raise error
-        return self.link.message_id(done(reply))
+        return self.backend.message_id(done(reply))
 
     # Reading
 
@@ -269,10 +271,10 @@ class QueueLogic:
         transaction: int = 0,
         two_phase: bool = False,
     ) -> Operation[list[ReceivedMessage]]:
-        session = self.link.session
-        session.check()
+        channel = self.backend.channel
+        channel.check()
         request = local.Receive(
-            session.next_id(),
+            channel.next_id(),
             handle.number,
             action,
             count,
@@ -282,9 +284,9 @@ class QueueLogic:
             transaction,
             two_phase,
         )
-        session.post(request)
+        channel.post(request)
         reply = yield from wait_for_read(
-            session, request.id, timeout, handle.number if two_phase else 0
+            channel, request.id, timeout, handle.number if two_phase else 0
         )
         found = messages(reply)
         return self.not_taken_before(handle, found) if two_phase else found
@@ -304,13 +306,13 @@ class QueueLogic:
 
     def release(self, held: "Held", *, taken: bool) -> Operation[None]:
         """Remove a message that was held, or put it back in place; return when that is done."""
-        session = self.link.session
-        if held.handle.session is session:
+        channel = self.backend.channel
+        if held.handle.channel is channel:
             if taken:
                 self.remove(held.handle, [held.message])
             else:
                 self.give_back(held.handle, [held.message])
-            yield from session.flush()
+            yield from channel.flush()
         elif taken:
             self.taken_at_loss([held.message])
 
@@ -318,12 +320,12 @@ class QueueLogic:
         self, lookup_id: int, relation: str, transaction: int, *, receive: bool
     ) -> Operation["Held"]:
         handle = yield from (self.opened("receive") if receive else self.opened_to_read())
-        session = self.link.session
-        session.check()
+        channel = self.backend.channel
+        channel.check()
         two_phase = receive and not transaction
         request = checked(
             local.Lookup(
-                session.next_id(),
+                channel.next_id(),
                 handle.number,
                 lookup_id,
                 relation,
@@ -332,9 +334,9 @@ class QueueLogic:
                 two_phase,
             )
         )
-        session.post(request)
+        channel.post(request)
         reply = yield from wait_for_read(
-            session, request.id, 0.0, handle.number if two_phase else 0
+            channel, request.id, 0.0, handle.number if two_phase else 0
         )
         return Held(handle, messages(reply)[0])
 
@@ -342,17 +344,17 @@ class QueueLogic:
 
     def remove(self, handle: OpenHandle, taken: Sequence[ReceivedMessage]) -> None:
         """Remove for good what the caller has now; nobody waits for it."""
-        session = self.link.session
-        for end in _ends(session, handle, taken, delete=True):
+        channel = self.backend.channel
+        for end in _ends(channel, handle, taken, delete=True):
             answered = None
-            if self.link.reconnects:
+            if self.backend.reconnects:
                 self._leaving[end.id] = end.lookup_ids
                 answered = self._forget_leaving(end.id)
-            session.post_in_background(end, answered=answered)
+            channel.post_in_background(end, answered=answered)
 
     def taken_at_loss(self, taken: Sequence[ReceivedMessage]) -> None:
         """The connection was lost before the removal of these could be asked for."""
-        self._current_session()
+        self._current_channel()
         self._taken_before.update([message.lookup_id for message in taken])
 
     def _forget_leaving(self, request: int) -> Callable[[bool], None]:
@@ -363,10 +365,10 @@ class QueueLogic:
 
     def give_back(self, handle: OpenHandle, unseen: Sequence[ReceivedMessage]) -> None:
         """Put back in place what the caller has not seen."""
-        session = self.link.session
-        if session.fault is None:
-            for end in _ends(session, handle, unseen, delete=False):
-                session.post_in_background(end)
+        channel = self.backend.channel
+        if channel.fault is None:
+            for end in _ends(channel, handle, unseen, delete=False):
+                channel.post_in_background(end)
 
     def not_taken_before(
         self, handle: OpenHandle, found: list[ReceivedMessage]
@@ -386,7 +388,7 @@ class QueueLogic:
         handle = yield from self.opened("receive")
         purged: int = 0
         while True:
-            step = yield from self.link.call(local.Purge, handle.number, upto)
+            step = yield from self.backend.call(local.Purge, handle.number, upto)
             purged += step["count"]
             upto = step["upto"]
             if progress is not None:
@@ -398,7 +400,7 @@ class QueueLogic:
         """The queue that a move goes to; `;name` is a subqueue of this queue."""
         if name.startswith(";") and name[1:].upper() not in SUFFIX_WORDS:
             name = self.name.partition(";")[0] + name
-        return QueueLogic(self.link, name)
+        return QueueLogic(self.backend, name)
 
     def move(
         self,
@@ -418,7 +420,7 @@ class QueueLogic:
         while left is None or moved < left:
             wanted = MOVE_MESSAGES if left is None else min(left - moved, MOVE_MESSAGES)
             ids = None if lookup_ids is None else list(lookup_ids[moved : moved + wanted])
-            step = yield from self.link.call(
+            step = yield from self.backend.call(
                 local.Move, source.number, to.number, ids, wanted, transaction
             )
             moved += step
@@ -430,26 +432,26 @@ class QueueLogic:
 
 
 def _ends(
-    session: Session, handle: OpenHandle, held: Sequence[ReceivedMessage], *, delete: bool
+    channel: RequestChannel, handle: OpenHandle, held: Sequence[ReceivedMessage], *, delete: bool
 ) -> list[local.EndReceive]:
     """The requests that end two-phase reads, in parts that the queue manager takes."""
     ids = [message.lookup_id for message in held]
     return [
-        local.EndReceive(session.next_id(), handle.number, ids[at : at + MAX_MESSAGES], delete)
+        local.EndReceive(channel.next_id(), handle.number, ids[at : at + MAX_MESSAGES], delete)
         for at in range(0, len(ids), MAX_MESSAGES)
     ]
 
 
 def wait_for_read(
-    session: Session, request: int, timeout: float | None, handle: int
+    channel: RequestChannel, request: int, timeout: float | None, handle: int
 ) -> Operation[local.AnyReply]:
     """The reply to a read that ends by itself; if the caller gives up, nothing stays locked."""
     try:
         reply = yield Wait(request, None if timeout is None else timeout + GRACE_SECONDS)
     except BaseException:
-        if session.fault is None:
-            session.withdraw(request, handle)
+        if channel.fault is None:
+            channel.withdraw(request, handle)
         raise
     if reply is None:
-        raise session.lose(f"the queue manager at {session.description} has not answered in time.")
+        raise channel.lose(f"the queue manager at {channel.description} has not answered in time.")
     return reply

@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from openmsmq.client.local.backend import LocalBackend
+from openmsmq.client.local.channel import RequestChannel
 from openmsmq.client.message import Message
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.messages import Block
 
-from .link import Link
 from .operations import Operation, Wait, block
 from .queue import Progress, QueueLogic
-from .session import Session
 
 STAGE_BYTES: Final = 1024 * 1024
 STAGE_MESSAGES: Final = 1000
@@ -63,12 +63,12 @@ class RangesLogic:
 
     def __init__(self, queue: QueueLogic) -> None:
         self._queue = queue
-        self._link = queue.link
+        self._backend = queue.backend
 
     def info(self) -> Operation[RangeInfo]:
         """First, stable and last sequence, and who holds locks."""
         handle = yield from self._queue.opened_to_read()
-        told = yield from self._link.call(local.RangeInfo, handle.number)
+        told = yield from self._backend.call(local.RangeInfo, handle.number)
         return RangeInfo(**told)
 
     def plan(
@@ -76,7 +76,7 @@ class RangesLogic:
     ) -> Operation[RangePlan]:
         """The next range behind `after`, below the stable mark and within the limits."""
         handle = yield from self._queue.opened_to_read()
-        told = yield from self._link.call(
+        told = yield from self._backend.call(
             local.PlanRange, handle.number, after, upto, max_rows, max_bytes
         )
         return RangePlan(**told)
@@ -84,7 +84,7 @@ class RangesLogic:
     def split(self, after: int, upto: int, parts: int) -> Operation[list[int]]:
         """Ends of consecutive ranges of about equal bytes."""
         handle = yield from self._queue.opened_to_read()
-        ends: list[int] = yield from self._link.call(
+        ends: list[int] = yield from self._backend.call(
             local.SplitRange, handle.number, after, upto, parts
         )
         return ends
@@ -99,7 +99,7 @@ class RangesLogic:
     def lease(self, consumer: str, token: int, max_rows: int, max_bytes: int) -> Operation[Leased]:
         """Move the next messages into the subqueue of a consumer."""
         handle = yield from self._queue.opened("receive")
-        told = yield from self._link.call(
+        told = yield from self._backend.call(
             local.Lease, handle.number, consumer, token, max_rows, max_bytes
         )
         return Leased(**told)
@@ -114,7 +114,7 @@ class RangesLogic:
     def pin(self, base: int, upto: int, seconds: float) -> Operation[None]:
         """Keep a range from expiring."""
         handle = yield from self._queue.opened("receive")
-        yield from self._link.call(local.Pin, handle.number, base, upto, seconds)
+        yield from self._backend.call(local.Pin, handle.number, base, upto, seconds)
 
     def _in_steps(
         self,
@@ -124,7 +124,7 @@ class RangesLogic:
     ) -> Operation[int]:
         count: int = 0
         while True:
-            step = yield from self._link.call(kind, *fields)
+            step = yield from self._backend.call(kind, *fields)
             count += step["count"]
             if progress is not None:
                 progress(count)
@@ -140,18 +140,18 @@ class RangeStream:
     ) -> None:
         self._queue = queue
         self._fields = (after, upto, block_rows, block_bytes)
-        self._session: Session | None = None
+        self._channel: RequestChannel | None = None
         self._request = 0
         self._ended = False
 
     def next_block(self) -> Operation[Block | None]:
         """The next block; None behind the last one."""
-        if self._session is None:
+        if self._channel is None:
             handle = yield from self._queue.opened_to_read()
-            self._session = session = self._queue.link.session
-            session.check()
-            request = local.PeekRange(session.next_id(), handle.number, *self._fields)
-            session.post(request)
+            self._channel = channel = self._queue.backend.channel
+            channel.check()
+            request = local.PeekRange(channel.next_id(), handle.number, *self._fields)
+            channel.post(request)
             self._request = request.id
         if self._ended:
             return None
@@ -162,16 +162,16 @@ class RangeStream:
 
     def close(self) -> None:
         """Drop the blocks that nobody wants any more."""
-        if self._session is not None and not self._ended:
+        if self._channel is not None and not self._ended:
             self._ended = True
-            self._session.ignore(self._request)
+            self._channel.ignore(self._request)
 
 
 class ProducerLogic:
     """Batches of one producer: staged piece by piece, published whole and once."""
 
-    def __init__(self, link: Link, name: str) -> None:
-        self._link = link
+    def __init__(self, backend: LocalBackend, name: str) -> None:
+        self._backend = backend
         self._name = name
         self._queues: dict[str, QueueLogic] = {}
 
@@ -188,7 +188,7 @@ class ProducerLogic:
         """Keep messages for a batch; return how many."""
         queue = self._queues.get(destination)
         if queue is None:
-            queue = self._queues[destination] = QueueLogic(self._link, destination)
+            queue = self._queues[destination] = QueueLogic(self._backend, destination)
         handle = yield from queue.opened_to_send()
         in_transaction = bool(handle.transactional if transactional is None else transactional)
         packets = map(handle.builder(in_transaction), messages)
@@ -198,13 +198,13 @@ class ProducerLogic:
         self, batch: int, partition: int, attempt: int, destination: str, packets: Iterable[bytes]
     ) -> Operation[int]:
         """Keep packets that the caller has built for a batch; return how many."""
-        session = self._link.session
+        channel = self._backend.channel
         part: list[bytes] = []
         size = count = 0
 
         def post() -> None:
             fields = (self._name, batch, partition, attempt, destination, part)
-            session.post_in_background(local.Stage(session.next_id(), *fields), size=size)
+            channel.post_in_background(local.Stage(channel.next_id(), *fields), size=size)
 
         for packet in packets:
             part.append(packet)
@@ -213,19 +213,19 @@ class ProducerLogic:
             if size >= STAGE_BYTES or len(part) >= STAGE_MESSAGES:
                 post()
                 part, size = [], 0
-                yield from session.make_room()
-                session.check()
+                yield from channel.make_room()
+                channel.check()
         if part:
             post()
-        yield from session.flush()
+        yield from channel.flush()
         return count
 
     def commit(self, batch: int, stages: Iterable[tuple[int, int]]) -> Operation[bool]:
         """Publish a batch; say whether it was new."""
-        told = yield from self._link.call(local.CommitBatch, self._name, batch, list(stages))
+        told = yield from self._backend.call(local.CommitBatch, self._name, batch, list(stages))
         return not told["repeated"]
 
     def abort(self, batch: int, stages: Iterable[tuple[int, int]] | None) -> Operation[None]:
         """Forget the named stages of a batch, or all."""
         named = None if stages is None else list(stages)
-        yield from self._link.call(local.AbortBatch, self._name, batch, named)
+        yield from self._backend.call(local.AbortBatch, self._name, batch, named)

@@ -3,37 +3,37 @@
 from typing import Final, Protocol, Self
 
 from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.local.backend import LocalBackend
+from openmsmq.client.local.channel import SINGLE, RequestChannel
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
-from .link import Link
 from .operations import Operation, Wait, done
-from .session import SINGLE, Session
 
 
 class TransactionLogic:
-    """One transaction; it belongs to the session in which it was begun."""
+    """One transaction; it belongs to the channel in which it was begun."""
 
-    def __init__(self, link: Link) -> None:
-        self._link: Final = link
-        self._session: Final[Session] = link.session
+    def __init__(self, backend: LocalBackend) -> None:
+        self._backend: Final = backend
+        self._channel: Final[RequestChannel] = backend.channel
         self.open = True
-        begin = local.BeginTransaction(self._session.next_id())
+        begin = local.BeginTransaction(self._channel.next_id())
         self._number: Final = begin.id
-        self._session.post_in_background(begin, owner=begin.id)
+        self._channel.post_in_background(begin, owner=begin.id)
 
     @classmethod
-    def begin(cls, link: Link) -> Operation[Self]:
+    def begin(cls, backend: LocalBackend) -> Operation[Self]:
         """Begin a transaction, unless a message sent before was refused."""
-        yield from link.check()
-        return cls(link)
+        yield from backend.check()
+        return cls(backend)
 
     @property
     def alive(self) -> bool:
         """Whether it can still be committed."""
-        session = self._session
-        return self.open and session is self._link.session and session.fault is None
+        channel = self._channel
+        return self.open and channel is self._backend.channel and channel.fault is None
 
     @property
     def number(self) -> int:
@@ -52,13 +52,13 @@ class TransactionLogic:
             )
         return self._number
 
-    def number_on(self, link: Link) -> int:
-        """What stands for it in requests on this link.
+    def number_on(self, backend: LocalBackend) -> int:
+        """What stands for it in requests on this backend.
 
         Raises:
             ValueError: it belongs to another one.
         """
-        if link is not self._link:
+        if backend is not self._backend:
             raise ValueError("transaction: it belongs to another connection")
         return self.number
 
@@ -71,9 +71,9 @@ class TransactionLogic:
         """
         number = self.number
         self.open = False
-        session = self._session
-        request = local.EndTransaction(session.next_id(), number, commit)
-        session.post(request)
+        channel = self._channel
+        request = local.EndTransaction(channel.next_id(), number, commit)
+        channel.post(request)
         try:
             reply = yield Wait(request.id)
         except ConnectionLost as exc:
@@ -84,20 +84,20 @@ class TransactionLogic:
             raise
         try:
             if commit:
-                session.check(number)
+                channel.check(number)
                 done(reply)
         finally:
-            session.forget_failures(number)
+            channel.forget_failures(number)
 
 
 class OwnTransaction(Protocol):
     """A transaction of either client."""
 
-    def _number_on(self, link: Link) -> int:
-        """What stands for it in requests on this link."""
+    def _number_on(self, backend: LocalBackend) -> int:
+        """What stands for it in requests on this backend."""
 
 
-def open_transaction_number(transaction: OwnTransaction | None, link: Link) -> int:
+def open_transaction_number(transaction: OwnTransaction | None, backend: LocalBackend) -> int:
     """The number that stands for a transaction in requests; 0 for none.
 
     Raises:
@@ -109,11 +109,11 @@ def open_transaction_number(transaction: OwnTransaction | None, link: Link) -> i
     number_on = getattr(type(transaction), "_number_on", None)
     if number_on is None:
         raise TypeError(_refusal(transaction, "a Transaction is taken"))
-    number: int = number_on(transaction, link)
+    number: int = number_on(transaction, backend)
     return number
 
 
-def transaction_number(transaction: OwnTransaction | str | None, link: Link) -> int:
+def transaction_number(transaction: OwnTransaction | str | None, backend: LocalBackend) -> int:
     """The number that stands for a transaction in requests; "single" is one for a send alone.
 
     Raises:
@@ -122,7 +122,7 @@ def transaction_number(transaction: OwnTransaction | str | None, link: Link) -> 
     """
     if not isinstance(transaction, str):
         if transaction is None or hasattr(type(transaction), "_number_on"):
-            return open_transaction_number(transaction, link)
+            return open_transaction_number(transaction, backend)
         raise TypeError(_refusal(transaction, 'a Transaction or "single" is taken'))
     if transaction == "single":
         return SINGLE

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 
 from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.logic.operations import Operation, Wait, failure
 from openmsmq.protocol.local.framing import FrameBuffer
 from openmsmq.protocol.local.messages import (
     AnyReply,
@@ -27,8 +28,6 @@ from openmsmq.protocol.local.messages import (
 )
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
-
-from .operations import Operation, Wait, failure
 
 T = TypeVar("T")
 
@@ -61,7 +60,7 @@ class ChainBroken(Exception):
     """A message of a chain was refused; the others are not sent."""
 
 
-class Session:
+class RequestChannel:
     """The state of one connection."""
 
     def __init__(self, description: str) -> None:
@@ -234,7 +233,7 @@ class Session:
         """Bytes came; return the requests that they answer.
 
         Raises:
-            ConnectionLost: the other side does not speak the protocol; the session is over.
+            ConnectionLost: the other side does not speak the protocol; the channel is over.
         """
         return self._receive(self._frames.feed, data)
 

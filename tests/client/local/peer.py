@@ -1,12 +1,12 @@
-"""The other end of a session, for tests without sockets: reads requests, writes replies."""
+"""The other end of a channel, for tests without sockets: reads requests, writes replies."""
 
 from typing import Generic, TypeVar
 
-from openmsmq.client.logic.link import Identity, Link
+from openmsmq.client.local.backend import Identity, LocalBackend
+from openmsmq.client.local.channel import RequestChannel
 from openmsmq.client.logic.operations import Operation, Wait
 from openmsmq.client.logic.packets import Sender
 from openmsmq.client.logic.queue import QueueLogic
-from openmsmq.client.logic.session import Session
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import FrameBuffer, frame
 from openmsmq.wire.message.user_message_builder import build_user_message
@@ -50,25 +50,25 @@ class Running(Generic[T]):
 
 
 class Peer:
-    """A session with a link, and the queue manager that it thinks it talks to."""
+    """A channel with a backend, and the queue manager that it thinks it talks to."""
 
     def __init__(self, *, reconnects: bool = False) -> None:
         self.now = 1000.0
-        self.link = Link(lambda: self.now, reconnects=reconnects)
-        self.link.identity = Identity("alpha", GUID, "S-1-1-0", "1")
-        self.link.sender = Sender(computer_name="alpha", sid=b"")
-        self.session: Session
+        self.backend = LocalBackend(lambda: self.now, reconnects=reconnects)
+        self.backend.identity = Identity("alpha", GUID, "S-1-1-0", "1")
+        self.backend.sender = Sender(computer_name="alpha", sid=b"")
+        self.channel: RequestChannel
         self._frames: FrameBuffer
         self.connect()
 
     def connect(self) -> None:
-        """Begin a new session, as after a loss."""
-        self.session = self.link.session = Session("test")
+        """Begin a new channel, as after a loss."""
+        self.channel = self.backend.channel = RequestChannel("test")
         self._frames = FrameBuffer()
 
     def requests(self) -> list[local.AnyRequest]:
         """What was posted since the last call."""
-        payloads = self._frames.feed(bytes(self.session.data_to_send()))
+        payloads = self._frames.feed(bytes(self.channel.data_to_send()))
         return [local.decode_request(payload) for payload in payloads]
 
     def request(self, kind: type[R]) -> R:
@@ -80,13 +80,13 @@ class Peer:
     def answer(self, *replies: local.AnyReply) -> None:
         """Send replies."""
         for reply in replies:
-            self.session.receive_data(frame(local.encode(reply)))
+            self.channel.receive_data(frame(local.encode(reply)))
 
     def go_on(self, running: Running[T], reply: local.AnyReply) -> None:
         """Answer what an operation waits for."""
         self.answer(reply)
-        assert self.session.is_over(running.wait)
-        running.go_on(self.session.take(running.wait.request))
+        assert self.channel.is_over(running.wait)
+        running.go_on(self.channel.take(running.wait.request))
 
     def start(self, operation: Operation[T]) -> Running[T]:
         """Start an operation, and open the queue that it wants open."""
@@ -101,7 +101,7 @@ class Peer:
         self.go_on(running, opened(request.id))
 
     def queue(self) -> QueueLogic:
-        return QueueLogic(self.link, r".\private$\orders")
+        return QueueLogic(self.backend, r".\private$\orders")
 
 
 def opened(request: int, handle: int = 7) -> local.Done:

@@ -1,4 +1,4 @@
-"""Link: what the queues and transactions of one connection share."""
+"""LocalBackend: what the queues and transactions of one connection share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from uuid import UUID
 
 from openmsmq.client.arguments import checked
 from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.logic.operations import Operation, Wait, done
+from openmsmq.client.logic.packets import Sender
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.security.sid import SID
 
-from .operations import Operation, Wait, done
-from .packets import Sender
-from .session import Session
+from .channel import RequestChannel
 
 # How long a queue manager that works may take to answer.
 GRACE_SECONDS: Final = 30.0
@@ -35,37 +35,37 @@ class Identity:
     version: str
 
 
-class Link:
-    """The way to a queue manager; after a loss another session takes over.
+class LocalBackend:
+    """The way to a queue manager; after a loss another channel takes over.
 
     Args:
         clock: monotonic time in seconds.
-        reconnects: whether a driver makes a new session when one is lost.
+        reconnects: whether a driver makes a new channel when one is lost.
     """
 
     def __init__(self, clock: Callable[[], float], *, reconnects: bool) -> None:
         self.clock: Final = clock
         self.reconnects: Final = reconnects
-        self.session: Session
-        self._last: Session | None = None
-        self._untold: Session | None = None
+        self.channel: RequestChannel
+        self._last: RequestChannel | None = None
+        self._untold: RequestChannel | None = None
         self.identity: Identity
         self.sender: Sender
 
-    def greet(self, session: Session, token: str) -> Operation[None]:
-        """Begin a session; from now on it is the current one.
+    def greet(self, channel: RequestChannel, token: str) -> Operation[None]:
+        """Begin a channel; from now on it is the current one.
 
         Raises:
             ConnectionLost: whoever is there does not let this client in.
         """
-        hello = local.Hello(session.next_id(), local.VERSION, token)
-        session.post(hello)
+        hello = local.Hello(channel.next_id(), local.VERSION, token)
+        channel.post(hello)
         try:
             reply = yield Wait(hello.id, GRACE_SECONDS)
         except ConnectionLost as exc:
-            raise session.refuse() from exc
+            raise channel.refuse() from exc
         if reply is None:
-            raise session.lose(f"{session.description} has not answered in time.")
+            raise channel.lose(f"{channel.description} has not answered in time.")
         told = done(reply)
         sid: bytes = told["sid"]
         self.identity = Identity(
@@ -74,7 +74,7 @@ class Link:
         self.sender = Sender(computer_name=self.identity.name, sid=sid)
         if self._last is not None and self._last.fate_unknown:
             self._untold = self._last
-        self.session = self._last = session
+        self.channel = self._last = channel
 
     def tell_loss(self) -> None:
         """Say once that messages may have been lost with a connection, also with an earlier one.
@@ -82,13 +82,13 @@ class Link:
         Raises:
             ConnectionLost: they may, and no call has said so yet.
         """
-        for session in (self._untold, self._last):
-            if session is not None and session.fate_unknown and not session.told:
-                session.told = True
-                raise ConnectionLost(str(session.fault))
+        for channel in (self._untold, self._last):
+            if channel is not None and channel.fate_unknown and not channel.told:
+                channel.told = True
+                raise ConnectionLost(str(channel.fault))
 
     def message_id(self, ordinal: int) -> str:
-        """The id of a message that was sent over this link."""
+        """The id of a message that was sent over this backend."""
         return f"{{{str(UUID(self.identity.guid)).upper()}}}\\{ordinal}"
 
     def call(self, kind: Callable[..., local.Request], *fields: Any) -> Operation[Any]:
@@ -98,10 +98,10 @@ class Link:
             QueueError: it was refused, or a message sent before was.
             TypeError: an argument has another type than the request takes.
         """
-        session = self.session
-        session.check()
-        request = checked(kind(session.next_id(), *fields))
-        session.post(request)
+        channel = self.channel
+        channel.check()
+        request = checked(kind(channel.next_id(), *fields))
+        channel.post(request)
         return done((yield Wait(request.id)))
 
     def check(self) -> Operation[None]:
@@ -110,7 +110,7 @@ class Link:
         Raises:
             QueueError: one was.
         """
-        self.session.check()
+        self.channel.check()
         yield from ()
 
     def flush(self) -> Operation[None]:
@@ -119,4 +119,4 @@ class Link:
         Raises:
             QueueError: something was refused.
         """
-        return self.session.flush()
+        return self.channel.flush()

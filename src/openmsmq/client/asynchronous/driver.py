@@ -1,4 +1,4 @@
-"""Connection: runs operations over a transport and connects again when asked to."""
+"""Driver: runs operations over a transport and connects again when asked to."""
 
 import asyncio
 import time
@@ -9,11 +9,11 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 from openmsmq.client.address import Address, TcpAddress
 from openmsmq.client.arguments import message_of, several
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.logic.link import Link
+from openmsmq.client.local.backend import LocalBackend
+from openmsmq.client.local.channel import ChainBroken
 from openmsmq.client.logic.operations import Operation
 from openmsmq.client.logic.patience import Patience, may_start
 from openmsmq.client.logic.queue import OpenHandle, QueueLogic
-from openmsmq.client.logic.session import ChainBroken
 from openmsmq.client.message import Message
 
 from .transport import Transport, open_transport
@@ -40,12 +40,12 @@ async def run(transport: Transport, operation: Operation[T]) -> T:
         transport.flush()
 
 
-class Connection:
+class Driver:
     """What the queues and transactions of an asynchronous client share."""
 
     def __init__(self, address: Address, *, timeout: float | None, reconnect: bool) -> None:
         self.address: Final = address
-        self.link: Final = Link(time.monotonic, reconnects=reconnect)
+        self.backend: Final = LocalBackend(time.monotonic, reconnects=reconnect)
         self._timeout = timeout
         self._closed = False
         self._opening = asyncio.Lock()
@@ -79,7 +79,7 @@ class Connection:
         transport = await open_transport(self.address, self._timeout)
         token = self.address.token if isinstance(self.address, TcpAddress) else ""
         try:
-            await run(transport, self.link.greet(transport.session, token))
+            await run(transport, self.backend.greet(transport.channel, token))
         except BaseException:
             await transport.close()
             raise
@@ -88,7 +88,7 @@ class Connection:
     @property
     def usable(self) -> bool:
         """Whether there is a connection right now."""
-        return self._transport.session.fault is None
+        return self._transport.channel.fault is None
 
     # Calls
 
@@ -101,7 +101,7 @@ class Connection:
             ConnectionLost: the queue manager is gone; whether it did the operation is not known.
         """
         transport = await self._ready()
-        self.link.tell_loss()
+        self.backend.tell_loss()
         return await self._run(transport, operation(*args, **kwargs))
 
     async def _run(self, transport: Transport, operation: Operation[T]) -> T:
@@ -109,7 +109,7 @@ class Connection:
         try:
             return await run(transport, operation)
         except ConnectionLost:
-            transport.session.told = True
+            transport.channel.told = True
             raise
 
     async def call_waiting(
@@ -130,7 +130,7 @@ class Connection:
                 transport = await self._ready()
                 return await run(transport, operation(timeout, *args, **kwargs))
             except ConnectionLost:
-                if not self.link.reconnects or self._closed:
+                if not self.backend.reconnects or self._closed:
                     raise
             timeout = None if deadline is None else max(deadline - time.monotonic(), 0.0)
             await self._await_return(Patience(timeout, time.monotonic()))
@@ -140,9 +140,9 @@ class Connection:
         """The transport, a new one after a loss if that is wanted."""
         if self.usable:
             return self._transport
-        if self._closed or not self.link.reconnects:
-            self._transport.session.told = True
-            raise ConnectionLost(str(self._transport.session.fault))
+        if self._closed or not self.backend.reconnects:
+            self._transport.channel.told = True
+            raise ConnectionLost(str(self._transport.channel.fault))
         async with self._opening:
             if not self.usable:
                 await self._transport.close()
@@ -167,7 +167,7 @@ class Connection:
         """Send a message with others; a refusal is raised later."""
         transport, handle = await self._sender(queue)
         packet = handle.builder(transaction)(message)
-        if transport.session.add_packet(handle.number, transaction, packet):
+        if transport.channel.add_packet(handle.number, transaction, packet):
             await self._ship(transport)
         elif not transaction:
             transport.linger()
@@ -181,10 +181,10 @@ class Connection:
         """Send messages with many on their way; return how many, when all are accepted."""
         several("messages", messages, "messages")
         transport, handle = await self._sender(queue)
-        session = transport.session
-        build, number, add_packet = handle.builder(transaction), handle.number, session.add_packet
-        session.check(transaction)
-        chain = 0 if transaction else session.new_chain()
+        channel = transport.channel
+        build, number, add_packet = handle.builder(transaction), handle.number, channel.add_packet
+        channel.check(transaction)
+        chain = 0 if transaction else channel.new_chain()
         count = 0
         try:
             if isinstance(messages, AsyncIterable):
@@ -204,21 +204,21 @@ class Connection:
         except ChainBroken:
             pass
         except BaseException:
-            session.disown(chain)
+            channel.disown(chain)
             raise
-        return await self._run(transport, session.settle(chain, count)) if chain else count
+        return await self._run(transport, channel.settle(chain, count)) if chain else count
 
     async def _sender(self, queue: QueueLogic) -> tuple[Transport, OpenHandle]:
         transport = await self._ready()
-        self.link.tell_loss()
+        self.backend.tell_loss()
         handle = queue.open_sender()
         if handle is None:
             handle = await self._run(transport, queue.opened("send"))
         return transport, handle
 
     async def _ship(self, transport: Transport) -> None:
-        transport.session.close_sends()
-        await self._run(transport, transport.session.make_room())
+        transport.channel.close_sends()
+        await self._run(transport, transport.channel.make_room())
 
     def flush_data(self) -> bool:
         """Let everything that was posted leave; say whether there is a connection."""
@@ -229,4 +229,4 @@ class Connection:
         """Hang up; what was not accepted yet may be lost."""
         self._closed = True
         await self._transport.close()
-        self._transport.session.told = True
+        self._transport.channel.told = True

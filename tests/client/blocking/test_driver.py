@@ -174,10 +174,10 @@ def test_a_send_whose_fate_is_unknown_is_not_repeated(server: Restartable) -> No
 def send_into_the_void(manager: QueueManager, queue: Queue) -> None:
     """Send to a queue manager that is gone; that the message cannot leave shows only later."""
     # As if others had just left: the message waits for more to come.
-    manager._connection._last_ship = time.monotonic() + WAIT
+    manager._driver._last_ship = time.monotonic() + WAIT
     queue.send(Message("x"))
     deadline = time.monotonic() + WAIT
-    while manager._connection.usable and time.monotonic() < deadline:
+    while manager._driver.usable and time.monotonic() < deadline:
         time.sleep(0.01)
 
 

@@ -1,18 +1,18 @@
-"""Requests out, replies in: what a session does with both."""
+"""Requests out, replies in: what a channel does with both."""
 
 import pytest
-from tests.client.logic.peer import Peer, Running, found
+from tests.client.local.peer import Peer, Running, found
 
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.logic import session as session_module
-from openmsmq.client.logic.operations import Wait
-from openmsmq.client.logic.session import (
+from openmsmq.client.local import channel as channel_module
+from openmsmq.client.local.channel import (
     MAX_IN_FLIGHT,
     REQUEST_BYTES,
     REQUEST_MESSAGES,
     ChainBroken,
-    Session,
+    RequestChannel,
 )
+from openmsmq.client.logic.operations import Wait
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import frame
 from openmsmq.wire.codes.hresult import Hresult
@@ -27,10 +27,10 @@ def peer() -> Peer:
 
 
 def test_packets_for_one_queue_leave_in_one_request(peer: Peer) -> None:
-    assert not peer.session.add_packet(7, 0, b"a")
-    assert not peer.session.add_packet(7, 0, b"b")
-    assert not peer.session.has_data
-    peer.session.close_sends()
+    assert not peer.channel.add_packet(7, 0, b"a")
+    assert not peer.channel.add_packet(7, 0, b"b")
+    assert not peer.channel.has_data
+    peer.channel.close_sends()
     assert peer.request(local.Send) == local.Send(1, 7, [b"a", b"b"], 0, 7)
 
 
@@ -38,9 +38,9 @@ def test_packets_for_one_queue_leave_in_one_request(peer: Peer) -> None:
 def test_packets_for_another_queue_or_transaction_leave_apart(
     peer: Peer, other: tuple[int, int]
 ) -> None:
-    peer.session.add_packet(7, 0, b"a")
-    peer.session.add_packet(*other, b"b")
-    peer.session.close_sends()
+    peer.channel.add_packet(7, 0, b"a")
+    peer.channel.add_packet(*other, b"b")
+    peer.channel.close_sends()
     sends = [request for request in peer.requests() if isinstance(request, local.Send)]
     assert [(send.handle, send.transaction, send.packets) for send in sends] == [
         (7, 0, [b"a"]),
@@ -49,137 +49,137 @@ def test_packets_for_another_queue_or_transaction_leave_apart(
 
 
 def test_a_request_is_full_by_size(peer: Peer) -> None:
-    assert not peer.session.add_packet(7, 0, bytes(REQUEST_BYTES - 1))
-    assert peer.session.add_packet(7, 0, b"a")
+    assert not peer.channel.add_packet(7, 0, bytes(REQUEST_BYTES - 1))
+    assert peer.channel.add_packet(7, 0, b"a")
 
 
 def test_a_request_is_full_by_count(peer: Peer) -> None:
     for _ in range(REQUEST_MESSAGES - 1):
-        assert not peer.session.add_packet(7, 0, b"a")
-    assert peer.session.add_packet(7, 0, b"a")
+        assert not peer.channel.add_packet(7, 0, b"a")
+    assert peer.channel.add_packet(7, 0, b"a")
 
 
 def test_a_request_leaves_behind_the_packets_sent_before(peer: Peer) -> None:
-    peer.session.add_packet(7, 0, b"a")
-    peer.session.post(local.GetStatus(peer.session.next_id()))
+    peer.channel.add_packet(7, 0, b"a")
+    peer.channel.post(local.GetStatus(peer.channel.next_id()))
     assert [type(request) for request in peer.requests()] == [local.Send, local.GetStatus]
 
 
 def test_replies_are_found_by_request_in_any_order_and_in_any_pieces(peer: Peer) -> None:
     data = frame(local.encode(local.Done(2, "b"))) + frame(local.encode(local.Done(1, "a")))
     for byte in data:
-        peer.session.receive_data(bytes([byte]))
-    assert peer.session.take(1) == local.Done(1, "a")
-    assert peer.session.take(2) == local.Done(2, "b")
-    assert peer.session.take(2) is None
+        peer.channel.receive_data(bytes([byte]))
+    assert peer.channel.take(1) == local.Done(1, "a")
+    assert peer.channel.take(2) == local.Done(2, "b")
+    assert peer.channel.take(2) is None
 
 
 def test_several_replies_to_one_request_come_in_order(peer: Peer) -> None:
     peer.answer(local.Done(1, "a"), local.Done(1, "b"))
-    assert [peer.session.take(1), peer.session.take(1)] == [local.Done(1, "a"), local.Done(1, "b")]
+    assert [peer.channel.take(1), peer.channel.take(1)] == [local.Done(1, "a"), local.Done(1, "b")]
 
 
 def test_a_refusal_in_the_background_is_raised_by_the_next_send_and_check_once(peer: Peer) -> None:
-    peer.session.add_packet(7, 0, b"a")
-    peer.session.close_sends()
+    peer.channel.add_packet(7, 0, b"a")
+    peer.channel.close_sends()
     peer.answer(local.Failed(1, REFUSED, "full"))
     with pytest.raises(QueueError, match="full"):
-        peer.session.add_packet(7, 0, b"b")
-    peer.session.check()
-    assert not peer.session.has_packets
+        peer.channel.add_packet(7, 0, b"b")
+    peer.channel.check()
+    assert not peer.channel.has_packets
 
 
 def test_a_refusal_in_a_transaction_is_raised_in_that_transaction_only(peer: Peer) -> None:
-    peer.session.add_packet(7, 3, b"a")
-    peer.session.close_sends()
+    peer.channel.add_packet(7, 3, b"a")
+    peer.channel.close_sends()
     peer.answer(local.Failed(1, REFUSED, "full"))
-    peer.session.check()
-    peer.session.check(4)
+    peer.channel.check()
+    peer.channel.check(4)
     with pytest.raises(QueueError, match="full"):
-        peer.session.check(3)
-    peer.session.check(3)
+        peer.channel.check(3)
+    peer.channel.check(3)
 
 
 def test_refusals_of_a_transaction_that_is_over_are_forgotten(peer: Peer) -> None:
-    peer.session.add_packet(7, 3, b"a")
-    peer.session.close_sends()
+    peer.channel.add_packet(7, 3, b"a")
+    peer.channel.close_sends()
     peer.answer(local.Failed(1, REFUSED, "full"))
-    peer.session.forget_failures(3)
-    peer.session.check(3)
+    peer.channel.forget_failures(3)
+    peer.channel.check(3)
 
 
 def test_a_refused_send_marks_the_handle(peer: Peer) -> None:
-    peer.session.add_packet(7, 0, b"a")
-    peer.session.close_sends()
-    peer.session.add_packet(8, 0, b"a")
-    peer.session.close_sends()
+    peer.channel.add_packet(7, 0, b"a")
+    peer.channel.close_sends()
+    peer.channel.add_packet(8, 0, b"a")
+    peer.channel.close_sends()
     peer.answer(local.Failed(1, REFUSED, "full"), local.Done(2))
-    assert peer.session.refused == {7}
+    assert peer.channel.refused == {7}
 
 
 def test_flush_waits_for_everything_sent_before_it(peer: Peer) -> None:
-    peer.session.add_packet(7, 0, b"a")
-    flush = Running(peer.session.flush())
-    assert not peer.session.is_over(flush.wait)
-    peer.session.add_packet(7, 0, b"later")
-    peer.session.close_sends()
+    peer.channel.add_packet(7, 0, b"a")
+    flush = Running(peer.channel.flush())
+    assert not peer.channel.is_over(flush.wait)
+    peer.channel.add_packet(7, 0, b"later")
+    peer.channel.close_sends()
     peer.go_on(flush, local.Done(1))
     assert flush.ended
 
 
 def test_flush_goes_on_waiting_when_something_else_came(peer: Peer) -> None:
-    peer.session.add_packet(7, 0, b"a")
-    flush = Running(peer.session.flush())
+    peer.channel.add_packet(7, 0, b"a")
+    flush = Running(peer.channel.flush())
     peer.go_on(flush, local.Done(99))
     assert not flush.ended
-    assert not peer.session.is_over(flush.wait)
+    assert not peer.channel.is_over(flush.wait)
 
 
 def test_flush_raises_a_refusal(peer: Peer) -> None:
-    peer.session.add_packet(7, 0, b"a")
-    flush = Running(peer.session.flush())
+    peer.channel.add_packet(7, 0, b"a")
+    flush = Running(peer.channel.flush())
     with pytest.raises(QueueError, match="full"):
         peer.go_on(flush, local.Failed(1, REFUSED, "full"))
 
 
 def test_what_is_in_flight_is_bounded(peer: Peer) -> None:
     for _ in range(2):
-        peer.session.add_packet(7, 0, bytes(MAX_IN_FLIGHT // 2 + 1))
-        peer.session.close_sends()
-    room = Running(peer.session.make_room())
+        peer.channel.add_packet(7, 0, bytes(MAX_IN_FLIGHT // 2 + 1))
+        peer.channel.close_sends()
+    room = Running(peer.channel.make_room())
     assert not room.ended
     peer.go_on(room, local.Done(1))
     assert room.ended
 
 
 def test_an_arrival_between_asking_and_waiting_is_not_missed(peer: Peer) -> None:
-    peer.session.add_packet(7, 0, bytes(MAX_IN_FLIGHT + 1))
-    peer.session.close_sends()
-    room = Running(peer.session.make_room())
+    peer.channel.add_packet(7, 0, bytes(MAX_IN_FLIGHT + 1))
+    peer.channel.close_sends()
+    room = Running(peer.channel.make_room())
     peer.answer(local.Done(1))
-    assert peer.session.is_over(room.wait)
+    assert peer.channel.is_over(room.wait)
 
 
 def test_a_reply_that_is_ignored_is_dropped(peer: Peer) -> None:
-    peer.session.ignore(1)
+    peer.channel.ignore(1)
     peer.answer(local.Failed(1, REFUSED, ""), local.Done(1, "again"))
-    assert peer.session.take(1) == local.Done(1, "again")
+    assert peer.channel.take(1) == local.Done(1, "again")
 
 
 def test_the_parts_of_a_range_that_is_ignored_are_dropped_up_to_the_last(peer: Peer) -> None:
     part = local.pack_block(1, b"x", [1], [1], [1.0], [])
     peer.answer(part)
-    assert peer.session.held_bytes == 1
-    peer.session.ignore(1)
+    assert peer.channel.held_bytes == 1
+    peer.channel.ignore(1)
     peer.answer(part, local.last_block(1), part)
-    assert peer.session.take(1) == part
-    assert peer.session.take(1) is None
-    assert peer.session.held_bytes == 0
+    assert peer.channel.take(1) == part
+    assert peer.channel.take(1) is None
+    assert peer.channel.held_bytes == 0
 
 
 def test_messages_of_a_withdrawn_read_go_back(peer: Peer) -> None:
-    read = peer.session.next_id()
-    peer.session.withdraw(read, 7)
+    read = peer.channel.next_id()
+    peer.channel.withdraw(read, 7)
     cancel = peer.request(local.Cancel)
     assert cancel.request == read
     peer.answer(local.Done(cancel.id, False), found(read, 5, 6))
@@ -188,9 +188,9 @@ def test_messages_of_a_withdrawn_read_go_back(peer: Peer) -> None:
 
 
 def test_messages_that_were_faster_than_the_withdrawal_go_back(peer: Peer) -> None:
-    read = peer.session.next_id()
+    read = peer.channel.next_id()
     peer.answer(found(read, 5))
-    peer.session.withdraw(read, 7)
+    peer.channel.withdraw(read, 7)
     cancel, end = peer.requests()
     assert isinstance(cancel, local.Cancel)
     assert end == local.EndReceive(end.id, 7, [5], delete=False)
@@ -200,54 +200,54 @@ def test_messages_that_were_faster_than_the_withdrawal_go_back(peer: Peer) -> No
     "reply", [local.Failed(1, int(Hresult.MQ_ERROR_OPERATION_CANCELLED), ""), found(1, 5)]
 )
 def test_a_withdrawn_peek_gives_nothing_back(peer: Peer, reply: local.AnyReply) -> None:
-    peer.session.withdraw(peer.session.next_id(), 0)
+    peer.channel.withdraw(peer.channel.next_id(), 0)
     peer.requests()
     peer.answer(reply)
     assert not peer.requests()
-    assert peer.session.take(1) is None
+    assert peer.channel.take(1) is None
 
 
 @pytest.mark.parametrize(
     "data", [frame(b"\xc1"), b"\xff\xff\xff\xff", frame(b"\x92\x00\xa1\xff"), frame(b"")]
 )
 def test_bytes_that_are_no_reply_end_the_session(data: bytes) -> None:
-    session = Session("somewhere")
+    channel = RequestChannel("somewhere")
     with pytest.raises(ConnectionLost, match="somewhere is no queue manager"):
-        session.receive_data(data)
-    assert session.fault is not None
+        channel.receive_data(data)
+    assert channel.fault is not None
 
 
 def test_the_first_reason_of_a_loss_counts() -> None:
-    session = Session("test")
-    session.lose("first")
-    assert str(session.lose("second")) == "first"
+    channel = RequestChannel("test")
+    channel.lose("first")
+    assert str(channel.lose("second")) == "first"
 
 
 @pytest.mark.parametrize("posted", ["posted", ""])
 def test_a_loss_tells_when_the_fate_of_messages_is_unknown(peer: Peer, posted: str) -> None:
-    peer.session.add_packet(7, 0, b"a")
+    peer.channel.add_packet(7, 0, b"a")
     if posted:
-        peer.session.close_sends()
-    assert "is not known" in str(peer.session.lose("gone."))
+        peer.channel.close_sends()
+    assert "is not known" in str(peer.channel.lose("gone."))
 
 
 def test_a_loss_with_nothing_under_way_says_nothing_of_messages(peer: Peer) -> None:
-    peer.session.add_packet(7, 0, b"a")
-    peer.session.close_sends()
+    peer.channel.add_packet(7, 0, b"a")
+    peer.channel.close_sends()
     peer.answer(local.Done(1))
-    assert str(peer.session.lose("gone.")) == "gone."
+    assert str(peer.channel.lose("gone.")) == "gone."
 
 
 def test_a_wait_for_a_request_is_over_with_its_reply_only(peer: Peer) -> None:
     wait = Wait(5)
     peer.answer(local.Done(4))
-    assert not peer.session.is_over(wait)
+    assert not peer.channel.is_over(wait)
     peer.answer(local.Done(5))
-    assert peer.session.is_over(wait)
+    assert peer.channel.is_over(wait)
 
 
 def test_the_limits_fit_the_protocol() -> None:
-    assert session_module.REQUEST_MESSAGES <= local.MAX_MESSAGES
+    assert channel_module.REQUEST_MESSAGES <= local.MAX_MESSAGES
 
 
 # Chains: nothing behind a refused message
@@ -260,44 +260,44 @@ def sends(peer: Peer) -> list[local.Send]:
 def test_everything_behind_a_refused_message_is_refused_with_it(peer: Peer) -> None:
     for packets in ("abc", "de", "f"):
         for packet in packets:
-            peer.session.add_packet(7, 0, packet.encode())
+            peer.channel.add_packet(7, 0, packet.encode())
         if packets != "f":
-            peer.session.close_sends()
+            peer.channel.close_sends()
     first, second = sends(peer)
     assert (first.chain, second.chain) == (7, 7)
     peer.answer(local.Failed(first.id, REFUSED, "full", accepted=1))
-    assert not peer.session.has_packets
+    assert not peer.channel.has_packets
     peer.answer(local.Failed(second.id, REFUSED, "full"))
     with pytest.raises(QueueError, match=r"full; .* the last 5 are not in it$") as caught:
-        peer.session.check()
+        peer.channel.check()
     assert (caught.value.refused, caught.value.accepted) == (5, 0)
-    peer.session.check()
-    assert peer.session.in_flight == 0
+    peer.channel.check()
+    assert peer.channel.in_flight == 0
 
 
 def test_other_queues_and_transactions_are_not_refused_with_it(peer: Peer) -> None:
     for handle, transaction in ((7, 0), (8, 0), (7, 3)):
-        peer.session.add_packet(handle, transaction, b"a")
-        peer.session.close_sends()
-    peer.session.add_packet(7, 3, b"b")
+        peer.channel.add_packet(handle, transaction, b"a")
+        peer.channel.close_sends()
+    peer.channel.add_packet(7, 3, b"b")
     refused, *others = sends(peer)
     assert [each.chain for each in others] == [8, 0]
     peer.answer(local.Failed(refused.id, REFUSED, "full"))
-    assert peer.session.has_packets
+    assert peer.channel.has_packets
     peer.answer(*(local.Failed(each.id, REFUSED, "full") for each in others))
     for transaction in (0, 0, 3):
         with pytest.raises(QueueError):
-            peer.session.check(transaction)
+            peer.channel.check(transaction)
 
 
 def test_a_call_tells_how_many_of_its_messages_were_accepted(peer: Peer) -> None:
-    session = peer.session
-    chain = session.new_chain()
+    channel = peer.channel
+    chain = channel.new_chain()
     for number in range(5):
-        session.add_packet(7, 0, b"%d" % number, chain)
+        channel.add_packet(7, 0, b"%d" % number, chain)
         if number in (1, 3):
-            session.close_sends()
-    settling = Running(session.settle(chain, 5))
+            channel.close_sends()
+    settling = Running(channel.settle(chain, 5))
     first, second, third = sends(peer)
     assert len({first.chain, second.chain, third.chain, 7, 0}) == 3
     # The refusal may come before the others are on disk; they are waited for.
@@ -306,46 +306,46 @@ def test_a_call_tells_how_many_of_its_messages_were_accepted(peer: Peer) -> None
     with pytest.raises(QueueError, match=r"full; 3 of 5 messages were accepted$") as caught:
         peer.go_on(settling, local.Done(first.id))
     assert (caught.value.accepted, caught.value.refused) == (3, 2)
-    session.check()
+    channel.check()
 
 
 def test_a_chain_ends_at_a_refusal_and_others_do_not(peer: Peer) -> None:
-    session = peer.session
-    chain, other = session.new_chain(), session.new_chain()
-    session.add_packet(7, 0, b"a", chain)
-    session.close_sends()
+    channel = peer.channel
+    chain, other = channel.new_chain(), channel.new_chain()
+    channel.add_packet(7, 0, b"a", chain)
+    channel.close_sends()
     peer.answer(local.Failed(sends(peer)[0].id, REFUSED, "full"))
     with pytest.raises(ChainBroken):
-        session.add_packet(7, 0, b"b", chain)
-    session.add_packet(7, 0, b"b", other)
-    session.add_packet(7, 0, b"c")
-    session.close_sends()
+        channel.add_packet(7, 0, b"b", chain)
+    channel.add_packet(7, 0, b"b", other)
+    channel.add_packet(7, 0, b"c")
+    channel.close_sends()
     assert [request.packets for request in sends(peer)] == [[b"b"], [b"c"]]
 
 
 def test_a_call_that_ends_early_leaves_its_refusals_to_others(peer: Peer) -> None:
-    session = peer.session
-    chain = session.new_chain()
+    channel = peer.channel
+    chain = channel.new_chain()
     for _ in range(2):
-        session.add_packet(7, 0, b"a", chain)
-        session.close_sends()
-    settling = Running(session.settle(chain, 2))
+        channel.add_packet(7, 0, b"a", chain)
+        channel.close_sends()
+    settling = Running(channel.settle(chain, 2))
     first, second = sends(peer)
     peer.answer(local.Done(first.id))
     with pytest.raises(KeyboardInterrupt):
         settling.throw(KeyboardInterrupt())
     peer.answer(local.Failed(second.id, REFUSED, "full"))
     with pytest.raises(QueueError, match="full"):
-        session.check()
+        channel.check()
 
 
 def test_a_refusal_that_nobody_has_taken_is_left_to_others(peer: Peer) -> None:
-    session = peer.session
-    chain = session.new_chain()
-    session.add_packet(7, 0, b"a", chain)
-    session.close_sends()
+    channel = peer.channel
+    chain = channel.new_chain()
+    channel.add_packet(7, 0, b"a", chain)
+    channel.close_sends()
     peer.answer(local.Failed(sends(peer)[0].id, REFUSED, "full"))
-    session.check()
-    session.disown(chain)
+    channel.check()
+    channel.disown(chain)
     with pytest.raises(QueueError, match="full"):
-        session.check()
+        channel.check()

@@ -1,4 +1,4 @@
-"""Connection: runs operations over a transport and connects again when asked to."""
+"""Driver: runs operations over a transport and connects again when asked to."""
 
 import contextlib
 import threading
@@ -10,11 +10,11 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 from openmsmq.client.address import Address, TcpAddress
 from openmsmq.client.arguments import message_of, several
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.logic.link import Link
+from openmsmq.client.local.backend import LocalBackend
+from openmsmq.client.local.channel import ChainBroken
 from openmsmq.client.logic.operations import Operation
 from openmsmq.client.logic.patience import Patience, may_start
 from openmsmq.client.logic.queue import OpenHandle, QueueLogic
-from openmsmq.client.logic.session import ChainBroken
 from openmsmq.client.message import Message
 
 from .transport import LINGER_SECONDS, Transport, open_transport
@@ -48,12 +48,12 @@ def run(transport: Transport, operation: Operation[T]) -> T:
     return result
 
 
-class Connection:
+class Driver:
     """What the queues and transactions of a blocking client share."""
 
     def __init__(self, address: Address, *, timeout: float | None, reconnect: bool) -> None:
         self.address: Final = address
-        self.link: Final = Link(time.monotonic, reconnects=reconnect)
+        self.backend: Final = LocalBackend(time.monotonic, reconnects=reconnect)
         self._timeout = timeout
         self._closed = False
         self._opening = threading.Lock()
@@ -86,7 +86,7 @@ class Connection:
         transport = open_transport(self.address, self._timeout)
         token = self.address.token if isinstance(self.address, TcpAddress) else ""
         try:
-            run(transport, self.link.greet(transport.session, token))
+            run(transport, self.backend.greet(transport.channel, token))
         except BaseException:
             transport.close()
             raise
@@ -102,7 +102,7 @@ class Connection:
     @property
     def usable(self) -> bool:
         """Whether there is a connection right now."""
-        return self._transport.session.fault is None
+        return self._transport.channel.fault is None
 
     # Calls
 
@@ -113,7 +113,7 @@ class Connection:
             ConnectionLost: the queue manager is gone; whether it did the operation is not known.
         """
         transport = self._ready()
-        self.link.tell_loss()
+        self.backend.tell_loss()
         return self._run(transport, operation(*args, **kwargs))
 
     def _run(self, transport: Transport, operation: Operation[T]) -> T:
@@ -121,7 +121,7 @@ class Connection:
         try:
             return run(transport, operation)
         except ConnectionLost:
-            transport.session.told = True
+            transport.channel.told = True
             raise
 
     def call_waiting(
@@ -142,7 +142,7 @@ class Connection:
                 transport = self._ready()
                 return run(transport, operation(timeout, *args, **kwargs))
             except ConnectionLost:
-                if not self.link.reconnects or self._closed:
+                if not self.backend.reconnects or self._closed:
                     raise
             timeout = None if deadline is None else max(deadline - time.monotonic(), 0.0)
             self._await_return(Patience(timeout, time.monotonic()))
@@ -152,9 +152,9 @@ class Connection:
         """The transport, a new one after a loss if that is wanted."""
         if self.usable:
             return self._transport
-        if self._closed or not self.link.reconnects:
-            self._transport.session.told = True
-            raise ConnectionLost(str(self._transport.session.fault))
+        if self._closed or not self.backend.reconnects:
+            self._transport.channel.told = True
+            raise ConnectionLost(str(self._transport.channel.fault))
         with self._opening:
             if not self.usable:
                 self._finalizer()
@@ -178,15 +178,15 @@ class Connection:
     def send(self, queue: QueueLogic, message: Message, transaction: int) -> None:
         """Send a message with others; a refusal is raised later."""
         transport = self._transport
-        session = transport.session
+        channel = transport.channel
         handle = queue.sender
         # Mostly all is well, and this is the way of every message.
-        if handle is None or handle.session is not session or session.fault or session.refused:
+        if handle is None or handle.channel is not channel or channel.fault or channel.refused:
             transport, handle = self._sender(queue)
-            session = transport.session
+            channel = transport.channel
         packet = handle.build_transactional(message) if transaction else handle.build(message)
         with transport.lock:
-            full = session.add_packet(handle.number, transaction, packet)
+            full = channel.add_packet(handle.number, transaction, packet)
         if full or not (transport.lingers or transaction):
             self._pace(transport, ship=full)
 
@@ -196,11 +196,11 @@ class Connection:
         """Send messages with many on their way; return how many, when all are accepted."""
         several("messages", messages, "messages")
         transport, handle = self._sender(queue)
-        session, lock = transport.session, transport.lock
-        build, number, add_packet = handle.builder(transaction), handle.number, session.add_packet
+        channel, lock = transport.channel, transport.lock
+        build, number, add_packet = handle.builder(transaction), handle.number, channel.add_packet
         with lock:
-            session.check(transaction)
-            chain = 0 if transaction else session.new_chain()
+            channel.check(transaction)
+            chain = 0 if transaction else channel.new_chain()
         count = 0
         try:
             for message in messages:
@@ -214,13 +214,13 @@ class Connection:
             pass
         except BaseException:
             with lock:
-                session.disown(chain)
+                channel.disown(chain)
             raise
-        return self._run(transport, session.settle(chain, count)) if chain else count
+        return self._run(transport, channel.settle(chain, count)) if chain else count
 
     def _sender(self, queue: QueueLogic) -> tuple[Transport, OpenHandle]:
         transport = self._ready()
-        self.link.tell_loss()
+        self.backend.tell_loss()
         with transport.lock:
             handle = queue.open_sender()
         if handle is None:
@@ -235,8 +235,8 @@ class Connection:
             return
         self._last_ship = now
         with transport.lock:
-            transport.session.close_sends()
-        self._run(transport, transport.session.make_room())
+            transport.channel.close_sends()
+        self._run(transport, transport.channel.make_room())
 
     def flush_data(self) -> bool:
         """Let everything that was posted leave; say whether there is a connection."""
@@ -248,14 +248,14 @@ class Connection:
         """Hang up; what was not accepted yet may be lost."""
         self._closed = True
         self._finalizer()
-        self._transport.session.told = True
+        self._transport.channel.told = True
 
 
 def finish(transport: Transport) -> None:
     """Let everything leave and hang up."""
     with contextlib.suppress(ConnectionLost):
-        if transport.session.fault is None:
+        if transport.channel.fault is None:
             with transport.lock:
-                transport.session.close_sends()
+                transport.channel.close_sends()
             transport.flush()
     transport.close()
