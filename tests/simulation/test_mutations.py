@@ -15,8 +15,12 @@ from openmsmq.core.state import State
 from openmsmq.core.transfer.message_history import MessageIDHistory
 from openmsmq.core.transfer.outgoing import Outgoing
 from openmsmq.core.transfer.reception import Reception
-from openmsmq.core.transfer.streams import forget_stream
-from openmsmq.core.transfer.transfer_info import ORDER_RULES
+from openmsmq.core.transfer.streams import (
+    ORDER_RULES,
+    IncomingTransactionalTransferInfo,
+    StreamPosition,
+    forget_stream,
+)
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.engine.engine import Engine
 from openmsmq.engine.gate import Effect, Gate
@@ -145,10 +149,12 @@ def renumber_on_resend(patch: Patch) -> None:
 
 
 def ignore_previous_number(patch: Patch) -> None:
-    def follows(stream: Any, sequence: int, number: int, _previous: int) -> bool:
-        return (sequence, number) > (stream.sequence_identifier, stream.sequence_number)
+    def follows(stream: IncomingTransactionalTransferInfo, position: StreamPosition) -> bool:
+        reached = stream.sequence_identifier, stream.sequence_number
+        return (position.sequence, position.number) > reached
 
-    patch.setitem(ORDER_RULES, Transport.BINARY, follows)
+    rule = ORDER_RULES[Transport.BINARY]
+    patch.setitem(ORDER_RULES, Transport.BINARY, rule._replace(follows=follows))
 
 
 def shift_recoverable_mask(patch: Patch) -> None:

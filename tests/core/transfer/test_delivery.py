@@ -8,8 +8,11 @@ from tests.core.harness import ORDERS, OTHER_GUID, STRANGER, USER, Harness, pack
 
 from openmsmq.core.events import MessagesDeleted
 from openmsmq.core.transfer.delivery import deliver, reject
-from openmsmq.core.transfer.streams import add_stream
-from openmsmq.core.transfer.transfer_info import IncomingTransactionalTransferInfo
+from openmsmq.core.transfer.streams import (
+    IncomingTransactionalTransferInfo,
+    StreamPosition,
+    add_stream,
+)
 from openmsmq.security.access_check import QUEUE_MAPPING
 from openmsmq.security.default_descriptor import allow
 from openmsmq.wire.codes.access_rights import QueueRight
@@ -112,7 +115,8 @@ def test_a_stream_is_stored_with_its_message(harness: Harness) -> None:
     queue = harness.create(PAY, transactional=True)
     harness.flush()
     stream = IncomingTransactionalTransferInfo(queue.number, r"OS:QM\private$\pay", OTHER_GUID)
-    stream.accept(HEADER.tx_sequence_id.value, 1, 2_000_000_000, harness.utc)
+    sequence = HEADER.tx_sequence_id.value.to_bytes(8)
+    stream.accept(StreamPosition(sequence, 1), 2_000_000_000, harness.utc)
     assert add_stream(harness.qm.state, queue, stream) is None
     deliver(harness.qm.state, queue, runs_of(message(transaction_header=HEADER)), [stream])
     taken = harness.qm.take_batch()
@@ -124,7 +128,7 @@ def test_a_stream_is_stored_with_its_message(harness: Harness) -> None:
     queue = harness.qm.find_queue(PAY)
     assert list(queue.incoming.values()) == [stream]
     assert stream.sender_identifier == OTHER_GUID
-    assert (stream.sequence_identifier, stream.sequence_number) == (5 << 32 | 1, 1)
+    assert (stream.sequence_identifier, stream.sequence_number) == (sequence, 1)
     assert harness.contents(PAY) == [b"1"]
     harness.qm.delete_queue(queue, caller=USER)
     harness.create(PAY, transactional=True)
@@ -138,7 +142,7 @@ def test_a_stream_counts_rejections_until_a_message_is_accepted() -> None:
     stream.reject(10.0)
     stream.reject(20.0)
     assert (stream.reject_count, stream.last_access_time) == (2, 20.0)
-    stream.accept(7, 3, 100, 30.0)
+    stream.accept(StreamPosition(b"7", 3), 100, 30.0)
     assert (stream.reject_count, stream.last_access_time) == (0, 30.0)
     again = IncomingTransactionalTransferInfo.parse(stream.key, stream.serialize())
     assert again == stream

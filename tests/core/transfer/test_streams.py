@@ -1,5 +1,6 @@
 """Transactional streams of other queue managers: limits, and when one is forgotten."""
 
+from struct import pack
 from uuid import UUID
 
 import pytest
@@ -9,24 +10,40 @@ from tests.core.harness import USER, Harness
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.transfer.streams import (
+    MAX_NAME,
+    NEVER_LATE,
+    NO_QUEUE_NUMBER,
+    ROW_VERSION,
+    TOO_LONG,
     TOO_MANY,
     TOO_MANY_OF_ADDRESS,
+    IncomingTransactionalTransferInfo,
+    StreamPosition,
     add_stream,
     find_stream,
     forget_stream,
     store_stream,
 )
-from openmsmq.core.transfer.transfer_info import NEVER_LATE, IncomingTransactionalTransferInfo
+from openmsmq.core.transfer.transports import Transport
+from openmsmq.wire.errors import StoreError
 
 PAY = r".\private$\pay"
 NAME = r"OS:QM\private$\pay"
 DAY = 86_400
+ONE, SEVEN = (1).to_bytes(8), (7).to_bytes(8)
 
 
 def stream_of(
     queue: Queue, number: int, address: str = "10.0.0.1"
 ) -> IncomingTransactionalTransferInfo:
     return IncomingTransactionalTransferInfo(queue.number, NAME, UUID(int=number), address=address)
+
+
+def old_row(queue: int, name: str, sequence: int = 5) -> tuple[bytes, bytes]:
+    """A stream as version 0.1.0 stored it."""
+    key = pack("<I", queue) + UUID(int=1).bytes_le + name.casefold().encode()
+    value = pack("<QIdIHI", sequence, 3, 1.5, 2, len(name), 99)
+    return key, value + name.encode() + b"10.0.0.9"
 
 
 def begin(
@@ -39,7 +56,7 @@ def begin(
 ) -> str | None:
     """The first message of a stream is accepted, if there is room for the stream."""
     stream = stream_of(queue, number, address)
-    stream.accept(1, 1, late_after, harness.utc)
+    stream.accept(StreamPosition(ONE, 1), late_after, harness.utc)
     reason = add_stream(harness.qm.state, queue, stream)
     if reason is None:
         store_stream(harness.qm.state, stream)
@@ -92,7 +109,7 @@ def test_a_stream_outlives_its_queue_and_goes_on_with_the_next_of_its_name(
     begin(harness, pay, 1)
     begin(harness, pay, 2)
     (known, _) = pay.incoming.values()
-    known.accept(7, 5, NEVER_LATE, harness.utc)
+    known.accept(StreamPosition(SEVEN, 5), NEVER_LATE, harness.utc)
     store_stream(harness.qm.state, known)
     harness.qm.delete_queue(pay, caller=USER)
     assert pay.incoming == {}
@@ -101,7 +118,7 @@ def test_a_stream_outlives_its_queue_and_goes_on_with_the_next_of_its_name(
     # Only when somebody asks: names that nobody uses stay where they are.
     assert pay.incoming == {}
     found = find_stream(harness.qm.state, pay, stream_of(pay, 1))
-    assert (found.sequence_identifier, found.sequence_number) == (7, 5)
+    assert (found.sequence_identifier, found.sequence_number) == (SEVEN, 5)
     assert senders(harness) == {1}
     harness.restart()
     assert senders(harness) == {1}
@@ -154,18 +171,89 @@ def test_a_stream_of_version_0_1_0_gets_the_name_that_its_sender_uses(path: str)
     """It had the path of the queue, if the sender used no direct name."""
     machine = Machine(shared_file()).provision()
     queue = machine.qm.create_queue(path, caller=USER, transactional=True)
-    stream = IncomingTransactionalTransferInfo(queue.number, queue.path, UUID(int=1), 5, 1)
-    add_stream(machine.qm.state, queue, stream)
-    store_stream(machine.qm.state, stream)
+    key, row = old_row(queue.number, queue.path)
+    machine.qm.state.outbox.batch.set_row(Table.STREAMS_OF_0_1_0, key, row)
     number = queue.properties.private_queue_number
     names = {PAY: f"PRIVATE={QM1}\\{number:x}", r".\pay": f"PUBLIC={queue.properties.identifier}"}
     for _ in range(2):
         machine.restart()
         (stream,) = machine.qm.find_queue(path).incoming.values()
         assert stream.format_name == names[path]
-        assert (stream.sequence_identifier, stream.sequence_number) == (5, 1)
-    rows = [key for table, key, _ in machine.store.recover(None).rows if table == Table.STREAMS]
-    assert rows == [stream.key]
+        assert (stream.sequence_identifier, stream.sequence_number) == ((5).to_bytes(8), 3)
+    rows = machine.store.recover(None).rows
+    assert [key for table, key, _ in rows if table == Table.STREAMS] == [stream.key]
+    assert [key for table, key, _ in rows if table == Table.STREAMS_OF_0_1_0] == []
+
+
+def test_a_row_of_version_0_1_0_is_read_whole() -> None:
+    stream = IncomingTransactionalTransferInfo.parse_old(*old_row(7, NAME))
+    assert stream == IncomingTransactionalTransferInfo(
+        *(7, NAME, UUID(int=1), Transport.BINARY, (5).to_bytes(8), 3, 1.5, 2, "10.0.0.9"),
+        late_after=99,
+    )
+    # It began with a message that was refused: no sequence.
+    assert IncomingTransactionalTransferInfo.parse_old(*old_row(7, NAME, 0)) != stream
+
+
+def test_abandoned_streams_of_version_0_1_0_stay_abandoned(harness: Harness, pay: Queue) -> None:
+    batch = harness.qm.state.outbox.batch
+    batch.set_row(Table.STREAMS_OF_0_1_0, *old_row(NO_QUEUE_NUMBER, NAME))
+    for _ in range(2):
+        harness.restart()
+        (stream,) = harness.qm.state.abandoned_streams
+        assert (stream.queue, stream.format_name) == (NO_QUEUE_NUMBER, NAME)
+        assert harness.qm.state.stream_count.of("10.0.0.9") == 1
+    pay = harness.qm.find_queue(PAY)
+    found = find_stream(harness.qm.state, pay, stream_of(pay, 1))
+    assert found.sequence_number == 3
+
+
+def test_a_row_says_everything(harness: Harness, pay: Queue) -> None:
+    stream = IncomingTransactionalTransferInfo(
+        pay.number, "HTTP://qm/msmq/private$/pay", UUID(int=1), Transport.HTTP, address="10.0.0.1"
+    )
+    first = StreamPosition(
+        bytes(16) + ONE, 1, starts=True, receipts_to="http://sender/msmq/private$/order_queue$"
+    )
+    stream.accept(first, 1000, 5.0)
+    stream.accept(StreamPosition(bytes(16) + ONE, 2, 1), 2000, 6.0)
+    stream.reject(7.0)
+    add_stream(harness.qm.state, pay, stream)
+    store_stream(harness.qm.state, stream)
+    harness.restart()
+    (found,) = harness.qm.find_queue(PAY).incoming.values()
+    assert found == stream
+    assert found.receipts_to == "http://sender/msmq/private$/order_queue$"
+    assert (found.transport, found.sequence_identifier) == (Transport.HTTP, bytes(16) + ONE)
+
+
+def test_streams_of_two_transports_are_different_ones() -> None:
+    binary = IncomingTransactionalTransferInfo(1, NAME, UUID(int=1), Transport.BINARY)
+    http = IncomingTransactionalTransferInfo(1, NAME, UUID(int=1), Transport.HTTP)
+    assert binary.key != http.key
+    assert binary.sender_and_name != http.sender_and_name
+
+
+@pytest.mark.parametrize(("at", "value"), [(0, ROW_VERSION + 1), (0, 0), (1, 77)])
+def test_a_row_of_a_later_version_is_refused_with_what_to_do(
+    harness: Harness, pay: Queue, at: int, value: int
+) -> None:
+    stream = stream_of(pay, 1)
+    row = bytearray(stream.serialize())
+    row[at] = value
+    harness.qm.state.outbox.batch.set_row(Table.STREAMS, stream.key, bytes(row))
+    with pytest.raises(StoreError, match=f"version {row[0]}, transport {row[1]}") as error:
+        harness.restart()
+    assert error.value.cause == "A later version of openmsmq has used this data directory."
+    assert "restore a backup" in error.value.remedy
+
+
+def test_a_name_that_is_too_long_has_no_stream(harness: Harness, pay: Queue) -> None:
+    stream = stream_of(pay, 1)
+    stream.format_name = "x" * (MAX_NAME + 1)
+    assert add_stream(harness.qm.state, pay, stream) == TOO_LONG
+    stream.format_name = "x" * MAX_NAME
+    assert add_stream(harness.qm.state, pay, stream) is None
 
 
 @pytest.mark.parametrize(
@@ -193,10 +281,10 @@ def test_a_stream_is_forgotten_when_unused_and_all_its_messages_are_late(
 
 def test_a_stream_is_late_after_the_last_of_its_messages() -> None:
     stream = IncomingTransactionalTransferInfo(1, NAME, UUID(int=1))
-    stream.accept(1, 1, 500, 1.0)
-    stream.accept(1, 2, 300, 2.0)
+    stream.accept(StreamPosition(ONE, 1), 500, 1.0)
+    stream.accept(StreamPosition(ONE, 2), 300, 2.0)
     assert stream.late_after == 500
-    stream.accept(1, 3, NEVER_LATE + 1000, 3.0)
+    stream.accept(StreamPosition(ONE, 3), NEVER_LATE + 1000, 3.0)
     assert stream.late_after == NEVER_LATE
     again = IncomingTransactionalTransferInfo.parse(stream.key, stream.serialize())
     assert again == stream

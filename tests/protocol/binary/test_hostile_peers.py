@@ -32,6 +32,10 @@ def hostile(binary: BinarySettings | None = None, **limits: Any) -> tuple[Networ
     return network, b, peer
 
 
+# As many characters as a QueueAddress holds, of three bytes each in UTF-8.
+LONG = "\u6f22" * 30_000
+
+
 def made_up(number: int, sequence: int = 1, **options: Any) -> bytes:
     """The first message of a sender that nobody knows."""
     return tx_message(b"%d" % number, sequence, 1, 0, source=UUID(int=number), **options)
@@ -50,6 +54,16 @@ def dropped(node: Node) -> list[str]:
 
 
 # Transactional streams
+
+
+@pytest.mark.parametrize("name", [f"OS:B\\private$\\{LONG}", f"OS:{LONG}\\{ORDERS}"])
+def test_a_stream_to_an_endless_name_is_not_kept(name: str) -> None:
+    network, b, peer = hostile()
+    peer.send(made_up(1, name=name), made_up(2))
+    network.run()
+    assert peer.closed is None
+    assert streams(b) == 1
+    assert b.bodies() == [b"2"]
 
 
 @pytest.mark.parametrize("piece", [1, 100])

@@ -18,7 +18,7 @@ from openmsmq.wire.packets.order_ack import OrderAck
 
 def stream_of(b: Node) -> tuple[int, int, int]:
     (stream,) = b.qm.find_queue(rf".\{ORDERS}").incoming.values()
-    return stream.sequence_identifier, stream.sequence_number, stream.reject_count
+    return int.from_bytes(stream.sequence_identifier), stream.sequence_number, stream.reject_count
 
 
 @pytest.mark.spec("MQQB-3.1.5.8.6-02", "MQQB-3.1.5.8.6-04", "MQQB-3.1.5.8.1-01")

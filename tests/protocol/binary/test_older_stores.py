@@ -12,7 +12,9 @@ from typing import Final
 import pytest
 from tests.protocol.binary.pair import Network, Node
 
+from openmsmq.core.rows.tables import Table
 from openmsmq.core.state import Settings
+from openmsmq.core.transfer.transports import Transport
 from openmsmq.store.backup import restore_backup
 from openmsmq.store.file_store import FileStore
 from openmsmq.store.files import RealFiles
@@ -80,6 +82,20 @@ def test_streams_go_on_in_both_directions(alpha_store: Path, beta_store: Path) -
     assert alpha.bodies()[-1] == b"new"
     assert beta.bodies()[-1] == b"newer"
     assert not [queue for queue in alpha.qm.outgoing.queues if queue.count]
+
+
+def test_streams_are_written_anew(alpha_store: Path) -> None:
+    alpha = opened(network_at(), "ALPHA", ALPHA, alpha_store)
+    (known,) = alpha.qm.find_queue(r".\private$\orders").incoming.values()
+    assert (known.transport, known.sequence_number) == (Transport.BINARY, 5)
+    alpha.flush()
+    alpha.store.close()
+    rows = FileStore(alpha_store, new_store_id=bytes(16)).recover(None).rows
+    tables = [table for table, _, _ in rows]
+    assert Table.STREAMS_OF_0_1_0 not in tables
+    assert {key: value for table, key, value in rows if table == Table.STREAMS} == {
+        known.key: known.serialize()
+    }
 
 
 def test_a_restored_backup_goes_on_with_numbers_of_its_own(

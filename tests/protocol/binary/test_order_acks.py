@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from openmsmq.core.transfer.transfer_info import IncomingTransactionalTransferInfo
+from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo, StreamPosition
 from openmsmq.engine.gate import Gate
 from openmsmq.protocol.binary.order_acks import OrderAckTimer
 from openmsmq.wire.packets.order_ack import OrderAck, direct_order_queue
@@ -15,7 +15,7 @@ def test_what_is_on_disk_is_acknowledged_while_more_is_being_written() -> None:
     stream = IncomingTransactionalTransferInfo(1, "name", UUID(int=1))
 
     def receive(number: int, depends: int) -> None:
-        stream.accept(5, number, 0, 0.0)
+        stream.accept(StreamPosition((5).to_bytes(8), number), 0, 0.0)
         timer.hold(gate, depends, stream)
 
     def acknowledged() -> int:

@@ -10,8 +10,10 @@ from tests.protocol.binary.pair import ADMINISTRATOR, ORDERS, TO_B, USER, Networ
 from tests.protocol.binary.raw_peer import SOURCE, RawPeer, tx_message
 
 from openmsmq.core.rows.tables import Table
-from openmsmq.core.transfer.streams import TOO_MANY_OF_ADDRESS
-from openmsmq.core.transfer.transfer_info import IncomingTransactionalTransferInfo
+from openmsmq.core.transfer.streams import (
+    TOO_MANY_OF_ADDRESS,
+    IncomingTransactionalTransferInfo,
+)
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.packets.order_ack import FinalAck, OrderAck, recognize_ack
 

@@ -13,7 +13,7 @@ from .message import Message, PositionState
 
 if TYPE_CHECKING:
     from openmsmq.core.pipelines.ranges import Pin
-    from openmsmq.core.transfer.transfer_info import IncomingTransactionalTransferInfo
+    from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo
 
     from .open_queue import OpenQueueDescriptor
     from .outgoing_queue import OutgoingQueue

@@ -99,7 +99,7 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
     state.message_history.recover(rows[Table.HISTORY])
     for key, value in rows[Table.ADDRESSES].items():
         state.addresses[guid(key)] = value.decode()
-    recover_streams(state, rows[Table.STREAMS])
+    recover_streams(state, rows[Table.STREAMS], rows[Table.STREAMS_OF_0_1_0])
     for key, value in rows[Table.LEASES].items():
         lease = parse_lease(key, value)
         state.leases[lease.queue, lease.consumer] = lease

@@ -11,8 +11,10 @@ class Table(IntEnum):
     TRANSACTIONS = 3
     PRODUCERS = 4
     LEASES = 5
-    STREAMS = 6
+    # How far the streams of other queue managers got, in the form of version 0.1.0.
+    STREAMS_OF_0_1_0 = 6
     SEQUENCES = 7
     DIRECTORY = 8
     HISTORY = 9
     ADDRESSES = 10
+    STREAMS = 11

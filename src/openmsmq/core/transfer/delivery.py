@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
     from openmsmq.core.state import State
 
-    from .transfer_info import IncomingTransactionalTransferInfo
+    from .streams import IncomingTransactionalTransferInfo
 
 # Queue managers whose addresses are remembered, and how many of them at one address.
 MAX_ADDRESSES: Final = 10_000

@@ -23,8 +23,16 @@ from .addressing import Place, Whereto, locate
 from .delivery import deliver, learn_address, reject
 from .final_acks import order_queue_of
 from .reports import destination_of, send_report
-from .streams import add_stream, find_stream, forget_stream, store_stream
-from .transfer_info import NO_QUEUE_NUMBER, IncomingTransactionalTransferInfo, is_next
+from .streams import (
+    NO_QUEUE_NUMBER,
+    ORDER_RULES,
+    IncomingTransactionalTransferInfo,
+    StreamPosition,
+    add_stream,
+    find_stream,
+    forget_stream,
+    store_stream,
+)
 
 if TYPE_CHECKING:
     from openmsmq.core.state import State
@@ -90,9 +98,11 @@ class _Arriving:
         self.run = run
         self.identifiers = identifiers
         self.stream = stream
-        # How far the stream was before.
+        # How far the stream was before, and where receipts went.
         self.before = (
-            (stream.sequence_identifier, stream.sequence_number) if stream is not None else (0, 0)
+            (stream.sequence_identifier, stream.sequence_number, stream.receipts_to)
+            if stream is not None
+            else (b"", 0, "")
         )
 
 
@@ -244,8 +254,9 @@ class Reception:
             self._refuse_transactional(message, place, MessageClass.NACK_NOT_TRANSACTIONAL_Q)
             return True
         stream = self._stream(message, queue)
-        sequence = _sequence_of(message)
-        if not is_next(stream, sequence, message, self._origin.transport):
+        rule = ORDER_RULES[self._origin.transport]
+        position = rule.position_of(message)
+        if not rule.follows(stream, position):
             self._out_of_order(message, stream)
             return True
         if not stream.sequence_identifier:
@@ -258,7 +269,7 @@ class Reception:
                 note_drop(self._state, kept, queue.path, message.packet, reason)
                 return True
         arriving = _Arriving(UserMessageRun(message), [], stream)
-        self._go_on(stream, sequence, message)
+        self._go_on(stream, position, message)
         return self._append(queue, arriving)
 
     def _refuse_transactional(
@@ -269,27 +280,31 @@ class Reception:
         So no copy of it gets into a queue that is created meanwhile, and what follows it does.
         """
         stream = self._stream(message, None)
-        known = stream.sequence_identifier != 0
-        sequence = _sequence_of(message)
+        known = stream.sequence_identifier != b""
+        rule = ORDER_RULES[self._origin.transport]
+        position = rule.position_of(message)
         is_ours = place.whereto is not Whereto.ELSEWHERE
-        follows = is_ours and is_next(stream, sequence, message, self._origin.transport)
+        follows = is_ours and rule.follows(stream, position)
         if known and not follows:
             self._out_of_order(message, stream)
             return
         # [MS-MQQB] 3.1.5.8.2 refuses without a look at the stream; so do we if it has no room.
         if follows and (known or add_stream(self._state, None, stream) is None):
-            self._go_on(stream, sequence, message)
+            self._go_on(stream, position, message)
             store_stream(self._state, stream)
             self._tell_progress(message, stream)
         self._learn_address(message)
         self._reject(message, message_class)
 
     def _go_on(
-        self, stream: IncomingTransactionalTransferInfo, sequence: int, message: UserMessage
+        self,
+        stream: IncomingTransactionalTransferInfo,
+        position: StreamPosition,
+        message: UserMessage,
     ) -> None:
         """A message is the next of its stream."""
         late_after = message.sent_time + message.time_to_reach_queue
-        stream.accept(sequence, message.tx_sequence_number, late_after, self._state.utc)
+        stream.accept(position, late_after, self._state.utc)
 
     def _out_of_order(
         self, message: UserMessage, stream: IncomingTransactionalTransferInfo
@@ -314,6 +329,7 @@ class Reception:
                 queue.number if queue is not None else NO_QUEUE_NUMBER,
                 name or destination_of(message),
                 message.source_queue_manager,
+                self._origin.transport,
                 address=self._origin.address,
             )
             key = stream.key
@@ -373,10 +389,10 @@ class Reception:
         return not left
 
     def _take_back(
-        self, stream: IncomingTransactionalTransferInfo, before: tuple[int, int]
+        self, stream: IncomingTransactionalTransferInfo, before: tuple[bytes, int, str]
     ) -> None:
         """A message of a stream found no room: it is to come again."""
-        stream.sequence_identifier, stream.sequence_number = before
+        stream.sequence_identifier, stream.sequence_number, stream.receipts_to = before
         if stream.sequence_identifier:
             store_stream(self._state, stream)
         else:
@@ -408,8 +424,3 @@ def _left(run: list[_Arriving], count: int) -> list[_Arriving]:
         count -= len(run[at].run.packets)
         at += 1
     return run[at:]
-
-
-def _sequence_of(message: UserMessage) -> int:
-    sequence = message.tx_sequence_id
-    return sequence.value if sequence is not None else 0

@@ -1,4 +1,4 @@
-"""Transactional streams of other queue managers: how many there may be, and until when.
+"""Transactional streams of other queue managers: how far each got, how many, and until when.
 
 A stream is a row that makes exactly-once possible, and whoever connects can make up senders and
 names: one address, and all together, have a limit. A row is forgotten when nothing needs it.
@@ -10,25 +10,237 @@ of this name again the stream goes on there. What the old queue had taken comes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from struct import Struct
+from typing import TYPE_CHECKING, Final, NamedTuple
+from uuid import UUID
 
 from openmsmq.core.model.queue import QueueType
 from openmsmq.core.rows.tables import Table
+from openmsmq.wire.errors import StoreError
 from openmsmq.wire.names.format_name import PrivateFormatName, PublicFormatName
 
-from .transfer_info import NEVER_LATE, NO_QUEUE_NUMBER, IncomingTransactionalTransferInfo
+from .transports import Transport
 
 if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
+    from openmsmq.wire.message.user_message import UserMessage
 
 # Why there is no room for one more.
 TOO_MANY: Final = "too many transactional streams"
 TOO_MANY_OF_ADDRESS: Final = "too many transactional streams from one address"
+TOO_LONG: Final = "name too long for a transactional stream"
+# Characters of a format name; no queue has a longer one.
+MAX_NAME: Final = 1024
+NEVER_LATE: Final = 0xFFFFFFFF
+# The number of no queue.
+NO_QUEUE_NUMBER: Final = 0
 # How much the clock may be put back without harm.
 _CLOCK_SECONDS: Final = 86_400
+
+_KEY: Final = Struct("<I16sB")
+# Version, transport, number, last access, rejections, late after; four lengths.
+_VALUE: Final = Struct("<BBIdIIBIII")
+ROW_VERSION: Final = 2
+# Numbers in the store; never reused for another transport.
+_TRANSPORTS: Final = {
+    1: Transport.BINARY,
+    2: Transport.HTTP,
+    3: Transport.HTTPS,
+    4: Transport.MULTICAST,
+}
+_TRANSPORT_NUMBERS: Final = {transport: number for number, transport in _TRANSPORTS.items()}
+# Version 0.1.0: queue and sender; sequence, number, last access, rejections, length, late after.
+_OLD_KEY: Final = Struct("<I16s")
+_OLD_VALUE: Final = Struct("<QIdIHI")
+
+
+class StreamPosition:
+    """Where a message stands in the streams of its sender.
+
+    `sequence` is the identifier of its sequence in the form of the transport, empty for none; a
+    message that `starts` one may say where receipts go.
+    """
+
+    __slots__ = ("number", "previous", "receipts_to", "sequence", "starts")
+
+    def __init__(
+        self,
+        sequence: bytes,
+        number: int,
+        previous: int = 0,
+        *,
+        starts: bool = False,
+        receipts_to: str = "",
+    ) -> None:
+        self.sequence = sequence
+        self.number = number
+        self.previous = previous
+        self.starts = starts
+        self.receipts_to = receipts_to
+
+
+@dataclass(slots=True)
+class IncomingTransactionalTransferInfo:
+    """How far one stream got ([MS-MQDMPR] 3.1.1.5, [MC-MQSRM] 3.1.1.1.6).
+
+    Kept as a state row in the same batch as the last message of it. `sequence_identifier` is empty
+    before the first message, `receipts_to` unless the sender named a queue for receipts. `address`
+    is where it first came from; after `late_after`, in seconds since 1970, each of its messages is
+    too late. `queue` is NO_QUEUE_NUMBER while no queue of this name takes its messages.
+    """
+
+    queue: int
+    format_name: str
+    sender_identifier: UUID
+    transport: Transport = Transport.BINARY
+    sequence_identifier: bytes = b""
+    sequence_number: int = 0
+    last_access_time: float = 0.0
+    reject_count: int = 0
+    address: str = ""
+    late_after: int = 0
+    receipts_to: str = ""
+
+    @property
+    def key(self) -> bytes:
+        """The key of the row: queue, sender, transport and the sender's name for the queue."""
+        number = _TRANSPORT_NUMBERS[self.transport]
+        name = self.format_name.casefold().encode()
+        return _KEY.pack(self.queue, self.sender_identifier.bytes_le, number) + name
+
+    @property
+    def sender_and_name(self) -> bytes:
+        """What stays the same when the queue is deleted and created again."""
+        return self.key[4:]
+
+    def serialize(self) -> bytes:
+        texts = (self.format_name.encode(), self.address.encode(), self.receipts_to.encode())
+        row = _VALUE.pack(
+            ROW_VERSION,
+            _TRANSPORT_NUMBERS[self.transport],
+            self.sequence_number,
+            self.last_access_time,
+            self.reject_count,
+            self.late_after,
+            len(self.sequence_identifier),
+            *map(len, texts),
+        )
+        return row + self.sequence_identifier + b"".join(texts)
+
+    @classmethod
+    def parse(cls, key: bytes, value: bytes) -> IncomingTransactionalTransferInfo:
+        """The stream of a row.
+
+        Raises:
+            StoreError: a later version of the program wrote it.
+        """
+        transport = _TRANSPORTS.get(value[1])
+        if value[0] != ROW_VERSION or transport is None:
+            raise StoreError(
+                f"transactional stream: row of version {value[0]}, transport {value[1]};"
+                f" this program reads version {ROW_VERSION}, transports 1 to {len(_TRANSPORTS)}",
+                cause="A later version of openmsmq has used this data directory.",
+                remedy="Start that version, or restore a backup that was made before it.",
+            )
+        queue, sender, _ = _KEY.unpack_from(key)
+        _, _, number, time, rejects, late_after, *lengths = _VALUE.unpack_from(value)
+        at = _VALUE.size
+        parts = []
+        for length in lengths:
+            parts.append(value[at : at + length])
+            at += length
+        sequence, name, address, receipts_to = parts
+        return cls(
+            queue,
+            name.decode(),
+            UUID(bytes_le=sender),
+            transport,
+            sequence,
+            number,
+            time,
+            rejects,
+            address.decode(),
+            late_after,
+            receipts_to.decode(),
+        )
+
+    @classmethod
+    def parse_old(cls, key: bytes, value: bytes) -> IncomingTransactionalTransferInfo:
+        """The stream of a row as version 0.1.0 stored it: only binary, the sequence as a number."""
+        queue, sender = _OLD_KEY.unpack_from(key)
+        sequence, number, time, rejects, size, late_after = _OLD_VALUE.unpack_from(value)
+        end = _OLD_VALUE.size + size
+        return cls(
+            queue,
+            value[_OLD_VALUE.size : end].decode(),
+            UUID(bytes_le=sender),
+            Transport.BINARY,
+            sequence.to_bytes(8) if sequence else b"",
+            number,
+            time,
+            rejects,
+            value[end:].decode(),
+            late_after,
+        )
+
+    def accept(self, position: StreamPosition, late_after: int, utc: float) -> None:
+        """The last message of the stream was accepted."""
+        self.late_after = max(self.late_after, min(late_after, NEVER_LATE))
+        self.sequence_identifier = position.sequence
+        self.sequence_number = position.number
+        self.receipts_to = position.receipts_to or self.receipts_to
+        self.last_access_time = utc
+        self.reject_count = 0
+
+    def reject(self, utc: float) -> None:
+        """The last message of the stream was rejected, for now."""
+        self.last_access_time = utc
+        self.reject_count += 1
+
+
+# Which message is the next
+
+
+class OrderRule(NamedTuple):
+    """How a transport says where a message stands, and which one a stream accepts next."""
+
+    position_of: Callable[[UserMessage], StreamPosition]
+    follows: Callable[[IncomingTransactionalTransferInfo, StreamPosition], bool]
+
+
+def _position_in_session(message: UserMessage) -> StreamPosition:
+    # TxSequenceID is a 64-bit number ([MS-MQMQ] 2.2.18.1.2); big-endian bytes compare alike.
+    at = message.transaction_offset + 4
+    sequence = message.packet[at : at + 8][::-1]
+    number = message.tx_sequence_number
+    previous = message.previous_tx_sequence_number
+    # [MS-MQQB] 3.1.1.3.1: 0 stands for no sequence.
+    return StreamPosition(sequence if sequence != _NONE else b"", number, previous)
+
+
+def _follows_in_session(
+    stream: IncomingTransactionalTransferInfo, position: StreamPosition
+) -> bool:
+    """[MS-MQQB] 3.1.5.8.6."""
+    if position.sequence == stream.sequence_identifier:
+        follows = position.number > stream.sequence_number >= position.previous
+        return position.sequence != b"" and follows
+    greater = position.sequence > stream.sequence_identifier
+    return greater and position.previous == 0 and position.number > 0
+
+
+_NONE: Final = bytes(8)
+ORDER_RULES: Final[dict[Transport, OrderRule]] = {
+    Transport.BINARY: OrderRule(_position_in_session, _follows_in_session)
+}
+"""By transport. [MC-MQSRM] 3.1.5.1.6.3 will be another row."""
+
+
+# How many there are
 
 
 class StreamCount:
@@ -137,6 +349,8 @@ def add_stream(
 
     Abandoned streams make room.
     """
+    if len(stream.format_name) > MAX_NAME:
+        return TOO_LONG
     count = state.stream_count
     if count.of(stream.address) >= state.settings.max_streams_per_address and not _make_room(
         state, stream.address
@@ -192,28 +406,34 @@ def forget_old_streams(state: State) -> None:
             forget_stream(state, stream)
 
 
-def recover_streams(state: State, rows: dict[bytes, bytes]) -> None:
-    """Take over the streams from the store."""
+def recover_streams(state: State, rows: dict[bytes, bytes], old: dict[bytes, bytes]) -> None:
+    """Take over the streams from the store; rows of version 0.1.0 are written anew.
+
+    Raises:
+        StoreError: a later version of the program wrote a row.
+    """
     streams = [IncomingTransactionalTransferInfo.parse(key, row) for key, row in rows.items()]
+    for key, row in old.items():
+        stream = IncomingTransactionalTransferInfo.parse_old(key, row)
+        _rename(state, stream)
+        state.outbox.batch.delete_row(Table.STREAMS_OF_0_1_0, key)
+        state.outbox.batch.set_row(Table.STREAMS, stream.key, stream.serialize())
+        streams.append(stream)
     for stream in sorted(streams, key=attrgetter("last_access_time")):
         if stream.queue == NO_QUEUE_NUMBER:
             state.abandoned_streams.add(stream)
         else:
-            queue = state.queues[stream.queue]
-            if stream.format_name == queue.path:
-                _rename(state, stream, queue)
-            queue.incoming[stream.key] = stream
+            state.queues[stream.queue].incoming[stream.key] = stream
         state.stream_count.add(stream.address)
 
 
-def _rename(state: State, stream: IncomingTransactionalTransferInfo, queue: Queue) -> None:
+def _rename(state: State, stream: IncomingTransactionalTransferInfo) -> None:
     """A stream to no direct name, as version 0.1.0 stored it: with the path of the queue."""
-    name: PrivateFormatName | PublicFormatName
+    queue = state.queues.get(stream.queue)
+    if queue is None or stream.format_name != queue.path:
+        return
     if queue.queue_type is QueueType.PRIVATE:
         number = queue.properties.private_queue_number
-        name = PrivateFormatName(state.manager.identifier, number)
+        stream.format_name = str(PrivateFormatName(state.manager.identifier, number))
     else:
-        name = PublicFormatName(queue.properties.identifier)
-    state.outbox.batch.delete_row(Table.STREAMS, stream.key)
-    stream.format_name = str(name)
-    store_stream(state, stream)
+        stream.format_name = str(PublicFormatName(queue.properties.identifier))

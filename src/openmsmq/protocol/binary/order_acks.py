@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from openmsmq.core.transfer.transfer_info import IncomingTransactionalTransferInfo
+from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo
 from openmsmq.protocol.carrier import Gate
 from openmsmq.wire.names.queue_address import QueueAddress
 from openmsmq.wire.packets.order_ack import OrderAck
@@ -11,12 +11,12 @@ from openmsmq.wire.scalars import TxSequenceID
 from .settings import BinarySettings
 
 
-class Position:
+class Reached:
     """How far a stream is once batch `depends` is on disk."""
 
     __slots__ = ("depends", "number", "sequence")
 
-    def __init__(self, depends: int, sequence: int, number: int) -> None:
+    def __init__(self, depends: int, sequence: bytes, number: int) -> None:
         self.depends = depends
         self.sequence = sequence
         self.number = number
@@ -34,9 +34,9 @@ class OrderAckTimer:
         # LastOrderAckSendTime.
         self.last_sent = last_sent
         # What the stream has reached on disk and is not acknowledged yet.
-        self._reached: Position | None = None
+        self._reached: Reached | None = None
         # What it reached last and is not on disk yet.
-        self._held: Position | None = None
+        self._held: Reached | None = None
 
     def hold(self, gate: Gate, depends: int, stream: IncomingTransactionalTransferInfo) -> None:
         """Acknowledge the position of the stream once batch `depends` is on disk."""
@@ -45,12 +45,12 @@ class OrderAckTimer:
             held.sequence = stream.sequence_identifier
             held.number = stream.sequence_number
         else:
-            self._held = Position(depends, stream.sequence_identifier, stream.sequence_number)
+            self._held = Reached(depends, stream.sequence_identifier, stream.sequence_number)
             gate.when_durable(depends, self._release, self._held)
 
-    def _release(self, position: Position) -> None:
-        self._reached = position
-        if self._held is position:
+    def _release(self, reached: Reached) -> None:
+        self._reached = reached
+        if self._held is reached:
             self._held = None
 
     def take(self) -> OrderAck | None:
@@ -58,7 +58,7 @@ class OrderAckTimer:
         reached, self._reached = self._reached, None
         if reached is None or not reached.number:
             return None
-        return OrderAck(TxSequenceID.from_value(reached.sequence), reached.number)
+        return OrderAck(TxSequenceID.from_value(int.from_bytes(reached.sequence)), reached.number)
 
     @property
     def waits(self) -> bool:
