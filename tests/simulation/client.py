@@ -235,16 +235,16 @@ class Client:
 
     def _locked(self) -> list[tuple[Message, object]]:
         """The messages that it has received and not decided on, each with what holds it."""
-        session = self._session
+        holder = self._session.holder
         return [
             (message, transaction)
-            for transaction in session.transactions.values()
+            for transaction in holder.transactions.values()
             for operation in transaction.operations
             if operation.operation_type is OperationType.DEQUEUE
             for message in operation.messages
         ] + [
             (message, descriptor)
-            for descriptor in session.open.values()
+            for descriptor in holder.open.values()
             for message in descriptor.locked.values()
         ]
 
@@ -289,7 +289,7 @@ class Client:
         """
         for request, posted in self._unanswered.values():
             until = posted + _PATIENCE
-            if isinstance(request, local.Receive) and request.id in self._session.waiting:
+            if isinstance(request, local.Receive) and request.id in self._session.holder.waiting:
                 if request.timeout is None:
                     continue
                 until += request.timeout
@@ -298,8 +298,8 @@ class Client:
 
     def held(self) -> tuple[int, int, int]:
         """How many queues it has open, transactions begun and reads waiting."""
-        session = self._session
-        return len(session.open), len(session.transactions), len(session.waiting)
+        holder = self._session.holder
+        return len(holder.open), len(holder.transactions), len(holder.waiting)
 
 
 def check_back(node: Node, locked: list[tuple[Message, object]]) -> None:

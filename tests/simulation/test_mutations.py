@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from openmsmq.core.holder import Holder
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.queues import purging
@@ -246,43 +247,43 @@ def answer_at_once(patch: Patch) -> None:
 
 
 def keep_transactions_of_dead_clients(patch: Patch) -> None:
-    def close(self: LocalSession) -> None:
+    def close(self: Holder) -> None:
         self.transactions.clear()
         original(self)
 
-    original = LocalSession.close
-    patch.setattr(LocalSession, "close", close)
+    original = Holder.close
+    patch.setattr(Holder, "close", close)
 
 
 def keep_queues_of_dead_clients_open(patch: Patch) -> None:
-    def close(self: LocalSession) -> None:
+    def close(self: Holder) -> None:
         self.open.clear()
         original(self)
 
-    original = LocalSession.close
-    patch.setattr(LocalSession, "close", close)
+    original = Holder.close
+    patch.setattr(Holder, "close", close)
 
 
 def give_back_to_the_dead(patch: Patch) -> None:
-    def close(self: LocalSession) -> None:
+    def close(self: Holder) -> None:
         for transaction in self.transactions.values():
-            self.manager.abort(transaction.identifier)
+            self._manager.abort(transaction.identifier)
         self.transactions.clear()
         original(self)
 
-    original = LocalSession.close
-    patch.setattr(LocalSession, "close", close)
+    original = Holder.close
+    patch.setattr(Holder, "close", close)
 
 
 def commit_for_dead_clients(patch: Patch) -> None:
-    def close(self: LocalSession) -> None:
+    def close(self: Holder) -> None:
         for transaction in self.transactions.values():
-            self.manager.commit(transaction.identifier)
+            self._manager.commit(transaction.identifier)
         self.transactions.clear()
         original(self)
 
-    original = LocalSession.close
-    patch.setattr(LocalSession, "close", close)
+    original = Holder.close
+    patch.setattr(Holder, "close", close)
 
 
 # A machine with other work to do may need long for some seeds.

@@ -44,16 +44,16 @@ class HostedSession:
 
     def pause(self) -> None:
         """The client does not read its replies."""
-        self._session.pause()
+        self._session.holder.pause()
 
     def resume(self) -> None:
         """The client reads again."""
         self._tick()
-        self._session.resume()
+        self._session.holder.resume()
 
     def stop(self) -> None:
         """The client is about to be cut off."""
-        self._session.stop()
+        self._session.holder.stop()
 
     def close(self) -> None:
         """Give back everything the client holds."""

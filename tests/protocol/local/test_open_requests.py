@@ -12,8 +12,8 @@ from tests.protocol.local.harness import (
     packet,
 )
 
+from openmsmq.core.holder import DEFAULT_LIMITS
 from openmsmq.protocol.local import messages as local
-from openmsmq.protocol.local.session import MAX_OPEN, MAX_TRANSACTIONS, MAX_WAITING
 
 
 def test_an_open_queue_tells_its_names_and_kind(client: Client) -> None:
@@ -153,17 +153,17 @@ def test_a_wrong_handle_is_refused(client: Client, kind: Any, fields: tuple[Any,
 @pytest.mark.parametrize(
     ("held", "limit", "kind", "fields"),
     [
-        ("open", MAX_OPEN, local.OpenQueue, (ORDERS, "receive")),
-        ("cursors", MAX_OPEN, local.OpenCursor, (1,)),
-        ("transactions", MAX_TRANSACTIONS, local.BeginTransaction, ()),
-        ("waiting", MAX_WAITING, local.Receive, (1, "receive", 1, 100, 5.0)),
+        ("open", DEFAULT_LIMITS.queues, local.OpenQueue, (ORDERS, "receive")),
+        ("cursors", DEFAULT_LIMITS.cursors, local.OpenCursor, (1,)),
+        ("transactions", DEFAULT_LIMITS.transactions, local.BeginTransaction, ()),
+        ("waiting", DEFAULT_LIMITS.waiting_reads, local.Receive, (1, "receive", 1, 100, 5.0)),
     ],
 )
 def test_what_a_client_may_hold_is_bounded(
     client: Client, held: str, limit: int, kind: Any, fields: tuple[Any, ...]
 ) -> None:
     client.open()
-    holding = getattr(client.session, held)
+    holding = getattr(client.session.holder, held)
     filled = dict.fromkeys(range(1 << 20, (1 << 20) + limit - 1 - len(holding)))
     holding.update(filled)
     client.post(client.make(kind, *fields))

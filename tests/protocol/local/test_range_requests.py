@@ -72,7 +72,7 @@ def test_a_plan_in_steps_is_the_plan_of_the_whole(client: Client) -> None:
         size = min(5000, count - start)
         client.value(local.Send, handle, [packet(b"x", delivery_mode=0)] * size)
     reader = client.open("peek")
-    descriptor = client.session.descriptor(reader)
+    descriptor = client.session.holder.descriptor(reader)
     whole = client.world.core.qm.ranges.plan(descriptor, 0)
     plan = client.value(local.PlanRange, reader, 0)
     assert plan == {

@@ -70,7 +70,7 @@ def test_a_waiting_read_times_out_later(client: Client) -> None:
     (reply,) = client.replies(request)
     assert isinstance(reply, local.Failed)
     assert reply.code == Hresult.MQ_ERROR_IO_TIMEOUT
-    assert not client.session.waiting
+    assert not client.session.holder.waiting
 
 
 def test_a_waiting_read_without_end_gets_the_next_message(client: Client) -> None:
@@ -81,7 +81,7 @@ def test_a_waiting_read_without_end_gets_the_next_message(client: Client) -> Non
     client.send(b"late")
     (reply,) = client.replies(request)
     assert bodies(reply) == [b"late"]
-    assert not client.session.waiting
+    assert not client.session.holder.waiting
 
 
 def test_waiting_readers_are_served_first_come_first_served(client: Client) -> None:
@@ -115,12 +115,12 @@ def test_reads_of_a_client_that_does_not_read_give_way_to_others(client: Client)
     for reader in (slow, quick):
         requests[reader] = reader.make(local.Receive, reader.open(), timeout=60.0)
         reader.post(requests[reader])
-    slow.session.pause()
+    slow.session.holder.pause()
     client.send(b"one")
     client.send(b"two")
     assert bodies(quick.replies(requests[quick])[0]) == [b"one"]
     assert slow.replies(requests[slow]) == []
-    slow.session.resume()
+    slow.session.holder.resume()
     client.world.turn()
     assert bodies(slow.replies(requests[slow])[0]) == [b"two"]
 
@@ -292,10 +292,10 @@ def test_a_client_that_is_about_to_be_cut_off_takes_nothing_more(client: Client)
     ]
     for request in requests:
         client.post(request)
-    client.session.stop()
+    client.session.holder.stop()
     other = client.world.client()
     other.send(b"here")
-    client.session.resume()
+    client.session.holder.resume()
     client.world.turn()
     assert [client.replies(request) for request in requests] == [[], []]
     client.session.close()

@@ -4,6 +4,7 @@ from typing import Final
 
 import msgspec
 
+from openmsmq.core.holder import require_room
 from openmsmq.core.queues.access import RightMissing
 from openmsmq.security.principals import describe_principal
 from openmsmq.wire.codes.hresult import Hresult
@@ -12,7 +13,7 @@ from openmsmq.wire.errors import ProtocolViolation, StoreError
 
 from . import admin_requests, message_requests, queue_requests, range_requests
 from . import messages as local
-from .session import MAX_LONG, Handlers, LocalSession, Long, require_room, storage_failed
+from .session import MAX_LONG, Handlers, LocalSession, Long, storage_failed
 
 HANDLERS: Final[Handlers] = {
     **queue_requests.HANDLERS,
@@ -78,7 +79,7 @@ def refuse(session: LocalSession, request: local.Request, error: QueueError | St
         # It tells of messages that were accepted, and refusals of a chain come in their order.
         if error.accepted or request.chain:
             depends = session.seen
-        descriptor = session.open.get(request.handle)
+        descriptor = session.holder.open.get(request.handle)
         queue = descriptor.format_name if descriptor is not None else ""
     elif isinstance(request, local.Stage):
         messages = len(request.packets)

@@ -11,15 +11,7 @@ from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
 
 from . import messages as local
-from .session import (
-    MAX_OPEN,
-    MAX_TRANSACTIONS,
-    MAX_WAITING,
-    Handlers,
-    LocalSession,
-    ReadTag,
-    require_room,
-)
+from .session import Handlers, LocalSession, ReadTag
 
 SHARE: Final = {"deny_none": ShareMode.DENY_NONE, "deny_receive": ShareMode.DENY_RECEIVE_SHARE}
 MAX_BYTES: Final = 16 * 1024 * 1024
@@ -28,7 +20,6 @@ SINGLE: Final = -1
 
 
 def open_queue(session: LocalSession, request: local.OpenQueue) -> None:
-    require_room(len(session.open), MAX_OPEN, "queues open")
     if request.share not in SHARE:
         raise QueueError(
             Hresult.MQ_ERROR_UNSUPPORTED_ACCESS_MODE,
@@ -41,11 +32,10 @@ def open_queue(session: LocalSession, request: local.OpenQueue) -> None:
             Hresult.MQ_ERROR_UNSUPPORTED_ACCESS_MODE,
             f"access {request.access!r} is none of {', '.join(QueueAccessType)}",
         ) from None
-    descriptor = session.manager.open_queue(
+    handle = session.holder.open_queue(
         request.name, access, caller=session.identity(), share=SHARE[request.share]
     )
-    handle = session.new_handle()
-    session.open[handle] = descriptor
+    descriptor = session.holder.descriptor(handle)
     queue = descriptor.queue
     transactional = None
     if queue is not None and queue.outgoing is None:
@@ -65,36 +55,22 @@ def open_queue(session: LocalSession, request: local.OpenQueue) -> None:
 
 
 def close_queue(session: LocalSession, request: local.CloseQueue) -> None:
-    descriptor = session.descriptor(request.handle)
-    del session.open[request.handle]
-    for number, cursor in list(session.cursors.items()):
-        if cursor.descriptor is descriptor:
-            del session.cursors[number]
-    session.manager.close_queue(descriptor)
+    session.holder.close_queue(request.handle)
     session.done(request.id)
 
 
 def open_cursor(session: LocalSession, request: local.OpenCursor) -> None:
-    require_room(len(session.cursors), MAX_OPEN, "cursors open")
-    cursor = session.manager.open_cursor(session.descriptor(request.handle))
-    if cursor is None:
-        raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE, "the queue was deleted")
-    number = session.new_handle()
-    session.cursors[number] = cursor
-    session.done(request.id, number)
+    session.done(request.id, session.holder.open_cursor(request.handle))
 
 
 def close_cursor(session: LocalSession, request: local.CloseCursor) -> None:
-    cursor = session.cursor(request.cursor)
-    if cursor is not None:
-        del session.cursors[request.cursor]
-        session.manager.close_cursor(cursor)
+    session.holder.close_cursor(request.cursor)
     session.done(request.id)
 
 
 def send(session: LocalSession, request: local.Send) -> None:
     """Answers with the ordinal of the first message; the others follow it."""
-    descriptor = session.descriptor(request.handle)
+    descriptor = session.holder.descriptor(request.handle)
     if not request.packets:
         session.done(request.id)
     elif request.transaction == SINGLE:
@@ -120,7 +96,7 @@ def send_with_others(
 ) -> None:
     """Without a transaction, or in one that began earlier and ends later."""
     manager = session.manager
-    transaction = session.transaction(request.transaction)
+    transaction = session.holder.transaction(request.transaction)
     try:
         if request.chain:
             session.check_chain(request.chain)
@@ -132,8 +108,7 @@ def send_with_others(
             session.break_chain(request.chain, exc)
         # The commit may be on its way already; without this message it must not take effect.
         if transaction is not None:
-            del session.transactions[request.transaction]
-            manager.abort(transaction.identifier)
+            session.holder.end(request.transaction, commit=False)
         raise
     session.done(request.id, sent.first_ordinal, sent.depends)
 
@@ -144,20 +119,16 @@ def limited(count: int) -> int:
 
 
 def receive(session: LocalSession, request: local.Receive) -> None:
-    manager = session.manager
-    descriptor = session.descriptor(request.handle)
+    manager, holder = session.manager, session.holder
+    descriptor = holder.descriptor(request.handle)
     timeout = request.timeout
     if timeout is not None and not timeout >= 0:
         raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, f"timeout: {timeout} seconds")
     if timeout != 0:
-        require_room(len(session.waiting), MAX_WAITING, "reads waiting")
-        if request.id in session.waiting:
-            raise QueueError(
-                Hresult.MQ_ERROR_INVALID_PARAMETER, f"request {request.id} is still waiting"
-            )
+        holder.require_wait(request.id)
     count = limited(request.count)
     size = min(max(request.max_bytes, 1), MAX_BYTES)
-    cursor = session.cursor(request.cursor)
+    cursor = holder.cursor(request.cursor)
     tag = ReadTag(session, request.id)
     result: Read | WaitingRead
     if request.action == "receive":
@@ -167,7 +138,7 @@ def receive(session: LocalSession, request: local.Receive) -> None:
             max_bytes=size,
             timeout=timeout,
             cursor=cursor,
-            transaction=session.transaction(request.transaction),
+            transaction=holder.transaction(request.transaction),
             two_phase=request.two_phase,
             tag=tag,
         )
@@ -187,7 +158,7 @@ def receive(session: LocalSession, request: local.Receive) -> None:
             f"action {request.action!r} is none of receive, peek, peek_next",
         )
     if isinstance(result, WaitingRead):
-        session.waiting[request.id] = result
+        holder.waiting[request.id] = result
     else:
         session.show(request.id, result.messages, result.packets, result.depends)
 
@@ -201,11 +172,11 @@ def look_up(session: LocalSession, request: local.Lookup) -> None:
             f"relation {request.relation!r} is none of {', '.join(MessageSeekAction)}",
         ) from None
     found = session.manager.read_by_lookup_id(
-        session.descriptor(request.handle),
+        session.holder.descriptor(request.handle),
         request.lookup_id,
         relation,
         receive=request.receive,
-        transaction=session.transaction(request.transaction),
+        transaction=session.holder.transaction(request.transaction),
         two_phase=request.two_phase,
     )
     session.show(request.id, found.messages, found.packets, found.depends)
@@ -213,25 +184,25 @@ def look_up(session: LocalSession, request: local.Lookup) -> None:
 
 def end_receive(session: LocalSession, request: local.EndReceive) -> None:
     depends = session.manager.end_many(
-        session.descriptor(request.handle), request.lookup_ids, delete=request.delete
+        session.holder.descriptor(request.handle), request.lookup_ids, delete=request.delete
     )
     session.done(request.id, len(request.lookup_ids), depends)
 
 
 def move(session: LocalSession, request: local.Move) -> None:
     moved = session.manager.move_many(
-        session.descriptor(request.handle),
-        session.descriptor(request.target),
+        session.holder.descriptor(request.handle),
+        session.holder.descriptor(request.target),
         lookup_ids=request.lookup_ids,
         max_count=limited(request.count),
-        transaction=session.transaction(request.transaction),
+        transaction=session.holder.transaction(request.transaction),
     )
     session.done(request.id, moved.count, moved.depends)
 
 
 def purge(session: LocalSession, request: local.Purge) -> None:
     """One bounded step: the client asks again until `done`."""
-    purged = session.manager.purge(session.descriptor(request.handle), upto=request.upto)
+    purged = session.manager.purge(session.holder.descriptor(request.handle), upto=request.upto)
     session.done(
         request.id,
         {"count": purged.count, "upto": purged.upto, "done": purged.done},
@@ -240,36 +211,17 @@ def purge(session: LocalSession, request: local.Purge) -> None:
 
 
 def cancel(session: LocalSession, request: local.Cancel) -> None:
-    read = session.waiting.get(request.request)
-    cancelled = False
-    if read is not None and read.descriptor.queue is not None:
-        code = Hresult.MQ_ERROR_OPERATION_CANCELLED
-        # It may have got messages in this turn already; then its reply follows.
-        outcome = session.manager.cancel(read.descriptor.queue, read.tag, code)
-        cancelled = outcome == Hresult.MQ_OK
-    session.done(request.id, cancelled)
+    # It may have got messages in this turn already; then its reply follows.
+    session.done(request.id, session.holder.cancel(request.request))
 
 
 def begin_transaction(session: LocalSession, request: local.BeginTransaction) -> None:
-    require_room(len(session.transactions), MAX_TRANSACTIONS, "transactions open")
-    if request.id <= 0 or request.id in session.transactions:
-        raise QueueError(
-            Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, f"{request.id} cannot name a new transaction"
-        )
-    session.transactions[request.id] = session.manager.begin(session.service.new_guid())
+    session.holder.begin(request.id, session.service.new_guid())
     session.done(request.id)
 
 
 def end_transaction(session: LocalSession, request: local.EndTransaction) -> None:
-    transaction = session.transaction(request.transaction)
-    if transaction is None:
-        raise QueueError(Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, "0 is no transaction")
-    del session.transactions[request.transaction]
-    manager = session.manager
-    if request.commit:
-        depends = manager.commit(transaction.identifier)
-    else:
-        depends = manager.abort(transaction.identifier)
+    depends = session.holder.end(request.transaction, commit=request.commit)
     session.done(request.id, None, depends)
 
 

@@ -19,7 +19,7 @@ DIGEST_MASK: Final = (1 << 64) - 1
 
 
 def range_info(session: LocalSession, request: local.RangeInfo) -> None:
-    info = session.manager.ranges.info(session.descriptor(request.handle))
+    info = session.manager.ranges.info(session.holder.descriptor(request.handle))
     session.done(
         request.id,
         {
@@ -44,7 +44,7 @@ def plan_range(session: LocalSession, request: local.PlanRange) -> Steps:
     count = total = digest = 0
     while not count or count < rows:
         part = ranges.plan(
-            session.descriptor(request.handle),
+            session.holder.descriptor(request.handle),
             end,
             upto=request.upto,
             max_rows=min(PLAN_STEP, rows - count),
@@ -67,7 +67,7 @@ def plan_range(session: LocalSession, request: local.PlanRange) -> Steps:
 
 def split_range(session: LocalSession, request: local.SplitRange) -> None:
     ends = session.manager.ranges.split(
-        session.descriptor(request.handle), request.after, request.upto, request.parts
+        session.holder.descriptor(request.handle), request.after, request.upto, request.parts
     )
     session.done(request.id, ends)
 
@@ -78,7 +78,7 @@ def peek_range(session: LocalSession, request: local.PeekRange) -> Steps:
     depends = 0
     while True:
         read = session.manager.ranges.peek(
-            session.descriptor(request.handle),
+            session.holder.descriptor(request.handle),
             after,
             request.upto,
             max_rows=min(max(request.block_rows, 1), local.MAX_MESSAGES),
@@ -109,14 +109,14 @@ def block(request: int, read: Read) -> local.Block:
 def acknowledge_range(session: LocalSession, request: local.AcknowledgeRange) -> None:
     """One bounded step: the client asks again until `done`."""
     step = session.manager.ranges.acknowledge(
-        session.descriptor(request.handle), request.base, request.upto
+        session.holder.descriptor(request.handle), request.base, request.upto
     )
     session.done(request.id, {"count": step.count, "done": step.done}, step.depends)
 
 
 def lease(session: LocalSession, request: local.Lease) -> None:
     leased = session.manager.leases.lease(
-        session.descriptor(request.handle),
+        session.holder.descriptor(request.handle),
         request.consumer,
         request.token,
         max_rows=request.max_rows,
@@ -137,7 +137,7 @@ def lease(session: LocalSession, request: local.Lease) -> None:
 def release(session: LocalSession, request: local.Release) -> None:
     """One bounded step: the client asks again until `done`."""
     released = session.manager.leases.release(
-        session.descriptor(request.handle), request.consumer, request.token
+        session.holder.descriptor(request.handle), request.consumer, request.token
     )
     session.done(request.id, {"count": released.count, "done": released.done}, released.depends)
 
@@ -149,7 +149,10 @@ def pin(session: LocalSession, request: local.Pin) -> None:
             f"seconds: {request.seconds}; a pin lasts up to {MAX_PIN_SECONDS:.0f}",
         )
     session.manager.ranges.pin(
-        session.descriptor(request.handle), request.base, request.upto, seconds=request.seconds
+        session.holder.descriptor(request.handle),
+        request.base,
+        request.upto,
+        seconds=request.seconds,
     )
     session.done(request.id)
 

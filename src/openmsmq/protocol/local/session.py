@@ -1,6 +1,6 @@
 """One client of the local protocol, as the queue manager sees it: requests in, replies out.
 
-A session owns what its client has open, locked and begun; all of it is given back when the
+What the client has open, locked and begun is in its `Holder`; all of it is given back when the
 client goes.
 """
 
@@ -10,12 +10,9 @@ from typing import Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
 from openmsmq.core.events import ReadEnded, ReadSatisfied
-from openmsmq.core.model.cursor import Cursor
+from openmsmq.core.holder import Holder
 from openmsmq.core.model.message import Message
-from openmsmq.core.model.open_queue import OpenQueueDescriptor
-from openmsmq.core.model.waiting import WaitingRead
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.transactions.transactions import Transaction
 from openmsmq.security.caller import Caller
 from openmsmq.security.principals import Accounts
 from openmsmq.wire.codes.hresult import Hresult
@@ -24,9 +21,6 @@ from openmsmq.wire.errors import StoreError
 
 from . import messages as local
 
-MAX_OPEN: Final = 10_000
-MAX_TRANSACTIONS: Final = 1_000
-MAX_WAITING: Final = 10_000
 MAX_LONG: Final = 100
 MAX_BROKEN: Final = 1_000
 
@@ -87,13 +81,13 @@ class ReadTag:
     def satisfied(self, event: ReadSatisfied) -> None:
         """The read got messages."""
         session = self.session
-        session.waiting.pop(self.request, None)
+        session.holder.waiting.pop(self.request, None)
         session.show(self.request, event.messages, event.packets, event.depends)
 
     def ended(self, event: ReadEnded) -> None:
         """The read ended without a message."""
         session = self.session
-        session.waiting.pop(self.request, None)
+        session.holder.waiting.pop(self.request, None)
         session.answer(local.Failed(self.request, event.code, ""), event.depends)
 
 
@@ -108,15 +102,10 @@ class LocalSession:
         self.caller = caller
         self._reply = reply
         self.greeted = False
-        self._last_handle = 0
-        self.open: dict[int, OpenQueueDescriptor] = {}
-        self.cursors: dict[int, Cursor] = {}
-        self.transactions: dict[int, Transaction] = {}
-        self.waiting: dict[int, WaitingRead] = {}
+        self.holder = Holder(manager)
         self.long: deque[Long] = deque()
         # Chains of messages of which one was refused, and why.
         self._broken: dict[int, QueueError] = {}
-        self._stopped = False
         self.closed = False
 
     # Replies
@@ -163,55 +152,10 @@ class LocalSession:
         """The batch that must be durable before anybody is told how things are now."""
         return self.manager.seen
 
-    # What the client holds
-
     def identity(self) -> Caller:
         """Who the client is; known once it has greeted."""
         assert self.caller is not None  # noqa: S101 - no request is carried out before
         return self.caller
-
-    def new_handle(self) -> int:
-        self._last_handle += 1
-        return self._last_handle
-
-    def descriptor(self, handle: int) -> OpenQueueDescriptor:
-        """An open queue of this client.
-
-        Raises:
-            QueueError: MQ_ERROR_INVALID_HANDLE.
-        """
-        found = self.open.get(handle)
-        if found is None:
-            raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, f"no queue is open as {handle}")
-        return found
-
-    def cursor(self, number: int) -> Cursor | None:
-        """A cursor of this client; 0 is none.
-
-        Raises:
-            QueueError: MQ_ERROR_INVALID_HANDLE.
-        """
-        if number == 0:
-            return None
-        found = self.cursors.get(number)
-        if found is None:
-            raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, f"no cursor is open as {number}")
-        return found
-
-    def transaction(self, number: int) -> Transaction | None:
-        """A transaction of this client; 0 is none.
-
-        Raises:
-            QueueError: MQ_ERROR_TRANSACTION_SEQUENCE.
-        """
-        if number == 0:
-            return None
-        found = self.transactions.get(number)
-        if found is None:
-            raise QueueError(
-                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, f"no transaction is open as {number}"
-            )
-        return found
 
     # Chains of messages
 
@@ -237,24 +181,7 @@ class LocalSession:
             del self._broken[next(iter(self._broken))]
         self._broken[chain] = error
 
-    # Whether the client reads its replies
-
-    def pause(self) -> None:
-        """The client does not read its replies: its waiting reads give way to others."""
-        self.manager.pause_reads(self.waiting.values())
-
-    def resume(self) -> None:
-        """The client reads again."""
-        if not self._stopped:
-            self.manager.resume_reads(list(self.waiting.values()))
-
     # The end
-
-    def stop(self) -> None:
-        """The client is about to be cut off: its waiting reads take nothing more."""
-        self._stopped = True
-        for read in self.waiting.values():
-            read.paused = True
 
     def close(self) -> None:
         """The client is gone: everything it held goes back in place."""
@@ -262,16 +189,7 @@ class LocalSession:
             return
         self.closed = True
         self.long.clear()
-        # Its reads end with the queues that it closes; until then they take nothing that goes back.
-        self.stop()
-        for transaction in self.transactions.values():
-            self.manager.abort(transaction.identifier)
-        self.transactions.clear()
-        for descriptor in self.open.values():
-            self.manager.close_queue(descriptor)
-        self.open.clear()
-        self.cursors.clear()
-        self.waiting.clear()
+        self.holder.close()
 
 
 def storage_failed(error: StoreError) -> QueueError:
@@ -284,18 +202,6 @@ def storage_failed(error: StoreError) -> QueueError:
     )
     refusal.__cause__ = error
     return refusal
-
-
-def require_room(held: int, limit: int, what: str) -> None:
-    """Refuse a client that wants to hold more than it may.
-
-    Raises:
-        QueueError: MQ_ERROR_INSUFFICIENT_RESOURCES.
-    """
-    if held >= limit:
-        raise QueueError(
-            Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, f"one client may have {limit} {what} at a time"
-        )
 
 
 def counters(messages: list[Message]) -> list[tuple[int, int, int, float]]:
