@@ -2,6 +2,7 @@
 
 Two queue managers hand each other packets in lists. A message leaves when it is on disk, is
 acknowledged when it is on disk at the other side, and stays in its outgoing queue until then.
+Transactional messages wait for a receipt of their stream, too, and are sent again without one.
 """
 
 from __future__ import annotations
@@ -13,20 +14,21 @@ from tests.core.harness import START_UTC
 
 from openmsmq.core.events import Event, OutgoingAvailable
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
-from openmsmq.core.model.message import Message
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.state import Settings
+from openmsmq.core.transfer.streams import ORDER_RULES
 from openmsmq.core.transfer.transports import Origin, Transport
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
 from openmsmq.store.memory_store import MemoryStore
-from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_run import RunBuilder
 
 BATCH = 100
+RESEND_TABLE = 10.0, 20.0
+ORDER_RULES.setdefault(Transport.HTTP, ORDER_RULES[Transport.BINARY])
 
 
 class FakeCarrier:
@@ -36,21 +38,20 @@ class FakeCarrier:
 
     def __init__(self, name: str, number: int) -> None:
         self.name = name
+        self.guid = UUID(int=number)
         self.store = MemoryStore()
         self.peer: FakeCarrier
         self.counted: list[str] = []
-        # Packets on their way to the peer, and the messages that it has not acknowledged.
+        # Packets on their way to the peer, and the tokens of those that it has not acknowledged.
         self.wire: list[bytes] = []
-        self.sent: list[tuple[Queue, Message]] = []
+        self.sent: list[object] = []
         self._waiting: set[Queue] = set()
         self.now = 1000.0
         guids = count(number << 32)
         self.qm = QueueManager(
             self.store.recover(None),
             new=LocalQueueManager(
-                QueueManagerObject(
-                    UUID(int=number), computer_name=name, queue_manager_quota=UNLIMITED
-                ),
+                QueueManagerObject(self.guid, computer_name=name, queue_manager_quota=UNLIMITED),
                 directory_integrated=False,
             ),
             guids=lambda: UUID(int=next(guids)),
@@ -60,6 +61,7 @@ class FakeCarrier:
             utc=START_UTC,
         )
         self.qm.start(MachineIdentity(name))
+        self.streams = self.qm.outgoing.open_streams(self.carries, RESEND_TABLE)
         self.engine = Engine(self.qm, self.store)
         self.engine.add_carrier(self)
         self.engine.flush()
@@ -75,30 +77,38 @@ class FakeCarrier:
         self._pump()
 
     def next_timer(self) -> float | None:
-        return None
+        times = [stream.resend_at for stream in self.streams.streams.values()]
+        return min((time for time in times if time is not None), default=None)
 
     def handle_timer(self, *, now: float) -> None:
-        """It has no timers."""
+        for stream in self.streams.streams.values():
+            if stream.resend_at is not None and stream.resend_at <= now:
+                stream.resend_due()
+                self._waiting.add(stream.queue)
+        self._pump()
 
     # Out
 
     def _pump(self) -> None:
-        outgoing, durable = self.qm.outgoing, self.engine.gate.durable_number
         for queue in sorted(self._waiting, key=lambda queue: queue.number):
-            read = outgoing.peek(queue, max_count=BATCH, max_bytes=1 << 20)
-            if read is None:
+            self.qm.outgoing.set_peer(queue, self.peer.guid)
+            stream = self.streams.find(queue)
+            assert stream is not None
+            departure = stream.take(BATCH, 1 << 20)
+            self.sent += departure.tokens
+            self.wire += departure.packets
+            if not departure.packets and not departure.depends:
                 self._waiting.discard(queue)
-                continue
-            ready = [each for each in read.messages if each.stored <= durable]
-            outgoing.lock_front(queue, len(ready), self)
-            self.sent += [(queue, message) for message in ready]
-            self.wire += read.packets[: len(ready)]
 
     def acknowledged(self, number: int) -> None:
         """The peer has the oldest messages on disk."""
         taken, self.sent = self.sent[:number], self.sent[number:]
-        for queue, message in taken:
-            self.qm.outgoing.finish(queue, [message], MessageClass.ACK_REACH_QUEUE)
+        self.streams.arrived(taken)
+        self.streams.delivered(taken)
+
+    def receipt(self, sequence_and_number: tuple[int, int]) -> None:
+        """The peer has a stream up to a number on disk."""
+        assert self.streams.acknowledged(*sequence_and_number, self.peer.guid)
 
     # In
 
@@ -107,27 +117,33 @@ class FakeCarrier:
         builder = RunBuilder()
         for packet in packets:
             builder.add(packet)
-        origin = Origin(Transport.HTTP, self.peer.name, UUID(int=0))
+        origin = Origin(Transport.HTTP, self.peer.name, self.peer.guid)
         received = self.qm.incoming.receive(
             builder.runs, origin, acknowledgments=self, count=self.counted.append
         )
-        self.engine.gate.when_durable(received.depends, self.peer.acknowledged, len(packets))
+        gate = self.engine.gate
+        gate.when_durable(received.depends, self.peer.acknowledged, len(packets))
+        for stream, _ in received.progress:
+            reached = int.from_bytes(stream.sequence_identifier), stream.sequence_number
+            gate.when_durable(received.progress_depends, self.peer.receipt, reached)
 
     def take(self, message: UserMessage, origin: Origin) -> bool:  # noqa: ARG002 - as carriers do
-        """It has no acknowledgments of transactional messages."""
+        """Its receipts are no messages."""
         return False
 
-    def turn(self, *, flush: bool = True) -> bool:
+    def turn(self, *, flush: bool = True, lose: bool = False) -> bool:
         """One turn; whether anything was sent or stored."""
         self.now += 1.0
-        self.engine.enter(now=self.now, utc=START_UTC + self.now)
+        self.engine.handle_timer(now=self.now, utc=START_UTC + self.now)
         before = self.engine.gate.durable_number
         self.engine.work()
         if flush:
             self.engine.flush()
             self.engine.work()
         packets, self.wire = self.wire, []
-        if packets:
+        if lose:
+            self.sent = self.sent[: len(self.sent) - len(packets)]
+        elif packets:
             self.peer.arrive(packets)
         return bool(packets) or self.engine.gate.durable_number > before
 

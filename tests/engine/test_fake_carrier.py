@@ -1,10 +1,11 @@
 """Messages travel over a transport that knows nothing of the binary protocol, both ways."""
 
 from pathlib import Path
+from uuid import UUID
 
 from tests.core.harness import USER
 from tests.engine import fake_carrier
-from tests.engine.fake_carrier import FakeCarrier, pair, run
+from tests.engine.fake_carrier import RESEND_TABLE, FakeCarrier, pair, run
 
 from openmsmq.core.messages.reading import Read
 from openmsmq.core.model.open_queue import QueueAccessType
@@ -22,7 +23,9 @@ def url(node: FakeCarrier, queue: str) -> str:
     return f"http://{node.name.lower()}/msmq/private$/{queue}"
 
 
-def send(node: FakeCarrier, to: FakeCarrier, *bodies: bytes, express: bool = False) -> None:
+def send(
+    node: FakeCarrier, to: FakeCarrier, *bodies: bytes, express: bool = False, tx: bool = False
+) -> None:
     packets = [
         build_user_message(
             body=body,
@@ -35,7 +38,10 @@ def send(node: FakeCarrier, to: FakeCarrier, *bodies: bytes, express: bool = Fal
     ]
     name = f"DIRECT={url(to, 'orders')}"
     descriptor = node.qm.open_queue(name, QueueAccessType.SEND, caller=USER)
-    node.qm.enqueue_many(descriptor, packets)
+    transaction = node.qm.begin(UUID(int=node.qm.seen << 8 | 1)) if tx else None
+    node.qm.enqueue_many(descriptor, packets, transaction)
+    if transaction is not None:
+        node.qm.commit(transaction.identifier)
     node.qm.close_queue(descriptor)
 
 
@@ -100,6 +106,46 @@ def test_a_copy_is_a_duplicate_and_a_missing_queue_a_refusal() -> None:
     assert a.counted == ["refused: NACK_BAD_DST_Q"] * 2
 
 
+def transactional_pair() -> tuple[FakeCarrier, FakeCarrier]:
+    a, b = pair()
+    b.qm.create_queue(r".\private$\orders", caller=USER, transactional=True)
+    run(a, b)
+    return a, b
+
+
+def test_transactional_messages_travel_in_order_and_wait_for_their_receipt() -> None:
+    a, b = transactional_pair()
+    send(a, b, b"1", b"2", tx=True)
+    a.turn()
+    (queue,) = a.qm.outgoing.queues
+    assert queue.outgoing is not None
+    assert queue.outgoing.sequence is not None
+    stream = a.streams.find(queue)
+    assert stream is not None
+    assert list(stream.ordered) == [1, 2]
+    assert a.next_timer() == a.now + 10.0
+    run(a, b)
+    assert receive(b) == [b"1", b"2"]
+    assert queue.count == 0
+    assert a.next_timer() is None
+
+
+def test_what_gets_lost_is_sent_again_and_arrives_once_and_in_order() -> None:
+    a, b = transactional_pair()
+    for body in (b"1", b"2", b"3"):
+        send(a, b, body, tx=True)
+        assert a.turn(lose=body != b"2")
+    assert contents(b) == []
+    for seconds in RESEND_TABLE:
+        timer = a.next_timer()
+        assert timer is not None
+        a.now = timer
+        assert a.turn(lose=seconds == RESEND_TABLE[0])
+    run(a, b)
+    assert receive(b) == [b"1", b"2", b"3"]
+    assert a.next_timer() is None
+
+
 def test_what_only_the_receiver_may_say_is_not_believed() -> None:
     _, b = pair()
     b.qm.create_queue(r".\private$\orders", caller=USER)
@@ -123,4 +169,4 @@ def test_what_only_the_receiver_may_say_is_not_believed() -> None:
 def test_it_knows_nothing_of_the_binary_protocol() -> None:
     text = Path(fake_carrier.__file__).read_text(encoding="utf-8")
     assert "protocol.binary" not in text
-    assert len(text.splitlines()) < 160
+    assert len(text.splitlines()) < 180

@@ -70,7 +70,7 @@ def check_leaks(node: Node) -> None:
     """Nothing is left in memory or on disk that serves no message."""
     state = node.qm.state
     binary = node.binary
-    sender = binary._sender
+    streams = binary._sender.streams
     found = {
         "clients": len(node.clients),
         "waiting reads": sum(len(queue.waiting) for queue in state.queues.values()),
@@ -88,9 +88,9 @@ def check_leaks(node: Node) -> None:
         - sum(len(queue.incoming) for queue in state.queues.values())
         - len(state.abandoned_streams),
         "history": len(state.message_history),
-        "awaiting final acks": len(sender._awaiting),
-        "positions": sum(len(each.plain) + len(each.ordered) for each in sender.transfers.values()),
-        "awaited": sum(each.awaiting for each in sender.transfers.values()),
+        "awaiting final acks": len(streams.awaiting),
+        "positions": sum(len(each.in_flight) for each in streams.streams.values()),
+        "awaited": sum(each.awaiting for each in streams.streams.values()),
     }
     express = sum(
         1 for queue in state.queues.values() for message in queue.lanes if not message.traits & 1

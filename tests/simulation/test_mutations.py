@@ -15,6 +15,8 @@ from openmsmq.core.rows.tables import Table
 from openmsmq.core.state import State
 from openmsmq.core.transfer.message_history import MessageIDHistory
 from openmsmq.core.transfer.outgoing import Outgoing
+from openmsmq.core.transfer.outgoing_stream import OutgoingMessagePosition, OutgoingStream
+from openmsmq.core.transfer.outgoing_streams import OutgoingStreams
 from openmsmq.core.transfer.reception import Reception
 from openmsmq.core.transfer.streams import (
     ORDER_RULES,
@@ -27,7 +29,6 @@ from openmsmq.engine.engine import Engine
 from openmsmq.engine.gate import Effect, Gate
 from openmsmq.protocol.binary.events import MessagesAcknowledged
 from openmsmq.protocol.binary.sending import Sender
-from openmsmq.protocol.binary.transfer import OutgoingMessagePosition
 from openmsmq.protocol.binary.windows import ReceivedMessages
 from openmsmq.protocol.local.session import LocalSession
 from openmsmq.store.interface import Write
@@ -100,19 +101,19 @@ def forget_outgoing_sequences(patch: Patch) -> None:
 
 
 def delete_transactional_on_session_ack(patch: Patch) -> None:
-    def acknowledged(self: Sender, event: MessagesAcknowledged) -> None:
-        original(self, event)
-        for token in event.received:
+    def arrived(self: OutgoingStreams, tokens: list[object]) -> None:
+        original(self, tokens)
+        for token in tokens:
             if (
                 isinstance(token, OutgoingMessagePosition)
-                and token.transfer.ordered.pop(token.tx_sequence_number, None) is not None
+                and token.stream.ordered.pop(token.tx_sequence_number, None) is not None
             ):
-                self._manager.outgoing.finish(
-                    token.transfer.queue, [token.message], MessageClass.ACK_REACH_QUEUE
+                self._operations.finish(
+                    token.stream.queue, [token.message], MessageClass.ACK_REACH_QUEUE
                 )
 
-    original = Sender.acknowledged
-    patch.setattr(Sender, "acknowledged", acknowledged)
+    original = OutgoingStreams.arrived
+    patch.setattr(OutgoingStreams, "arrived", arrived)
 
 
 def delete_recoverable_on_ack_sequence_number(patch: Patch) -> None:
@@ -134,19 +135,18 @@ def forget_duplicate_history(patch: Patch) -> None:
 
 
 def renumber_on_resend(patch: Patch) -> None:
-    def send_one(self: Sender, connection: Any, transfer: Any, message: Any, *rest: Any) -> None:
-        history = message.history
-        sequence = transfer.queue.outgoing.sequence
-        if history is not None and history.tx_sequence_number and sequence is not None:
+    def order(self: OutgoingStream, message: Any, history: Any, *rest: Any) -> bytes:
+        sequence = self.outgoing.sequence
+        if sequence is not None:
             if message.key in sent:
                 sequence.last += 1
                 history.tx_sequence_number = sequence.last
             sent.add(message.key)
-        original(self, connection, transfer, message, *rest)
+        return original(self, message, history, *rest)
 
     sent: set[int] = set()
-    original = Sender._send_one
-    patch.setattr(Sender, "_send_one", send_one)
+    original = OutgoingStream._order
+    patch.setattr(OutgoingStream, "_order", order)
 
 
 def ignore_previous_number(patch: Patch) -> None:

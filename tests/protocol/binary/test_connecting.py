@@ -148,7 +148,7 @@ def test_a_session_that_closes_takes_its_queue_along(*, paused: bool) -> None:
         TO_B, queue.outgoing.transport, peer=queue.outgoing.peer
     )
     (transfer,) = a.binary._sender.transfers.values()
-    transfer.outgoing = recorded
+    transfer.outgoing = transfer.stream.outgoing = recorded
     if paused:
         a.qm.outgoing.pause(queue, caller=ADMINISTRATOR)
     before = len(recorded.states)

@@ -5,10 +5,11 @@ from tests.protocol.binary.pair import ADMINISTRATOR, TO_B, Network, Node, pair
 from tests.protocol.binary.raw_peer import RawPeer
 
 from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.transfer.outgoing_stream import OutgoingMessagePosition
+from openmsmq.core.transfer.transports import Transport
 from openmsmq.protocol.binary.events import CloseReason
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.protocol.binary.timers import SessionTimer
-from openmsmq.protocol.binary.transfer import OutgoingMessagePosition, Transfer
 from openmsmq.wire.codes.queue_enums import QueueState
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.packets.framer import Framer
@@ -163,11 +164,11 @@ def test_a_message_that_has_not_been_sent_awaits_nothing() -> None:
     (status,) = a.binary.outgoing(now=network.now)
     assert (status.messages, status.unacknowledged) == (1, 0)
     (message,) = a.outgoing(TO_B).lanes
-    outgoing = a.outgoing(TO_B).outgoing
-    assert outgoing is not None
-    transfer = Transfer(a.outgoing(TO_B), outgoing, BinarySettings())
+    streams = a.qm.outgoing.open_streams(frozenset((Transport.BINARY,)), (30.0,))
+    stream = streams.find(a.outgoing(TO_B))
+    assert stream is not None
     position = OutgoingMessagePosition(
-        transfer, message, message.make_history(), final_ack_required=False
+        stream, message, message.make_history(), final_ack_required=False
     )
     assert not position.received_session_ack
     assert not position.received_order_ack

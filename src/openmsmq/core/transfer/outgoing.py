@@ -35,6 +35,7 @@ from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_enums import QueueState
 from openmsmq.wire.codes.queue_error import QueueError
 
+from .outgoing_streams import OutgoingStreams
 from .sequences import end_sequence
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from openmsmq.core.state import State
 
     from .dispatch import DispatchEntry
+    from .transports import Transport
 
 _AVAILABLE: Final = PositionState.AVAILABLE
 _DELETED: Final = PositionState.DELETED
@@ -76,6 +78,12 @@ class Outgoing:
                 remedy="Compare the destination with `openmsmq outgoing`.",
             )
         return queue
+
+    def open_streams(
+        self, transports: frozenset[Transport], resend_table: tuple[float, ...]
+    ) -> OutgoingStreams:
+        """What a carrier of these transports sends from; see `OutgoingStream`."""
+        return OutgoingStreams(self._state, self, transports, resend_table)
 
     def pause(self, queue: Queue, *, caller: Caller) -> None:
         """Pause Queue: messages may still be added, none leaves."""

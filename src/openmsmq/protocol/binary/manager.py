@@ -30,7 +30,6 @@ from openmsmq.core.events import (
     Stopped,
 )
 from openmsmq.core.events import Event as CoreEvent
-from openmsmq.core.transfer.transports import Transport
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 
@@ -50,7 +49,7 @@ from .events import (
 from .links import Link
 from .ping import answer_ping
 from .receiving import Receiver
-from .sending import Sender
+from .sending import CARRIES, Sender
 from .session import BinarySession
 from .settings import BinarySettings
 from .status import CLOSE_STATUS, OutgoingStatus, describe
@@ -60,9 +59,9 @@ from .ways import Ways
 if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.core.transfer.transports import Transport
     from openmsmq.protocol.carrier import Gate
 
-_CARRIES: Final = frozenset((Transport.BINARY,))
 _WINDOW_TIMER: Final = "window"
 # How many connections of a peer over its limit are held until they ask, to be told so.
 _TOLD_REFUSALS: Final = 16
@@ -86,7 +85,7 @@ class BinaryProtocol:
         # How often what happened: reasons of closed sessions, refused messages and so on.
         self.counters: dict[str, int] = {}
         self._sender = Sender(manager, self.settings)
-        self._receiver = Receiver(manager, self._sender, self.counters)
+        self._receiver = Receiver(manager, self._sender.streams, self.counters)
         self._events: deque[Event] = deque()
         self._agenda = Agenda()
         self._connections: dict[int, Connection] = {}
@@ -101,7 +100,7 @@ class BinaryProtocol:
 
     @property
     def carries(self) -> frozenset[Transport]:
-        return _CARRIES
+        return CARRIES
 
     # Start and stop
 
@@ -249,7 +248,7 @@ class BinaryProtocol:
         elif isinstance(event, QueueDeleted):
             self._forget(event.queue)
         elif isinstance(event, MessagesDeleted):
-            self._sender.removed(event.queue)
+            self._sender.streams.removed(event.queue)
         elif isinstance(event, ConnectionActiveChanged):
             self._active_changed(event, now)
         elif isinstance(event, FlowControlChanged):
@@ -294,7 +293,7 @@ class BinaryProtocol:
         transfer = self._sender.find_transfer(queue)
         if transfer is None:
             return None
-        self._sender.refresh_info(transfer)
+        transfer.stream.refresh_info()
         return describe(transfer, now=now)
 
     def _available(self, queue: Queue, now: float) -> None:
@@ -320,7 +319,7 @@ class BinaryProtocol:
 
     def _forget(self, queue: Queue) -> None:
         """An outgoing queue that nobody used is gone."""
-        transfer = self._sender.transfers.pop(queue.number, None)
+        transfer = self._sender.forget(queue)
         if transfer is not None:
             self._agenda.set(transfer, None)
             if transfer.connection is not None:
@@ -337,7 +336,7 @@ class BinaryProtocol:
     def _attach(self, transfer: Transfer, connection: Connection) -> None:
         transfer.connection = connection
         connection.transfers[transfer] = None
-        transfer.start_session(self.settings, self._manager.state.utc)
+        transfer.stream.connected()
         transfer.outgoing.next_hops = (connection.address,)
         self._manager.outgoing.set_peer(transfer.queue, connection.session.remote_guid)
         self._ways.note(transfer, ConnectionStatus.READY, connection.address)
@@ -470,8 +469,8 @@ class BinaryProtocol:
         return connection.session.room > 0 and not state.outbox.pending(state.ordinals.depends())
 
     def _update_transfer(self, transfer: Transfer) -> None:
-        times = [time for time in (transfer.resend_at, transfer.validate_at) if time is not None]
-        self._agenda.set(transfer, min(times, default=None))
+        times = (transfer.stream.resend_at, transfer.validate_at)
+        self._agenda.set(transfer, min([time for time in times if time is not None], default=None))
 
     # Timers
 
@@ -502,8 +501,9 @@ class BinaryProtocol:
         self._process(connection, now)
 
     def _transfer_timer(self, transfer: Transfer, now: float) -> None:
-        if transfer.resend_at is not None and transfer.resend_at <= now:
-            self._sender.resend_due(transfer)
+        resend_at = transfer.stream.resend_at
+        if resend_at is not None and resend_at <= now:
+            transfer.stream.resend_due()
         if transfer.validate_at is not None and transfer.validate_at <= now:
             transfer.validate_at = None
         self._update_transfer(transfer)

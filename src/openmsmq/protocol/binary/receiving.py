@@ -10,24 +10,25 @@ from openmsmq.wire.packets.order_ack import OrderAck, build_order_ack, recognize
 
 if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.core.transfer.outgoing_streams import OutgoingStreams
     from openmsmq.wire.message.user_message import UserMessage
     from openmsmq.wire.message.user_message_run import UserMessageRun
     from openmsmq.wire.names.queue_address import QueueAddress
 
     from .connection import Connection
-    from .sending import Sender
 
 
 class Receiver:
     """Hands the messages that sessions bring to the queue manager."""
 
-    __slots__ = ("_counters", "_manager", "_now", "_sender")
+    __slots__ = ("_counters", "_manager", "_streams")
 
-    def __init__(self, manager: QueueManager, sender: Sender, counters: dict[str, int]) -> None:
+    def __init__(
+        self, manager: QueueManager, streams: OutgoingStreams, counters: dict[str, int]
+    ) -> None:
         self._manager = manager
-        self._sender = sender
+        self._streams = streams
         self._counters = counters
-        self._now = 0.0
 
     def receive(
         self, connection: Connection, runs: list[UserMessageRun], *, now: float
@@ -38,7 +39,6 @@ class Receiver:
             The batch that must be durable before they are acknowledged; None if there was no room
             for all of them, so that the session must end.
         """
-        self._now = now
         origin = Origin(Transport.BINARY, connection.address, connection.session.remote_guid)
         received = self._manager.incoming.receive(
             runs, origin, acknowledgments=self, count=self._count
@@ -60,9 +60,11 @@ class Receiver:
             return False
         if ack is None:
             return False
+        sequence, number = ack.tx_sequence_id.value, ack.tx_sequence_number
+        peer = origin.queue_manager
         if isinstance(ack, OrderAck):
-            return self._sender.order_ack(ack, origin.queue_manager, now=self._now)
-        return self._sender.final_ack(ack, message.message_class, origin.queue_manager)
+            return self._streams.acknowledged(sequence, number, peer)
+        return self._streams.final(sequence, number, ack.message_id, message.message_class, peer)
 
     def send_order_ack(
         self, connection: Connection, ack: OrderAck, destination: QueueAddress, *, now: float

@@ -66,14 +66,14 @@ def describe(transfer: Transfer, *, now: float) -> OutgoingStatus:
     if retry_at is None and link is not None:
         retry_at = link.retry_at
     last_error = _last_error(transfer)
-    waits = queue.lanes.count or transfer.unacknowledged
+    waits = queue.lanes.count or transfer.stream.unacknowledged
     return OutgoingStatus(
         destination=str(transfer.name),
         state=str(state),
         next_hop=transfer.connection.address if transfer.connection is not None else "",
-        messages=queue.count - transfer.awaiting,
-        unacknowledged=transfer.unacknowledged,
-        awaiting_final_ack=transfer.awaiting,
+        messages=queue.count - transfer.stream.awaiting,
+        unacknowledged=transfer.stream.unacknowledged,
+        awaiting_final_ack=transfer.stream.awaiting,
         last_error=last_error,
         retry_in_seconds=max(retry_at - now, 0.0) if retry_at is not None else None,
         reason=_reason(transfer, state, last_error) if waits else "",
@@ -94,7 +94,7 @@ def _reason(transfer: Transfer, state: QueueState, last_error: str) -> str:
     if state in _HELD:
         return _HELD[state]
     if transfer.connection is not None:
-        if transfer.unacknowledged:
+        if transfer.stream.unacknowledged:
             return "sent, but not acknowledged yet"
         return "about to be sent"
     link = transfer.link

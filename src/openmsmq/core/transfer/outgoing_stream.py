@@ -1,0 +1,447 @@
+"""The one way out: the messages of an outgoing queue on their way, whatever carries them.
+
+How to drive it
+    `take` what may leave now, and send it. Each message has a token: say `arrived` when the other
+    side has it, `delivered` when it has it for good, `release` when it must leave again. An
+    acknowledgment of a transactional stream (OrderAck, stream receipt) is `acknowledged`, that of
+    a single message of it (FinalAck, final stream receipt) is `final`. Call `resend_due` when
+    `resend_at` is over.
+
+    A stream knows nothing of sessions, connections and packets of acknowledgments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.model.message import (
+    RECOVERABLE,
+    TRANSACTIONAL,
+    Message,
+    PositionState,
+    Traits,
+)
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.message.sequence_info import SequenceInfo
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_patch import patch_transaction
+from openmsmq.wire.scalars import TxSequenceID
+
+if TYPE_CHECKING:
+    from openmsmq.core.messages.reading import Read
+    from openmsmq.core.model.message import History
+    from openmsmq.core.model.outgoing_queue import OutgoingQueue
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.state import State
+
+    from .outgoing import Outgoing
+
+_DELIVERED: Final = int(MessageClass.ACK_REACH_QUEUE)
+_DELETED: Final = int(PositionState.DELETED)
+AwaitingFinalAck = dict[tuple[int, int], Message]
+_JOURNALING: Final = int(Traits.NEGATIVE_JOURNALING | Traits.POSITIVE_JOURNALING)
+
+
+class OutgoingMessagePosition:
+    """A transactional message that was sent and waits for acknowledgments ([MS-MQQB] 3.1.1.3.1.2).
+
+    A plain message stands for itself: the end of it is that it was delivered.
+    """
+
+    __slots__ = (
+        "awaits_final_ack",
+        "message",
+        "previous",
+        "received_order_ack",
+        "received_session_ack",
+        "stream",
+        "tx_sequence_id",
+        "tx_sequence_number",
+    )
+
+    def __init__(
+        self,
+        stream: OutgoingStream,
+        message: Message,
+        history: History,
+        *,
+        final_ack_required: bool,
+    ) -> None:
+        self.stream = stream
+        self.message = message
+        self.tx_sequence_id = history.tx_sequence_id
+        self.tx_sequence_number = history.tx_sequence_number
+        self.previous = 0
+        # The other side has it; with SRMP that is what the HTTP response says.
+        self.received_session_ack = False
+        # It has it in its place; with SRMP the stream receipt.
+        self.received_order_ack = False
+        self.awaits_final_ack = bool(message.traits & _JOURNALING) or final_ack_required
+
+    @property
+    def sequence_info(self) -> SequenceInfo:
+        return SequenceInfo(self.tx_sequence_id, self.tx_sequence_number, self.previous)
+
+
+class Departure:
+    """What leaves now: packets, and a token for each.
+
+    `depends` is the batch that the next message waits for; 0 if it waits for none. `express` says
+    that none of them need survive a crash.
+    """
+
+    __slots__ = ("depends", "express", "packets", "tokens")
+
+    def __init__(self, depends: int) -> None:
+        self.depends = depends
+        self.express = True
+        self.packets: list[bytes] = []
+        self.tokens: Sequence[object] = ()
+
+
+class OutgoingStream:
+    """How far the messages of one outgoing queue are.
+
+    Args:
+        awaiting: the AwaitingFinalACKTable that it shares with others, by sequence and number.
+        resend_table: seconds after which what is not acknowledged in order is sent again, the
+            first time, the second time and so on.
+    """
+
+    __slots__ = (
+        "_awaiting",
+        "_operations",
+        "_resend_index",
+        "_resend_table",
+        "_state",
+        "awaiting",
+        "last_ack",
+        "last_ack_count",
+        "last_ack_time",
+        "ordered",
+        "outgoing",
+        "plain",
+        "predecessor",
+        "queue",
+        "resend_at",
+        "resend_interval",
+    )
+
+    def __init__(
+        self,
+        state: State,
+        operations: Outgoing,
+        queue: Queue,
+        outgoing: OutgoingQueue,
+        awaiting: AwaitingFinalAck,
+        resend_table: tuple[float, ...],
+    ) -> None:
+        self._state = state
+        self._operations = operations
+        self._awaiting = awaiting
+        self._resend_table = resend_table
+        self.queue = queue
+        self.outgoing = outgoing
+        # What was sent: plain messages, and transactional ones in order by their numbers.
+        self.plain: dict[Message, None] = {}
+        self.ordered: dict[int, OutgoingMessagePosition] = {}
+        # Messages that were delivered and wait for a FinalAck.
+        self.awaiting = 0
+        # TxOutgoingSequence ([MS-MQQB] 3.1.1.3.1.1); `last_ack` is LastAck.SeqNo.
+        self.last_ack = 0
+        self.last_ack_time = 0
+        self.last_ack_count = 0
+        # The number in front of the next message, when none is in flight.
+        self.predecessor = 0
+        self._resend_index = 0
+        self.resend_interval = resend_table[0]
+        self.resend_at: float | None = None
+        for message in operations.awaiting_final_ack(queue):
+            self._await_final_ack(message)
+
+    def _await_final_ack(self, message: Message) -> None:
+        history = message.make_history()
+        self._awaiting[history.tx_sequence_id, history.tx_sequence_number] = message
+        self.awaiting += 1
+
+    @property
+    def unacknowledged(self) -> int:
+        """How many messages were sent that have not arrived."""
+        ordered = [each for each in self.ordered.values() if not each.received_session_ack]
+        return len(self.plain) + len(ordered)
+
+    @property
+    def in_flight(self) -> list[object]:
+        """The tokens of everything that was sent and is not settled."""
+        return [*self.plain, *self.ordered.values()]
+
+    def connected(self) -> None:
+        """TxOutgoingSequence of a new session ([MS-MQQB] 3.1.3.2)."""
+        self.last_ack = 0
+        self.last_ack_time = int(self._state.utc)
+        self.last_ack_count = 0
+        self.outgoing.transfer_info.eod_last_ack = None
+        self._begin_ladder()
+
+    # What leaves
+
+    def take(self, count: int, max_bytes: int) -> Departure:
+        """What may leave now, up to a count and a size: on disk, in order, in time."""
+        read = self._read(count, max_bytes)
+        if read is None:
+            return Departure(0)
+        state = self._state
+        # After a crash these message identifiers could be given to other messages.
+        departure = Departure(state.outbox.pending(state.ordinals.depends()))
+        if departure.depends:
+            return departure
+        durable = state.outbox.durable_number
+        peer_stored = self.outgoing.peer_stored
+        ready = 0
+        for message in read.messages:
+            traits = message.traits
+            if message.stored > durable:
+                departure.depends = message.stored
+                break
+            if traits & TRANSACTIONAL and peer_stored > durable:
+                # Only who is known for sure may acknowledge it after a crash.
+                departure.depends = peer_stored
+                break
+            departure.express &= not traits & RECOVERABLE
+            ready += 1
+        if ready:
+            self._depart(departure, read.messages[:ready], read.packets[:ready])
+        return departure
+
+    def _read(self, count: int, max_bytes: int) -> Read | None:
+        """The next messages of the queue whose time is not over."""
+        while True:
+            read = self._operations.peek(self.queue, max_count=count, max_bytes=max_bytes)
+            if read is None:
+                return None
+            utc = self._state.utc
+            expired = [message for message in read.messages if message.expires <= utc]
+            if not expired:
+                return read
+            self._operations.expire(expired)
+            # A planned range may keep one for a while.
+            if not any(message.state == _DELETED for message in expired):
+                return None
+
+    def _depart(self, departure: Departure, messages: list[Message], packets: list[bytes]) -> None:
+        self._operations.lock_front(self.queue, len(messages), self)
+        if departure.express:
+            self.plain.update(dict.fromkeys(messages))
+            departure.packets = packets
+            departure.tokens = messages
+            return
+        tokens: list[object] = []
+        for message, packet in zip(messages, packets, strict=True):
+            history = message.history
+            # What is forwarded for another queue manager has no number of ours.
+            if (
+                message.traits & TRANSACTIONAL
+                and history is not None
+                and history.tx_sequence_number
+            ):
+                departure.packets.append(self._order(message, history, packet, tokens))
+            else:
+                self.plain[message] = None
+                tokens.append(message)
+                departure.packets.append(packet)
+        departure.tokens = tokens
+
+    def _order(
+        self, message: Message, history: History, packet: bytes, tokens: list[object]
+    ) -> bytes:
+        """The packet of a transactional message, with its place in the stream."""
+        view = UserMessage(packet)
+        position = OutgoingMessagePosition(
+            self, message, history, final_ack_required=view.final_ack_required
+        )
+        number = position.tx_sequence_number
+        position.previous = self._previous_number(number)
+        self.ordered[number] = position
+        if self.resend_at is None:
+            self.resend_at = self._state.now + self.resend_interval
+        tokens.append(position)
+        return patch_transaction(
+            view,
+            tx_sequence_id=TxSequenceID.from_value(position.tx_sequence_id),
+            tx_sequence_number=number,
+            previous_tx_sequence_number=position.previous,
+        )
+
+    def _previous_number(self, number: int) -> int:
+        """The number of the transactional message in front of this one.
+
+        [MS-MQQB] 3.1.7.1.3: of those that are still there, so that gaps are bridged. What is sent
+        again follows nothing if all before it is settled: so it is accepted, too, by a receiver
+        that has lost its stream.
+        """
+        if self.ordered:
+            return next(reversed(self.ordered))
+        return min(self.predecessor, number - 1)
+
+    def release(self, tokens: Iterable[object]) -> None:
+        """Messages that were sent must leave again: they go back in place.
+
+        So do the transactional messages that follow one of them: a receiver takes none of these
+        before the one that is missing.
+        """
+        messages: list[Message] = []
+        first = 0
+        for token in tokens:
+            if isinstance(token, Message):
+                if token in self.plain:
+                    del self.plain[token]
+                    messages.append(token)
+            elif isinstance(token, OutgoingMessagePosition) and self._holds(token):
+                number = token.tx_sequence_number
+                first = min(first, number) if first else number
+        if first:
+            back = [number for number in self.ordered if number >= first]
+            messages += [self.ordered.pop(number).message for number in back]
+        if not self.ordered:
+            self._begin_ladder()
+        self._operations.release(messages)
+
+    def _holds(self, position: OutgoingMessagePosition) -> bool:
+        """Whether this is the copy that was sent last."""
+        return self.ordered.get(position.tx_sequence_number) is position
+
+    # What became of it
+
+    def deliver_plain(self, messages: list[Message]) -> None:
+        """The other side has plain messages for good."""
+        for message in messages:
+            self.plain.pop(message, None)
+        self._operations.finish(self.queue, messages, _DELIVERED)
+
+    def acknowledged(self, number: int) -> None:
+        """The other side has all transactional messages up to a number, in order."""
+        self.last_ack_time = int(self._state.utc)
+        self.last_ack_count += 1
+        self.last_ack = max(self.last_ack, number)
+        self.predecessor = self.last_ack
+        covered = []
+        for each, position in self.ordered.items():
+            if each > number:
+                break
+            position.received_order_ack = True
+            covered.append(position)
+        self._advance_ladder()
+        self.deliver([position for position in covered if position.received_session_ack])
+
+    def deliver(self, positions: list[OutgoingMessagePosition]) -> None:
+        """Transactional messages were delivered in order; some wait for a FinalAck now."""
+        delivered: list[Message] = []
+        for position in positions:
+            if not self._holds(position):
+                continue
+            del self.ordered[position.tx_sequence_number]
+            if position.awaits_final_ack:
+                self._operations.await_final_ack(position.message)
+                self._await_final_ack(position.message)
+            else:
+                delivered.append(position.message)
+        if delivered:
+            self._operations.finish(self.queue, delivered, _DELIVERED)
+        self.end_if_done()
+
+    def find(self, number: int) -> Message | None:
+        """The message of the active sequence with a number, sent or about to be sent again."""
+        position = self.ordered.get(number)
+        if position is not None:
+            return position.message
+        for message in self.queue.lanes:
+            history = message.history
+            if message.transactional and history is not None:
+                if history.tx_sequence_number == number:
+                    return message
+                if history.tx_sequence_number > number:
+                    return None
+        return None
+
+    def final(self, message: Message, message_class: int) -> None:
+        """What became of one message of a sequence: received, or why not."""
+        history = message.make_history()
+        number = history.tx_sequence_number
+        if self._awaiting.pop((history.tx_sequence_id, number), None) is not None:
+            self.awaiting -= 1
+        position = self.ordered.get(number)
+        # The same number of a later sequence is another message.
+        if position is not None and position.message is message:
+            del self.ordered[number]
+        self._operations.finish(self.queue, [message], message_class, acknowledged=True)
+        if not self.ordered:
+            self.resend_at = None
+        self.end_if_done()
+
+    def end_if_done(self) -> None:
+        """[MS-MQQB] 3.1.5.6: the sequence ends when no message of it is left."""
+        queue = self.queue
+        # Those that wait for a FinalAck are delivered; somebody may have locked others.
+        held = len(queue.locked) - self.awaiting - len(self.plain)
+        if self.outgoing.sequence is not None and not queue.lanes.count and not held:
+            self._operations.end_sequence(queue)
+            self.last_ack = 0
+            self._begin_ladder()
+
+    # Sending again
+
+    def _begin_ladder(self) -> None:
+        """What is in flight is over: it was acknowledged, or it is sent again."""
+        self.predecessor = 0
+        self._resend_index = 0
+        self.resend_interval = self._resend_table[0]
+        self.resend_at = None
+
+    def _advance_ladder(self) -> None:
+        """[MS-MQQB] 3.1.5.6: the next interval, and the first one when nothing is left."""
+        self._next_interval()
+        if all(position.received_order_ack for position in self.ordered.values()):
+            self._resend_index = 0
+            self.resend_at = None
+        else:
+            self.resend_at = self._state.now + self.resend_interval
+
+    def _next_interval(self) -> None:
+        self._resend_index = min(self._resend_index + 1, len(self._resend_table) - 1)
+        self.resend_interval = self._resend_table[self._resend_index]
+
+    def resend_due(self) -> None:
+        """Transactional Ack Wait Timer: everything that is not acknowledged is sent again."""
+        self.resend_at = None
+        self.predecessor = 0
+        self._next_interval()
+        messages = [position.message for position in self.ordered.values()]
+        self.ordered.clear()
+        self._operations.release(messages)
+
+    # What people see
+
+    def refresh_info(self) -> None:
+        """Bring OutgoingTransferInfo up to date ([MS-MQQB] 3.1.5.6)."""
+        state = self._state
+        info = self.outgoing.transfer_info
+        sequence = self.outgoing.sequence
+        unacked = [each for each in self.ordered.values() if not each.received_order_ack]
+        info.eod_last_ack_time = self.last_ack_time
+        info.eod_last_ack_count = self.last_ack_count
+        info.eod_no_ack_count = len(unacked)
+        info.eod_resend_interval = int(self.resend_interval)
+        info.eod_first_non_ack = unacked[0].sequence_info if unacked else None
+        info.eod_last_non_ack = unacked[-1].sequence_info if unacked else None
+        if self.last_ack and sequence is not None:
+            last = self.last_ack
+            info.eod_last_ack = SequenceInfo(sequence.identifier, last, last - 1)
+        if sequence is not None:
+            last = sequence.last
+            info.eod_next_seq = SequenceInfo(sequence.identifier, last + 1, last)
+        info.eod_no_read_count = self.awaiting
+        info.eod_resend_count = self._resend_index
+        info.eod_resend_time = (
+            int(state.utc + self.resend_at - state.now) if self.resend_at is not None else 0
+        )
