@@ -75,7 +75,9 @@ class BinaryService:
         """
         endpoints = {}
         if self._config.binary_port != "off":
-            endpoints["binary"] = await self._shell.listen(self._config.binary_port)
+            endpoints["binary"] = await self._shell.streams.listen(
+                self._config.binary_port, key="binary_port"
+            )
         if self._config.ping_port != "off":
             endpoints["ping"] = await self._shell.listen_for_pings(self._config.ping_port)
         self.protocol.start(now=self._host.tick())
@@ -97,7 +99,7 @@ class BinaryService:
         Raises:
             ConfigError: they cannot be used; those before stay.
         """
-        self._shell.use_tls(*tls_contexts(self._config))
+        self._shell.streams.use_tls(*tls_contexts(self._config))
 
     async def close(self) -> None:
         """Hang up; what was not acknowledged is sent again after the next start."""

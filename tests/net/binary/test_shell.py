@@ -1,9 +1,7 @@
 """The shell over real sockets, with a protocol that does what the test says."""
 
 import asyncio
-import errno
 import socket
-import ssl
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any, cast
@@ -11,9 +9,7 @@ from typing import Any, cast
 import pytest
 from tests.service.loops import run, until
 
-from openmsmq.net.binary import shell as shell_module
-from openmsmq.net.binary.link import WRITE_HIGH_WATER
-from openmsmq.net.binary.shell import BinaryShell, status_of
+from openmsmq.net.binary.shell import BinaryShell
 from openmsmq.protocol.binary.events import CloseReason, Connect, Disconnect, SendPing
 from openmsmq.protocol.binary.manager import BinaryProtocol
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
@@ -98,7 +94,7 @@ class Case:
         asyncio.get_running_loop().call_soon(self.shell.turn)
 
     async def client(self) -> "Client":
-        port = int((await self.shell.listen(0)).rpartition(":")[2])
+        port = int((await self.shell.streams.listen(0, key="binary_port")).rpartition(":")[2])
         self.clients.append(Client(port))
         await until(lambda: bool(self.protocol.called("accept")))
         return self.clients[-1]
@@ -133,54 +129,7 @@ def drive(test: Callable[[Case], Coroutine[Any, Any, None]]) -> None:
     run(main)
 
 
-def test_bytes_go_both_ways_and_the_end_is_told() -> None:
-    async def test(case: Case) -> None:
-        client = await case.client()
-        assert case.protocol.called("accept") == [(HOST,)]
-        client.socket.send(b"hello")
-        await until(lambda: bool(case.protocol.called("data")))
-        assert case.protocol.called("data") == [(1, b"hello")]
-        case.protocol.output[1] = [[b"a", b"b"], [b"c"]]
-        case.wake()
-        assert await client.read(3) == b"abc"
-        client.socket.close()
-        await until(lambda: bool(case.protocol.called("lost")))
-        assert case.protocol.called("lost") == [(1,)]
-        assert case.ticks >= 3
-
-    drive(test)
-
-
-def test_a_connection_that_is_not_accepted_is_closed_at_once() -> None:
-    async def test(case: Case) -> None:
-        case.protocol.full = True
-        client = await case.client()
-        assert await client.read(1) == b""
-        assert case.protocol.called("lost") == []
-
-    drive(test)
-
-
-def test_a_connection_is_made_from_the_own_address() -> None:
-    async def test(case: Case) -> None:
-        with socket.create_server((HOST, 0)) as server:
-            server.settimeout(0)
-            port = server.getsockname()[1]
-            case.protocol.events.append(Connect(connection=7, host=HOST, port=port))
-            case.wake()
-            await until(lambda: bool(case.protocol.called("connected")))
-            assert case.protocol.called("connected") == [(7, HOST)]
-            peer, address = server.accept()
-            assert address[0] == HOST
-            peer.sendall(b"x")
-            await until(lambda: bool(case.protocol.called("data")))
-            assert case.protocol.called("data") == [(7, b"x")]
-            peer.close()
-
-    drive(test)
-
-
-def test_a_host_name_of_the_configuration_is_not_resolved_otherwise() -> None:
+def test_the_protocol_asks_for_a_connection() -> None:
     async def test(case: Case) -> None:
         with socket.create_server((HOST, 0)) as server:
             port = server.getsockname()[1]
@@ -188,69 +137,6 @@ def test_a_host_name_of_the_configuration_is_not_resolved_otherwise() -> None:
             case.wake()
             await until(lambda: bool(case.protocol.called("connected")))
             assert case.protocol.called("connected") == [(7, HOST)]
-
-    drive(test)
-
-
-def test_a_connection_that_cannot_be_made_is_told() -> None:
-    async def test(case: Case) -> None:
-        with socket.socket() as unused:
-            unused.bind((HOST, 0))
-            port = unused.getsockname()[1]
-            case.protocol.events.append(Connect(connection=7, host=HOST, port=port))
-            case.wake()
-            await until(lambda: bool(case.protocol.called("connect_failed")))
-        assert case.protocol.called("connect_failed") == [
-            (7, ConnectionStatus.CONNECT_SOCKET_FAILURE)
-        ]
-
-    drive(test)
-
-
-@pytest.mark.parametrize(
-    ("error", "status"),
-    [
-        (socket.gaierror(), ConnectionStatus.NAME_RESOLUTION_FAILURE),
-        (ssl.SSLError(), ConnectionStatus.CERTIFICATE_VALIDATION_FAILURE),
-        (OSError(errno.EADDRNOTAVAIL, ""), ConnectionStatus.BIND_SOCKET_FAILURE),
-        (OSError(errno.EADDRINUSE, ""), ConnectionStatus.BIND_SOCKET_FAILURE),
-        (ConnectionRefusedError(), ConnectionStatus.CONNECT_SOCKET_FAILURE),
-        (TimeoutError(), ConnectionStatus.CONNECT_SOCKET_FAILURE),
-    ],
-)
-def test_the_history_says_what_went_wrong(error: OSError, status: ConnectionStatus) -> None:
-    assert status_of(error) is status
-
-
-def test_nothing_more_is_read_while_the_protocol_cannot_take_it() -> None:
-    async def test(case: Case) -> None:
-        case.protocol.readable = False
-        client = await case.client()
-        client.socket.send(b"1")
-        await until(lambda: bool(case.protocol.called("data")))
-        client.socket.send(b"2")
-        await asyncio.sleep(0.1)
-        case.shell.turn()
-        await asyncio.sleep(0.1)
-        assert case.protocol.called("data") == [(1, b"1")]
-        case.protocol.readable = True
-        case.shell.turn()
-        await until(lambda: len(case.protocol.called("data")) == 2)
-
-    drive(test)
-
-
-def test_a_peer_that_does_not_read_is_sent_no_more_until_it_does() -> None:
-    async def test(case: Case) -> None:
-        client = await case.client()
-        part = bytes(WRITE_HIGH_WATER)
-        case.protocol.output[1] = [[part] for _ in range(20)]
-        case.wake()
-        await asyncio.sleep(0.2)
-        left = len(case.protocol.output[1])
-        assert 0 < left < 20
-        assert len(await client.read(20 * len(part))) == 20 * len(part)
-        assert case.protocol.output[1] == []
 
     drive(test)
 
@@ -265,24 +151,6 @@ def test_a_session_that_is_over_is_told_of_after_its_last_bytes() -> None:
         assert case.told == [(event, HOST)]
         # It was not the peer that hung up.
         assert case.protocol.called("lost") == []
-
-    drive(test)
-
-
-def test_a_peer_that_never_reads_does_not_hold_up_the_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(shell_module, "LINGER_SECONDS", 0.3)
-
-    async def test(case: Case) -> None:
-        client = await case.client()
-        case.protocol.output[1] = [[bytes(WRITE_HIGH_WATER)] for _ in range(20)]
-        case.wake()
-        await asyncio.sleep(0.1)
-        start = time.monotonic()
-        await case.shell.close()
-        assert 0.2 < time.monotonic() - start < 5
-        assert len(await client.read(20 * WRITE_HIGH_WATER)) < 20 * WRITE_HIGH_WATER
 
     drive(test)
 
@@ -320,7 +188,7 @@ def test_a_port_that_is_taken_is_an_error() -> None:
         with socket.create_server((HOST, 0)) as taken:
             port = taken.getsockname()[1]
             with pytest.raises(ConfigError, match="binary_port"):
-                await case.shell.listen(port)
+                await case.shell.streams.listen(port, key="binary_port")
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
             datagrams.bind((HOST, 0))
             with pytest.raises(ConfigError, match="ping_port"):

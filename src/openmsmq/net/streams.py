@@ -1,0 +1,348 @@
+"""Streams: TCP connections of a protocol that has no sockets, with TLS if it is wanted.
+
+Whoever speaks with other machines over TCP brings a `StreamProtocol` and drives a `StreamShell`: it
+listens, connects, moves bytes, pauses those who send too much or read too little, and lets the last
+bytes leave before it hangs up. Timers of the protocol are the engine's (`protocol.carrier`).
+"""
+
+import asyncio
+import errno
+import socket
+import ssl
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Final, Protocol, cast
+
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
+from openmsmq.wire.errors import ConfigError
+
+from .tls_listener import BACKLOG, Refused, TlsListener
+
+CONNECT_SECONDS: Final = 30.0
+# How long a peer may take to read the last bytes before its connection is cut.
+LINGER_SECONDS: Final = 2.0
+WRITE_HIGH_WATER: Final = 1024 * 1024
+_ANY: Final = frozenset(("", "0.0.0.0", "::"))  # noqa: S104 - compared with, not bound to
+
+
+class Host(Protocol):
+    """The queue manager's turn of the event loop."""
+
+    def tick(self) -> float:
+        """Tell the queue manager what time it is; returns the monotonic time."""
+
+    def wake(self) -> None:
+        """There may be something to store or to tell."""
+
+
+class StreamProtocol(Protocol):
+    """A protocol without sockets; it names its connections by numbers from 1.
+
+    `StreamShell.hang_up` ends a number, even one whose connection is lost.
+    """
+
+    def accept(self, address: str, *, now: float) -> int | None:
+        """A peer connected; returns the number of the connection, or None to refuse it."""
+
+    def connected(self, number: int, address: str, *, now: float) -> None:
+        """A connection that was asked for is there."""
+
+    def connect_failed(self, number: int, status: ConnectionStatus, *, now: float) -> None:
+        """A connection that was asked for could not be made."""
+
+    def receive_data(self, number: int, data: bytes, *, now: float) -> None:
+        """Bytes came."""
+
+    def may_read(self, number: int) -> bool:
+        """Whether the protocol takes more bytes of a connection at the moment."""
+
+    def connection_lost(self, number: int, *, now: float) -> None:
+        """The other side hung up, or the connection broke."""
+
+    def take_ready(self) -> Sequence[int]:
+        """The connections that may have something to send since the last call."""
+
+    def data_to_send(self, number: int, *, now: float) -> list[bytes]:
+        """The next bytes to send; empty when there are none for now."""
+
+
+class Stream(asyncio.Protocol):
+    """One TCP connection; `number` names it to the protocol, 0 before it has one and at its end."""
+
+    def __init__(self, shell: "StreamShell", number: int = 0) -> None:
+        self._shell = shell
+        self.number = number
+        self.full = False
+        self._transport: asyncio.Transport | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._transport is not None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # Stream transports are no other; uvloop's are no subclass of it.
+        stream = cast(asyncio.Transport, transport)
+        self._transport = stream
+        stream.set_write_buffer_limits(WRITE_HIGH_WATER)
+        peer = stream.get_extra_info("peername")
+        self._shell.made(self, str(peer[0]) if peer else "")
+
+    def data_received(self, data: bytes) -> None:
+        if self.number:
+            self._shell.received(self, data)
+
+    def pause_writing(self) -> None:
+        self.full = True
+
+    def resume_writing(self) -> None:
+        self.full = False
+        self._shell.writable(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        self._transport = None
+        self._shell.lost(self)
+
+    def write(self, parts: Sequence[bytes]) -> None:
+        """Send bytes in order."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.writelines(parts)
+
+    def read_on(self, *, wanted: bool) -> None:
+        """Go on reading, or stop for a while."""
+        transport = self._transport
+        if transport is None or transport.is_closing() or transport.is_reading() == wanted:
+            return
+        if wanted:
+            transport.resume_reading()
+        else:
+            transport.pause_reading()
+
+    def close(self) -> None:
+        """Hang up once what was written has left."""
+        self.number = 0
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Hang up at once."""
+        self.number = 0
+        if self._transport is not None:
+            self._transport.abort()
+
+
+class StreamShell:
+    """Moves bytes between TCP connections and a protocol.
+
+    Args:
+        protocol: decides everything.
+        host: is told whenever something happened.
+        bind: the address to listen on and to connect out from.
+        hosts: addresses of host names, in small letters, that are not resolved otherwise.
+        server_tls, client_tls: contexts of TLS; without one connections are plain.
+        refused: told the address of a peer that TLS was not agreed on with, and why.
+    """
+
+    def __init__(
+        self,
+        protocol: StreamProtocol,
+        host: Host,
+        *,
+        bind: str,
+        hosts: Mapping[str, str] | None = None,
+        server_tls: ssl.SSLContext | None = None,
+        client_tls: ssl.SSLContext | None = None,
+        refused: Refused | None = None,
+    ) -> None:
+        self._protocol = protocol
+        self._host = host
+        self._bind = bind
+        self._hosts = hosts or {}
+        self._server_tls = server_tls
+        self._client_tls = client_tls
+        self._refused = refused or (lambda _address, _reason: None)
+        self._loop = asyncio.get_running_loop()
+        self._streams: dict[int, Stream] = {}
+        self._addresses: dict[int, str] = {}
+        self._paused: set[int] = set()
+        # Streams that are hung up but not gone yet.
+        self._ending: set[Stream] = set()
+        self._gone = asyncio.Event()
+        self._listener: asyncio.Server | TlsListener | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.closed = False
+
+    # Listening
+
+    async def listen(self, port: int, *, key: str) -> str:
+        """Accept connections; returns where.
+
+        Args:
+            port: the port, or 0 for any.
+            key: the setting that errors name.
+
+        Raises:
+            ConfigError: the port cannot be had.
+        """
+        try:
+            if self._server_tls is not None:
+                self._listener = secure = TlsListener(
+                    lambda: Stream(self), self._bind, port, self._server_tls, self._refused
+                )
+                return endpoint(secure.socket)
+            self._listener = plain = await self._loop.create_server(
+                lambda: Stream(self), self._bind, port, backlog=BACKLOG
+            )
+        except OSError as exc:
+            raise ConfigError(f"{key}: {self._bind}:{port}: {exc.strerror or exc}") from exc
+        return endpoint(plain.sockets[0])
+
+    def use_tls(self, server: ssl.SSLContext | None, client: ssl.SSLContext | None) -> None:
+        """Use other certificates for new connections; whether TLS is spoken stays."""
+        self._client_tls = client
+        if isinstance(self._listener, TlsListener) and server is not None:
+            self._listener.context = server
+
+    async def close(self) -> None:
+        """Hang up and stop; the protocol has been stopped before."""
+        self.closed = True
+        if self._listener is not None:
+            self._listener.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for stream in self._streams.values():
+            self._end(stream)
+        self._streams.clear()
+        while self._ending:
+            # What does not end by itself is cut off by its timer.
+            self._gone.clear()
+            await self._gone.wait()
+
+    # What streams tell
+
+    def made(self, stream: Stream, address: str) -> None:
+        """A connection is there."""
+        now = self._host.tick()
+        if stream.number == 0:
+            number = None if self.closed else self._protocol.accept(address, now=now)
+            if number is None:
+                stream.abort()
+                return
+            stream.number = number
+        else:
+            self._protocol.connected(stream.number, address, now=now)
+        self._streams[stream.number] = stream
+        self._addresses[stream.number] = address
+        self._host.wake()
+
+    def received(self, stream: Stream, data: bytes) -> None:
+        """Bytes came."""
+        self._protocol.receive_data(stream.number, data, now=self._host.tick())
+        if not self._protocol.may_read(stream.number):
+            self._paused.add(stream.number)
+            stream.read_on(wanted=False)
+        self._host.wake()
+
+    def writable(self, stream: Stream) -> None:
+        """The peer has read enough to be sent more."""
+        if stream.number:
+            self._write(stream.number, self._host.tick())
+            self._host.wake()
+
+    def lost(self, stream: Stream) -> None:
+        """A connection is gone."""
+        self._ending.discard(stream)
+        self._gone.set()
+        if stream.number and self._streams.pop(stream.number, None) is not None:
+            self._protocol.connection_lost(stream.number, now=self._host.tick())
+            self._host.wake()
+
+    # What the protocol wants
+
+    def move_bytes(self) -> None:
+        """Send what the protocol has, and read on where it takes more; once in each turn."""
+        now = self._host.tick()
+        for number in self._protocol.take_ready():
+            self._write(number, now)
+        for number in [each for each in self._paused if self._protocol.may_read(each)]:
+            self._paused.discard(number)
+            stream = self._streams.get(number)
+            if stream is not None:
+                stream.read_on(wanted=True)
+
+    def _write(self, number: int, now: float) -> None:
+        stream = self._streams.get(number)
+        while stream is not None and not stream.full:
+            data = self._protocol.data_to_send(number, now=now)
+            if not data:
+                return
+            stream.write(data)
+
+    def hang_up(self, number: int, last: Sequence[bytes] = ()) -> str:
+        """Send the last bytes of a connection, then close it; returns the address of the peer."""
+        stream = self._streams.pop(number, None)
+        self._paused.discard(number)
+        if stream is not None:
+            stream.write(last)
+            self._end(stream)
+        return self._addresses.pop(number, "")
+
+    def _end(self, stream: Stream) -> None:
+        """Close a stream once what was written has left, or after a while."""
+        if stream.is_open:
+            self._ending.add(stream)
+            self._loop.call_later(LINGER_SECONDS, stream.abort)
+        stream.close()
+
+    # Connecting
+
+    def connect(self, number: int, host: str, port: int) -> None:
+        """Connect to a host; the protocol is told `connected` or `connect_failed`."""
+        self.start(self._connect(number, host, port))
+
+    async def _connect(self, number: int, host: str, port: int) -> None:
+        local = None if self._bind in _ANY else (self._bind, 0)
+        stream = Stream(self, number)
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await self._loop.create_connection(
+                    lambda: stream,
+                    self.address_of(host),
+                    port,
+                    local_addr=local,
+                    ssl=self._client_tls,
+                )
+        except (OSError, TimeoutError) as exc:
+            if number not in self._streams:
+                self.connect_failed(number, exc)
+
+    def connect_failed(self, number: int, error: OSError) -> None:
+        """Tell the protocol why a host cannot be reached."""
+        self._protocol.connect_failed(number, status_of(error), now=self._host.tick())
+        self._host.wake()
+
+    def address_of(self, host: str) -> str:
+        """What to resolve for a host: its address in the configuration, or its name."""
+        return self._hosts.get(host.lower(), host)
+
+    def start(self, work: Coroutine[object, object, None]) -> None:
+        """Do something that takes time; it is cancelled at the end."""
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def status_of(error: OSError) -> ConnectionStatus:
+    """What a connection history says of a connection that could not be made."""
+    if isinstance(error, socket.gaierror):
+        return ConnectionStatus.NAME_RESOLUTION_FAILURE
+    if isinstance(error, ssl.SSLError):
+        return ConnectionStatus.CERTIFICATE_VALIDATION_FAILURE
+    if error.errno in (errno.EADDRNOTAVAIL, errno.EADDRINUSE):
+        return ConnectionStatus.BIND_SOCKET_FAILURE
+    return ConnectionStatus.CONNECT_SOCKET_FAILURE
+
+
+def endpoint(sock: socket.socket) -> str:
+    """Address and port of a socket that listens."""
+    host, port = sock.getsockname()[:2]
+    return f"{host}:{port}"
