@@ -47,6 +47,7 @@ PARTS: Final = (
     ("openmsmq/core/", "queues"),
     ("openmsmq/store/", "store"),
     ("openmsmq/service/", "group commit and events"),
+    ("openmsmq/server/", "group commit and events"),
     ("", "event loop and others"),
 )
 

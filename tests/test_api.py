@@ -36,6 +36,7 @@ def test_errors_have_one_root() -> None:
     [
         ("import openmsmq", "openmsmq.client"),
         ("import openmsmq; openmsmq.connect", "openmsmq.service"),
+        ("import openmsmq; openmsmq.connect", "openmsmq.server"),
         ("import openmsmq; openmsmq.connect", "pydantic"),
         ("import openmsmq; openmsmq.connect", "ssl"),
         ("import openmsmq.testing", "openmsmq.client"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import openmsmq
 from openmsmq import aio, client
-from openmsmq.client.embedded import EmbeddedQueueManager, embedded
+from openmsmq.server.embedded import EmbeddedQueueManager, embedded
 from tools.api_keys import TABLES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "api.md"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         Transaction,
         connect,
     )
-    from .client.embedded import embedded
+    from .server.embedded import embedded
 
 __all__ = [
     "AccessDenied",
@@ -45,7 +45,7 @@ __all__ = [
 
 _MODULES: Final = {
     **dict.fromkeys(__all__, "openmsmq.client"),
-    "embedded": "openmsmq.client.embedded",
+    "embedded": "openmsmq.server.embedded",
 }
 
 

@@ -24,7 +24,7 @@ def msmq() -> "Iterator[QueueManager]":
     Other processes and connections reach it at `msmq.address`.
     """
     # Only now: the plugin is loaded also where nobody uses it.
-    from openmsmq.client.embedded import embedded
+    from openmsmq.server.embedded import embedded
 
     with embedded() as manager:
         yield manager

@@ -10,7 +10,7 @@ import pytest
 from tests.adversity.ledger import Ledger
 from tests.adversity.workload import NOISE, PLAIN, SECOND, TRANSACTIONAL, Load, contents
 from tests.adversity.zygote import Zygote
-from tests.service.raw_client import RawClient
+from tests.server.raw_client import RawClient
 
 START_SECONDS = 60.0
 

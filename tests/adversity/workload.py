@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.adversity.ledger import GONE, Ledger
-from tests.service.raw_client import RawClient, packet
+from tests.server.raw_client import RawClient, packet
 
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.codes.queue_error import QueueError

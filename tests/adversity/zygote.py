@@ -58,7 +58,7 @@ def main() -> None:
     import uvloop  # noqa: F401 - as above
 
     import openmsmq.cli.serve
-    import openmsmq.service.process  # noqa: F401 - loaded before the first start
+    import openmsmq.server.process  # noqa: F401 - loaded before the first start
 
     children: set[int] = set()
     for line in sys.stdin:

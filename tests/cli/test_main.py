@@ -98,7 +98,7 @@ def test_the_socket_may_stand_before_the_command() -> None:
 def test_help_of_a_command_loads_no_client(arguments: tuple[str, ...]) -> None:
     modules = loaded(*arguments)
     assert "openmsmq.cli." in modules
-    for heavy in ("openmsmq.client", "openmsmq.service", "rich", "pydantic"):
+    for heavy in ("openmsmq.client", "openmsmq.service", "openmsmq.server", "rich", "pydantic"):
         assert f"'{heavy}" not in modules
 
 

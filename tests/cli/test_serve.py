@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.service.raw_client import ROOT, Serve, bodies, packet, serving
+from tests.server.raw_client import ROOT, Serve, bodies, packet, serving
 
 from openmsmq.cli.serve import RecoveryProgress, describe, print_endpoints
 from openmsmq.protocol.local import messages as local
@@ -26,7 +26,7 @@ ORDERS = r".\private$\orders"
 MAIN = "from openmsmq.cli import main; main()"
 SIGNAL_WHEN_READY = """
 import os, signal
-from openmsmq.service import process
+from openmsmq.server import process
 
 write = process.write_ready_file
 

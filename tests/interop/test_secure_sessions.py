@@ -14,8 +14,8 @@ from tests.net.certificate import Authority
 
 import openmsmq
 from openmsmq import Message
-from openmsmq.service.binary_service import tls_contexts
-from openmsmq.service.config import Config
+from openmsmq.server.config import Config
+from openmsmq.server.parts.binary import tls_contexts
 from openmsmq.wire.errors import ConfigError
 
 WAIT_SECONDS = 30.0

@@ -12,8 +12,8 @@ from tests.interop.naive_peer import NaivePeer, counts, transaction, user_messag
 
 import openmsmq
 from openmsmq import Message
-from openmsmq.service.binary_service import BinaryService
-from openmsmq.service.config import Config
+from openmsmq.server.config import Config
+from openmsmq.server.parts.binary import BinaryService
 from openmsmq.wire.errors import ConfigError
 
 INSECURE = "MQMSG_CLASS_NACK_BAD_DST_Q"

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
+from openmsmq.server.config import Config
 from openmsmq.service import logs
-from openmsmq.service.config import Config
 from openmsmq.service.logs import (
     CLIENT_FAULT,
     LOGGER,

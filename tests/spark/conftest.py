@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.service.raw_client import ROOT
+from tests.server.raw_client import ROOT
 
 import openmsmq.spark
 from openmsmq.cli.pipeline.command import CONF

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyspark
 import pytest
 from tests.net.certificate import Authority
-from tests.service.raw_client import ROOT, Serve, serving
+from tests.server.raw_client import ROOT, Serve, serving
 from tests.spark.cluster_driver import BILLS, COUNT, ORDERS
 
 import openmsmq

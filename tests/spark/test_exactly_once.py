@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.errors import StreamingQueryException
-from tests.service.raw_client import ROOT, Serve
+from tests.server.raw_client import ROOT, Serve
 from tests.spark.conftest import python_path
 from tests.spark.kill_driver import start
 from tests.spark.killing import HOOKS, Killer

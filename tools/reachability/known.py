@@ -11,7 +11,12 @@ COLUMNS: Final = ["definition", "kind", "reason"]
 AHEAD: Final = "ahead"
 WINDOW: Final = "window"
 # Where a definition that nothing reaches must be on the list.
-PACKAGES: Final = ("openmsmq.core.", "openmsmq.protocol.", "openmsmq.service.")
+PACKAGES: Final = (
+    "openmsmq.core.",
+    "openmsmq.protocol.",
+    "openmsmq.service.",
+    "openmsmq.server.",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from .references import References, Uses, is_called_by_others
 SOURCES: Final = ROOT / "src"
 # Their `__all__` is the Python API.
 API: Final = ("openmsmq", "openmsmq.aio", "openmsmq.client", "openmsmq.spark", "pyspark_msmq")
-LAZY_API: Final = ("openmsmq.client.embedded.embedded",)
+LAZY_API: Final = ("openmsmq.server.embedded.embedded",)
 PYTEST_PLUGIN: Final = "openmsmq.testing"
 COMMANDS: Final = "openmsmq.cli"
 DOCUMENTED: Final = re.compile(r"^(?:>>> )?from (openmsmq[\w.]*) import ([\w, ]+)$", re.MULTILINE)

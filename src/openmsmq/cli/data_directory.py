@@ -22,6 +22,6 @@ def data_directory(given: Path | None) -> Path:
 
 def store_directory(data: Path) -> Path:
     """Where the store is in a data directory."""
-    from openmsmq.service.config import STORE_DIRECTORY
+    from openmsmq.store.options import STORE_DIRECTORY
 
     return data / STORE_DIRECTORY

@@ -110,9 +110,9 @@ def run(file: Path | None, options: dict[str, Any]) -> int:
 
     import uvloop
 
-    from openmsmq.service.config import Config
+    from openmsmq.server.config import Config
+    from openmsmq.server.serving import serve as serve_until_stopped
     from openmsmq.service.logs import configure_logs
-    from openmsmq.service.serving import serve as serve_until_stopped
 
     for key, value in options.items():
         if key.endswith("_port") and isinstance(value, str) and value != "off":

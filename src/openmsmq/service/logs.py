@@ -5,12 +5,11 @@ import logging
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from pathlib import Path
+from typing import Final, Protocol
 from uuid import UUID
 
 from openmsmq.wire.errors import ConfigError
-
-from .config import Config
 
 LOGGER: Final = logging.getLogger("openmsmq")
 MAX_FIELD_LENGTH: Final = 200
@@ -133,7 +132,20 @@ def plain(value: object) -> object:
     return value if value is None or isinstance(value, bool | int | float) else shorten(value)
 
 
-def configure_logs(config: Config) -> None:
+class LogSettings(Protocol):
+    """The settings of the log, as the configuration has them."""
+
+    @property
+    def log_level(self) -> str: ...
+
+    @property
+    def log_format(self) -> str: ...
+
+    @property
+    def log_file(self) -> Path | None: ...
+
+
+def configure_logs(config: LogSettings) -> None:
     """Send the log of this process to its file, or else to standard error.
 
     Called again it opens the file anew, which a program that rotates logs has renamed.

@@ -1,8 +1,12 @@
 """The settings of the file store."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from openmsmq.wire.errors import StoreError
+
+# Where the files are in the data directory of a queue manager.
+STORE_DIRECTORY: Final = "store"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

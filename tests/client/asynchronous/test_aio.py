@@ -13,7 +13,7 @@ import pytest
 import openmsmq
 from openmsmq import Message, QueueManager, aio
 from openmsmq.client.asynchronous import transport
-from openmsmq.client.embedded import embedded
+from openmsmq.server.embedded import embedded
 
 ORDERS = r".\private$\orders"
 WAIT: Final = 20.0

@@ -17,8 +17,8 @@ import pytest
 
 import openmsmq
 from openmsmq import Message, Queue, QueueManager
-from openmsmq.client.embedded import EmbeddedQueueManager, embedded
 from openmsmq.protocol.local.framing import frame
+from openmsmq.server.embedded import EmbeddedQueueManager, embedded
 
 ORDERS = r".\private$\orders"
 WAIT: Final = 20.0

@@ -9,7 +9,7 @@ import pytest
 import openmsmq
 from openmsmq import Message, QueueManager
 from openmsmq.client import QueueProperties
-from openmsmq.client.embedded import embedded
+from openmsmq.server.embedded import embedded
 
 ORDERS = r".\private$\orders"
 WAIT = 20.0

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.service.raw_client import ROOT
+from tests.server.raw_client import ROOT
 
 import openmsmq
 from openmsmq.spark.pipelines.replay import replaying as replay_module

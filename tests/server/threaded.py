@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import uvloop
-from tests.service.raw_client import TIMEOUT, RawClient
+from tests.server.raw_client import TIMEOUT, RawClient
 
-from openmsmq.service.config import Config
-from openmsmq.service.process import QueueManagerProcess
+from openmsmq.server.config import Config
+from openmsmq.server.process import QueueManagerProcess
 from openmsmq.store.interface import Store
 
 T = TypeVar("T")

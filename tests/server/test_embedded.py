@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from tests.core.forgery import forged
-from tests.service.raw_client import RawClient
+from tests.server.raw_client import RawClient
 
 import openmsmq
 from openmsmq import Message, QueueError
-from openmsmq.client.embedded import embedded
+from openmsmq.server.embedded import embedded
 from openmsmq.store.file_store import FileStore
 from openmsmq.wire.errors import ConfigError, StoreError
 

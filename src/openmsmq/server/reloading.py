@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator
 
+from openmsmq.service.logs import NOT_RELOADED, RELOADED, configure_logs, log_event
+from openmsmq.service.tokens import Tokens
 from openmsmq.wire.errors import ConfigError
 
-from .binary_service import BinaryService
 from .config import Config
-from .local_server import LocalServer
-from .logs import NOT_RELOADED, RELOADED, configure_logs, log_event
-from .tokens import Tokens
+from .parts.binary import BinaryService
+from .parts.local import LocalServer
 
 
 def reload(config: Config, tokens: Tokens, server: LocalServer, binary: BinaryService) -> None:

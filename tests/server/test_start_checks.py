@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from tests.net.certificate import Authority
-from tests.service.threaded import threaded
+from tests.server.threaded import threaded
 
-from openmsmq.service.config import Config
-from openmsmq.service.start_checks import check_start
+from openmsmq.server.config import Config
+from openmsmq.server.start_checks import check_start
 from openmsmq.wire.errors import ConfigError, StoreError
 
 OFF = {"binary_port": "off", "ping_port": "off"}

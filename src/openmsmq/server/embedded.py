@@ -11,13 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
+from openmsmq.client.blocking.queue_manager import QueueManager, connect
 from openmsmq.net.local.paths import SOCKET_NAME
-from openmsmq.service.config import Config
-from openmsmq.service.process import QueueManagerProcess
+from openmsmq.server.config import Config
+from openmsmq.server.process import QueueManagerProcess
 from openmsmq.store.interface import Store
 from openmsmq.store.memory_store import MemoryStore
-
-from .blocking.queue_manager import QueueManager, connect
 
 # Longer paths cannot name a Unix socket.
 MAX_SOCKET_PATH: Final = 100

@@ -9,11 +9,10 @@ from openmsmq.net.binary.shell import BinaryShell
 from openmsmq.protocol.binary.events import CloseReason, Disconnect
 from openmsmq.protocol.binary.manager import BinaryProtocol
 from openmsmq.protocol.binary.settings import BinarySettings
+from openmsmq.server.config import Config
+from openmsmq.service.host import Host
+from openmsmq.service.logs import SESSION_CLOSED, SESSION_FAULT, log_event
 from openmsmq.wire.errors import ConfigError
-
-from .config import Config
-from .host import Host
-from .logs import SESSION_CLOSED, SESSION_FAULT, log_event
 
 # What a peer does in the ordinary course of things; everything else is worth a warning.
 ORDINARY: Final = frozenset(

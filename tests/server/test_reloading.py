@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from tests.net.certificate import Authority
-from tests.service.raw_client import RawClient
-from tests.service.test_local_server import logged
-from tests.service.threaded import Threaded, threaded
+from tests.server.parts.test_local import logged
+from tests.server.raw_client import RawClient
+from tests.server.threaded import Threaded, threaded
 
 from openmsmq.wire.codes.queue_error import QueueError
 

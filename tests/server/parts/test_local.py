@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 from tests.net.certificate import Authority
-from tests.service.raw_client import ROOT, RawClient, bodies, packet
-from tests.service.threaded import Threaded, threaded
+from tests.server.raw_client import ROOT, RawClient, bodies, packet
+from tests.server.threaded import Threaded, threaded
 
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import frame
@@ -61,7 +61,7 @@ def fill(client: RawClient, *contents: bytes, **rest: Any) -> None:
 AS_SOMEBODY_ELSE = """
 import os, sys
 from pathlib import Path
-from tests.service.raw_client import RawClient, bodies, packet
+from tests.server.raw_client import RawClient, bodies, packet
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.codes.queue_error import QueueError
 os.setgroups([]); os.setgid({uid}); os.setuid({uid})
@@ -119,7 +119,7 @@ def test_another_user_is_known_by_the_kernel_and_held_to_its_rights(
 DIES = """
 import os, sys, signal
 from pathlib import Path
-from tests.service.raw_client import RawClient, packet
+from tests.server.raw_client import RawClient, packet
 from openmsmq.protocol.local import messages as local
 client = RawClient.connect(Path(sys.argv[1]))
 plain, transactional = sys.argv[2:4]

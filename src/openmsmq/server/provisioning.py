@@ -8,9 +8,8 @@ from openmsmq.core.model.local_queue_manager import store_local
 from openmsmq.core.sites.initialization import KeySource, Provisioning
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.engine.engine import Engine
+from openmsmq.service.directory_file import DirectoryFileOnDisk, create_directory_file
 from openmsmq.wire.errors import ConfigError
-
-from .directory_file import DirectoryFileOnDisk, create_directory_file
 
 ENTERPRISE_NAME: Final = "openmsmq"
 

@@ -23,19 +23,10 @@ from openmsmq.protocol.local.session import BackupDone
 from openmsmq.security.caller import Caller, unix_user_sid
 from openmsmq.security.default_descriptor import default_machine_descriptor
 from openmsmq.security.principals import Accounts
-from openmsmq.store.file_store import FileStore
-from openmsmq.store.interface import Progress, Recovery, Store
-from openmsmq.version import __version__
-from openmsmq.wire.codes.queue_error import QueueError
-from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
-
-from .accounts import UnixAccounts, caller_of
-from .binary_service import BinaryService
-from .config import STORE_DIRECTORY, Config, default_name
-from .host import Host
-from .keys import KeyFiles
-from .local_server import LocalServer
-from .logs import (
+from openmsmq.service.accounts import UnixAccounts, caller_of
+from openmsmq.service.host import Host
+from openmsmq.service.keys import KeyFiles
+from openmsmq.service.logs import (
     BACKED_UP,
     BACKUP_FAILED,
     EXPRESS_DISCARDED,
@@ -50,12 +41,22 @@ from .logs import (
     TORN_TAIL,
     log_event,
 )
-from .message_log import MessageLog
+from openmsmq.service.message_log import MessageLog
+from openmsmq.service.reachability import Reachability
+from openmsmq.service.tokens import Tokens
+from openmsmq.store.file_store import FileStore
+from openmsmq.store.interface import Progress, Recovery, Store
+from openmsmq.store.options import STORE_DIRECTORY
+from openmsmq.version import __version__
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
+
+from .config import Config, default_name
+from .parts.binary import BinaryService
+from .parts.local import LocalServer
 from .provisioning import open_directory, prepare_directory
-from .reachability import Reachability
 from .reloading import reload
 from .start_checks import check_start
-from .tokens import Tokens
 
 KEYS_DIRECTORY: Final = "keys"
 BACKUP_POLL_SECONDS: Final = 0.02

@@ -15,10 +15,10 @@ from openmsmq.core.sites.initialization import MachineIdentity, Provisioning
 from openmsmq.directory.interface import DirectoryOperationResult
 from openmsmq.directory.objects import ElementType, QueueManagerObject, QueueObject
 from openmsmq.engine.engine import Engine
+from openmsmq.server.config import Config
+from openmsmq.server.process import QueueManagerProcess
+from openmsmq.server.provisioning import open_directory, prepare_directory
 from openmsmq.service.accounts import caller_of
-from openmsmq.service.config import Config
-from openmsmq.service.process import QueueManagerProcess
-from openmsmq.service.provisioning import open_directory, prepare_directory
 from openmsmq.store.memory_store import MemoryStore
 from openmsmq.wire.errors import ConfigError
 

@@ -13,7 +13,6 @@ from openmsmq.wire.errors import ConfigError
 
 from .config_texts import describe
 
-STORE_DIRECTORY: Final = "store"
 MEBIBYTE: Final = 1024 * 1024
 # How many segments of log may follow a snapshot, and what part of one is kept for deletes.
 SNAPSHOT_SEGMENTS: Final = 4

@@ -22,12 +22,10 @@ from openmsmq.protocol.local.dispatch import NotLetIn
 from openmsmq.protocol.local.session import LocalSession, Service
 from openmsmq.security.caller import Caller
 from openmsmq.security.principals import describe_principal
-from openmsmq.wire.errors import ConfigError, ProtocolViolation
-
-from .accounts import caller_of
-from .config import Config
-from .host import Host
-from .logs import (
+from openmsmq.server.config import Config
+from openmsmq.service.accounts import caller_of
+from openmsmq.service.host import Host
+from openmsmq.service.logs import (
     CLIENT_CONNECTED,
     CLIENT_FAULT,
     CLIENT_LEFT,
@@ -35,6 +33,7 @@ from .logs import (
     REQUEST_CRASHED,
     log_event,
 )
+from openmsmq.wire.errors import ConfigError, ProtocolViolation
 
 # How long clients have at a stop to read what was sent to them.
 LINGER_SECONDS: Final = 1.0

@@ -7,11 +7,12 @@ from typing import Final
 
 from openmsmq.store.file_store import LOCK_NAME
 from openmsmq.store.files import require_unlocked
+from openmsmq.store.options import STORE_DIRECTORY
 from openmsmq.wire.errors import ConfigError
 
-from .binary_service import tls_contexts
-from .config import STORE_DIRECTORY, Config
-from .local_server import local_context
+from .config import Config
+from .parts.binary import tls_contexts
+from .parts.local import local_context
 
 # What sun_path holds besides the zero at its end.
 MAX_SOCKET_PATH: Final = 107

@@ -6,10 +6,10 @@ import signal
 from collections.abc import Callable
 from typing import Final
 
+from openmsmq.service.logs import FEW_FILES, log_event
 from openmsmq.store.interface import Progress
 
 from .config import Config
-from .logs import FEW_FILES, log_event
 from .process import QueueManagerProcess
 
 # Files that are no clients: segments, sessions with other queue managers, what the program needs.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from openmsmq.service.config import Config
+from openmsmq.server.config import Config
 from openmsmq.wire.errors import ConfigError
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.server.raw_client import RawClient, bodies, packet
+from tests.server.threaded import threaded
 from tests.service.fake_store import FakeStore
-from tests.service.raw_client import RawClient, bodies, packet
-from tests.service.threaded import threaded
 
 from openmsmq.core.events import MessagesDeleted
 from openmsmq.core.transactions.transactions import TransactionState
 from openmsmq.protocol.local import messages as local
-from openmsmq.service.config import default_name
+from openmsmq.server.config import default_name
 from openmsmq.service.logs import TextFormatter
 from openmsmq.store.backup import restore_backup
 from openmsmq.store.files import RealFiles

@@ -1,0 +1,1 @@
+"""What a queue manager listens with: one module for each protocol."""
