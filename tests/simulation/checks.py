@@ -70,7 +70,7 @@ def check_leaks(node: Node) -> None:
     """Nothing is left in memory or on disk that serves no message."""
     state = node.qm.state
     binary = node.binary
-    streams = binary._sender.streams
+    streams = binary._transfers.streams
     found = {
         "clients": len(node.clients),
         "waiting reads": sum(len(queue.waiting) for queue in state.queues.values()),
@@ -83,7 +83,7 @@ def check_leaks(node: Node) -> None:
         "unstored changes": len(state.outbox.batch),
         "connections": len(binary._connections),
         "waiting for disk": len(binary._waiting),
-        "timers": len(binary._agenda._deadlines.keys() - {STREAM_TIMER}),
+        "timers": len(binary._timers._deadlines.keys() - {STREAM_TIMER}),
         "counted streams": state.stream_count.total
         - sum(len(queue.incoming) for queue in state.queues.values())
         - len(state.abandoned_streams),

@@ -28,7 +28,7 @@ from openmsmq.core.transfer.transports import Transport
 from openmsmq.engine.engine import Engine
 from openmsmq.engine.gate import Effect, Gate
 from openmsmq.protocol.binary.events import MessagesAcknowledged
-from openmsmq.protocol.binary.sending import Sender
+from openmsmq.protocol.binary.sending import OutgoingTransfers
 from openmsmq.protocol.binary.windows import ReceivedMessages
 from openmsmq.protocol.local.session import LocalSession
 from openmsmq.store.interface import Write
@@ -117,7 +117,7 @@ def delete_transactional_on_session_ack(patch: Patch) -> None:
 
 
 def delete_recoverable_on_ack_sequence_number(patch: Patch) -> None:
-    def acknowledged(self: Sender, event: MessagesAcknowledged) -> None:
+    def acknowledged(self: OutgoingTransfers, event: MessagesAcknowledged) -> None:
         ordered: list[object] = [
             token for token in event.recoverable if isinstance(token, OutgoingMessagePosition)
         ]
@@ -126,8 +126,8 @@ def delete_recoverable_on_ack_sequence_number(patch: Patch) -> None:
         )
         original(self, early)
 
-    original = Sender.acknowledged
-    patch.setattr(Sender, "acknowledged", acknowledged)
+    original = OutgoingTransfers.acknowledged
+    patch.setattr(OutgoingTransfers, "acknowledged", acknowledged)
 
 
 def forget_duplicate_history(patch: Patch) -> None:

@@ -8,7 +8,7 @@ from tests.protocol.binary.pair import ADMINISTRATOR, ORDERS, TO_B, pair
 
 from openmsmq.core.model.outgoing_queue import OutgoingQueue
 from openmsmq.protocol.binary.events import CloseReason, Connect, Disconnect
-from openmsmq.protocol.binary.links import LinkState
+from openmsmq.protocol.binary.hop_links import HopLinkState
 from openmsmq.protocol.binary.settings import BINARY_PORT, BinarySettings
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
@@ -113,8 +113,8 @@ def test_an_initiator_with_messages_connects_again() -> None:
     (status,) = a.binary.outgoing(now=network.now)
     assert status.retry_in_seconds == 5
     assert status.reason == status.last_error == "the connection broke"
-    (link,) = a.binary._ways._direct.values()
-    assert link.state is LinkState.WAITING
+    (link,) = a.binary._finder._direct.values()
+    assert link.state is HopLinkState.WAITING
     network.advance(4.9)
     assert not network.wires
     network.advance(0.1)
@@ -147,7 +147,7 @@ def test_a_session_that_closes_takes_its_queue_along(*, paused: bool) -> None:
     recorded = queue.outgoing = RecordedQueue(
         TO_B, queue.outgoing.transport, peer=queue.outgoing.peer
     )
-    (transfer,) = a.binary._sender.transfers.values()
+    (transfer,) = a.binary._transfers.transfers.values()
     transfer.outgoing = transfer.stream.outgoing = recorded
     if paused:
         a.qm.outgoing.pause(queue, caller=ADMINISTRATOR)

@@ -131,11 +131,11 @@ def test_of_several_queues_that_wait_for_a_queue_manager_one_may_be_forgotten() 
     a.qm.handle_timer(now=network.now, utc=network.utc)
     assert drop_unused_outgoing(a.qm.state)
     network.run()
-    assert len(a.binary._ways._unknown[b.guid]) == 1
+    assert len(a.binary._finder._unknown[b.guid]) == 1
     b.send(rf"DIRECT=TCP:10.0.0.1\{ORDERS}", b"2")
     network.run()
     assert b.bodies() == [b"1"]
-    assert a.binary._ways._unknown == {}
+    assert a.binary._finder._unknown == {}
 
 
 def test_queues_of_one_queue_manager_share_a_way_that_goes_with_the_last() -> None:
@@ -145,15 +145,15 @@ def test_queues_of_one_queue_manager_share_a_way_that_goes_with_the_last() -> No
     for each in (number, number + 1000):
         a.send(rf"PRIVATE={b.guid}\{each:08x}", b"%d" % each, delivery_mode=0)
     network.advance(1)
-    assert len(a.binary._ways._named) == len(network.wires) // 2 == 1
+    assert len(a.binary._finder._named) == len(network.wires) // 2 == 1
     network.advance(1000)
     assert network.wires == {}
     assert drop_unused_outgoing(a.qm.state)
     network.run()
-    assert len(a.binary._ways._named) == 1
+    assert len(a.binary._finder._named) == 1
     assert drop_unused_outgoing(a.qm.state)
     network.run()
-    assert a.binary._ways._named == {}
+    assert a.binary._finder._named == {}
 
 
 def test_another_queue_manager_at_the_address_gets_nothing() -> None:

@@ -22,7 +22,7 @@ from tests.protocol.binary.sessions import (
 
 from openmsmq.protocol.binary.events import CloseReason, Established, Opened
 from openmsmq.protocol.binary.handshake import Handshake, SessionState
-from openmsmq.protocol.binary.links import LinkState
+from openmsmq.protocol.binary.hop_links import HopLinkState
 from openmsmq.protocol.binary.session import BinarySession
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.wire.packets.connection_parameters import ConnectionParameters
@@ -51,7 +51,7 @@ def test_an_acceptor_goes_through_the_states() -> None:
         SessionState.OPEN,
         SessionState.CLOSED,
     ]
-    names = {*(each.name for each in SessionState), f"{LinkState.WAITING.name}_RECONNECT"}
+    names = {*(each.name for each in SessionState), f"{HopLinkState.WAITING.name}_RECONNECT"}
     assert names == {
         *("OPEN", "CLOSED", "WAITING_EC_MSG", "WAITING_ECR_MSG"),
         *("WAITING_CP_MSG", "WAITING_CPR_MSG", "WAITING_RECONNECT"),

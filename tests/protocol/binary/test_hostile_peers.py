@@ -256,7 +256,7 @@ def test_connections_that_are_gone_leave_nothing() -> None:
         number = b.binary.accept("10.0.0.66", now=network.now)
         assert number is not None
         b.binary.connection_lost(number, now=network.now)
-    assert len(b.binary._agenda._heap) < 100
+    assert len(b.binary._timers._heap) < 100
 
 
 def test_a_peer_that_sends_but_does_not_read_is_closed() -> None:
@@ -319,7 +319,7 @@ def test_the_way_to_a_forgotten_destination_is_forgotten() -> None:
     network, a, _ = pair()
     a.send(rf"DIRECT=TCP:10.66.0.1\{ORDERS}", b"1", time_to_reach_queue=3)
     network.run()
-    assert len(a.binary._ways._direct) == 1
+    assert len(a.binary._finder._direct) == 1
     a.qm.handle_timer(now=network.now, utc=network.utc)
     network.now += 4
     network.utc += 4
@@ -327,6 +327,6 @@ def test_the_way_to_a_forgotten_destination_is_forgotten() -> None:
     assert drop_unused_outgoing(a.qm.state)
     network.run()
     # The retry timer of the link still runs.
-    assert len(a.binary._ways._direct) == 1
+    assert len(a.binary._finder._direct) == 1
     network.advance(10)
-    assert a.binary._ways._direct == {}
+    assert a.binary._finder._direct == {}

@@ -300,5 +300,5 @@ def test_what_happens_to_a_queue_that_was_never_sent_from_is_ignored() -> None:
     queue = a.outgoing(name)
     a.binary.core_event(MessagesDeleted(queue=queue, messages=[], reason=0), now=network.now)
     a.binary.core_event(QueueDeleted(queue=queue), now=network.now)
-    assert a.binary._sender.transfers == {}
+    assert a.binary._transfers.transfers == {}
     assert a.binary.next_event() is None

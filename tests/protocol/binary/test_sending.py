@@ -8,8 +8,8 @@ from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.transfer.outgoing_stream import OutgoingMessagePosition
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.protocol.binary.events import CloseReason
+from openmsmq.protocol.binary.session_timers import SessionTimer
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.protocol.binary.timers import SessionTimer
 from openmsmq.wire.codes.queue_enums import QueueState
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.packets.framer import Framer

@@ -22,7 +22,7 @@ from openmsmq.protocol.binary.events import (
     MessagesReceived,
     Opened,
 )
-from openmsmq.protocol.binary.timers import SessionTimer
+from openmsmq.protocol.binary.session_timers import SessionTimer
 from openmsmq.wire.message.transaction_header import TransactionHeader
 from openmsmq.wire.packets.session_header import SessionHeader
 from openmsmq.wire.scalars import TxSequenceID

@@ -21,8 +21,8 @@ from openmsmq.protocol.binary.events import (
     MessagesAcknowledged,
     MessagesReceived,
 )
+from openmsmq.protocol.binary.session_timers import SessionTimer, SessionTimers
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.protocol.binary.timers import SessionTimer, Timers
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.packets.session_ack import SessionAck
 from openmsmq.wire.packets.session_header import SessionHeader
@@ -192,7 +192,7 @@ def test_an_acknowledgment_rides_on_the_first_of_several_messages() -> None:
 
 
 def test_nothing_of_a_stopped_timer_is_over() -> None:
-    timers = Timers()
+    timers = SessionTimers()
     assert timers.elapsed(SessionTimer.ACK_SEND, now=NOW) == 0
     timers.start(SessionTimer.ACK_SEND, 10, now=NOW)
     assert timers.elapsed(SessionTimer.ACK_SEND, now=NOW + 5) == 0.5

@@ -24,8 +24,8 @@ from openmsmq.protocol.binary.events import (
     Closed,
     CloseReason,
 )
+from openmsmq.protocol.binary.session_timers import SessionTimer
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.protocol.binary.timers import SessionTimer
 
 
 @pytest.mark.spec("MQQB-3.1.2.1-02", "MQQB-3.1.5.10-02", "MQQB-3.1.6.6-01")

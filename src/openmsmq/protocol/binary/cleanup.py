@@ -1,4 +1,4 @@
-"""Timers that keep tables small: what was received long ago, and streams that nobody uses."""
+"""Timers that keep tables small: what was received long ago, and unused streams."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
 
-    from .agenda import Agenda
     from .settings import BinarySettings
+    from .timer_heap import TimerHeap
 
 HISTORY_TIMER: Final = "MessageIDHistory Cleanup Timer"
 STREAM_TIMER: Final = "stream cleanup timer"
@@ -17,12 +17,12 @@ STREAM_TIMER: Final = "stream cleanup timer"
 class Cleanup:
     """Each timer runs as long as its table has something to clean."""
 
-    __slots__ = ("_agenda", "_manager", "_running", "_settings")
+    __slots__ = ("_manager", "_running", "_settings", "_timers")
 
-    def __init__(self, manager: QueueManager, settings: BinarySettings, agenda: Agenda) -> None:
+    def __init__(self, manager: QueueManager, settings: BinarySettings, timers: TimerHeap) -> None:
         self._manager = manager
         self._settings = settings
-        self._agenda = agenda
+        self._timers = timers
         self._running: set[str] = set()
 
     def start(self, now: float) -> None:
@@ -37,7 +37,7 @@ class Cleanup:
     def _start(self, timer: str, deadline: float) -> None:
         if timer not in self._running:
             self._running.add(timer)
-            self._agenda.set(timer, deadline)
+            self._timers.set(timer, deadline)
 
     def timer(self, timer: object, now: float) -> None:
         """A timer is over: clean, and go on if something is left."""

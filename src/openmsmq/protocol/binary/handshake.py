@@ -27,7 +27,7 @@ _ROUND_TRIPS: Final = 8
 
 
 class SessionState(StrEnum):
-    """SessionState ([MS-MQQB] 3.1.1.3.1); between two sessions there is `LinkState`."""
+    """SessionState ([MS-MQQB] 3.1.1.3.1); between two sessions there is `HopLinkState`."""
 
     OPEN = "OPEN"
     CLOSED = "CLOSED"

@@ -33,10 +33,8 @@ from openmsmq.core.events import Event as CoreEvent
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 
-from .agenda import Agenda
 from .backlog import Backlog
 from .cleanup import Cleanup
-from .connection import Arrived, Connection
 from .events import (
     Closed,
     CloseReason,
@@ -46,15 +44,17 @@ from .events import (
     MessagesReceived,
     Opened,
 )
-from .links import Link
+from .hop_links import HopLink
+from .peer_connection import Arrived, PeerConnection
 from .ping import answer_ping
 from .receiving import Receiver
-from .sending import CARRIES, Sender
+from .sending import CARRIES, OutgoingTransfers
 from .session import BinarySession
+from .session_finder import SessionFinder
 from .settings import BinarySettings
 from .status import CLOSE_STATUS, OutgoingStatus, describe
+from .timer_heap import TimerHeap
 from .transfer import Transfer
-from .ways import Ways
 
 if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
@@ -84,18 +84,18 @@ class BinaryProtocol:
         self.settings = settings or BinarySettings()
         # How often what happened: reasons of closed sessions, refused messages and so on.
         self.counters: dict[str, int] = {}
-        self._sender = Sender(manager, self.settings)
-        self._receiver = Receiver(manager, self._sender.streams, self.counters)
+        self._transfers = OutgoingTransfers(manager, self.settings)
+        self._receiver = Receiver(manager, self._transfers.streams, self.counters)
         self._events: deque[Event] = deque()
-        self._agenda = Agenda()
-        self._connections: dict[int, Connection] = {}
-        self._ways = Ways(manager, self.settings, self._agenda, self._events)
+        self._timers = TimerHeap()
+        self._connections: dict[int, PeerConnection] = {}
+        self._finder = SessionFinder(manager, self.settings, self._timers, self._events)
         self._ready: set[int] = set()
         self._backlog = Backlog()
         # Connections to look at after the next flush.
-        self._waiting: set[Connection] = set()
+        self._waiting: set[PeerConnection] = set()
         self._window = self.settings.window_size
-        self._cleanup = Cleanup(manager, self.settings, self._agenda)
+        self._cleanup = Cleanup(manager, self.settings, self._timers)
         manager.state.message_history.size = self.settings.history_size
 
     @property
@@ -112,7 +112,7 @@ class BinaryProtocol:
 
     def stop(self, *, now: float) -> None:
         """Close all sessions and open no more."""
-        self._ways.offline = True
+        self._finder.offline = True
         self._close_all(CloseReason.STOPPED, now)
 
     def _close_all(self, reason: CloseReason, now: float) -> None:
@@ -127,7 +127,7 @@ class BinaryProtocol:
         limit = self.settings.max_connections_per_peer
         held = self._held_by(address)
         if (
-            self._ways.offline
+            self._finder.offline
             or len(self._connections) >= self.settings.max_connections
             or held >= limit + _TOLD_REFUSALS
             or self._backlog.of(address) > self.settings.max_peer_bytes
@@ -142,8 +142,8 @@ class BinaryProtocol:
             refuse=held >= limit,
             window_size=self._window,
         )
-        number = self._ways.new_number()
-        connection = Connection(number, session, address, None, self.settings, self._gate, now)
+        number = self._finder.new_number()
+        connection = PeerConnection(number, session, address, None, self.settings, self._gate, now)
         self._connections[number] = connection
         self._update(connection)
         return number
@@ -157,7 +157,7 @@ class BinaryProtocol:
 
     def connected(self, number: int, address: str, *, now: float) -> None:
         """A connection that `Connect` asked for is made, to this address."""
-        link = self._ways.connected(number, address)
+        link = self._finder.connected(number, address)
         if link is None:
             self._events.append(Disconnect(connection=number, reason=CloseReason.OFFLINE))
             return
@@ -171,7 +171,7 @@ class BinaryProtocol:
             pinged=link.pinged,
             window_size=self._window,
         )
-        connection = Connection(number, session, address, link, self.settings, self._gate, now)
+        connection = PeerConnection(number, session, address, link, self.settings, self._gate, now)
         self._connections[number] = connection
         self._update(connection)
 
@@ -179,7 +179,7 @@ class BinaryProtocol:
         self, number: int, status: ConnectionStatus, *, now: float, error: int = Hresult.MQ_ERROR
     ) -> None:
         """A connection that `Connect` or `SendPing` asked for cannot be made."""
-        self._ways.failed(number, status, error, now=now)
+        self._finder.failed(number, status, error, now=now)
 
     def receive_data(self, number: int, data: bytes, *, now: float) -> None:
         """Bytes came over a connection."""
@@ -228,12 +228,12 @@ class BinaryProtocol:
         """The answer to a datagram that came to the ping port, if it gets one."""
         if not self.settings.answer_ping:
             return None
-        refuse = self._ways.offline or len(self._connections) >= self.settings.max_connections
+        refuse = self._finder.offline or len(self._connections) >= self.settings.max_connections
         return answer_ping(datagram, self._manager.state.local.identifier, refuse=refuse)
 
     def ping_response(self, datagram: bytes, *, now: float) -> None:
         """A datagram came to the port from which a ping was sent."""
-        self._ways.ping_response(datagram, now=now)
+        self._finder.ping_response(datagram, now=now)
 
     # The queue manager
 
@@ -248,7 +248,7 @@ class BinaryProtocol:
         elif isinstance(event, QueueDeleted):
             self._forget(event.queue)
         elif isinstance(event, MessagesDeleted):
-            self._sender.streams.removed(event.queue)
+            self._transfers.streams.removed(event.queue)
         elif isinstance(event, ConnectionActiveChanged):
             self._active_changed(event, now)
         elif isinstance(event, FlowControlChanged):
@@ -267,9 +267,9 @@ class BinaryProtocol:
         """There is no room, or there is again: one message at a time, then ever more."""
         if throttled:
             self._set_window(1)
-            self._agenda.set(_WINDOW_TIMER, None)
+            self._timers.set(_WINDOW_TIMER, None)
         else:
-            self._agenda.set(_WINDOW_TIMER, now + self.settings.window_doubling_seconds)
+            self._timers.set(_WINDOW_TIMER, now + self.settings.window_doubling_seconds)
 
     def _set_window(self, window: int) -> None:
         self._window = window
@@ -279,7 +279,7 @@ class BinaryProtocol:
     def _widen(self, now: float) -> None:
         self._set_window(min(self._window * 2, self.settings.window_size))
         if self._window < self.settings.window_size:
-            self._agenda.set(_WINDOW_TIMER, now + self.settings.window_doubling_seconds)
+            self._timers.set(_WINDOW_TIMER, now + self.settings.window_doubling_seconds)
 
     # Outgoing queues
 
@@ -290,7 +290,7 @@ class BinaryProtocol:
 
     def outgoing_status(self, queue: Queue, *, now: float) -> OutgoingStatus | None:
         """One outgoing queue, and its OutgoingTransferInfo brought up to date."""
-        transfer = self._sender.find_transfer(queue)
+        transfer = self._transfers.find_transfer(queue)
         if transfer is None:
             return None
         transfer.stream.refresh_info()
@@ -298,59 +298,59 @@ class BinaryProtocol:
 
     def _available(self, queue: Queue, now: float) -> None:
         """Message Position Available ([MS-MQQB] 3.1.7.12)."""
-        transfer = self._sender.find_transfer(queue)
+        transfer = self._transfers.find_transfer(queue)
         if transfer is None or not transfer.outgoing.may_transmit:
             return
         if transfer.connection is not None:
             self._manager.outgoing.set_state(queue, QueueState.CONNECTED)
             self._pump(transfer.connection, now)
-        elif queue.lanes.count and not self._ways.offline:
-            connection = self._ways.find(transfer, now=now)
+        elif queue.lanes.count and not self._finder.offline:
+            connection = self._finder.find(transfer, now=now)
             self._update_transfer(transfer)
             if connection is not None:
                 self._attach(transfer, connection)
                 self._pump(connection, now)
 
     def _paused(self, queue: Queue) -> None:
-        transfer = self._sender.find_transfer(queue)
+        transfer = self._transfers.find_transfer(queue)
         if transfer is not None and transfer.connection is not None:
             transfer.connection.session.announce_pause()
             self._update(transfer.connection)
 
     def _forget(self, queue: Queue) -> None:
         """An outgoing queue that nobody used is gone."""
-        transfer = self._sender.forget(queue)
+        transfer = self._transfers.forget(queue)
         if transfer is not None:
-            self._agenda.set(transfer, None)
+            self._timers.set(transfer, None)
             if transfer.connection is not None:
                 del transfer.connection.transfers[transfer]
-            self._ways.forget(transfer)
+            self._finder.forget(transfer)
 
     def _active_changed(self, event: ConnectionActiveChanged, now: float) -> None:
-        self._ways.offline = not event.active
+        self._finder.offline = not event.active
         if event.active:
             self.start(now=now)
         else:
             self._close_all(CloseReason.OFFLINE, now)
 
-    def _attach(self, transfer: Transfer, connection: Connection) -> None:
+    def _attach(self, transfer: Transfer, connection: PeerConnection) -> None:
         transfer.connection = connection
         connection.transfers[transfer] = None
         transfer.stream.connected()
         transfer.outgoing.next_hops = (connection.address,)
         self._manager.outgoing.set_peer(transfer.queue, connection.session.remote_guid)
-        self._ways.note(transfer, ConnectionStatus.READY, connection.address)
+        self._finder.note(transfer, ConnectionStatus.READY, connection.address)
         self._manager.outgoing.set_state(transfer.queue, QueueState.CONNECTED)
 
     # Sessions
 
-    def _process(self, connection: Connection, now: float) -> None:
+    def _process(self, connection: PeerConnection, now: float) -> None:
         """Do what the events of a session ask for."""
         while (event := connection.session.next_event()) is not None:
             if isinstance(event, MessagesReceived):
                 self._messages_received(connection, event, now)
             elif isinstance(event, MessagesAcknowledged):
-                self._sender.acknowledged(event)
+                self._transfers.acknowledged(event)
                 self._pump(connection, now)
             elif isinstance(event, Opened):
                 self._opened(connection, now)
@@ -358,22 +358,22 @@ class BinaryProtocol:
                 self._closed(connection, event, now)
             else:
                 status = ConnectionStatus.ESTABLISH_PACKET_RECEIVED
-                self._ways.note_waiting(connection.waiting, status, connection.address)
+                self._finder.note_waiting(connection.waiting, status, connection.address)
         self._update(connection)
 
-    def _opened(self, connection: Connection, now: float) -> None:
-        self._ways.opened(connection)
+    def _opened(self, connection: PeerConnection, now: float) -> None:
+        self._finder.opened(connection)
         for transfer in connection.waiting:
             if transfer.connection is None:
                 self._attach(transfer, connection)
         self._pump(connection, now)
         # Others may have waited for this queue manager, too.
-        for transfer in self._ways.leading_to(connection):
+        for transfer in self._finder.leading_to(connection):
             if transfer.connection is None:
                 self._available(transfer.queue, now)
 
     def _messages_received(
-        self, connection: Connection, event: MessagesReceived, now: float
+        self, connection: PeerConnection, event: MessagesReceived, now: float
     ) -> None:
         depends = self._receiver.receive(connection, event.runs, now=now)
         self._cleanup.start(now)
@@ -383,7 +383,7 @@ class BinaryProtocol:
         self._hold(connection, depends, sum(map(len, event.packets)))
         connection.session.acknowledge(now=now)
 
-    def _hold(self, connection: Connection, depends: int, size: int) -> None:
+    def _hold(self, connection: PeerConnection, depends: int, size: int) -> None:
         """Let everything that arrived be acknowledged once batch `depends` is on disk."""
         received = connection.session.received
         waiting = connection.arrived
@@ -410,25 +410,25 @@ class BinaryProtocol:
         if not connection.session.closed:
             self._waiting.add(connection)
 
-    def _closed(self, connection: Connection, event: Closed, now: float) -> None:
+    def _closed(self, connection: PeerConnection, event: Closed, now: float) -> None:
         """Closing a Session ([MS-MQQB] 3.1.5.9)."""
         self._count(event.reason)
         number = connection.number
         del self._connections[number]
         self._ready.discard(number)
         self._waiting.discard(connection)
-        self._agenda.set(connection, None)
+        self._timers.set(connection, None)
         data = connection.session.data_to_send() if event.reason is CloseReason.REFUSING else []
         self._events.append(
             Disconnect(
                 connection=number, reason=event.reason, detail=event.detail, data=tuple(data)
             )
         )
-        self._ways.closed(connection, self._connections.values())
+        self._finder.closed(connection, self._connections.values())
         transfers = list(connection.transfers)
         for transfer in transfers:
             self._manager.outgoing.set_state(transfer.queue, QueueState.DISCONNECTING)
-        self._sender.release(connection)
+        self._transfers.release(connection)
         link = connection.link
         status = CLOSE_STATUS.get(event.reason, ConnectionStatus.UNKNOWN_FAILURE)
         for transfer in transfers:
@@ -436,23 +436,23 @@ class BinaryProtocol:
             self._manager.outgoing.set_state(transfer.queue, QueueState.DISCONNECTED)
         if link is not None:
             if event.reason is not CloseReason.IDLE:
-                self._ways.note_waiting(
+                self._finder.note_waiting(
                     link.transfers, status, connection.address, Hresult.MQ_ERROR
                 )
-            self._ways.down(link, now=now)
+            self._finder.down(link, now=now)
         for transfer in transfers:
             if transfer.link is not link or link is None:
                 self._available(transfer.queue, now)
 
-    def _pump(self, connection: Connection, now: float) -> None:
+    def _pump(self, connection: PeerConnection, now: float) -> None:
         """Send what the outgoing queues of a connection have."""
-        if self._sender.pump(connection, now=now):
+        if self._transfers.pump(connection, now=now):
             self._waiting.add(connection)
         for transfer in connection.transfers:
             self._update_transfer(transfer)
         self._update(connection)
 
-    def _update(self, connection: Connection) -> None:
+    def _update(self, connection: PeerConnection) -> None:
         """Note the next timer of a connection, and whether it has data to send."""
         session = connection.session
         if session.closed:
@@ -462,29 +462,29 @@ class BinaryProtocol:
         times = [session.next_timer()]
         if self._may_order_ack(connection):
             times.append(connection.order_acks.next_timer())
-        self._agenda.set(connection, min(time for time in times if time is not None))
+        self._timers.set(connection, min(time for time in times if time is not None))
 
-    def _may_order_ack(self, connection: Connection) -> bool:
+    def _may_order_ack(self, connection: PeerConnection) -> bool:
         state = self._manager.state
         return connection.session.room > 0 and not state.outbox.pending(state.ordinals.depends())
 
     def _update_transfer(self, transfer: Transfer) -> None:
         times = (transfer.stream.resend_at, transfer.validate_at)
-        self._agenda.set(transfer, min([time for time in times if time is not None], default=None))
+        self._timers.set(transfer, min([time for time in times if time is not None], default=None))
 
     # Timers
 
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
-        return self._agenda.next()
+        return self._timers.next()
 
     def handle_timer(self, *, now: float) -> None:
         """Do what is due."""
-        for owner in self._agenda.take_due(now):
-            if isinstance(owner, Connection):
+        for owner in self._timers.take_due(now):
+            if isinstance(owner, PeerConnection):
                 self._connection_timer(owner, now)
-            elif isinstance(owner, Link):
-                self._ways.timer(owner, now=now)
+            elif isinstance(owner, HopLink):
+                self._finder.timer(owner, now=now)
             elif isinstance(owner, Transfer):
                 self._transfer_timer(owner, now)
             elif owner is _WINDOW_TIMER:
@@ -492,7 +492,7 @@ class BinaryProtocol:
             else:
                 self._cleanup.timer(owner, now)
 
-    def _connection_timer(self, connection: Connection, now: float) -> None:
+    def _connection_timer(self, connection: PeerConnection, now: float) -> None:
         connection.session.handle_timer(now=now)
         if self._may_order_ack(connection):
             room = connection.session.room
@@ -513,5 +513,5 @@ class BinaryProtocol:
         self.counters[what] = self.counters.get(what, 0) + 1
 
 
-def _number(connection: Connection) -> int:
+def _number(connection: PeerConnection) -> int:
     return connection.number

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from openmsmq.wire.message.user_message_run import UserMessageRun
     from openmsmq.wire.names.queue_address import QueueAddress
 
-    from .connection import Connection
+    from .peer_connection import PeerConnection
 
 
 class Receiver:
@@ -31,7 +31,7 @@ class Receiver:
         self._counters = counters
 
     def receive(
-        self, connection: Connection, runs: list[UserMessageRun], *, now: float
+        self, connection: PeerConnection, runs: list[UserMessageRun], *, now: float
     ) -> int | None:
         """Deal with the messages of one read.
 
@@ -67,7 +67,7 @@ class Receiver:
         return self._streams.final(sequence, number, ack.message_id, message.message_class, peer)
 
     def send_order_ack(
-        self, connection: Connection, ack: OrderAck, destination: QueueAddress, *, now: float
+        self, connection: PeerConnection, ack: OrderAck, destination: QueueAddress, *, now: float
     ) -> None:
         """Order Ack Send Timer: tell the sender how far its stream got."""
         state = self._manager.state

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
 
-    from .connection import Connection
     from .events import MessagesAcknowledged
+    from .peer_connection import PeerConnection
     from .settings import BinarySettings
 
 CARRIES: Final = frozenset((Transport.BINARY,))
@@ -23,7 +23,7 @@ _TRACED: Final = 0x01
 _READ_BYTES: Final = 1024 * 1024
 
 
-class Sender:
+class OutgoingTransfers:
     """The outgoing queues of one queue manager that this protocol serves."""
 
     __slots__ = ("_manager", "streams", "transfers")
@@ -48,7 +48,7 @@ class Sender:
         self.streams.forget(queue)
         return self.transfers.pop(queue.number, None)
 
-    def pump(self, connection: Connection, *, now: float) -> bool:
+    def pump(self, connection: PeerConnection, *, now: float) -> bool:
         """Send what may be sent; return whether something waits for the disk."""
         session = connection.session
         blocked = False
@@ -70,7 +70,7 @@ class Sender:
             self._report(connection, packets)
         return blocked
 
-    def _report(self, connection: Connection, packets: list[bytes]) -> None:
+    def _report(self, connection: PeerConnection, packets: list[bytes]) -> None:
         """Send the reports that traced messages ask for."""
         for packet in packets:
             if packet[3] & _TRACED:
@@ -81,7 +81,7 @@ class Sender:
         self.streams.arrived(event.received)
         self.streams.delivered((*event.express, *event.recoverable))
 
-    def release(self, connection: Connection) -> None:
+    def release(self, connection: PeerConnection) -> None:
         """The session is over: what it did not deliver goes back in place."""
         for transfer in connection.transfers:
             transfer.connection = None

@@ -27,8 +27,8 @@ from .events import (
     SessionEvent,
 )
 from .handshake import Handshake, SessionState
+from .session_timers import SessionTimer, SessionTimers
 from .settings import BinarySettings
-from .timers import SessionTimer, Timers
 from .windows import COUNTER_MASK, RECOVERABLE_BITS, ReceivedMessages, SentMessages
 
 _IN: Final = int(BaseHeaderFlags.IN)
@@ -118,7 +118,7 @@ class BinarySession:
         self.output_bytes = 0
         self.received = ReceivedMessages()
         self.sent = SentMessages()
-        self.timers = Timers()
+        self.timers = SessionTimers()
         # SessionActive, ReceivedAck.
         self.active = False
         self._received_ack = False

@@ -6,7 +6,7 @@ from typing import Final
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 
 from .events import CloseReason
-from .links import LinkState
+from .hop_links import HopLinkState
 from .transfer import Transfer
 
 STATUS_WORDS: Final = {
@@ -100,6 +100,6 @@ def _reason(transfer: Transfer, state: QueueState, last_error: str) -> str:
     link = transfer.link
     if last_error:
         return last_error
-    if link is None or link.state is LinkState.IDLE:
+    if link is None or link.state is HopLinkState.IDLE:
         return "not connected"
     return str(link.state.value)

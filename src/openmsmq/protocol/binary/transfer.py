@@ -9,8 +9,8 @@ from openmsmq.wire.names.format_name import parse_format_name
 if TYPE_CHECKING:
     from openmsmq.core.transfer.outgoing_stream import OutgoingStream
 
-    from .connection import Connection
-    from .links import Link
+    from .hop_links import HopLink
+    from .peer_connection import PeerConnection
 
 
 class Transfer:
@@ -24,7 +24,7 @@ class Transfer:
         self.outgoing = stream.outgoing
         self.name = parse_format_name(stream.outgoing.destination_format_name)
         # The connection in use, and the link that makes connections.
-        self.connection: Connection | None = None
-        self.link: Link | None = None
+        self.connection: PeerConnection | None = None
+        self.link: HopLink | None = None
         # When to look for the destination again, if it was not found.
         self.validate_at: float | None = None

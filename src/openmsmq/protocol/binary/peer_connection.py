@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from openmsmq.protocol.carrier import Gate
 
-    from .links import Link
+    from .hop_links import HopLink
     from .session import BinarySession
     from .transfer import Transfer
 
@@ -22,7 +22,7 @@ class Arrived:
 
     __slots__ = ("connection", "count", "depends", "recoverable", "size")
 
-    def __init__(self, connection: Connection, depends: int) -> None:
+    def __init__(self, connection: PeerConnection, depends: int) -> None:
         self.connection = connection
         self.depends = depends
         self.count = 0
@@ -31,7 +31,7 @@ class Arrived:
         self.size = 0
 
 
-class Connection:
+class PeerConnection:
     """One connection with its session; `link` is None for one that a peer made."""
 
     __slots__ = (
@@ -49,7 +49,7 @@ class Connection:
         number: int,
         session: BinarySession,
         address: str,
-        link: Link | None,
+        link: HopLink | None,
         settings: BinarySettings,
         gate: Gate,
         now: float,

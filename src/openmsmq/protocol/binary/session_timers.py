@@ -12,7 +12,7 @@ class SessionTimer(Enum):
     ACK_SEND = "Session Ack Send Timer"
 
 
-class Timers:
+class SessionTimers:
     """Deadlines on the monotonic clock; a timer that is started again starts anew."""
 
     __slots__ = ("_deadlines", "_durations")

@@ -1,4 +1,4 @@
-"""Links: the way to one host, over one connection after the other ([MS-MQQB] 3.1.5.2)."""
+"""HopLink: the way to one host, over one connection after the other ([MS-MQQB] 3.1.5.2)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .transfer import Transfer
 
 
-class LinkState(Enum):
+class HopLinkState(Enum):
     """How far the way to a host is; WAITING is the SessionState WAITING_RECONNECT."""
 
     IDLE = "idle"
@@ -20,14 +20,14 @@ class LinkState(Enum):
     WAITING = "waiting to reconnect"
 
 
-class Link:
+class HopLink:
     """The connection to one destination that is made when messages wait for it."""
 
     __slots__ = ("connection", "destination", "pinged", "retry_at", "state", "transfers")
 
     def __init__(self, destination: Destination) -> None:
         self.destination = destination
-        self.state = LinkState.IDLE
+        self.state = HopLinkState.IDLE
         # The number of the connection that is being made or used; 0 for none.
         self.connection = 0
         self.pinged = False

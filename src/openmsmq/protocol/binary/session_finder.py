@@ -1,4 +1,4 @@
-"""Ways to other queue managers: which session an outgoing queue uses, or how one is made.
+"""Which session an outgoing queue uses, or how one is made.
 
 [MS-MQQB] 3.1.5.2: find the host, ping it if that is wanted, connect, and try again later.
 """
@@ -15,7 +15,7 @@ from openmsmq.wire.names.format_name import PrivateFormatName
 
 from .destinations import Destination, find_destination
 from .events import Connect, Event, SendPing
-from .links import Link, LinkState
+from .hop_links import HopLink, HopLinkState
 from .ping import PingRequests
 from .settings import PING_RESPONSE_SECONDS, BinarySettings
 
@@ -25,16 +25,15 @@ if TYPE_CHECKING:
 
     from openmsmq.core.queue_manager import QueueManager
 
-    from .agenda import Agenda
-    from .connection import Connection
+    from .peer_connection import PeerConnection
+    from .timer_heap import TimerHeap
     from .transfer import Transfer
 
 
-class Ways:
+class SessionFinder:
     """Open sessions by peer, and links for those destinations that have none."""
 
     __slots__ = (
-        "_agenda",
         "_by_guid",
         "_by_host",
         "_connecting",
@@ -45,6 +44,7 @@ class Ways:
         "_named",
         "_pings",
         "_settings",
+        "_timers",
         "_unknown",
         "offline",
     )
@@ -53,12 +53,12 @@ class Ways:
         self,
         manager: QueueManager,
         settings: BinarySettings,
-        agenda: Agenda,
+        timers: TimerHeap,
         events: deque[Event],
     ) -> None:
         self._manager = manager
         self._settings = settings
-        self._agenda = agenda
+        self._timers = timers
         self._events = events
         # Whether no connection may be made.
         self.offline = not manager.state.local.connection_active
@@ -67,13 +67,13 @@ class Ways:
         )
         self._last_number = 0
         # Links by the host of direct names, and those to a certain queue manager.
-        self._direct: dict[str, Link] = {}
-        self._named: dict[Destination, Link] = {}
+        self._direct: dict[str, HopLink] = {}
+        self._named: dict[Destination, HopLink] = {}
         # Links by the number of the connection that they are making.
-        self._connecting: dict[int, Link] = {}
+        self._connecting: dict[int, HopLink] = {}
         # Open sessions by queue manager and by address.
-        self._by_guid: dict[UUID, Connection] = {}
-        self._by_host: dict[str, Connection] = {}
+        self._by_guid: dict[UUID, PeerConnection] = {}
+        self._by_host: dict[str, PeerConnection] = {}
         # Outgoing queues to a queue manager of which nobody knows where it is.
         self._unknown: dict[UUID, dict[Transfer, None]] = {}
 
@@ -84,14 +84,14 @@ class Ways:
 
     # Open sessions
 
-    def opened(self, connection: Connection) -> None:
+    def opened(self, connection: PeerConnection) -> None:
         """A session is open: it serves all destinations that are the same peer."""
         self._by_guid.setdefault(connection.session.remote_guid, connection)
         self._by_host.setdefault(connection.address.lower(), connection)
         if connection.link is not None:
             self._by_host.setdefault(connection.link.destination.host.lower(), connection)
 
-    def closed(self, connection: Connection, others: Iterable[Connection]) -> None:
+    def closed(self, connection: PeerConnection, others: Iterable[PeerConnection]) -> None:
         """A session is over; another open one to the same peer takes its place."""
         guid = connection.session.remote_guid
         if self._by_guid.get(guid) is connection:
@@ -102,7 +102,7 @@ class Ways:
             if other.session.open and other.session.remote_guid == guid:
                 self.opened(other)
 
-    def leading_to(self, connection: Connection) -> list[Transfer]:
+    def leading_to(self, connection: PeerConnection) -> list[Transfer]:
         """The outgoing queues that lead to the peer of a session, as far as that is known."""
         guid = connection.session.remote_guid
         hosts = [host for host, each in self._by_host.items() if each is connection]
@@ -113,7 +113,7 @@ class Ways:
 
     # Outgoing queues
 
-    def find(self, transfer: Transfer, *, now: float) -> Connection | None:
+    def find(self, transfer: Transfer, *, now: float) -> PeerConnection | None:
         """The session that an outgoing queue uses; None while one is being made."""
         destination = find_destination(self._manager.state, transfer.name)
         self._know(transfer)
@@ -129,7 +129,7 @@ class Ways:
                 self.forget(transfer)
                 transfer.link = link
                 link.transfers[transfer] = None
-            if link.state is LinkState.IDLE:
+            if link.state is HopLinkState.IDLE:
                 self._begin(link, ping=self._settings.send_ping, now=now)
         return connection
 
@@ -141,28 +141,28 @@ class Ways:
             del link.transfers[transfer]
             self._drop_if_unused(link)
 
-    def _drop_if_unused(self, link: Link) -> None:
+    def _drop_if_unused(self, link: HopLink) -> None:
         """No queue goes this way any more, and no connection is made or used."""
-        if link.transfers or link.state is not LinkState.IDLE:
+        if link.transfers or link.state is not HopLinkState.IDLE:
             return
         if link.destination.direct:
             del self._direct[link.destination.host.lower()]
         else:
             del self._named[link.destination]
 
-    def _link_to(self, destination: Destination) -> Link:
+    def _link_to(self, destination: Destination) -> HopLink:
         if destination.direct:
             host = destination.host.lower()
             link = self._direct.get(host)
             if link is None:
-                link = self._direct[host] = Link(destination)
+                link = self._direct[host] = HopLink(destination)
             return link
         link = self._named.get(destination)
         if link is None:
-            link = self._named[destination] = Link(destination)
+            link = self._named[destination] = HopLink(destination)
         return link
 
-    def _open_connection(self, destination: Destination) -> Connection | None:
+    def _open_connection(self, destination: Destination) -> PeerConnection | None:
         if destination.direct:
             return self._by_host.get(destination.host.lower())
         return self._by_guid.get(destination.guid)
@@ -190,7 +190,7 @@ class Ways:
     def _retry_seconds(self) -> float:
         return self._settings.retry_connect_seconds + self._settings.round_trip_delay
 
-    def _begin(self, link: Link, *, ping: bool, now: float) -> None:
+    def _begin(self, link: HopLink, *, ping: bool, now: float) -> None:
         """Establish a Protocol Session ([MS-MQQB] 3.1.5.2)."""
         number = link.connection = self.new_number()
         self._connecting[number] = link
@@ -200,8 +200,8 @@ class Ways:
         if not ping:
             self._connect(link, number)
             return
-        link.state = LinkState.PINGING
-        self._agenda.set(link, now + PING_RESPONSE_SECONDS)
+        link.state = HopLinkState.PINGING
+        self._timers.set(link, now + PING_RESPONSE_SECONDS)
         self._events.append(
             SendPing(
                 connection=number,
@@ -211,8 +211,8 @@ class Ways:
             )
         )
 
-    def _connect(self, link: Link, number: int) -> None:
-        link.state = LinkState.CONNECTING
+    def _connect(self, link: HopLink, number: int) -> None:
+        link.state = HopLinkState.CONNECTING
         self._events.append(
             Connect(connection=number, host=link.destination.host, port=self._settings.port)
         )
@@ -224,19 +224,19 @@ class Ways:
             return
         number, accepted = found
         link = self._connecting[number]
-        self._agenda.set(link, None)
+        self._timers.set(link, None)
         if accepted:
             link.pinged = True
             self._connect(link, number)
         else:
             self.failed(number, ConnectionStatus.PING_FAILURE, Hresult.MQ_ERROR, now=now)
 
-    def connected(self, number: int, address: str) -> Link | None:
+    def connected(self, number: int, address: str) -> HopLink | None:
         """A connection was made; None if nobody wants it any more."""
         link = self._connecting.pop(number, None)
         if link is None or self.offline:
             return None
-        link.state = LinkState.CONNECTED
+        link.state = HopLinkState.CONNECTED
         self.note_waiting(link.transfers, ConnectionStatus.NONE, address)
         self._set_states(link, QueueState.WAITING)
         return link
@@ -249,20 +249,20 @@ class Ways:
             self.note_waiting(link.transfers, status, "", error)
             self.down(link, now=now)
 
-    def down(self, link: Link, *, now: float) -> None:
+    def down(self, link: HopLink, *, now: float) -> None:
         """The connection of a link is gone: try again if messages wait ([MS-MQQB] 3.1.5.9)."""
         link.connection = 0
         self._set_states(link, QueueState.DISCONNECTED)
         if link.has_work and not self.offline:
-            link.state = LinkState.WAITING
+            link.state = HopLinkState.WAITING
             link.retry_at = now + self._retry_seconds
         else:
             self._rest(link)
-        self._agenda.set(link, link.retry_at)
+        self._timers.set(link, link.retry_at)
 
-    def timer(self, link: Link, *, now: float) -> None:
+    def timer(self, link: HopLink, *, now: float) -> None:
         """No answer to a ping, or the Session Retry Connect Timer ([MS-MQQB] 3.1.6.1)."""
-        if link.state is LinkState.PINGING:
+        if link.state is HopLinkState.PINGING:
             status = ConnectionStatus.PING_FAILURE
             self.failed(link.connection, status, Hresult.MQ_ERROR, now=now)
         elif link.has_work and not self.offline:
@@ -271,15 +271,15 @@ class Ways:
         else:
             self._rest(link)
 
-    def _rest(self, link: Link) -> None:
+    def _rest(self, link: HopLink) -> None:
         """No connection is needed for now."""
-        link.state = LinkState.IDLE
+        link.state = HopLinkState.IDLE
         link.retry_at = None
         self._drop_if_unused(link)
 
     # What people see
 
-    def _set_states(self, link: Link, state: QueueState) -> None:
+    def _set_states(self, link: HopLink, state: QueueState) -> None:
         for transfer in link.transfers:
             if transfer.connection is None:
                 self._manager.outgoing.set_state(transfer.queue, state)

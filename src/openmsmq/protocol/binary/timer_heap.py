@@ -1,4 +1,4 @@
-"""When whom to wake: the timers of many owners in one heap."""
+"""One timer per owner, kept in a heap."""
 
 from collections.abc import Hashable
 from heapq import heappop, heappush
@@ -8,10 +8,10 @@ from typing import Final
 _SMALL: Final = 64
 
 
-class Agenda:
+class TimerHeap:
     """One deadline per owner. Moving it to a later time, the usual case, costs nothing.
 
-    Owners that are off the agenda may be in the heap for a while, but never more than others.
+    Entries of stopped timers stay in the heap for a while, but never more than half of it.
     """
 
     __slots__ = ("_count", "_deadlines", "_heap", "_queued")
@@ -24,7 +24,7 @@ class Agenda:
         self._count = 0
 
     def set(self, owner: Hashable, deadline: float | None) -> None:
-        """Wake the owner at this time and at no other; None means never."""
+        """Set the only timer of the owner; None stops it."""
         if deadline is None:
             if self._deadlines.pop(owner, None) is not None:
                 self._shrink()
@@ -40,7 +40,7 @@ class Agenda:
         heappush(self._heap, (deadline, self._count, owner))
 
     def _shrink(self) -> None:
-        """Let go of those that nobody is to wake, once they are the most."""
+        """Drop the entries of stopped timers once they are the majority."""
         if len(self._heap) > _SMALL and len(self._heap) > 2 * len(self._deadlines):
             self._heap.clear()
             self._queued.clear()
@@ -48,7 +48,7 @@ class Agenda:
                 self._push(owner, deadline)
 
     def next(self) -> float | None:
-        """When the next owner is to be woken."""
+        """When the next timer is due."""
         while self._heap:
             time, _, owner = self._heap[0]
             deadline = self._deadlines.get(owner)
@@ -62,7 +62,7 @@ class Agenda:
         return None
 
     def take_due(self, now: float) -> list[Hashable]:
-        """The owners whose time has come; they are off the agenda then."""
+        """Stop and return the owners whose time has come."""
         due = []
         while (time := self.next()) is not None and time <= now:
             owner = heappop(self._heap)[2]
