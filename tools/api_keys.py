@@ -28,6 +28,7 @@ STATUS: Final = {
     "clients": "count of clients that are connected",
     "client_counters": "clients since the start: `connected`, `refused`, `faulty`, `crashed`",
     "unread_bytes": "of replies that clients have not read",
+    "faults": "parts that do not do their work, and why",
     "deleted_messages": "count since the start by reason",
     "refused_requests": "count since the start by result code",
     "dropped_messages": "count of messages of other queue managers by reason",

@@ -68,6 +68,17 @@ def test_a_signal_stops_it_cleanly(tmp_path: Path, number: int) -> None:
         assert "M0003" in serve.log
 
 
+def test_settings_come_from_the_environment_but_not_the_socket(tmp_path: Path) -> None:
+    other = str(tmp_path / "other.sock")
+    environ = {"OPENMSMQ_LOG_FORMAT": "json", "OPENMSMQ_SOCKET": other}
+    serve = Serve(tmp_path, environ=environ).start()
+    try:
+        assert json.loads(serve.ready_file.read_text()) == {"local": str(serve.socket)}
+    finally:
+        assert serve.stop() == 0
+    assert '"event": "M0001"' in serve.log
+
+
 def test_a_hangup_reloads_and_does_not_stop(tmp_path: Path) -> None:
     log = tmp_path / "qm.log"
     with serving(tmp_path, "--log-file", str(log)) as serve:

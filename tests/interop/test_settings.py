@@ -13,7 +13,7 @@ from tests.interop.naive_peer import NaivePeer, counts, transaction, user_messag
 import openmsmq
 from openmsmq import Message
 from openmsmq.server.config import Config
-from openmsmq.server.parts.binary import BinaryService
+from openmsmq.server.parts.binary import BinaryPart
 from openmsmq.wire.errors import ConfigError
 
 INSECURE = "MQMSG_CLASS_NACK_BAD_DST_Q"
@@ -50,13 +50,13 @@ def test_resend_timeouts_are_those_of_the_configuration_at_every_start(
     lines = [f"resend_timeouts_{name} = {index + 2}" for index, name in enumerate(names)]
     file.write_text("\n".join(lines))
     tables: list[tuple[float, ...]] = []
-    listen = BinaryService.listen
+    listen = BinaryPart.listen
 
-    async def note(service: BinaryService) -> dict[str, str]:
+    async def note(service: BinaryPart) -> dict[str, str]:
         tables.append(service.protocol.settings.resend_timer_table)
         return await listen(service)
 
-    monkeypatch.setattr(BinaryService, "listen", note)
+    monkeypatch.setattr(BinaryPart, "listen", note)
     configured = Config.load(file, {}).model_dump(include={f"resend_timeouts_{n}" for n in names})
     for _ in range(2):
         with openmsmq.embedded(tmp_path / "data", **configured):
@@ -127,13 +127,13 @@ def test_the_answer_to_a_ping_is_awaited_where_the_ping_came_from() -> None:
 
 def test_the_window_is_that_of_the_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
     windows: list[int] = []
-    listen = BinaryService.listen
+    listen = BinaryPart.listen
 
-    async def note(service: BinaryService) -> dict[str, str]:
+    async def note(service: BinaryPart) -> dict[str, str]:
         windows.append(service.protocol.settings.window_size)
         return await listen(service)
 
-    monkeypatch.setattr(BinaryService, "listen", note)
+    monkeypatch.setattr(BinaryPart, "listen", note)
     with openmsmq.embedded(max_unacked_packet=100):
         pass
     with openmsmq.embedded():

@@ -15,7 +15,7 @@ from tests.service.fake_store import FakeStore
 from openmsmq.core.events import MessagesDeleted
 from openmsmq.core.transactions.transactions import TransactionState
 from openmsmq.protocol.local import messages as local
-from openmsmq.server.config import default_name
+from openmsmq.server.common_config import default_name
 from openmsmq.service.logs import TextFormatter
 from openmsmq.store.backup import restore_backup
 from openmsmq.store.files import RealFiles

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import os
 import signal
 import sys
 import time
@@ -125,7 +126,7 @@ def run(file: Path | None, options: dict[str, Any]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop_early)
     try:
-        settings = Config.load(file, options)
+        settings = Config.load(file, options, os.environ)
         configure_logs(settings)
         uvloop.run(serve_until_stopped(settings, progress=progress.update, ready=ready))
     except MsmqError as exc:

@@ -19,12 +19,18 @@ _KINDS: Final = {
 }
 
 
-def describe(error: ValidationError, fields: Mapping[str, FieldInfo]) -> str:
-    """One line for each wrong key."""
+def describe(
+    error: ValidationError, fields: Mapping[str, FieldInfo], variables: Mapping[str, str]
+) -> str:
+    """One line for each wrong key.
+
+    Args:
+        variables: the name in the environment of each key that has its value from there.
+    """
     lines: dict[str, str] = {}
     for item in error.errors():
         key = str(item["loc"][0])
-        lines.setdefault(key, f"{key}: {_fault(key, item, fields)}")
+        lines.setdefault(key, f"{variables.get(key, key)}: {_fault(key, item, fields)}")
     return "\n".join(lines.values())
 
 

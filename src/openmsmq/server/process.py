@@ -5,8 +5,9 @@ import json
 import os
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
@@ -16,6 +17,7 @@ from openmsmq.core.model.queue import QueueRole
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.state import Settings
+from openmsmq.core.transfer.transports import Transport
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import QueueManagerObject
 from openmsmq.engine.engine import Engine
@@ -27,8 +29,6 @@ from openmsmq.service.accounts import UnixAccounts, caller_of
 from openmsmq.service.host import Host
 from openmsmq.service.keys import KeyFiles
 from openmsmq.service.logs import (
-    BACKED_UP,
-    BACKUP_FAILED,
     EXPRESS_DISCARDED,
     FAILED,
     IN_DOUBT,
@@ -51,27 +51,34 @@ from openmsmq.version import __version__
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
 
-from .config import Config, default_name
-from .parts.binary import BinaryService
-from .parts.local import LocalServer
+from .backups import Backups
+from .common_config import default_name
+from .config import Config
+from .parts import PARTS
+from .parts.part import Part, Premises, TransferStatus
 from .provisioning import open_directory, prepare_directory
 from .reloading import reload
 from .start_checks import check_start
 
 KEYS_DIRECTORY: Final = "keys"
-BACKUP_POLL_SECONDS: Final = 0.02
 PROGRESS_STEP: Final = 16_384
+# Why messages of an outgoing queue wait that no part carries.
+NOT_CARRIED: Final[dict[Transport | None, str]] = {
+    Transport.HTTP: "this version does not send over HTTP; messages wait until one does",
+    Transport.HTTPS: "this version does not send over HTTPS; messages wait until one does",
+    Transport.MULTICAST: "this version does not send by multicast; messages wait until one does",
+}
 
 T = TypeVar("T")
 
 
-class Parts(NamedTuple):
+class Running(NamedTuple):
     """What a queue manager that has started consists of."""
 
     host: Host
     messages: MessageLog
-    server: LocalServer
-    binary: BinaryService
+    backups: Backups
+    parts: list[Part]
 
 
 class QueueManagerProcess:
@@ -91,14 +98,14 @@ class QueueManagerProcess:
         self._stop = asyncio.Event()
         self._failure: Exception | None = None
         self._started = time.monotonic()
-        self._backups: set[asyncio.Task[None]] = set()
-        self._parts: Parts | None = None
+        self._transfers: list[TransferStatus] = []
+        self._started_with: Running | None = None
 
     @property
-    def _running(self) -> "Parts":
-        if self._parts is None:
+    def _running(self) -> Running:
+        if self._started_with is None:
             raise ConfigError("the queue manager has not started")
-        return self._parts
+        return self._started_with
 
     @property
     def host(self) -> Host:
@@ -126,13 +133,16 @@ class QueueManagerProcess:
             if recovered is not None:
                 recovered()
             host = Host(engine, self.store, failed=self._failed)
-            server = LocalServer(config, host, self)
-            binary = BinaryService(config, host)
-            self._parts = Parts(host, MessageLog(host), server, binary)
+            parts: list[Part] = []
+            self._started_with = Running(host, MessageLog(host), Backups(self.store, host), parts)
+            premises = Premises(host, self, self._tokens, self._transfers)
+            for kind in PARTS:
+                parts.append(kind(config, premises))  # noqa: PERF401 - made ones are closed
             Reachability(host)
             await host.drain()
             self._raise_failure()
-            self.endpoints = {**await binary.listen(), **await server.listen()}
+            for part in parts:
+                self.endpoints.update(await part.listen())
             if config.ready_file is not None:
                 write_ready_file(config.ready_file, self.endpoints)
         except BaseException:
@@ -177,7 +187,7 @@ class QueueManagerProcess:
 
     def reload(self) -> None:
         """Read tokens and certificates again, open the log file anew."""
-        reload(self.config, self._tokens, self._running.server, self._running.binary)
+        reload(self.config, self._running.parts)
 
     # Stop
 
@@ -217,8 +227,7 @@ class QueueManagerProcess:
             self.config.ready_file.unlink(missing_ok=True)
         self.host.tick()
         self.manager.stop()
-        for backup in self._backups:
-            backup.cancel()
+        self._running.backups.cancel()
         discarded = express_messages(self.manager)
         if discarded:
             log_event(EXPRESS_DISCARDED, count=discarded)
@@ -226,10 +235,10 @@ class QueueManagerProcess:
         log_event(STOPPED)
 
     async def _close(self) -> None:
-        if self._parts is not None:
-            host, messages, server, binary = self._parts
-            await server.close()
-            await binary.close()
+        if self._started_with is not None:
+            host, messages, _, parts = self._started_with
+            for part in reversed(parts):
+                await part.close()
             await host.close()
             messages.sum_up()
             host.manager.stopped()
@@ -252,6 +261,7 @@ class QueueManagerProcess:
         state = self.manager.state
         queues = self.manager.queues
         store = self.store.stats()
+        parts = {part.name: part.status() for part in self._running.parts}
         return {
             **self.identity,
             "state": str(state.local.queue_manager_state),
@@ -273,17 +283,24 @@ class QueueManagerProcess:
             "transactions": len(state.transactions),
             "staged_bytes": self.manager.stages.size,
             "in_doubt_transactions": len(self.manager.enlistments.in_doubt),
-            "clients": self._running.server.clients,
-            "client_counters": dict(self._running.server.counters),
-            "unread_bytes": self._running.server.unread_bytes,
+            "clients": sum(part.connections for part in parts.values()),
+            "client_counters": dict(sum((part.counters for part in parts.values()), Counter())),
+            "unread_bytes": sum(part.unread_bytes for part in parts.values()),
+            "faults": {name: part.fault for name, part in parts.items() if part.fault},
             "deleted_messages": dict(self._running.messages.deleted),
             "refused_requests": dict(self._running.messages.refused),
             "dropped_messages": dict(self._running.messages.dropped),
         }
 
     def transfer_status(self, destination: str) -> dict[str, Any]:
-        """How the transfer of an outgoing queue goes."""
-        return self._running.binary.transfer_status(destination)
+        """How the transfer of an outgoing queue goes, and why its messages wait."""
+        queue = self.manager.outgoing.find(destination)
+        for source in self._transfers:
+            status = source(queue)
+            if status is not None:
+                return asdict(status)
+        transport = queue.outgoing.transport if queue.outgoing is not None else None
+        return {"reason": NOT_CARRIED.get(transport, "") if queue.count else ""}
 
     def authenticate(self, token: str) -> Caller | None:
         return self._tokens.authenticate(token)
@@ -296,34 +313,7 @@ class QueueManagerProcess:
 
     def backup(self, file: str, done: BackupDone) -> None:
         """Copy the store to a file while it is in use."""
-        task = asyncio.get_running_loop().create_task(self._backup(Path(file), done))
-        self._backups.add(task)
-        task.add_done_callback(self._backups.discard)
-
-    async def _backup(self, file: Path, done: BackupDone) -> None:
-        copied = 0
-
-        def progress(now: int, total: int) -> None:  # noqa: ARG001 - the signature of progress
-            nonlocal copied
-            copied = now
-
-        try:
-            backup = self.store.backup(file, progress)
-            try:
-                while not backup.done:
-                    if backup.failure is not None:
-                        raise backup.failure
-                    self.host.wake()
-                    await asyncio.sleep(BACKUP_POLL_SECONDS)
-            except asyncio.CancelledError:
-                backup.abandon()
-                raise
-        except StoreError as exc:
-            log_event(BACKUP_FAILED, file=file, reason=exc)
-            done(exc)
-            return
-        log_event(BACKED_UP, file=file, bytes=copied)
-        done({"file": str(file), "bytes": copied})
+        self._running.backups.start(file, done)
 
 
 def open_store(config: Config) -> Store:

@@ -128,7 +128,7 @@ def test_a_ping_goes_before_a_session_that_is_wanted_so() -> None:
 
 @pytest.mark.spec("MQQB-6-06")
 def test_the_ping_port_can_be_set() -> None:
-    network, a, _ = pinging(ping_port=4527)
+    network, a, _ = pinging(peer_ping_port=4527)
     a.send(TO_B, b"1")
     network.run()
     assert a.pings[0].port == 4527

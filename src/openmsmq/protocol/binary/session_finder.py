@@ -206,7 +206,7 @@ class SessionFinder:
             SendPing(
                 connection=number,
                 host=link.destination.host,
-                port=self._settings.ping_port,
+                port=self._settings.peer_ping_port,
                 datagram=self._pings.request(number),
             )
         )
@@ -214,7 +214,7 @@ class SessionFinder:
     def _connect(self, link: HopLink, number: int) -> None:
         link.state = HopLinkState.CONNECTING
         self._events.append(
-            Connect(connection=number, host=link.destination.host, port=self._settings.port)
+            Connect(connection=number, host=link.destination.host, port=self._settings.peer_port)
         )
 
     def ping_response(self, datagram: bytes, *, now: float) -> None:

@@ -18,8 +18,8 @@ class BinarySettings:
     """Times are in seconds."""
 
     # Where other queue managers listen.
-    port: int = BINARY_PORT
-    ping_port: int = PING_PORT
+    peer_port: int = BINARY_PORT
+    peer_ping_port: int = PING_PORT
     # MaxUnackedPacket (notes 36, 50).
     window_size: int = WINDOW_SIZE
     # AckWaitTimeout (note 51), and its multiple that the sender waits (note 46).

@@ -1,18 +1,23 @@
-"""The binary protocol in the process of a queue manager."""
+"""The part that speaks the binary protocol: sessions with other queue managers, and pings."""
 
+import socket
 import ssl
-from dataclasses import asdict
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
-from openmsmq.core.transfer.transports import Transport
+from pydantic import Field
+
+from openmsmq.core.model.queue import Queue
 from openmsmq.net.binary.shell import BinaryShell
 from openmsmq.protocol.binary.events import CloseReason, Disconnect
 from openmsmq.protocol.binary.manager import BinaryProtocol
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.server.config import Config
-from openmsmq.service.host import Host
+from openmsmq.protocol.binary.status import OutgoingStatus
+from openmsmq.server.common_config import AbsolutePath, CommonConfig, Port
 from openmsmq.service.logs import SESSION_CLOSED, SESSION_FAULT, log_event
 from openmsmq.wire.errors import ConfigError
+
+from .part import PartStatus, Premises, check_port, settings_of
 
 # What a peer does in the ordinary course of things; everything else is worth a warning.
 ORDINARY: Final = frozenset(
@@ -28,28 +33,34 @@ ORDINARY: Final = frozenset(
 )
 
 
-# Why messages of an outgoing queue wait that no protocol carries.
-NOT_CARRIED: Final[dict[Transport | None, str]] = {
-    Transport.HTTP: "this version does not send over HTTP; messages wait until one does",
-    Transport.HTTPS: "this version does not send over HTTPS; messages wait until one does",
-    Transport.MULTICAST: "this version does not send by multicast; messages wait until one does",
-}
+class BinaryConfig(CommonConfig):
+    """Settings of the binary protocol; `BinarySettings` has more, which are not for users."""
+
+    binary_port: Port = 1801
+    ping_port: Port = 3527
+    binary_certificate: AbsolutePath | None = None
+    binary_key: AbsolutePath | None = None
+    binary_ca: AbsolutePath | None = None
+    send_ping: bool = False
+    # Choice: more than the 64 of Windows ([MS-MQQB] notes 36, 50), so that two of ours work at the
+    # same time instead of waiting for each other; with Windows its own 64 count.
+    max_unacked_packet: int = Field(default=1024, ge=1, le=16384)
+    resend_timeouts_short: float = Field(default=30.0, ge=1.0, le=86400.0)
+    resend_timeouts_medium: float = Field(default=300.0, ge=1.0, le=86400.0)
+    resend_timeouts_long: float = Field(default=1800.0, ge=1.0, le=86400.0)
+    resend_timeouts_final: float = Field(default=21600.0, ge=1.0, le=86400.0)
 
 
-class BinaryService:
+class BinaryPart:
     """Sessions with other queue managers, as long as the process runs."""
 
-    def __init__(self, config: Config, host: Host) -> None:
+    name: Final = "binary"
+
+    def __init__(self, config: BinaryConfig, premises: Premises) -> None:
         self._config = config
-        settings = BinarySettings(
-            max_connections=config.max_connections,
-            send_ping=config.send_ping,
-            window_size=config.max_unacked_packet,
-            resend_timeouts_short=config.resend_timeouts_short,
-            resend_timeouts_medium=config.resend_timeouts_medium,
-            resend_timeouts_long=config.resend_timeouts_long,
-            resend_timeouts_final=config.resend_timeouts_final,
-        )
+        self._host = host = premises.host
+        self._endpoints: dict[str, str] = {}
+        settings = settings_of(BinarySettings, config, window_size=config.max_unacked_packet)
         self.protocol: Final = BinaryProtocol(host.manager, host.engine.gate, settings)
         server_tls, client_tls = tls_contexts(config)
         self._shell = BinaryShell(
@@ -64,15 +75,17 @@ class BinaryService:
         )
         host.engine.add_carrier(self.protocol)
         host.engine.add_output(self._shell.turn)
-        self._host = host
+        premises.transfers.append(self._transfer_status)
+
+    @staticmethod
+    def check(config: BinaryConfig) -> None:
+        tls_contexts(config)
+        check_port("binary_port", config.bind, config.binary_port)
+        check_port("ping_port", config.bind, config.ping_port, socket.SOCK_DGRAM)
 
     async def listen(self) -> dict[str, str]:
-        """Open the sockets and start the sessions of what waits to be sent; returns where.
-
-        Raises:
-            ConfigError: a port cannot be had.
-        """
-        endpoints = {}
+        """Open the sockets and start the sessions of what waits to be sent."""
+        endpoints = self._endpoints
         if self._config.binary_port != "off":
             endpoints["binary"] = await self._shell.streams.listen(
                 self._config.binary_port, key="binary_port"
@@ -83,21 +96,20 @@ class BinaryService:
         self._host.wake()
         return endpoints
 
-    def transfer_status(self, destination: str) -> dict[str, Any]:
-        """State, next hop and the reason why messages wait."""
-        queue = self._host.manager.outgoing.find(destination)
-        status = self.protocol.outgoing_status(queue, now=self._host.tick())
-        if status is not None:
-            return asdict(status)
-        transport = queue.outgoing.transport if queue.outgoing is not None else None
-        return {"reason": NOT_CARRIED.get(transport, "") if queue.count else ""}
+    def _transfer_status(self, queue: Queue) -> OutgoingStatus | None:
+        return self.protocol.outgoing_status(queue, now=self._host.tick())
 
-    def reload_certificates(self) -> None:
-        """Use the certificates that are in the files now for new connections.
+    def status(self) -> PartStatus:
+        return PartStatus(self._endpoints)
 
-        Raises:
-            ConfigError: they cannot be used; those before stay.
-        """
+    @property
+    def reloads(self) -> dict[str, Callable[[], None]]:
+        if self._config.binary_certificate is None:
+            return {}
+        return {"binary_certificate": self._reload_certificates}
+
+    def _reload_certificates(self) -> None:
+        """Use the certificates that are in the files now for new connections."""
         self._shell.streams.use_tls(*tls_contexts(self._config))
 
     async def close(self) -> None:
@@ -106,7 +118,7 @@ class BinaryService:
         await self._shell.close()
 
 
-def tls_contexts(config: Config) -> tuple[ssl.SSLContext | None, ssl.SSLContext | None]:
+def tls_contexts(config: BinaryConfig) -> tuple[ssl.SSLContext | None, ssl.SSLContext | None]:
     """Contexts of both roles, when TLS between queue managers is wanted.
 
     Raises:

@@ -1,12 +1,16 @@
-"""The local protocol: clients that connect become sessions of the queue manager."""
+"""The part that speaks the local protocol: clients become sessions of the queue manager."""
 
 import asyncio
+import os
 import socket
 import ssl
 import time
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
+
+from pydantic import Field
 
 from openmsmq.engine.hosted_session import HostedSession
 from openmsmq.net.local.connection import LocalConnection, Session
@@ -17,14 +21,14 @@ from openmsmq.net.local.listeners import (
     listen_unix,
     server_context,
 )
+from openmsmq.net.local.paths import SOCKET_NAME
 from openmsmq.net.tls_listener import TlsListener
 from openmsmq.protocol.local.dispatch import NotLetIn
-from openmsmq.protocol.local.session import LocalSession, Service
+from openmsmq.protocol.local.session import LocalSession
 from openmsmq.security.caller import Caller
 from openmsmq.security.principals import describe_principal
-from openmsmq.server.config import Config
+from openmsmq.server.common_config import MEBIBYTE, AbsolutePath, CommonConfig, Port
 from openmsmq.service.accounts import caller_of
-from openmsmq.service.host import Host
 from openmsmq.service.logs import (
     CLIENT_CONNECTED,
     CLIENT_FAULT,
@@ -35,34 +39,61 @@ from openmsmq.service.logs import (
 )
 from openmsmq.wire.errors import ConfigError, ProtocolViolation
 
+from .part import PartStatus, Premises, check_port
+
 # How long clients have at a stop to read what was sent to them.
 LINGER_SECONDS: Final = 1.0
 LINGER_POLL_SECONDS: Final = 0.01
+# What sun_path holds besides the zero at its end.
+MAX_SOCKET_PATH: Final = 107
 
 
-class LocalServer:
+class LocalConfig(CommonConfig):
+    """Settings of the local protocol, over a Unix socket and over TCP."""
+
+    socket: AbsolutePath | None = None
+    local_port: Port = "off"
+    local_certificate: AbsolutePath | None = None
+    local_key: AbsolutePath | None = None
+    local_tokens: AbsolutePath | None = None
+    max_connection_bytes: int = Field(default=64 * MEBIBYTE, ge=8 * MEBIBYTE)
+
+    @property
+    def socket_path(self) -> Path:
+        return self.socket or self.data / SOCKET_NAME
+
+
+class LocalPart:
     """Accepts the clients of one queue manager."""
 
-    def __init__(self, config: Config, host: Host, service: Service) -> None:
+    name: Final = "local"
+
+    def __init__(self, config: LocalConfig, premises: Premises) -> None:
         self._config = config
-        self._host = host
-        self._service = service
+        self._host = premises.host
+        self._service = premises.service
+        self._tokens = premises.tokens
+        self._endpoints: dict[str, str] = {}
         self._listeners: list[TlsListener | UnixListener] = []
         self._tls: TlsListener | None = None
         # With who they are: an account of this machine, or an address.
         self._connections: dict[LocalConnection, str] = {}
-        self.counters: Counter[str] = Counter()
-        """Clients that came, were refused, broke the protocol, or met a fault of ours."""
+        self._counters: Counter[str] = Counter()
 
-    @property
-    def clients(self) -> int:
-        """How many clients are connected."""
-        return len(self._connections)
+    @staticmethod
+    def check(config: LocalConfig) -> None:
+        if config.local_port != "off":
+            local_context(config)
+        check_port("local_port", config.bind, config.local_port)
+        check_socket_path(config.socket_path)
 
-    @property
-    def unread_bytes(self) -> int:
-        """Replies that clients have not read."""
-        return sum(connection.unread_bytes for connection in self._connections)
+    def status(self) -> PartStatus:
+        return PartStatus(
+            self._endpoints,
+            connections=len(self._connections),
+            unread_bytes=sum(connection.unread_bytes for connection in self._connections),
+            counters=self._counters,
+        )
 
     # What connections ask for
 
@@ -79,7 +110,7 @@ class LocalServer:
         else:
             peer = address_of(connection)
         self._connections[connection] = peer
-        self.counters["connected"] += 1
+        self._counters["connected"] += 1
         log_event(CLIENT_CONNECTED, peer=peer)
         return HostedSession(self._host.engine, self._host.tick, session)
 
@@ -99,18 +130,18 @@ class LocalServer:
     def fault(self, connection: LocalConnection, error: Exception) -> None:
         peer = self._connections.get(connection)
         if not isinstance(error, ProtocolViolation):
-            self.counters["crashed"] += 1
+            self._counters["crashed"] += 1
             log_event(REQUEST_CRASHED, exception=error, peer=peer, reason=repr(error))
         elif peer is None:
             self._not_let_in(address_of(connection), str(error))
         elif isinstance(error, NotLetIn):
             self._not_let_in(peer, str(error))
         else:
-            self.counters["faulty"] += 1
+            self._counters["faulty"] += 1
             log_event(CLIENT_FAULT, peer=peer, reason=error)
 
     def _not_let_in(self, address: str, reason: str) -> None:
-        self.counters["refused"] += 1
+        self._counters["refused"] += 1
         log_event(CLIENT_REFUSED, peer=address, reason=reason)
 
     def closed(self, connection: LocalConnection) -> None:
@@ -124,14 +155,10 @@ class LocalServer:
         return LocalConnection(self, self._config.max_connection_bytes)
 
     async def listen(self) -> dict[str, str]:
-        """Open the sockets; returns where.
-
-        Raises:
-            ConfigError: one cannot be opened.
-        """
-        config = self._config
+        """Open the sockets."""
+        config, endpoints = self._config, self._endpoints
         self._listeners.append(await listen_unix(self._connection, config.socket_path))
-        endpoints = {"local": str(config.socket_path)}
+        endpoints["local"] = str(config.socket_path)
         if config.local_port != "off":
             self._tls = server = listen_tls(
                 self._connection,
@@ -145,12 +172,17 @@ class LocalServer:
             endpoints["local-tcp"] = f"{host}:{port}"
         return endpoints
 
-    def reload_certificate(self) -> None:
-        """Show the certificate that is in the files now to whoever connects from now on.
+    @property
+    def reloads(self) -> dict[str, Callable[[], None]]:
+        actions: dict[str, Callable[[], None]] = {}
+        if self._config.local_tokens is not None:
+            actions["local_tokens"] = self._tokens.reload
+        if self._config.local_port != "off":
+            actions["local_certificate"] = self._reload_certificate
+        return actions
 
-        Raises:
-            ConfigError: it cannot be used; the one before stays.
-        """
+    def _reload_certificate(self) -> None:
+        """Show the certificate that is in the files now to new clients."""
         if self._tls is not None:
             self._tls.context = local_context(self._config)
 
@@ -172,7 +204,17 @@ class LocalServer:
             connection.abort()
 
 
-def local_context(config: Config) -> ssl.SSLContext:
+def check_socket_path(path: Path) -> None:
+    """Refuse a path that is too long for a Unix socket."""
+    size = len(os.fsencode(path))
+    if size > MAX_SOCKET_PATH:
+        raise ConfigError(
+            f"socket: {path}: {size} bytes; a Unix socket has at most {MAX_SOCKET_PATH}",
+            remedy="Name a shorter path with --socket.",
+        )
+
+
+def local_context(config: LocalConfig) -> ssl.SSLContext:
     """What shows the certificate of the local protocol over TCP.
 
     Raises:

@@ -1,0 +1,58 @@
+"""Backups of the store while the queue manager runs."""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from openmsmq.protocol.local.session import BackupDone
+from openmsmq.service.host import Host
+from openmsmq.service.logs import BACKED_UP, BACKUP_FAILED, log_event
+from openmsmq.store.interface import Store
+from openmsmq.wire.errors import StoreError
+
+POLL_SECONDS: Final = 0.02
+
+
+class Backups:
+    """The backups that are being made."""
+
+    def __init__(self, store: Store, host: Host) -> None:
+        self._store = store
+        self._host = host
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, file: str, done: BackupDone) -> None:
+        """Copy the store to a file; `done` is called with the result or what went wrong."""
+        task = asyncio.get_running_loop().create_task(self._copy(Path(file), done))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def cancel(self) -> None:
+        """Give up what is under way; the files are removed."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def _copy(self, file: Path, done: BackupDone) -> None:
+        copied = 0
+
+        def progress(now: int, total: int) -> None:  # noqa: ARG001 - the signature of progress
+            nonlocal copied
+            copied = now
+
+        try:
+            backup = self._store.backup(file, progress)
+            try:
+                while not backup.done:
+                    if backup.failure is not None:
+                        raise backup.failure
+                    self._host.wake()
+                    await asyncio.sleep(POLL_SECONDS)
+            except asyncio.CancelledError:
+                backup.abandon()
+                raise
+        except StoreError as exc:
+            log_event(BACKUP_FAILED, file=file, reason=exc)
+            done(exc)
+            return
+        log_event(BACKED_UP, file=file, bytes=copied)
+        done({"file": str(file), "bytes": copied})
