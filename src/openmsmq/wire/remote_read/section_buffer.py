@@ -1,9 +1,8 @@
 """SectionBuffer: a message packet in one or two pieces ([MS-MQRR] 2.2.6, 2.2.7, 3.1.4.7)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from openmsmq.wire.checks import pad4
 from openmsmq.wire.errors import MalformedPacket
@@ -36,13 +35,12 @@ SECTION_SEQUENCES: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SectionBuffer:
+class SectionBuffer(NamedTuple):
     """A piece of a packet; `section_size_alloc` counts the body bytes that were left out."""
 
     section_buffer_type: SectionType
     section_size_alloc: int
-    section_buffer: bytes
+    section_buffer: bytes | memoryview
 
     @property
     def section_size(self) -> int:
@@ -54,23 +52,25 @@ def split_sections(
 ) -> tuple[SectionBuffer, ...]:
     """Cut a packet so that not more of its body crosses than the reader wants."""
     packet = message.serialize()
-    view = message.user_message
-    if view.trailing is not None and view.trailing.compound_message:
+    user_message = message.user_message
+    trailing = user_message.trailing
+    if trailing is not None and trailing.compound_message:
         first, second = SectionType.SRMP_FIRST_SECTION, SectionType.SRMP_SECOND_SECTION
-        start = view.trailing.compound_message
+        start = trailing.compound_message
         end = compound_message_end(packet, start)
         # Choice: the sizes in the header always cross, for the reader could not go on without.
         cut = start + max(max_compound_message_size, COMPOUND_MESSAGE_HEADER_SIZE)
     else:
         first, second = SectionType.BINARY_FIRST_SECTION, SectionType.BINARY_SECOND_SECTION
-        end = view.body_end
-        cut = view.body_offset + max_body_size
+        end = user_message.body_end
+        cut = user_message.body_offset + max_body_size
     if cut >= end:
         return (SectionBuffer(SectionType.FULL_PACKET, len(packet), packet),)
-    sections = [SectionBuffer(first, end, packet[:cut])]
+    view = memoryview(packet)
+    sections = [SectionBuffer(first, end, view[:cut])]
     # The padding of the header that was cut goes with the trailers, if there are any.
     if len(packet) > pad4(end):
-        sections.append(SectionBuffer(second, len(packet) - end, packet[end:]))
+        sections.append(SectionBuffer(second, len(packet) - end, view[end:]))
     return tuple(sections)
 
 
@@ -99,7 +99,9 @@ def join_sections(sections: Sequence[SectionBuffer]) -> bytes:
             raise MalformedPacket(
                 "SectionBuffer.SectionSizeAlloc", 0, f"{size} is more than {MAX_PACKET_SIZE}"
             )
-    packet = b"".join(
-        section.section_buffer.ljust(section.section_size_alloc, b"\0") for section in sections
-    )
-    return packet.ljust(pad4(len(packet)), b"\0")
+    pieces: list[bytes | memoryview] = []
+    for section in sections:
+        pieces.append(section.section_buffer)
+        pieces.append(bytes(section.section_size_alloc - section.section_size))
+    pieces.append(bytes(-size & 3))
+    return b"".join(pieces)
