@@ -15,7 +15,7 @@ from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.model.message import Message
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.model.waiting import WaitingRead
+from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.sites.initialization import MachineIdentity, Provisioning
@@ -64,7 +64,7 @@ def runs_of(*messages: UserMessage) -> list[UserMessageRun]:
     return [UserMessageRun(message) for message in messages]
 
 
-def bodies(read: Read | WaitingRead) -> list[bytes]:
+def bodies(read: Read | ReadRequest) -> list[bytes]:
     """The bodies that a read returned."""
     assert isinstance(read, Read)
     return [UserMessage(each).body for each in read.packets]

@@ -7,7 +7,7 @@ from tests.core.harness import ORDERS, RECEIVE, USER, Harness, Tag, bodies, refu
 
 from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.core.holder import Holder, HolderLimits
-from openmsmq.core.model.waiting import WaitingRead
+from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ShareMode
 
@@ -23,10 +23,10 @@ def open_orders(holder: Holder, share: ShareMode = ShareMode.DENY_NONE) -> int:
     return holder.open_queue(ORDERS, RECEIVE, caller=USER, share=share)
 
 
-def wait(harness: Harness, holder: Holder, number: int) -> WaitingRead:
+def wait(harness: Harness, holder: Holder, number: int) -> ReadRequest:
     """A read that waits, through the first queue that is open."""
     read = harness.qm.dequeue_many(holder.descriptor(1), tag=Tag(number))
-    assert isinstance(read, WaitingRead)
+    assert isinstance(read, ReadRequest)
     holder.waiting[number] = read
     return read
 

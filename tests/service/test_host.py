@@ -11,7 +11,7 @@ from tests.service.loops import run, until
 
 from openmsmq.core.events import QueueCreated, ReadEnded, ReadSatisfied
 from openmsmq.core.messages.reading import Read
-from openmsmq.core.model.waiting import WaitingRead
+from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.engine.engine import MAX_WAITING_BYTES
 from openmsmq.store.interface import Finding
 from openmsmq.wire.codes.queue_error import QueueError
@@ -300,7 +300,7 @@ def test_a_fault_of_a_timer_stops_everything() -> None:
         hosted.manager.create_queue(ORDERS, caller=USER)
         reader = hosted.manager.open_queue(ORDERS, RECEIVE, caller=USER)
         read = hosted.manager.dequeue_many(reader, timeout=0.05)
-        assert isinstance(read, WaitingRead)
+        assert isinstance(read, ReadRequest)
         # A read that its queue does not know cannot end.
         hosted.manager.find_queue(ORDERS).waiting.clear()
         hosted.host.wake()

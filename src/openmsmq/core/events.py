@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
     from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
     from openmsmq.core.model.queue import Queue
-    from openmsmq.core.model.waiting import WaitingRead
+    from openmsmq.core.model.read_request import ReadRequest
     from openmsmq.core.transfer.dispatch import DispatchEntry
 
 
@@ -24,7 +24,7 @@ class Event:
 class ReadSatisfied(Event):
     """A waiting read got messages."""
 
-    read: WaitingRead
+    read: ReadRequest
     messages: list[Message]
     packets: list[bytes]
 
@@ -33,7 +33,7 @@ class ReadSatisfied(Event):
 class ReadEnded(Event):
     """A waiting read ends without a message; `code` says why."""
 
-    read: WaitingRead
+    read: ReadRequest
     code: int
 
 

@@ -18,7 +18,7 @@ from .queue_manager import QueueManager
 if TYPE_CHECKING:
     from openmsmq.core.model.cursor import Cursor
     from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
-    from openmsmq.core.model.waiting import WaitingRead
+    from openmsmq.core.model.read_request import ReadRequest
     from openmsmq.core.transactions.transactions import Transaction
     from openmsmq.security.caller import Caller
 
@@ -62,7 +62,7 @@ class Holder:
         self.cursors: dict[int, Cursor] = {}
         self.transactions: dict[int, Transaction] = {}
         # Entered by whoever asked for the read, removed by the read's owner at its end.
-        self.waiting: dict[int, WaitingRead] = {}
+        self.waiting: dict[int, ReadRequest] = {}
 
     def _new_handle(self) -> int:
         self._last_handle += 1

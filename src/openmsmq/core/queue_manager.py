@@ -26,7 +26,7 @@ from openmsmq.core.messages.sending import Sent
 from openmsmq.core.messages.settling import settle
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.model.waiting import ReadOwner, WaitingRead
+from openmsmq.core.model.read_request import ReadOwner, ReadRequest
 from openmsmq.core.pipelines.leases import Leases
 from openmsmq.core.pipelines.ranges import Ranges
 from openmsmq.core.pipelines.staging import Stages
@@ -329,12 +329,12 @@ class QueueManager:
         transaction: Transaction | None = None,
         two_phase: bool = False,
         tag: ReadOwner | None = None,
-    ) -> Read | WaitingRead:
+    ) -> Read | ReadRequest:
         """Receive messages in queue order; with a cursor the one message that it says.
 
         Args:
             timeout: how long to wait for the first one; None is for ever. While it waits a
-                `WaitingRead` stands for the result, which an event brings.
+                `ReadRequest` stands for the result, which an event brings.
             transaction: they are locked until it is decided.
             two_phase: they are locked until `end_many`.
             tag: is told of the end of the wait; also to cancel it by.
@@ -393,7 +393,7 @@ class QueueManager:
         cursor: Cursor | None = None,
         next_message: bool = False,
         tag: ReadOwner | None = None,
-    ) -> Read | WaitingRead:
+    ) -> Read | ReadRequest:
         """Look at the first messages, or through a cursor at its current or next one."""
         return reading.peek_many(
             self.state,
@@ -464,11 +464,11 @@ class QueueManager:
         """End the waiting read with this tag; return MQ_OK or STATUS_NOT_FOUND."""
         return waits.cancel(self.state, queue, tag, code)
 
-    def pause_reads(self, reads: Iterable[WaitingRead]) -> None:
+    def pause_reads(self, reads: Iterable[ReadRequest]) -> None:
         """Pass waiting reads over, because whoever asked cannot take more at the moment."""
         waits.pause_reads(reads)
 
-    def resume_reads(self, reads: Iterable[WaitingRead]) -> None:
+    def resume_reads(self, reads: Iterable[ReadRequest]) -> None:
         """Serve reads again that were passed over."""
         waits.resume_reads(self.state, reads)
         settle(self.state)

@@ -7,7 +7,7 @@ from openmsmq.core.events import MessagesDeleted, ReadEnded, ReadSatisfied
 from openmsmq.core.messages.reading import Read
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.model.open_queue import QueueAccessType
-from openmsmq.core.model.waiting import WaitingRead
+from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.user_message import UserMessage
@@ -60,7 +60,7 @@ def test_two_receivers_never_get_the_same_message(
     else:
         found = [body for read in received[:3] for body in bodies(read)]
     assert found == [b"1", b"2", b"3"]
-    assert isinstance(received[3], WaitingRead)
+    assert isinstance(received[3], ReadRequest)
     harness.advance(5)
     assert [event.read for event in harness.take_events(ReadEnded)] == [received[3]]
 
@@ -87,7 +87,7 @@ def _admin(harness: Harness) -> QueueAddress:
 @SPEC("MQDMPR-3.1.7.1.10-02", "MQDMPR-3.1.2.3-01")
 def test_without_a_timeout_a_receive_waits_for_ever(harness: Harness) -> None:
     read = harness.qm.dequeue_many(harness.open(RECEIVE))
-    assert isinstance(read, WaitingRead)
+    assert isinstance(read, ReadRequest)
     assert harness.qm.next_timer() is None
     harness.advance(1e9)
     assert harness.take_events(ReadEnded) == []
@@ -130,8 +130,8 @@ def test_a_wait_is_registered_with_what_the_caller_gave(harness: Harness) -> Non
     receive = harness.qm.dequeue_many(descriptor, timeout=5, tag=Tag("one"))
     peek = harness.qm.peek_many(descriptor, timeout=6, cursor=cursor)
     assert list(harness.qm.find_queue(ORDERS).waiting) == [receive, peek]
-    assert isinstance(receive, WaitingRead)
-    assert isinstance(peek, WaitingRead)
+    assert isinstance(receive, ReadRequest)
+    assert isinstance(peek, ReadRequest)
     assert (receive.destructive, receive.tag, receive.cursor) == (True, Tag("one"), None)
     assert (peek.destructive, peek.tag, peek.cursor) == (False, None, cursor)
     assert harness.qm.next_timer() == harness.now + 5
@@ -193,7 +193,7 @@ def test_a_transaction_goes_before_two_phase(harness: Harness) -> None:
 def test_a_two_phase_read_waits_with_its_tag_and_can_be_cancelled(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
     read = harness.qm.dequeue_many(descriptor, two_phase=True, tag=Tag(7))
-    assert isinstance(read, WaitingRead)
+    assert isinstance(read, ReadRequest)
     assert harness.qm.cancel(harness.qm.find_queue(ORDERS), Tag(7), 5) == Hresult.MQ_OK
     assert [event.code for event in harness.take_events(ReadEnded)] == [5]
     harness.qm.delete_queue(harness.qm.find_queue(ORDERS), caller=USER)
@@ -344,7 +344,7 @@ def test_a_read_is_limited_by_bytes_but_returns_at_least_one(harness: Harness) -
     assert len(bodies(harness.qm.dequeue_many(descriptor, max_count=3, max_bytes=2500))) == 2
 
 
-def _depends(read: Read | WaitingRead) -> int:
+def _depends(read: Read | ReadRequest) -> int:
     assert isinstance(read, Read)
     return read.depends
 

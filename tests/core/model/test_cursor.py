@@ -7,7 +7,7 @@ from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.core.messages.reading import Read
 from openmsmq.core.model.cursor import START, Cursor, CursorState
 from openmsmq.core.model.open_queue import OpenQueueDescriptor
-from openmsmq.core.model.waiting import WaitingRead
+from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
 
 SPEC = pytest.mark.spec
@@ -26,15 +26,15 @@ class Reader:
     def state(self) -> CursorState:
         return self.cursor.state
 
-    def peek(self, timeout: float | None = 0) -> Read | WaitingRead:
+    def peek(self, timeout: float | None = 0) -> Read | ReadRequest:
         return self.harness.qm.peek_many(self.descriptor, cursor=self.cursor, timeout=timeout)
 
-    def next(self, timeout: float | None = 0) -> Read | WaitingRead:
+    def next(self, timeout: float | None = 0) -> Read | ReadRequest:
         return self.harness.qm.peek_many(
             self.descriptor, cursor=self.cursor, next_message=True, timeout=timeout
         )
 
-    def receive(self, timeout: float | None = 0) -> Read | WaitingRead:
+    def receive(self, timeout: float | None = 0) -> Read | ReadRequest:
         return self.harness.qm.dequeue_many(self.descriptor, cursor=self.cursor, timeout=timeout)
 
 
@@ -88,7 +88,7 @@ def test_peek_returns_the_same_message_as_often_as_asked(reader: Reader) -> None
 @SPEC("MQDMPR-3.2.7.2-02", "MQDMPR-3.2.7.5-01")
 def test_peek_in_an_empty_queue_waits_and_then_stands_on_the_arrival(reader: Reader) -> None:
     read = reader.peek(timeout=9)
-    assert isinstance(read, WaitingRead)
+    assert isinstance(read, ReadRequest)
     assert (reader.state(), reader.cursor.position) == (CursorState.WAIT_PEEK, START)
     sent = reader.harness.send(b"1")
     assert [event.read for event in reader.harness.take_events(ReadSatisfied)] == [read]

@@ -5,7 +5,7 @@ from tests.core.harness import ORDERS, PEEK, RECEIVE, USER, Harness, Tag, bodies
 
 from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.core.messages.waits import STATUS_NOT_FOUND
-from openmsmq.core.model.waiting import WaitingRead
+from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.message.user_message import UserMessage
@@ -14,7 +14,7 @@ SPEC = pytest.mark.spec
 OTHER = r".\private$\other"
 
 
-def named(read: WaitingRead) -> object:
+def named(read: ReadRequest) -> object:
     assert isinstance(read.tag, Tag)
     return read.tag.name
 
@@ -143,7 +143,7 @@ def test_a_read_in_a_transaction_that_is_over_takes_nothing(harness: Harness) ->
     harness.create(OTHER, transactional=True)
     transaction = harness.qm.begin(harness.guid())
     read = harness.qm.dequeue_many(harness.open(RECEIVE, OTHER), transaction=transaction)
-    assert isinstance(read, WaitingRead)
+    assert isinstance(read, ReadRequest)
     harness.qm.abort(transaction.identifier)
     sending = harness.qm.begin(harness.guid())
     harness.send(b"1", name=OTHER, transaction=sending)
@@ -174,7 +174,7 @@ def test_a_paused_read_is_passed_over_until_it_resumes(harness: Harness) -> None
     descriptor = harness.open(RECEIVE)
     first = harness.qm.dequeue_many(descriptor, tag=Tag(1), timeout=None)
     harness.qm.dequeue_many(descriptor, tag=Tag(2), timeout=None)
-    assert isinstance(first, WaitingRead)
+    assert isinstance(first, ReadRequest)
     harness.qm.pause_reads([first])
     harness.send(b"a")
     assert served(harness) == [(2, [b"a"])]
@@ -187,7 +187,7 @@ def test_a_paused_read_is_passed_over_until_it_resumes(harness: Harness) -> None
 def test_a_resumed_read_waits_on_in_its_place(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
     reads = [harness.qm.dequeue_many(descriptor, tag=Tag(tag), timeout=None) for tag in (1, 2)]
-    paused = [read for read in reads if isinstance(read, WaitingRead)]
+    paused = [read for read in reads if isinstance(read, ReadRequest)]
     harness.qm.pause_reads(paused)
     harness.qm.resume_reads(paused)
     assert served(harness) == []
@@ -202,7 +202,7 @@ def test_a_read_through_a_cursor_is_not_paused(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
     cursor = harness.qm.open_cursor(descriptor)
     read = harness.qm.peek_many(descriptor, tag=Tag(1), timeout=None, cursor=cursor)
-    assert isinstance(read, WaitingRead)
+    assert isinstance(read, ReadRequest)
     harness.qm.pause_reads([read])
     harness.send(b"a")
     assert served(harness) == [(1, [b"a"])]

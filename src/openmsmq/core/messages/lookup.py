@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from openmsmq.core.model.cursor import START
 from openmsmq.core.model.message import SEQUENCE_BITS
 from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE
-from openmsmq.core.model.waiting import WaitingRead
+from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
@@ -61,7 +61,7 @@ def read_by_lookup_id(
     if not receive:
         return show(state, [message])
     queue.lanes.remove(message)
-    read = WaitingRead(
+    read = ReadRequest(
         descriptor,
         destructive=True,
         tag=None,

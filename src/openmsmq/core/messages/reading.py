@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from openmsmq.core.model.cursor import START, CursorInput, CursorOutcome
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE
-from openmsmq.core.model.waiting import WaitingRead
+from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.core.outbox import Result
 from openmsmq.core.rows.packets import packets_of
 from openmsmq.core.transactions.transactions import OperationType, return_locked, withdraw
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
     from openmsmq.core.model.open_queue import OpenQueueDescriptor
     from openmsmq.core.model.queue import Queue
-    from openmsmq.core.model.waiting import ReadOwner
+    from openmsmq.core.model.read_request import ReadOwner
     from openmsmq.core.state import State
     from openmsmq.core.transactions.transactions import Transaction
 
@@ -61,7 +61,7 @@ def dequeue_many(
     transaction: Transaction | None,
     two_phase: bool,
     tag: ReadOwner | None,
-) -> Read | WaitingRead:
+) -> Read | ReadRequest:
     """Take messages from the front of the queue, or the one that the cursor says.
 
     Raises:
@@ -69,7 +69,7 @@ def dequeue_many(
     """
     queue = descriptor.require(MAY_RECEIVE)
     check_transaction(queue, transaction)
-    read = WaitingRead(
+    read = ReadRequest(
         descriptor,
         destructive=True,
         tag=tag,
@@ -102,8 +102,8 @@ def check_transaction(queue: Queue, transaction: Transaction | None) -> None:
 
 
 def _dequeue_by_cursor(
-    state: State, queue: Queue, cursor: Cursor, read: WaitingRead, timeout: float | None
-) -> Read | WaitingRead:
+    state: State, queue: Queue, cursor: Cursor, read: ReadRequest, timeout: float | None
+) -> Read | ReadRequest:
     outcome, message = cursor.operate(queue, CursorInput.RECEIVE)
     if message is not None:
         queue.lanes.remove(message)
@@ -116,7 +116,7 @@ def _dequeue_by_cursor(
     return _wait(state, queue, read, timeout)
 
 
-def _wait(state: State, queue: Queue, read: WaitingRead, timeout: float | None) -> WaitingRead:
+def _wait(state: State, queue: Queue, read: ReadRequest, timeout: float | None) -> ReadRequest:
     """Wait For New Message ([MS-MQDMPR] 3.1.7.3.1)."""
     # Written so that what is not a number does not wait.
     if timeout is not None and not timeout > 0:
@@ -127,7 +127,7 @@ def _wait(state: State, queue: Queue, read: WaitingRead, timeout: float | None) 
     return read
 
 
-def finish_taking(state: State, queue: Queue, messages: list[Message], read: WaitingRead) -> Read:
+def finish_taking(state: State, queue: Queue, messages: list[Message], read: ReadRequest) -> Read:
     """Messages were taken out of the lanes: lock them or delete them, as the read says."""
     try:
         packets = packets_of(state, messages)
@@ -230,14 +230,14 @@ def peek_many(
     cursor: Cursor | None,
     next_message: bool,
     tag: ReadOwner | None,
-) -> Read | WaitingRead:
+) -> Read | ReadRequest:
     """Look at the first messages, or at the one that the cursor says, without taking them.
 
     Raises:
         QueueError: the status codes of Peek Message and Peek Next Message.
     """
     queue = descriptor.require(MAY_PEEK)
-    read = WaitingRead(
+    read = ReadRequest(
         descriptor,
         destructive=False,
         tag=tag,

@@ -9,7 +9,7 @@ from collections import deque
 from openmsmq.core.events import ReadSatisfied
 from openmsmq.core.model.message import Message, PositionState
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.model.waiting import WaitingRead
+from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.core.state import State
 from openmsmq.core.transactions.transactions import TransactionState
 from openmsmq.wire.codes.hresult import Hresult
@@ -21,7 +21,7 @@ from .waits import end_read
 
 def serve(state: State, queue: Queue, arrived: list[Message]) -> None:
     """Serve the readers of a queue in which messages appeared."""
-    kept: deque[WaitingRead] = deque()
+    kept: deque[ReadRequest] = deque()
     while queue.waiting and (queue.lanes.count or queue.peekable):
         read = queue.waiting.popleft()
         if read.paused:
@@ -54,7 +54,7 @@ def serve(state: State, queue: Queue, arrived: list[Message]) -> None:
 
 
 def _serve_one(
-    state: State, queue: Queue, read: WaitingRead, arrived: list[Message]
+    state: State, queue: Queue, read: ReadRequest, arrived: list[Message]
 ) -> Read | None:
     cursor = read.cursor
     if cursor is not None:

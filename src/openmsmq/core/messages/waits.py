@@ -5,28 +5,28 @@ from math import inf
 
 from openmsmq.core.events import ReadEnded
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.model.waiting import ReadOwner, WaitingRead
+from openmsmq.core.model.read_request import ReadOwner, ReadRequest
 from openmsmq.core.state import State
 from openmsmq.wire.codes.hresult import Hresult
 
 STATUS_NOT_FOUND = 0xC0000225
 
 
-def start_wait(state: State, queue: Queue, read: WaitingRead, timeout: float | None) -> None:
+def start_wait(state: State, queue: Queue, read: ReadRequest, timeout: float | None) -> None:
     """Register a read; it gives up after `timeout` seconds, never if that is None."""
     queue.waiting.append(read)
     if timeout is not None and timeout != inf:
         state.waits.start(read, state.now + timeout)
 
 
-def end_reads(state: State, queue: Queue, reads: Iterable[WaitingRead], code: int) -> None:
+def end_reads(state: State, queue: Queue, reads: Iterable[ReadRequest], code: int) -> None:
     """End waiting reads without a message; each tells its caller the code."""
     for read in reads:
         queue.waiting.remove(read)
         end_read(state, read, code)
 
 
-def end_read(state: State, read: WaitingRead, code: int) -> None:
+def end_read(state: State, read: ReadRequest, code: int) -> None:
     """A read that is no longer registered ends without a message."""
     read.waiting = False
     if read.cursor is not None:
@@ -34,7 +34,7 @@ def end_read(state: State, read: WaitingRead, code: int) -> None:
     state.outbox.tell(ReadEnded(read=read, code=code))
 
 
-def pause_reads(reads: Iterable[WaitingRead]) -> None:
+def pause_reads(reads: Iterable[ReadRequest]) -> None:
     """Pass reads over until `resume_reads`; others are served in their place.
 
     Reads through a cursor go on: they get one message, the one that arrives next.
@@ -43,7 +43,7 @@ def pause_reads(reads: Iterable[WaitingRead]) -> None:
         read.paused = read.cursor is None
 
 
-def resume_reads(state: State, reads: Iterable[WaitingRead]) -> None:
+def resume_reads(state: State, reads: Iterable[ReadRequest]) -> None:
     """Serve reads again that were passed over, as soon as there is something for them."""
     for read in reads:
         read.paused = False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .open_queue import OpenQueueDescriptor
     from .outgoing_queue import OutgoingQueue
-    from .waiting import WaitingRead
+    from .read_request import ReadRequest
 
 _AVAILABLE: Final = int(PositionState.AVAILABLE)
 _LOCKED: Final = int(PositionState.LOCKED)
@@ -110,7 +110,7 @@ class Queue:
         # Bytes of sends that are not committed: counted against the quota only.
         self.reserved_bytes = 0
         self.descriptors: dict[int, OpenQueueDescriptor] = {}
-        self.waiting: deque[WaitingRead] = deque()
+        self.waiting: deque[ReadRequest] = deque()
         # How many messages transactions will move here when they commit.
         self.expected = 0
         self.incoming: dict[bytes, IncomingTransactionalTransferInfo] = {}

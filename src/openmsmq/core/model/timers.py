@@ -9,7 +9,7 @@ from .message import NEVER
 
 if TYPE_CHECKING:
     from .message import Message
-    from .waiting import WaitingRead
+    from .read_request import ReadRequest
 
 
 class WaitTimers:
@@ -18,10 +18,10 @@ class WaitTimers:
     __slots__ = ("_count", "_heap")
 
     def __init__(self) -> None:
-        self._heap: list[tuple[float, int, WaitingRead]] = []
+        self._heap: list[tuple[float, int, ReadRequest]] = []
         self._count = 0
 
-    def start(self, read: WaitingRead, deadline: float) -> None:
+    def start(self, read: ReadRequest, deadline: float) -> None:
         self._count += 1
         heappush(self._heap, (deadline, self._count, read))
 
@@ -32,7 +32,7 @@ class WaitTimers:
             heappop(heap)
         return heap[0][0] if heap else None
 
-    def due(self, now: float) -> list[WaitingRead]:
+    def due(self, now: float) -> list[ReadRequest]:
         """The reads whose time is over; each is returned once."""
         reads = []
         heap = self._heap

@@ -5,7 +5,7 @@ from typing import Final
 from openmsmq.core.messages.lookup import MessageSeekAction
 from openmsmq.core.messages.reading import Read
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
-from openmsmq.core.model.waiting import WaitingRead
+from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
@@ -130,7 +130,7 @@ def receive(session: LocalSession, request: local.Receive) -> None:
     size = min(max(request.max_bytes, 1), MAX_BYTES)
     cursor = holder.cursor(request.cursor)
     tag = ReadTag(session, request.id)
-    result: Read | WaitingRead
+    result: Read | ReadRequest
     if request.action == "receive":
         result = manager.dequeue_many(
             descriptor,
@@ -157,7 +157,7 @@ def receive(session: LocalSession, request: local.Receive) -> None:
             Hresult.MQ_ERROR_INVALID_PARAMETER,
             f"action {request.action!r} is none of receive, peek, peek_next",
         )
-    if isinstance(result, WaitingRead):
+    if isinstance(result, ReadRequest):
         holder.waiting[request.id] = result
     else:
         session.show(request.id, result.messages, result.packets, result.depends)

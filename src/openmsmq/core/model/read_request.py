@@ -22,7 +22,7 @@ class ReadOwner(Protocol):
         """The read ended without a message."""
 
 
-class WaitingRead:
+class ReadRequest:
     """WaitingMessageReadOperation: a read that found nothing and waits its turn.
 
     It ends once: `ReadSatisfied` or `ReadEnded` among the events names it, and the engine tells
