@@ -16,7 +16,7 @@ from typing import Final
 from uuid import UUID
 
 from bench.report import Result
-from openmsmq.core.messages.reading import Read
+from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.queue_manager import QueueManager
@@ -49,7 +49,7 @@ class Line:
         self.depth = depth
         self.packets = packets
         path = rf".\private$\depth{depth}"
-        self.queue = qm.create_queue(path, caller=SYSTEM_CALLER)
+        self.queue = qm.create_queue(path, caller=SYSTEM_CALLER).value
         self.send = qm.open_queue(path, QueueAccessType.SEND, caller=SYSTEM_CALLER)
         self.receive = qm.open_queue(path, QueueAccessType.RECEIVE, caller=SYSTEM_CALLER)
 

@@ -9,8 +9,8 @@ from uuid import UUID
 import pytest
 
 from openmsmq.core.events import Event, ReadEnded, ReadSatisfied
-from openmsmq.core.messages.reading import Read
 from openmsmq.core.messages.sending import Sent
+from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.model.message import Message
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
@@ -176,10 +176,14 @@ class Harness:
 
     def take_events(self, kind: type[E]) -> list[E]:
         """The events of one kind since they were last asked for."""
-        self.events += self.qm.take_events()
+        self.settle()
         found = [event for event in self.events if isinstance(event, kind)]
         self.events = [event for event in self.events if not isinstance(event, kind)]
         return found
+
+    def settle(self) -> None:
+        """End the turn: what the operations left to its end happens now."""
+        self.events += self.qm.take_events()
 
     # Shorter calls
 
@@ -188,7 +192,7 @@ class Harness:
         return UUID(int=next(self._guids) << 64 | 0xDCBA)
 
     def create(self, path: str = ORDERS, *, caller: Caller = USER, **attributes: Any) -> Queue:
-        return self.qm.create_queue(path, caller=caller, **attributes)
+        return self.qm.create_queue(path, caller=caller, **attributes).value
 
     def open(
         self,
@@ -232,6 +236,7 @@ class Harness:
 
     def contents(self, name: str = ORDERS) -> list[bytes]:
         """The bodies of all visible messages of a queue, in queue order, without an open."""
+        self.settle()
         queue = self.qm.find_queue(name)
         return [self.body(message) for message in queue.lanes]
 

@@ -22,7 +22,7 @@ from tests.core.totals_check import check_totals
 from tests.store.simulated_disk import SimulatedDisk
 
 from openmsmq.core.messages.lookup import MessageSeekAction
-from openmsmq.core.messages.reading import Read
+from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.message import SEQUENCE_MASK
 from openmsmq.core.model.open_queue import OpenQueueDescriptor
 from openmsmq.core.state import Settings

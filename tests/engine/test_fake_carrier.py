@@ -7,7 +7,7 @@ from tests.core.harness import USER
 from tests.engine import fake_carrier
 from tests.engine.fake_carrier import RESEND_TABLE, FakeCarrier, pair, run
 
-from openmsmq.core.messages.reading import Read
+from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.rows.packets import packets_of
 from openmsmq.wire.message.user_message import UserMessage

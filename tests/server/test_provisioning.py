@@ -162,7 +162,7 @@ def test_public_queues_of_a_process_are_in_the_file(path: Path, tmp_path: Path) 
         process = QueueManagerProcess(config, store=MemoryStore())
         await process.start()
         try:
-            queue = process.manager.create_queue(r".\orders", caller=CALLER)
+            queue = process.manager.create_queue(r".\orders", caller=CALLER).value
             return queue.properties.identifier
         finally:
             await process.stop()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from openmsmq.core.model.cursor import Cursor
     from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
     from openmsmq.core.model.read_request import ReadRequest
+    from openmsmq.core.outbox import Result
     from openmsmq.core.transactions.transactions import Transaction
     from openmsmq.security.caller import Caller
 
@@ -184,8 +185,8 @@ class Holder:
             )
         return transaction
 
-    def end(self, number: int, *, commit: bool) -> int:
-        """Commit or abort a transaction; return the batch that stores it.
+    def end(self, number: int, *, commit: bool) -> Result:
+        """Commit or abort a transaction.
 
         Raises:
             QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, and as the commit is refused.

@@ -6,12 +6,16 @@ the batch that must be on disk first; these numbers come from here and from nowh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from openmsmq.wire.batch import Batch
 
+from .events import MessageDropped
+
 if TYPE_CHECKING:
     from .events import Event
+
+T = TypeVar("T")
 
 
 class Result:
@@ -21,6 +25,16 @@ class Result:
 
     def __init__(self, depends: int) -> None:
         self.depends = depends
+
+
+class ResultOf(Result, Generic[T]):
+    """A result with one value."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: T, depends: int) -> None:
+        self.value = value
+        super().__init__(depends)
 
 
 class Outbox:
@@ -37,6 +51,23 @@ class Outbox:
     def tell(self, event: Event) -> None:
         """Note that something happened."""
         self.events.append(event)
+
+    def drop(self, what: str, queue: str, packet: bytes, reason: str) -> None:
+        """Note that a message, or a copy or acknowledgment of it, finds no place.
+
+        Args:
+            packet: of the message.
+        """
+        identifier = packet[16:32] + packet[56:60]
+        self.tell(
+            MessageDropped(
+                what=what,
+                queue=queue,
+                identifier=identifier,
+                reason=reason,
+                depends=self.changed(),
+            )
+        )
 
     def take_batch(self) -> tuple[int, Batch] | None:
         """What is to be made durable next, with its number; None when there is nothing."""

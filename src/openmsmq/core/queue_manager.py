@@ -2,8 +2,9 @@
 
 How to drive it
     Every operation takes effect in memory at once, adds to the current batch, and returns its
-    result or raises `QueueError`. Results and events carry `depends`: the number of the batch that
-    must be durable before anybody may hear of them; 0 is none. Take batches with `take_batch`, make
+    `Result` or raises `QueueError`. Results and events carry `depends`: the number of the batch
+    that must be durable before they may be told; 0 is none. Open queues, cursors and transactions
+    are handles and come bare. Take batches with `take_batch`, make
     them durable in their order, then call `durable`. What happens later (a waiting read ends, a
     message expires) is in `take_events`. Call `set_time` before operations, `handle_timer` when
     `next_timer` says so.
@@ -21,9 +22,9 @@ from uuid import UUID
 from openmsmq.core.messages.expiry import expire_due
 from openmsmq.core.messages.lookup import MessageSeekAction
 from openmsmq.core.messages.moving import Moved
-from openmsmq.core.messages.reading import DEFAULT_MAX_BYTES, Read
+from openmsmq.core.messages.reading import DEFAULT_MAX_BYTES
 from openmsmq.core.messages.sending import Sent
-from openmsmq.core.messages.settling import settle
+from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.model.read_request import ReadOwner, ReadRequest
@@ -47,19 +48,21 @@ from openmsmq.core.sites.initialization import (
 )
 from openmsmq.core.transactions.coordinator import Enlistments
 from openmsmq.core.transactions.transactions import Transaction
+from openmsmq.core.transfer.acknowledgments import acknowledge
 from openmsmq.core.transfer.dispatch import DispatchCollection
+from openmsmq.core.transfer.final_acks import send_final_ack
 from openmsmq.core.transfer.incoming import Incoming
 from openmsmq.core.transfer.outgoing import Outgoing
 from openmsmq.security.caller import Caller
 from openmsmq.wire.batch import Batch
 from openmsmq.wire.codes.hresult import Hresult
-from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.names.format_name import FormatName
 
 from .events import Event
-from .messages import lookup, moving, reading, sending, waits
+from .messages import lookup, moving, reading, sending, taking
+from .outbox import Result, ResultOf
 from .queues import creation, opening, purging
 from .state import Packets, Scratch, Settings, State
 from .transactions import transactions
@@ -165,14 +168,14 @@ class QueueManager:
     def handle_timer(self, *, now: float, utc: float) -> None:
         """Do what is due: end waiting reads, expire messages, look at the directory."""
         self.set_time(now=now, utc=utc)
-        waits.expire_waits(self.state)
+        reading.expire_waits(self.state)
         expire_due(self.state, EXPIRY_STEP)
         handle_directory_timers(self.state)
         self.stages.expire()
-        settle(self.state)
 
     def take_batch(self) -> tuple[int, Batch] | None:
         """What is to be made durable next, with its number; None when there is nothing."""
+        self._settle()
         return self.state.outbox.take_batch()
 
     def durable(self, number: int) -> None:
@@ -185,7 +188,27 @@ class QueueManager:
 
     def take_events(self) -> list[Event]:
         """What happened since the last call, oldest first."""
+        self._settle()
         return self.state.outbox.take_events()
+
+    def _settle(self) -> None:
+        """Do the work that operations leave to the end of the turn, until nothing is left.
+
+        That is acknowledgments, and readers that wait for messages that appeared.
+        """
+        state = self.state
+        while state.touched or state.to_acknowledge or state.to_finalize:
+            if state.to_acknowledge:
+                work, state.to_acknowledge = state.to_acknowledge, []
+                for packet, message_class in work:
+                    acknowledge(state, packet, message_class)
+            if state.to_finalize:
+                work, state.to_finalize = state.to_finalize, []
+                for packet, message_class in work:
+                    send_final_ack(state, packet, message_class)
+            if state.touched:
+                queue, arrived = state.touched.popitem()
+                reading.serve(state, queue, arrived)
 
     @property
     def seen(self) -> int:
@@ -206,7 +229,7 @@ class QueueManager:
         caller: Caller,
         skip_directory: bool = False,
         **attributes: Any,
-    ) -> Queue:
+    ) -> ResultOf[Queue]:
         """Create a private or public queue.
 
         Args:
@@ -224,25 +247,23 @@ class QueueManager:
             self.state, path, caller=caller, attributes=attributes, skip_directory=skip_directory
         )
 
-    def set_queue(self, queue: Queue, *, caller: Caller, **attributes: Any) -> int:
+    def set_queue(self, queue: Queue, *, caller: Caller, **attributes: Any) -> Result:
         """Change attributes of a queue (all of `create_queue` but transactional)."""
         require_service(self.state)
-        creation.set_queue(self.state, queue, caller=caller, attributes=attributes)
-        return self.state.outbox.number
+        return creation.set_queue(self.state, queue, caller=caller, attributes=attributes)
 
-    def delete_queue(self, queue: Queue, *, caller: Caller, skip_directory: bool = False) -> int:
+    def delete_queue(self, queue: Queue, *, caller: Caller, skip_directory: bool = False) -> Result:
         """Delete a queue with its journal, its subqueues and all messages in them."""
         require_service(self.state)
-        number = purging.delete_queue(
-            self.state, queue, caller=caller, skip_directory=skip_directory
-        )
-        settle(self.state)
-        return number
+        return purging.delete_queue(self.state, queue, caller=caller, skip_directory=skip_directory)
 
-    def create_connector_queues(self, foreign_site: UUID, *, caller: Caller) -> tuple[Queue, Queue]:
+    def create_connector_queues(
+        self, foreign_site: UUID, *, caller: Caller
+    ) -> ResultOf[tuple[Queue, Queue]]:
         """The queues CONNECTOR=foreign_site and CONNECTOR=foreign_site;XACTONLY."""
         require_service(self.state)
-        return create_connector_queues(self.state, foreign_site, caller=caller)
+        queues = create_connector_queues(self.state, foreign_site, caller=caller)
+        return ResultOf(queues, self.state.outbox.number)
 
     def find_queue(self, path: str) -> Queue:
         """The queue of this machine with a path name.
@@ -285,7 +306,6 @@ class QueueManager:
     def close_queue(self, descriptor: OpenQueueDescriptor) -> None:
         """Close an open queue: its reads end, what it had locked goes back in place."""
         opening.close_queue(self.state, descriptor)
-        settle(self.state)
 
     def open_cursor(self, descriptor: OpenQueueDescriptor) -> Cursor | None:
         """A new cursor in front of the first message; None when the queue is gone."""
@@ -314,9 +334,7 @@ class QueueManager:
         """
         if deadletter_queue:
             deadletter_queue = parse_local_path(self.state, deadletter_queue).queue_name.key
-        sent = sending.enqueue_many(self.state, descriptor, packets, transaction, deadletter_queue)
-        settle(self.state)
-        return sent
+        return sending.enqueue_many(self.state, descriptor, packets, transaction, deadletter_queue)
 
     def dequeue_many(
         self,
@@ -333,55 +351,23 @@ class QueueManager:
         """Receive messages in queue order; with a cursor the one message that it says.
 
         Args:
-            timeout: how long to wait for the first one; None is for ever. While it waits a
+            timeout: how long to wait for the first one; None is for ever. While it waits its
                 `ReadRequest` stands for the result, which an event brings.
             transaction: they are locked until it is decided.
             two_phase: they are locked until `end_many`.
-            tag: is told of the end of the wait; also to cancel it by.
+            tag: is told the end of the wait; also to cancel it by.
         """
-        result = reading.dequeue_many(
-            self.state,
+        request = ReadRequest(
             descriptor,
+            destructive=True,
+            tag=tag,
+            cursor=cursor,
             max_count=max_count,
             max_bytes=max_bytes,
-            timeout=timeout,
-            cursor=cursor,
             transaction=transaction,
             two_phase=two_phase,
-            tag=tag,
         )
-        settle(self.state)
-        return result
-
-    def end_many(
-        self,
-        descriptor: OpenQueueDescriptor,
-        lookup_ids: Sequence[int],
-        *,
-        delete: bool,
-        reason: int = MessageClass.ACK_RECEIVE,
-        transactional: bool = False,
-    ) -> int:
-        """End two-phase reads: delete the messages, or give them back in place.
-
-        `reason` may be NACK_RECEIVE_REJECTED. What a transaction holds is left to it.
-        """
-        number = reading.end_many(
-            self.state,
-            descriptor,
-            lookup_ids,
-            delete=delete,
-            reason=reason,
-            transactional=transactional,
-        )
-        settle(self.state)
-        return number
-
-    def reject_many(
-        self, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
-    ) -> None:
-        """Have messages that a transaction received leave as rejected when it commits."""
-        reading.reject_many(self.state, transaction, queue, lookup_ids)
+        return reading.dequeue_many(self.state, request, timeout)
 
     def peek_many(
         self,
@@ -395,16 +381,17 @@ class QueueManager:
         tag: ReadOwner | None = None,
     ) -> Read | ReadRequest:
         """Look at the first messages, or through a cursor at its current or next one."""
-        return reading.peek_many(
-            self.state,
+        request = ReadRequest(
             descriptor,
+            destructive=False,
+            tag=tag,
+            cursor=cursor,
             max_count=max_count,
             max_bytes=max_bytes,
-            timeout=timeout,
-            cursor=cursor,
-            next_message=next_message,
-            tag=tag,
+            transaction=None,
+            two_phase=False,
         )
+        return reading.peek_many(self.state, request, timeout, next_message=next_message)
 
     def read_by_lookup_id(
         self,
@@ -418,7 +405,7 @@ class QueueManager:
         allow_peek: bool = False,
     ) -> Read:
         """Peek or receive the message in this relation to a lookup id; never waits."""
-        result = lookup.read_by_lookup_id(
+        return lookup.read_by_lookup_id(
             self.state,
             descriptor,
             lookup_id,
@@ -428,8 +415,29 @@ class QueueManager:
             two_phase=two_phase,
             allow_peek=allow_peek,
         )
-        settle(self.state)
-        return result
+
+    def end_many(
+        self,
+        descriptor: OpenQueueDescriptor,
+        lookup_ids: Sequence[int],
+        *,
+        delete: bool,
+        reason: int = taking.ACK_RECEIVE,
+        transactional: bool = False,
+    ) -> Result:
+        """End two-phase reads: delete the messages, or give them back in place.
+
+        `reason` may be NACK_RECEIVE_REJECTED. What a transaction holds is left to it.
+        """
+        return taking.end_many(
+            self.state, descriptor, lookup_ids, reason if delete else 0, transactional=transactional
+        )
+
+    def reject_many(
+        self, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
+    ) -> None:
+        """Have messages that a transaction received leave as rejected when it commits."""
+        taking.reject_many(self.state, transaction, queue, lookup_ids)
 
     def move_many(
         self,
@@ -441,37 +449,25 @@ class QueueManager:
         transaction: Transaction | None = None,
     ) -> Moved:
         """Move messages by lookup id, or the first ones, to another open queue."""
-        moved = moving.move_many(
-            self.state,
-            source,
-            target,
-            lookup_ids=lookup_ids,
-            max_count=max_count,
-            transaction=transaction,
-        )
-        settle(self.state)
-        return moved
+        return moving.move_many(self.state, source, target, lookup_ids, max_count, transaction)
 
     def purge(
         self, descriptor: OpenQueueDescriptor, *, upto: int | None = None, limit: int = PURGE_STEP
     ) -> Purged:
         """Delete what is in the queue, in steps: call again with `upto` until it is done."""
-        purged = purging.purge(self.state, descriptor, upto=upto, limit=limit)
-        settle(self.state)
-        return purged
+        return purging.purge(self.state, descriptor, upto=upto, limit=limit)
 
     def cancel(self, queue: Queue, tag: ReadOwner | None, code: int) -> int:
         """End the waiting read with this tag; return MQ_OK or STATUS_NOT_FOUND."""
-        return waits.cancel(self.state, queue, tag, code)
+        return reading.cancel(self.state, queue, tag, code)
 
     def pause_reads(self, reads: Iterable[ReadRequest]) -> None:
-        """Pass waiting reads over, because whoever asked cannot take more at the moment."""
-        waits.pause_reads(reads)
+        """Pass waiting reads over, because their client cannot take more at the moment."""
+        reading.pause_reads(reads)
 
     def resume_reads(self, reads: Iterable[ReadRequest]) -> None:
         """Serve reads again that were passed over."""
-        waits.resume_reads(self.state, reads)
-        settle(self.state)
+        reading.resume_reads(self.state, reads)
 
     # Transactions
 
@@ -484,21 +480,15 @@ class QueueManager:
         """The transaction with this identifier; MQ_ERROR_TRANSACTION_SEQUENCE if unknown."""
         return transactions.find_transaction(self.state, identifier)
 
-    def prepare(self, identifier: UUID, *, single_phase: bool = True) -> int:
-        """First phase; return the batch that makes it durable."""
-        transaction = transactions.find_transaction(self.state, identifier)
+    def prepare(self, identifier: UUID, *, single_phase: bool = True) -> Result:
+        """First phase."""
+        transaction = self.find_transaction(identifier)
         return transactions.prepare(self.state, transaction, single_phase=single_phase)
 
-    def commit(self, identifier: UUID) -> int:
-        """Make a transaction take effect; return the batch that stores it."""
-        transaction = transactions.find_transaction(self.state, identifier)
-        number = transactions.commit(self.state, transaction)
-        settle(self.state)
-        return number
+    def commit(self, identifier: UUID) -> Result:
+        """Make a transaction take effect."""
+        return transactions.commit(self.state, self.find_transaction(identifier))
 
-    def abort(self, identifier: UUID) -> int:
-        """Undo a transaction; return the batch that stores it."""
-        transaction = transactions.find_transaction(self.state, identifier)
-        number = transactions.abort(self.state, transaction)
-        settle(self.state)
-        return number
+    def abort(self, identifier: UUID) -> Result:
+        """Undo a transaction."""
+        return transactions.abort(self.state, self.find_transaction(identifier))

@@ -47,6 +47,7 @@ def bring(harness: Harness, *messages: UserMessage) -> None:
 
 
 def destinations(harness: Harness) -> list[str]:
+    harness.settle()
     return [queue.path for queue in harness.qm.outgoing.queues]
 
 

@@ -4,7 +4,7 @@ import pytest
 from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, USER, Harness, Tag, bodies, refused
 
 from openmsmq.core.events import MessagesDeleted, ReadEnded, ReadSatisfied
-from openmsmq.core.messages.reading import Read
+from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.read_request import ReadRequest
@@ -207,8 +207,8 @@ def test_the_end_of_a_two_phase_read_deletes_with_ack_receive(harness: Harness) 
     descriptor = harness.open(RECEIVE)
     read = harness.qm.dequeue_many(descriptor, max_count=2, two_phase=True)
     assert isinstance(read, Read)
-    depends = harness.qm.end_many(descriptor, [read.messages[0].lookup_id], delete=True)
-    assert depends == harness.qm.state.outbox.number
+    ended = harness.qm.end_many(descriptor, [read.messages[0].lookup_id], delete=True)
+    assert ended.depends == harness.qm.state.outbox.number
     assert [event.reason for event in harness.take_events(MessagesDeleted)] == [
         MessageClass.ACK_RECEIVE
     ]

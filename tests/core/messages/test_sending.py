@@ -19,7 +19,7 @@ from tests.core.harness import (
 )
 
 from openmsmq.core.events import ReadSatisfied
-from openmsmq.core.messages.reading import Read
+from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.transfer.delivery import deliver

@@ -4,7 +4,7 @@ import pytest
 from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, USER, Harness, bodies, refused
 
 from openmsmq.core.events import ReadEnded, ReadSatisfied
-from openmsmq.core.messages.reading import Read
+from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.cursor import START, Cursor, CursorState
 from openmsmq.core.model.open_queue import OpenQueueDescriptor
 from openmsmq.core.model.read_request import ReadRequest
@@ -293,6 +293,7 @@ def test_a_second_operation_while_the_cursor_waits_is_refused(reader: Reader) ->
             operation()
     assert reader.state() is CursorState.WAIT_PEEK
     reader.harness.send(b"1")
+    reader.harness.settle()
     assert reader.state() is CursorState.READ
 
 
@@ -321,6 +322,7 @@ def test_a_waiting_cursor_gets_an_arrival_that_stands_in_front_of_it(reader: Rea
     reader.peek()
     reader.next(timeout=9)
     sent = harness.send(b"high", priority=7)
+    harness.settle()
     assert reader.cursor.position == sent.lookup_ids[0]
 
 

@@ -68,7 +68,7 @@ def test_a_new_queue_is_empty() -> None:
 
 @SPEC("MQDMPR-3.1.7.1.3-06", "MQDMPR-3.1.1.2-18")
 def test_the_type_follows_from_the_path_name(harness: Harness) -> None:
-    public = harness.qm.create_queue(r".\public", caller=USER, skip_directory=True)
+    public = harness.qm.create_queue(r".\public", caller=USER, skip_directory=True).value
     system = harness.qm.find_queue(r".\system$;deadletter")
     assert harness.qm.find_queue(ORDERS).queue_type is QueueType.PRIVATE
     assert public.queue_type is QueueType.PUBLIC
@@ -87,7 +87,7 @@ def test_private_queues_have_numbers_of_their_own(harness: Harness) -> None:
     assert not numbers & {0, 3, 4}
     harness.restart()
     assert harness.create(r".\private$\new").properties.private_queue_number not in numbers
-    public = harness.qm.create_queue(r".\public", caller=USER, skip_directory=True)
+    public = harness.qm.create_queue(r".\public", caller=USER, skip_directory=True).value
     assert public.properties.private_queue_number == 0
 
 

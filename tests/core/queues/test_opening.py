@@ -114,7 +114,7 @@ def test_all_names_of_a_queue_lead_to_it() -> None:
     for name in names_of_orders(harness):
         assert harness.open(RECEIVE, name).queue is queue
     assert harness.open(SEND, "DIRECT=HTTP://alias/msmq/private$/orders").queue is queue
-    public = harness.qm.create_queue(r".\public", caller=USER, skip_directory=True)
+    public = harness.qm.create_queue(r".\public", caller=USER, skip_directory=True).value
     assert harness.open(RECEIVE, f"PUBLIC={public.properties.identifier}").queue is public
     assert (
         harness.open(RECEIVE, f"PUBLIC={public.properties.identifier};JOURNAL").queue
@@ -240,10 +240,10 @@ def test_messages_for_a_foreign_site_wait_in_connector_queues(harness: Harness) 
     name = f"CONNECTOR={OTHER_GUID}"
     with refused("MQ_ERROR_QUEUE_NOT_FOUND"):
         harness.open(RECEIVE, name, caller=ADMINISTRATOR)
-    queues = harness.qm.create_connector_queues(OTHER_GUID, caller=ADMINISTRATOR)
+    queues = harness.qm.create_connector_queues(OTHER_GUID, caller=ADMINISTRATOR).value
     assert [queue.queue_type for queue in queues] == [QueueType.CONNECTOR] * 2
     assert [queue.properties.transactional for queue in queues] == [False, True]
-    assert harness.qm.create_connector_queues(OTHER_GUID, caller=ADMINISTRATOR) == queues
+    assert harness.qm.create_connector_queues(OTHER_GUID, caller=ADMINISTRATOR).value == queues
     harness.send(b"1", name=name)
     harness.restart()
     assert harness.open(RECEIVE, name + ";XACTONLY", caller=ADMINISTRATOR).queue is not None

@@ -48,7 +48,7 @@ def test_a_url_gives_the_host_only(scheme: str) -> None:
 def test_a_public_name_is_looked_up_in_the_directory_also_when_the_queue_is_elsewhere() -> None:
     file = shared_file()
     other = Machine(file, name="QM2", identifier=QM2).provision()
-    queue = other.qm.create_queue(r".\orders", caller=USER)
+    queue = other.qm.create_queue(r".\orders", caller=USER).value
     name = PublicFormatName(queue.properties.identifier)
     machine = Machine(file).provision()
     assert get_queue_path(machine.state, name) == QueuePath(r"QM2\orders", "QM2")
@@ -62,9 +62,9 @@ def test_a_public_name_is_looked_up_in_the_directory_also_when_the_queue_is_else
 def test_a_private_name_gives_its_machine_and_here_also_its_path() -> None:
     file = shared_file()
     other = Machine(file, name="QM2", identifier=QM2).provision()
-    there = other.qm.create_queue(r".\private$\a", caller=USER).properties
+    there = other.qm.create_queue(r".\private$\a", caller=USER).value.properties
     machine = Machine(file).provision()
-    here = machine.qm.create_queue(r".\private$\b", caller=USER).properties
+    here = machine.qm.create_queue(r".\private$\b", caller=USER).value.properties
     # Both have the same number, each on its own machine.
     assert here.private_queue_number == there.private_queue_number
     local = PrivateFormatName(QM1, here.private_queue_number)
@@ -79,7 +79,7 @@ def test_a_private_name_gives_its_machine_and_here_also_its_path() -> None:
 
 def test_a_workgroup_knows_its_own_private_queues_only() -> None:
     machine = Machine(None).provision()
-    here = machine.qm.create_queue(r".\private$\b", caller=USER).properties
+    here = machine.qm.create_queue(r".\private$\b", caller=USER).value.properties
     name = PrivateFormatName(QM1, here.private_queue_number)
     assert get_queue_path(machine.state, name) == QueuePath(r"QM1\private$\b", "QM1")
     for unknown in (PrivateFormatName(QM2, 1), PublicFormatName(LOST)):

@@ -50,7 +50,7 @@ def may_open(machine: Machine, caller: Caller, access: QueueAccessType, name: st
 @pytest.mark.spec("MQDMPR-3.1.7.1.33-02", "MQDMPR-3.1.7.1.3.1-03", "MQDMPR-3.1.7.1.3.1-10")
 def test_a_new_queue_gets_the_default_descriptor_of_its_creator() -> None:
     machine = Machine(None).provision()
-    queue = machine.qm.create_queue(ORDERS, caller=USER)
+    queue = machine.qm.create_queue(ORDERS, caller=USER).value
     assert queue.properties.security == default_queue_descriptor(USER.sid).serialize()
     control = int.from_bytes(queue.properties.security[2:4], "little")
     assert control & SecurityDescriptorControl.SR
@@ -59,7 +59,7 @@ def test_a_new_queue_gets_the_default_descriptor_of_its_creator() -> None:
 @pytest.mark.spec("MQDMPR-3.1.7.1.3.1-07")
 def test_the_machine_is_found_in_the_directory_and_may_look() -> None:
     machine = Machine(shared_file(), own=SERVICE).provision()
-    queue = machine.qm.create_queue(ORDERS, caller=USER)
+    queue = machine.qm.create_queue(ORDERS, caller=USER).value
     look = QueueRight.GET_QUEUE_PROPERTIES | QueueRight.GET_QUEUE_PERMISSIONS
     assert entries(queue)[SERVICE.sid] == look
 
@@ -67,20 +67,20 @@ def test_the_machine_is_found_in_the_directory_and_may_look() -> None:
 @pytest.mark.spec("MQDMPR-3.1.7.1.3.1-07")
 def test_a_machine_that_cannot_be_looked_up_gets_no_entry() -> None:
     workgroup = Machine(None, own=SERVICE).provision()
-    assert SERVICE.sid not in entries(workgroup.qm.create_queue(ORDERS, caller=USER))
+    assert SERVICE.sid not in entries(workgroup.qm.create_queue(ORDERS, caller=USER).value)
     machine = Machine(shared_file(), own=SERVICE).provision()
     assert machine_sid(machine.state, "NOBODY") is None
     machine.state.manager.security = b""
     assert machine.file is not None
     reader(machine.file).write(machine.state.manager, utc=0)
-    assert SERVICE.sid not in entries(machine.qm.create_queue(ORDERS, caller=USER))
+    assert SERVICE.sid not in entries(machine.qm.create_queue(ORDERS, caller=USER).value)
 
 
 @pytest.mark.spec("MQDMPR-3.1.7.1.3.1-02")
 def test_what_the_creator_asks_for_is_taken_over_in_the_terms_of_a_queue() -> None:
     machine = Machine(None).provision()
     asked = SecurityDescriptor(owner=STRANGER.sid, dacl=Acl((allow(EVERYONE, GENERIC_ALL),)))
-    queue = machine.qm.create_queue(ORDERS, caller=USER, security=asked.serialize())
+    queue = machine.qm.create_queue(ORDERS, caller=USER, security=asked.serialize()).value
     assert parse_descriptor(queue.properties.security).owner == STRANGER.sid
     assert entries(queue) == {EVERYONE: QueueRight.QUEUE_GENERIC_ALL}
 
@@ -97,7 +97,7 @@ def test_what_is_no_descriptor_of_a_queue_is_refused(security: bytes) -> None:
     with pytest.raises(QueueError) as caught:
         machine.qm.create_queue(ORDERS, caller=USER, security=security)
     assert caught.value.code == Hresult.MQ_ERROR_ILLEGAL_SECURITY_DESCRIPTOR
-    queue = machine.qm.create_queue(ORDERS, caller=USER)
+    queue = machine.qm.create_queue(ORDERS, caller=USER).value
     with pytest.raises(QueueError) as caught:
         machine.qm.set_queue(queue, caller=USER, security=security)
     assert caught.value.code == Hresult.MQ_ERROR_ILLEGAL_SECURITY_DESCRIPTOR
@@ -106,14 +106,14 @@ def test_what_is_no_descriptor_of_a_queue_is_refused(security: bytes) -> None:
 @pytest.mark.spec("MQDMPR-3.1.7.1.3.1-04", "MQDMPR-3.1.7.1.3.1-05")
 def test_a_queue_of_nobody_in_particular_is_open_to_everyone() -> None:
     machine = Machine(None).provision()
-    queue = machine.qm.create_queue(ORDERS, caller=SYSTEM_CALLER)
+    queue = machine.qm.create_queue(ORDERS, caller=SYSTEM_CALLER).value
     assert parse_descriptor(queue.properties.security).owner == ANONYMOUS
     assert entries(queue)[EVERYONE] == QueueRight.QUEUE_GENERIC_ALL
 
 
 def test_a_grant_lets_in_and_a_revocation_shuts_out() -> None:
     machine = Machine(None).provision()
-    queue = machine.qm.create_queue(ORDERS, caller=USER)
+    queue = machine.qm.create_queue(ORDERS, caller=USER).value
     assert not may_open(machine, STRANGER, QueueAccessType.RECEIVE)
     for change, expected in (
         (PermissionChange.GRANT, True),
@@ -129,7 +129,7 @@ def test_a_grant_lets_in_and_a_revocation_shuts_out() -> None:
 
 def test_permissions_survive_a_restart() -> None:
     machine = Machine(None).provision()
-    queue = machine.qm.create_queue(ORDERS, caller=USER)
+    queue = machine.qm.create_queue(ORDERS, caller=USER).value
     change_queue_permissions(
         machine.state, queue, PermissionChange.GRANT, STRANGER.sid, RECEIVE, caller=USER
     )
@@ -139,7 +139,7 @@ def test_permissions_survive_a_restart() -> None:
 
 def test_only_who_may_changes_permissions_and_administrators_always_may() -> None:
     machine = Machine(None).provision()
-    queue = machine.qm.create_queue(ORDERS, caller=USER)
+    queue = machine.qm.create_queue(ORDERS, caller=USER).value
     for caller in (STRANGER, unix_caller(1002, [], service_uid=500)):
         with pytest.raises(QueueError) as caught:
             change_queue_permissions(
@@ -160,7 +160,7 @@ def test_only_who_may_changes_permissions_and_administrators_always_may() -> Non
 
 def test_an_owner_can_shut_itself_out_and_let_itself_in_again() -> None:
     machine = Machine(None).provision()
-    queue = machine.qm.create_queue(ORDERS, caller=USER)
+    queue = machine.qm.create_queue(ORDERS, caller=USER).value
     change_queue_permissions(
         machine.state, queue, PermissionChange.REVOKE, USER.sid, RECEIVE, caller=USER
     )

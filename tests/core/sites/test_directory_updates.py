@@ -186,9 +186,9 @@ def test_a_directory_that_is_still_away_is_looked_for_again() -> None:
 @pytest.mark.spec("MQDMPR-3.1.7.1.25-02")
 def test_public_queues_catch_up_when_the_directory_is_back() -> None:
     machine, file = start()
-    public = machine.qm.create_queue(r".\b", caller=USER)
-    lost = machine.qm.create_queue(r".\c", caller=USER, label="mine")
-    private = machine.qm.create_queue(r".\private$\a", caller=USER, label="mine")
+    public = machine.qm.create_queue(r".\b", caller=USER).value
+    lost = machine.qm.create_queue(r".\c", caller=USER, label="mine").value
+    private = machine.qm.create_queue(r".\private$\a", caller=USER, label="mine").value
     go_offline(machine, file)
     file.online = True
     known = reader(file).read(ElementType.QUEUE, by_identifier(public.properties.identifier))

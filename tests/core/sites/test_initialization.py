@@ -260,8 +260,8 @@ def test_a_start_without_the_directory_is_an_offline_start() -> None:
 def test_a_renamed_machine_keeps_its_identifiers_also_in_the_directory() -> None:
     file = shared_file()
     machine = Machine(file).provision()
-    private = machine.qm.create_queue(r".\private$\a", caller=USER).properties.identifier
-    public = machine.qm.create_queue(r".\b", caller=USER).properties.identifier
+    private = machine.qm.create_queue(r".\private$\a", caller=USER).value.properties.identifier
+    public = machine.qm.create_queue(r".\b", caller=USER).value.properties.identifier
     machine.name = "NEW"
     machine.restart(domain="corp")
     assert machine.state.local.identifier == QM1
@@ -314,7 +314,7 @@ def test_service_is_given_only_when_ready() -> None:
         assert caught.value.code == Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE
     machine.provision()
     states.append(machine.state.local.queue_manager_state)
-    queue = machine.qm.create_queue(r".\private$\a", caller=USER)
+    queue = machine.qm.create_queue(r".\private$\a", caller=USER).value
     machine.qm.stop()
     states.append(machine.state.local.queue_manager_state)
     with pytest.raises(QueueError, match="Stopping"):
@@ -422,7 +422,7 @@ def test_where_versions_of_windows_differ_vista_is_followed() -> None:
     machine.qm.take_events()
     keys, _ = MQDSPublicKeys.parse(memoryview(machine.state.manager.public_signing_key_list))
     assert len(keys.public_keys) == 3
-    queue = machine.qm.create_queue(r".\b", caller=USER)
+    queue = machine.qm.create_queue(r".\b", caller=USER).value
     may_send = access_check(
         parse_descriptor(queue.properties.security),
         ANONYMOUS_CALLER,

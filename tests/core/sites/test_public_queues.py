@@ -67,7 +67,7 @@ def test_a_public_queue_is_registered_and_knows_its_place() -> None:
         transactional=True,
         multicast_address="234.1.1.1:8001",
         base_priority=3,
-    )
+    ).value
     assert queue.properties.full_path == "CN=orders,CN=msmq,CN=QM1,CN=Computers,O=corp"
     assert queue.properties.directory_path.endswith(queue.properties.full_path)
     found = published(file)
@@ -84,7 +84,7 @@ def test_a_new_public_queue_is_found_in_every_site_of_the_enterprise() -> None:
     there = Machine(file, name="QM2", identifier=QM2).provision(site=south.identifier)
     assert here.state.manager.site_identifier_list == (north.identifier,)
     assert there.state.manager.site_identifier_list == (south.identifier,)
-    queue = here.qm.create_queue(ORDERS, caller=USER, base_priority=5)
+    queue = here.qm.create_queue(ORDERS, caller=USER, base_priority=5).value
     opened = there.qm.open_queue(f"PUBLIC={queue.properties.identifier}", SEND, caller=USER)
     assert opened.queue is not None
     assert opened.queue.properties.base_priority == 5
@@ -97,7 +97,7 @@ def test_a_new_public_queue_is_found_in_every_site_of_the_enterprise() -> None:
 def test_the_directory_can_be_skipped() -> None:
     file = shared_file()
     machine = Machine(file).provision()
-    queue = machine.qm.create_queue(ORDERS, caller=USER, skip_directory=True)
+    queue = machine.qm.create_queue(ORDERS, caller=USER, skip_directory=True).value
     assert unpublished(file)
     assert machine.qm.find_queue(ORDERS) is queue
 
@@ -106,7 +106,7 @@ def test_the_directory_can_be_skipped() -> None:
 def test_only_public_queues_are_published() -> None:
     file = shared_file()
     machine = Machine(file).provision()
-    queue = machine.qm.create_queue(r".\private$\orders", caller=USER)
+    queue = machine.qm.create_queue(r".\private$\orders", caller=USER).value
     machine.qm.open_queue(r"DIRECT=OS:elsewhere\orders", SEND, caller=USER)
     machine.qm.set_queue(queue, caller=USER, label="x")
     machine.qm.delete_queue(queue, caller=USER)
@@ -117,7 +117,7 @@ def test_only_public_queues_are_published() -> None:
 def test_the_qualified_path_has_the_qualified_name_of_the_computer() -> None:
     machine = Machine(shared_file()).provision(domain="corp.example")
     for path in (ORDERS, r".\private$\orders"):
-        properties = machine.qm.create_queue(path, caller=USER).properties
+        properties = machine.qm.create_queue(path, caller=USER).value.properties
         rest = path.removeprefix(".")
         assert properties.pathname == f"QM1{rest}"
         assert properties.qualified_pathname == f"QM1.corp.example{rest}"
@@ -151,7 +151,7 @@ def test_a_workgroup_has_no_public_queues() -> None:
 def test_a_deleted_public_queue_leaves_the_directory() -> None:
     file = shared_file()
     machine = Machine(file).provision()
-    machine.qm.delete_queue(machine.qm.create_queue(ORDERS, caller=USER), caller=USER)
+    machine.qm.delete_queue(machine.qm.create_queue(ORDERS, caller=USER).value, caller=USER)
     assert unpublished(file)
 
 
@@ -159,7 +159,7 @@ def test_a_deleted_public_queue_leaves_the_directory() -> None:
 def test_a_deletion_can_skip_the_directory() -> None:
     file = shared_file()
     machine = Machine(file).provision()
-    queue = machine.qm.create_queue(ORDERS, caller=USER)
+    queue = machine.qm.create_queue(ORDERS, caller=USER).value
     machine.qm.delete_queue(queue, caller=USER, skip_directory=True)
     assert published(file).identifier == queue.properties.identifier
 
@@ -168,7 +168,7 @@ def test_a_deletion_can_skip_the_directory() -> None:
 def test_a_directory_that_is_away_does_not_keep_a_queue_but_is_reported() -> None:
     file = shared_file()
     machine = Machine(file).provision()
-    queue = machine.qm.create_queue(ORDERS, caller=USER)
+    queue = machine.qm.create_queue(ORDERS, caller=USER).value
     file.online = False
     with pytest.raises(QueueError) as caught:
         machine.qm.delete_queue(queue, caller=USER)
@@ -180,7 +180,7 @@ def test_a_directory_that_is_away_does_not_keep_a_queue_but_is_reported() -> Non
 def test_changes_of_a_public_queue_reach_the_directory() -> None:
     file = shared_file()
     machine = Machine(file, own=SERVICE).provision()
-    queue = machine.qm.create_queue(ORDERS, caller=USER)
+    queue = machine.qm.create_queue(ORDERS, caller=USER).value
     machine.advance(5)
     machine.qm.set_queue(queue, caller=USER, label="new")
     assert published(file).label == "new"
@@ -198,7 +198,7 @@ def test_changes_of_a_public_queue_reach_the_directory() -> None:
 
 def test_a_public_queue_survives_a_restart_with_its_identifier() -> None:
     machine = Machine(shared_file()).provision()
-    before = machine.qm.create_queue(ORDERS, caller=USER, label="Orders").properties
+    before = machine.qm.create_queue(ORDERS, caller=USER, label="Orders").value.properties
     machine.restart()
     assert machine.qm.find_queue(ORDERS).properties == before
     name = f"PUBLIC={before.identifier}"
@@ -220,7 +220,7 @@ def addresses(machine: Machine, queue: Queue) -> list[UUID]:
 
 def test_a_message_to_a_public_queue_carries_its_owner() -> None:
     machine, other, file = two_machines()
-    identifier = other.qm.create_queue(ORDERS, caller=USER).properties.identifier
+    identifier = other.qm.create_queue(ORDERS, caller=USER).value.properties.identifier
     name = f"PUBLIC={identifier}"
     message = packet(b"1", destination_queue=public_address(identifier), delivery_mode=1)
     for restart in (False, True):
@@ -238,8 +238,8 @@ def test_a_message_to_a_public_queue_carries_its_owner() -> None:
 
 def test_each_copy_for_several_queues_carries_its_own_owner() -> None:
     machine, other, _ = two_machines()
-    there = other.qm.create_queue(ORDERS, caller=USER).properties.identifier
-    here = machine.qm.create_queue(r".\here", caller=USER)
+    there = other.qm.create_queue(ORDERS, caller=USER).value.properties.identifier
+    here = machine.qm.create_queue(r".\here", caller=USER).value
     direct = r"DIRECT=OS:elsewhere\private$\orders"
     private = rf"PRIVATE={UUID(int=0x55)}\9"
     names = [f"PUBLIC={there}", direct, f"PUBLIC={here.properties.identifier}", private]
@@ -252,18 +252,19 @@ def test_each_copy_for_several_queues_carries_its_own_owner() -> None:
 
 def test_an_acknowledgment_to_a_public_queue_carries_its_owner() -> None:
     machine, other, _ = two_machines()
-    admin = other.qm.create_queue(ORDERS, caller=USER).properties.identifier
+    admin = other.qm.create_queue(ORDERS, caller=USER).value.properties.identifier
     machine.qm.create_queue(r".\private$\local", caller=USER)
     descriptor = machine.qm.open_queue(r".\private$\local", SEND, caller=USER)
     asking = packet(b"1", admin_queue=public_address(admin), acknowledgments=1)
     machine.qm.enqueue_many(descriptor, [asking])
+    machine.qm.take_events()
     assert addresses(machine, machine.qm.outgoing.find(f"PUBLIC={admin}")) == [QM2]
 
 
 @pytest.mark.spec("MQDMPR-3.1.7.1.5-16")
 def test_a_public_queue_elsewhere_is_sent_to_with_its_own_priority() -> None:
     machine, other, _ = two_machines()
-    there = other.qm.create_queue(ORDERS, caller=USER, base_priority=7)
+    there = other.qm.create_queue(ORDERS, caller=USER, base_priority=7).value
     name = f"PUBLIC={there.properties.identifier}"
     descriptor = machine.qm.open_queue(name, SEND, caller=USER)
     assert descriptor.queue is not None
@@ -291,7 +292,7 @@ def test_a_public_name_of_this_machine_without_a_queue_is_not_found() -> None:
 
 def test_offline_the_public_queues_of_this_machine_still_work() -> None:
     machine, _, file = two_machines()
-    queue = machine.qm.create_queue(ORDERS, caller=USER)
+    queue = machine.qm.create_queue(ORDERS, caller=USER).value
     file.online = False
     name = f"PUBLIC={queue.properties.identifier}"
     assert machine.qm.open_queue(name, SEND, caller=USER).queue is queue
@@ -312,7 +313,7 @@ def test_two_queue_managers_have_queues_of_one_name() -> None:
 def test_the_directory_says_who_may_send_to_a_public_queue() -> None:
     file = shared_file()
     machine = Machine(file).provision()
-    queue = machine.qm.create_queue(ORDERS, caller=USER)
+    queue = machine.qm.create_queue(ORDERS, caller=USER).value
 
     def delivered() -> MessageClass:
         sender = SecurityHeader(int(SenderIdType.SID), STRANGER.sid.serialize())

@@ -64,7 +64,8 @@ ABORTED: Contents = ([b"1", b"2", b"3"], [])
 def test_a_prepare_request_is_answered_when_everything_is_stored(
     harness: Harness, identifier: UUID
 ) -> None:
-    answer, depends = harness.qm.enlistments.prepare_request(identifier, single_phase=False)
+    result = harness.qm.enlistments.prepare_request(identifier, single_phase=False)
+    answer, depends = result.value, result.depends
     assert answer == "TXUSER_ENLISTMENT_MTAG_PREPAREREQDONE"
     assert depends == harness.qm.state.outbox.number
     transaction = harness.qm.find_transaction(identifier)
@@ -74,7 +75,7 @@ def test_a_prepare_request_is_answered_when_everything_is_stored(
 
 @SPEC("MQDMPR-3.1.4.6-03")
 def test_a_prepare_in_a_single_phase_commits(harness: Harness, identifier: UUID) -> None:
-    answer, _ = harness.qm.enlistments.prepare_request(identifier, single_phase=True)
+    answer = harness.qm.enlistments.prepare_request(identifier, single_phase=True).value
     assert answer is EnlistmentAnswer.COMMIT_REQ_DONE
     assert everything(harness) == COMMITTED
     harness.restart()
@@ -85,17 +86,18 @@ def test_a_prepare_in_a_single_phase_commits(harness: Harness, identifier: UUID)
 @SPEC("MQDMPR-3.1.4.6-04")
 def test_a_prepare_that_fails_aborts(harness: Harness, identifier: UUID) -> None:
     harness.qm.prepare(identifier)
-    answer, _ = harness.qm.enlistments.prepare_request(identifier, single_phase=False)
+    answer = harness.qm.enlistments.prepare_request(identifier, single_phase=False).value
     assert answer is EnlistmentAnswer.ABORT_REQ_DONE
     assert everything(harness) == ABORTED
-    answer, _ = harness.qm.enlistments.prepare_request(identifier, single_phase=False)
+    answer = harness.qm.enlistments.prepare_request(identifier, single_phase=False).value
     assert answer is EnlistmentAnswer.ABORT_REQ_DONE
 
 
 @SPEC("MQDMPR-3.1.4.7-01")
 def test_a_commit_request_commits(harness: Harness, identifier: UUID) -> None:
     harness.qm.enlistments.prepare_request(identifier, single_phase=False)
-    answer, depends = harness.qm.enlistments.commit_request(identifier)
+    result = harness.qm.enlistments.commit_request(identifier)
+    answer, depends = result.value, result.depends
     assert answer == "TXUSER_ENLISTMENT_MTAG_COMMITREQDONE"
     assert depends == harness.qm.state.outbox.number
     assert everything(harness) == COMMITTED
@@ -106,7 +108,7 @@ def test_a_commit_request_commits(harness: Harness, identifier: UUID) -> None:
 @SPEC("MQDMPR-3.1.4.8-01")
 def test_an_abort_request_aborts(harness: Harness, identifier: UUID) -> None:
     harness.qm.enlistments.prepare_request(identifier, single_phase=False)
-    answer, _ = harness.qm.enlistments.abort_request(identifier)
+    answer = harness.qm.enlistments.abort_request(identifier).value
     assert answer == "TXUSER_ENLISTMENT_MTAG_ABORTREQDONE"
     assert everything(harness) == ABORTED
     harness.restart()

@@ -149,7 +149,7 @@ def test_a_commit_removes_what_was_received(harness: Harness, queue: Queue) -> N
     fill(harness, b"1", b"2")
     transaction = begin(harness)
     harness.qm.dequeue_many(harness.open(RECEIVE, PAY), transaction=transaction)
-    depends = harness.qm.commit(transaction.identifier)
+    depends = harness.qm.commit(transaction.identifier).depends
     assert depends == harness.qm.state.outbox.number
     assert [event.reason for event in harness.take_events(MessagesDeleted)] == [
         MessageClass.ACK_RECEIVE
@@ -229,7 +229,7 @@ def test_a_commit_is_stored_whole_or_not_at_all(
     harness.send(b"3", name=PAY, transaction=transaction)
     harness.qm.move_many(descriptor, harness.open(MOVE, PAY + ";later"), transaction=transaction)
     harness.flush()
-    number = harness.qm.commit(transaction.identifier)
+    number = harness.qm.commit(transaction.identifier).depends
     taken = harness.qm.take_batch()
     assert taken is not None
     assert taken[0] == number

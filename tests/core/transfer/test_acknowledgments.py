@@ -38,6 +38,7 @@ def admin(harness: Harness) -> Harness:
 
 
 def acknowledgments(harness: Harness, name: str = ADMIN) -> list[UserMessage]:
+    harness.settle()
     queue = harness.qm.find_queue(name)
     return [UserMessage(packet_of(harness.qm.state, each)) for each in queue.lanes]
 
@@ -144,12 +145,14 @@ def test_an_acknowledgment_is_stored_with_what_it_reports(admin: Harness) -> Non
 def test_an_acknowledgment_for_another_machine_goes_out(admin: Harness) -> None:
     elsewhere = direct_address(r"OS:elsewhere\private$\admin")
     admin.send(b"1", acknowledgments=1, admin_queue=elsewhere)
+    admin.settle()
     queue = admin.qm.outgoing.find(r"DIRECT=OS:elsewhere\private$\admin")
     (message,) = queue.lanes
     view = UserMessage(packet_of(admin.qm.state, message))
     assert view.message_class == ACK_REACH
     private = private_address(OTHER_GUID, 9)
     admin.send(b"2", acknowledgments=1, admin_queue=private)
+    admin.settle()
     assert admin.qm.outgoing.find(rf"PRIVATE={OTHER_GUID}\9").count == 1
 
 

@@ -19,7 +19,7 @@ from openmsmq.core.events import (
     QueuePaused,
     QueueResumed,
 )
-from openmsmq.core.messages.reading import Read
+from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.outgoing_queue import (
     CONNECTION_HISTORY_LIMIT,
     ConnectionHistoryEntry,

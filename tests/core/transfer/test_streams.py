@@ -170,7 +170,7 @@ def test_streams_without_a_queue_make_room_the_longest_unused_first(
 def test_a_stream_of_version_0_1_0_gets_the_name_that_its_sender_uses(path: str) -> None:
     """It had the path of the queue, if the sender used no direct name."""
     machine = Machine(shared_file()).provision()
-    queue = machine.qm.create_queue(path, caller=USER, transactional=True)
+    queue = machine.qm.create_queue(path, caller=USER, transactional=True).value
     key, row = old_row(queue.number, queue.path)
     machine.qm.state.outbox.batch.set_row(Table.STREAMS_OF_0_1_0, key, row)
     number = queue.properties.private_queue_number

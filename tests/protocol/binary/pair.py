@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from openmsmq.core.events import Event as CoreEvent
-from openmsmq.core.messages.reading import Read
 from openmsmq.core.messages.sending import Sent
+from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.queue import Queue
@@ -190,7 +190,7 @@ class Node:
     # Shorter calls
 
     def create(self, path: str = ORDERS, **attributes: Any) -> Queue:
-        return self.qm.create_queue(f".\\{path}", caller=USER, **attributes)
+        return self.qm.create_queue(f".\\{path}", caller=USER, **attributes).value
 
     def send(self, name: str, *contents: bytes, tx: bool = False, **properties: Any) -> Sent:
         """Send messages to a direct format name; `tx` puts them in one transaction."""

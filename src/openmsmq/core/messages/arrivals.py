@@ -19,6 +19,7 @@ from openmsmq.core.model.message import (
     record_of,
 )
 from openmsmq.core.model.queue import Queue, QueueRole
+from openmsmq.core.queues.quota import journal_takes
 from openmsmq.core.rows.packets import packet_of, spill
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import MessageClass
@@ -26,7 +27,6 @@ from openmsmq.wire.message.user_header import DELIVERY_MODE_MASK, UserHeaderFlag
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.packets.base_header import INFINITE
 
-from .dropping import journal_takes
 from .positions import count_messages, duplicate, touch
 
 if TYPE_CHECKING:

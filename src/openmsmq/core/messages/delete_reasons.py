@@ -18,12 +18,11 @@ from openmsmq.core.model.message import (
 )
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.queues.creation import drop_if_unused
-from openmsmq.core.queues.quota import dead_letters_have_room
+from openmsmq.core.queues.quota import OVER_QUOTA, dead_letters_have_room, journal_takes
 from openmsmq.core.rows.packets import forget_packet, packet_of
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
 
-from .dropping import OVER_QUOTA, journal_takes, note_drop
 from .positions import count_messages, duplicate, reslot
 
 ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
@@ -166,7 +165,7 @@ def _dead_letter(state: State, message: Message, reason: int) -> list[tuple[Queu
     target = _dead_letter_queue(state, message)
     if dead_letters_have_room(target, message.size):
         return [(target, reason)]
-    note_drop(state, "dead letter", target.path, packet_of(state, message), OVER_QUOTA)
+    state.outbox.drop("dead letter", target.path, packet_of(state, message), OVER_QUOTA)
     return []
 
 

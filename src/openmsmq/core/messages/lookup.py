@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from openmsmq.core.model.cursor import START
 from openmsmq.core.model.message import SEQUENCE_BITS
 from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE
-from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
-from .reading import Read, check_transaction, finish_taking, show
+from .reading import queue_to_read
+from .taking import Read, check_transaction, show, take
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
@@ -53,7 +53,7 @@ def read_by_lookup_id(
     Raises:
         QueueError: the status codes of Read Message By Lookup Identifier.
     """
-    queue = descriptor.require(MAY_RECEIVE if receive else MAY_PEEK)
+    queue = queue_to_read(state, descriptor, MAY_RECEIVE if receive else MAY_PEEK)
     if transaction is not None and not receive:
         raise QueueError(Hresult.MQ_ERROR_TRANSACTION_USAGE, "a peek takes no transaction")
     check_transaction(queue, transaction)
@@ -61,17 +61,7 @@ def read_by_lookup_id(
     if not receive:
         return show(state, [message])
     queue.lanes.remove(message)
-    read = ReadRequest(
-        descriptor,
-        destructive=True,
-        tag=None,
-        cursor=None,
-        max_count=1,
-        max_bytes=message.size,
-        transaction=transaction,
-        two_phase=two_phase,
-    )
-    result = finish_taking(state, queue, [message], read)
+    result = take(state, descriptor, queue, [message], transaction, two_phase=two_phase)
     if allow_peek and (transaction is not None or two_phase):
         message.make_history().allow_peek_when_locked = True
         queue.peekable[message.lookup_id] = message

@@ -14,7 +14,8 @@ from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
 from .positions import changes, count_messages, reslot
-from .reading import check_transaction
+from .reading import queue_to_read
+from .taking import check_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +52,6 @@ def move_many(
     state: State,
     source: OpenQueueDescriptor,
     target: OpenQueueDescriptor,
-    *,
     lookup_ids: Sequence[int] | None,
     max_count: int,
     transaction: Transaction | None,
@@ -63,7 +63,7 @@ def move_many(
     Raises:
         QueueError: the queues do not belong together, or a message is not there; then none moves.
     """
-    queue = source.require(MAY_MOVE)
+    queue = queue_to_read(state, source, MAY_MOVE)
     to = target.require(_TARGETS)
     _check_pair(queue, to)
     check_transaction(queue, transaction)

@@ -1,104 +1,80 @@
-"""Reading messages: dequeue, peek and peek next ([MS-MQDMPR] 3.1.7.1.10-12, 14-15)."""
+"""Reading messages: dequeue, peek and peek next ([MS-MQDMPR] 3.1.7.1.10-12, 14-15).
+
+A read that finds nothing waits (3.1.7.3.1). Readers of a queue are served first come, first served
+when messages appear (3.1.7.2.2): a peek leaves the message for the next reader, a receive takes it.
+"""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
+from math import inf
 from typing import TYPE_CHECKING, Final
 
+from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.core.model.cursor import START, CursorInput, CursorOutcome
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE
 from openmsmq.core.model.read_request import ReadRequest
-from openmsmq.core.outbox import Result
-from openmsmq.core.rows.packets import packets_of
-from openmsmq.core.transactions.transactions import OperationType, return_locked, withdraw
+from openmsmq.core.transactions.transactions import TransactionState
 from openmsmq.wire.codes.hresult import Hresult
-from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import StoreError
 
-from .delete_reasons import delete_messages
-from .positions import changes
-from .waits import start_wait
+from .taking import Read, check_transaction, show, take
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from openmsmq.core.model.cursor import Cursor
     from openmsmq.core.model.message import Message
-    from openmsmq.core.model.open_queue import OpenQueueDescriptor
+    from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.model.read_request import ReadOwner
     from openmsmq.core.state import State
-    from openmsmq.core.transactions.transactions import Transaction
 
-ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
-_PURGED: Final = int(MessageClass.NACK_Q_PURGED)
-_REJECTED: Final = int(MessageClass.NACK_RECEIVE_REJECTED)
-_PURGE_PENDING: Final = int(PositionState.PURGE_PENDING)
 # Choice: how many bytes one read returns unless the caller wants fewer or more.
 DEFAULT_MAX_BYTES: Final = 4 * 1024 * 1024
+STATUS_NOT_FOUND: Final = 0xC0000225
+_AVAILABLE: Final = int(PositionState.AVAILABLE)
 
 
-class Read(Result):
-    """Messages that a read returned; show them once batch `depends` is durable."""
+def queue_to_read(
+    state: State, descriptor: OpenQueueDescriptor, access: frozenset[QueueAccessType]
+) -> Queue:
+    """The open queue, after the readers that wait have got what appeared there for them.
 
-    __slots__ = ("messages", "packets")
+    Raises:
+        QueueError: the descriptor is closed, its queue was deleted, or it is for something else.
+    """
+    queue = descriptor.require(access)
+    _serve_first(state, queue)
+    return queue
 
-    def __init__(self, messages: list[Message], packets: list[bytes], depends: int) -> None:
-        self.messages = messages
-        self.packets = packets
-        super().__init__(depends)
+
+def _serve_first(state: State, queue: Queue) -> None:
+    """Let the readers that wait have what appeared in this turn."""
+    if queue in state.touched:
+        serve(state, queue, state.touched.pop(queue))
 
 
-def dequeue_many(
-    state: State,
-    descriptor: OpenQueueDescriptor,
-    *,
-    max_count: int,
-    max_bytes: int,
-    timeout: float | None,
-    cursor: Cursor | None,
-    transaction: Transaction | None,
-    two_phase: bool,
-    tag: ReadOwner | None,
-) -> Read | ReadRequest:
+def dequeue_many(state: State, read: ReadRequest, timeout: float | None) -> Read | ReadRequest:
     """Take messages from the front of the queue, or the one that the cursor says.
 
     Raises:
         QueueError: the status codes of Dequeue Message.
     """
-    queue = descriptor.require(MAY_RECEIVE)
-    check_transaction(queue, transaction)
-    read = ReadRequest(
-        descriptor,
-        destructive=True,
-        tag=tag,
-        cursor=cursor,
-        max_count=max_count,
-        max_bytes=max_bytes,
-        transaction=transaction,
-        two_phase=two_phase,
-    )
+    queue = queue_to_read(state, read.descriptor, MAY_RECEIVE)
+    check_transaction(queue, read.transaction)
+    cursor = read.cursor
     if cursor is not None:
         return _dequeue_by_cursor(state, queue, cursor, read, timeout)
-    messages = queue.lanes.take(max_count, max_bytes)
+    messages = queue.lanes.take(read.max_count, read.max_bytes)
     if messages:
-        return finish_taking(state, queue, messages, read)
+        return _take(state, queue, messages, read)
     return _wait(state, queue, read, timeout)
 
 
-def check_transaction(queue: Queue, transaction: Transaction | None) -> None:
-    """Refuse a transaction that is over, or on a queue that knows none.
-
-    Raises:
-        QueueError: MQ_ERROR_TRANSACTION_SEQUENCE or MQ_ERROR_TRANSACTION_USAGE.
-    """
-    if transaction is not None:
-        transaction.require_active()
-        if not queue.properties.transactional:
-            raise QueueError(
-                Hresult.MQ_ERROR_TRANSACTION_USAGE, f"{queue.path} is not transactional"
-            )
+def _take(state: State, queue: Queue, messages: list[Message], read: ReadRequest) -> Read:
+    return take(state, read.descriptor, queue, messages, read.transaction, two_phase=read.two_phase)
 
 
 def _dequeue_by_cursor(
@@ -107,7 +83,7 @@ def _dequeue_by_cursor(
     outcome, message = cursor.operate(queue, CursorInput.RECEIVE)
     if message is not None:
         queue.lanes.remove(message)
-        return finish_taking(state, queue, [message], read)
+        return _take(state, queue, [message], read)
     if outcome is CursorOutcome.ALREADY_RECEIVED:
         raise QueueError(Hresult.MQ_ERROR_MESSAGE_ALREADY_RECEIVED, queue.path)
     if timeout is not None and not timeout > 0:
@@ -116,137 +92,16 @@ def _dequeue_by_cursor(
     return _wait(state, queue, read, timeout)
 
 
-def _wait(state: State, queue: Queue, read: ReadRequest, timeout: float | None) -> ReadRequest:
-    """Wait For New Message ([MS-MQDMPR] 3.1.7.3.1)."""
-    # Written so that what is not a number does not wait.
-    if timeout is not None and not timeout > 0:
-        if read.cursor is not None:
-            read.cursor.expired(state.sequence.last)
-        raise QueueError(Hresult.MQ_ERROR_IO_TIMEOUT, f"{queue.path}: no message")
-    start_wait(state, queue, read, timeout)
-    return read
-
-
-def finish_taking(state: State, queue: Queue, messages: list[Message], read: ReadRequest) -> Read:
-    """Messages were taken out of the lanes: lock them or delete them, as the read says."""
-    try:
-        packets = packets_of(state, messages)
-    except StoreError:
-        # What cannot be shown is not received.
-        for message in messages:
-            queue.lanes.insert(message)
-        raise
-    transaction = read.transaction
-    if transaction is not None:
-        for message in messages:
-            queue.hold(message, transaction)
-        transaction.add(OperationType.DEQUEUE, messages, reason=ACK_RECEIVE)
-        return Read(messages, packets, _shown_by(state, messages))
-    if read.two_phase:
-        descriptor = read.descriptor
-        for message in messages:
-            queue.hold(message, descriptor)
-            descriptor.locked[message.lookup_id] = message
-        return Read(messages, packets, _shown_by(state, messages))
-    delete_messages(state, queue, messages, ACK_RECEIVE)
-    return Read(messages, packets, max(changes(state, messages), _numbered_by(state)))
-
-
-def end_many(
-    state: State,
-    descriptor: OpenQueueDescriptor,
-    lookup_ids: Sequence[int],
-    *,
-    delete: bool,
-    reason: int = ACK_RECEIVE,
-    transactional: bool = False,
-) -> int:
-    """Dequeue Message End for several messages; return the batch that stores it.
-
-    Raises:
-        QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, a message is not being received here; then none
-            of them is changed.
-    """
-    queue = descriptor.require(MAY_RECEIVE)
-    # A message that a transaction holds is left to the transaction.
-    held = queue.locked if transactional else descriptor.locked
-    messages = []
-    for lookup_id in dict.fromkeys(lookup_ids):
-        message = held.get(lookup_id)
-        if message is None:
-            raise QueueError(
-                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
-                f"{queue.path}: message {lookup_id} is not being received here",
-            )
-        messages.append(message)
-    if transactional:
-        return 0
-    for message in messages:
-        del held[message.lookup_id]
-    if not delete:
-        return_locked(state, messages)
-        return 0
-    purged = [message for message in messages if message.state == _PURGE_PENDING]
-    for message in messages:
-        queue.forget_locked(message)
-    received = messages
-    if purged:
-        received = [message for message in messages if message.state != _PURGE_PENDING]
-        delete_messages(state, queue, purged, _PURGED)
-    if received:
-        delete_messages(state, queue, received, reason)
-    return changes(state, messages)
-
-
-def reject_many(
-    state: State, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
-) -> None:
-    """Have messages that a transaction received leave as rejected when it commits.
-
-    Raises:
-        QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, the transaction did not receive one of them.
-    """
-    transaction.require_active()
-    messages = []
-    for lookup_id in dict.fromkeys(lookup_ids):
-        message = queue.locked.get(lookup_id)
-        if message is None or message.holder is not transaction:
-            raise QueueError(
-                Hresult.MQ_ERROR_MESSAGE_NOT_FOUND,
-                f"{queue.path}: message {lookup_id} was not received in this transaction",
-            )
-        messages.append(message)
-    withdraw(state, transaction, messages)
-    transaction.add(OperationType.DEQUEUE, messages, reason=_REJECTED)
-
-
 def peek_many(
-    state: State,
-    descriptor: OpenQueueDescriptor,
-    *,
-    max_count: int,
-    max_bytes: int,
-    timeout: float | None,
-    cursor: Cursor | None,
-    next_message: bool,
-    tag: ReadOwner | None,
+    state: State, read: ReadRequest, timeout: float | None, *, next_message: bool
 ) -> Read | ReadRequest:
     """Look at the first messages, or at the one that the cursor says, without taking them.
 
     Raises:
         QueueError: the status codes of Peek Message and Peek Next Message.
     """
-    queue = descriptor.require(MAY_PEEK)
-    read = ReadRequest(
-        descriptor,
-        destructive=False,
-        tag=tag,
-        cursor=cursor,
-        max_count=max_count,
-        max_bytes=max_bytes,
-        transaction=None,
-        two_phase=False,
-    )
+    queue = queue_to_read(state, read.descriptor, MAY_PEEK)
+    cursor = read.cursor
     if cursor is not None:
         operation = CursorInput.PEEK_NEXT if next_message else CursorInput.PEEK_CURRENT
         outcome, message = cursor.operate(queue, operation)
@@ -257,7 +112,7 @@ def peek_many(
     elif next_message:
         raise QueueError(Hresult.MQ_ERROR_ILLEGAL_CURSOR_ACTION, "peek next needs a cursor")
     else:
-        messages = first_visible(queue, max_count, max_bytes)
+        messages = first_visible(queue, read.max_count, read.max_bytes)
         if messages:
             return show(state, messages)
     return _wait(state, queue, read, timeout)
@@ -276,17 +131,134 @@ def first_visible(queue: Queue, max_count: int, max_bytes: int) -> list[Message]
     return messages
 
 
-def show(state: State, messages: list[Message]) -> Read:
-    """The result of a peek; it depends on the batch that stored what it shows."""
-    return Read(messages, packets_of(state, messages), _shown_by(state, messages))
+# Reads that wait
 
 
-def _shown_by(state: State, messages: list[Message]) -> int:
-    """The batch that must be durable before the messages are shown to anybody."""
-    stored = state.outbox.pending(max([message.stored for message in messages]))
-    return max(stored, _numbered_by(state))
+def _wait(state: State, queue: Queue, read: ReadRequest, timeout: float | None) -> ReadRequest:
+    """Wait For New Message ([MS-MQDMPR] 3.1.7.3.1): up to `timeout` seconds, None is for ever."""
+    # Written so that what is not a number does not wait.
+    if timeout is not None and not timeout > 0:
+        if read.cursor is not None:
+            read.cursor.expired(state.sequence.last)
+        raise QueueError(Hresult.MQ_ERROR_IO_TIMEOUT, f"{queue.path}: no message")
+    read.waiting = True
+    queue.waiting.append(read)
+    if timeout is not None and timeout != inf:
+        state.waits.start(read, state.now + timeout)
+    return read
 
 
-def _numbered_by(state: State) -> int:
-    """The batch that must be durable before numbers are seen: none may be given out again."""
-    return max(state.sequence.depends(), state.ordinals.depends())
+def end_reads(state: State, queue: Queue, reads: Iterable[ReadRequest], code: int) -> None:
+    """End waiting reads without a message; each tells its caller the code."""
+    for read in reads:
+        queue.waiting.remove(read)
+        _end_read(state, read, code)
+
+
+def _end_read(state: State, read: ReadRequest, code: int) -> None:
+    """A read that is no longer registered ends without a message."""
+    read.waiting = False
+    if read.cursor is not None:
+        read.cursor.expired(state.sequence.last)
+    state.outbox.tell(ReadEnded(read=read, code=code))
+
+
+def pause_reads(reads: Iterable[ReadRequest]) -> None:
+    """Pass reads over until `resume_reads`; others are served in their place.
+
+    Reads through a cursor go on: they get one message, the one that arrives next.
+    """
+    for read in reads:
+        read.paused = read.cursor is None
+
+
+def resume_reads(state: State, reads: Iterable[ReadRequest]) -> None:
+    """Serve reads again that were passed over, as soon as there is something for them."""
+    for read in reads:
+        read.paused = False
+        queue = read.descriptor.queue
+        if queue is not None and queue.waiting:
+            state.touched.setdefault(queue, [])
+
+
+def expire_waits(state: State) -> None:
+    """Waiting Message Read Timer Expired ([MS-MQDMPR] 3.1.6.3)."""
+    for read in state.waits.due(state.now):
+        queue = read.descriptor.queue
+        if queue is not None:
+            end_reads(state, queue, (read,), Hresult.MQ_ERROR_IO_TIMEOUT)
+
+
+def cancel(state: State, queue: Queue, tag: ReadOwner | None, code: int) -> int:
+    """Cancel Waiting Message Read Request; return MQ_OK or STATUS_NOT_FOUND."""
+    _serve_first(state, queue)
+    for read in queue.waiting:
+        if read.tag is not None and read.tag == tag:
+            end_reads(state, queue, (read,), code)
+            return Hresult.MQ_OK
+    return STATUS_NOT_FOUND
+
+
+# Serving them
+
+
+def serve(state: State, queue: Queue, arrived: list[Message]) -> None:
+    """Serve the readers of a queue in which messages appeared."""
+    kept: deque[ReadRequest] = deque()
+    while queue.waiting and (queue.lanes.count or queue.peekable):
+        read = queue.waiting.popleft()
+        if read.paused:
+            kept.append(read)
+            continue
+        transaction = read.transaction
+        if transaction is not None and transaction.state is not TransactionState.ACTIVE:
+            _end_read(state, read, Hresult.MQ_ERROR_TRANSACTION_SEQUENCE)
+            continue
+        try:
+            result = _serve_one(state, queue, read, arrived)
+        except StoreError:
+            # What cannot be read back stays where it is; the sender is not to blame.
+            _end_read(state, read, Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED)
+            continue
+        if result is None:
+            kept.append(read)
+            continue
+        read.waiting = False
+        state.outbox.tell(
+            ReadSatisfied(
+                read=read,
+                messages=result.messages,
+                packets=result.packets,
+                depends=result.depends,
+            )
+        )
+    kept.extend(queue.waiting)
+    queue.waiting = kept
+
+
+def _serve_one(
+    state: State, queue: Queue, read: ReadRequest, arrived: list[Message]
+) -> Read | None:
+    cursor = read.cursor
+    if cursor is not None:
+        message = _first_available(queue, arrived)
+        if message is None:
+            return None
+        cursor.arrived(message)
+        if not read.destructive:
+            return show(state, [message])
+        queue.lanes.remove(message)
+        return _take(state, queue, [message], read)
+    if read.destructive:
+        messages = queue.lanes.take(read.max_count, read.max_bytes)
+        return _take(state, queue, messages, read) if messages else None
+    messages = first_visible(queue, read.max_count, read.max_bytes)
+    return show(state, messages) if messages else None
+
+
+def _first_available(queue: Queue, arrived: list[Message]) -> Message | None:
+    """The first of the new messages that is still available."""
+    here = [
+        message for message in arrived if message.state == _AVAILABLE and message.queue is queue
+    ]
+    return min(here, key=lambda message: message.lookup_id, default=None)

@@ -6,7 +6,7 @@ from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.queues.creation import drop_unused_outgoing
 from openmsmq.core.queues.names import find_queue
 from openmsmq.core.queues.opening import close_queue, open_queue
-from openmsmq.core.queues.quota import EnqueueStatus, check_room
+from openmsmq.core.queues.quota import OVER_QUOTA, EnqueueStatus, check_room
 from openmsmq.core.state import State
 from openmsmq.security.caller import SYSTEM_CALLER
 from openmsmq.wire.codes.hresult import hresult_name
@@ -18,7 +18,6 @@ from openmsmq.wire.names.queue_address import QueueAddress
 from openmsmq.wire.names.queue_address_names import format_name_of
 
 from .arrivals import arrival, insert
-from .dropping import OVER_QUOTA, note_drop
 from .stamping import MAX_ORDINAL, address_to_owner
 
 Build = Callable[[int], bytes]
@@ -39,25 +38,25 @@ def send_system_message(
     try:
         name = format_name_of(address)
         if not _may_reach(state, name):
-            note_drop(state, what, str(name), about.packet, "too many outgoing queues")
+            state.outbox.drop(what, str(name), about.packet, "too many outgoing queues")
             return False
         descriptor = open_queue(
             state, name, QueueAccessType.SEND, ShareMode.DENY_NONE, SYSTEM_CALLER
         )
     except QueueError as exc:
-        note_drop(
-            state, what, address.direct or str(address.guid), about.packet, hresult_name(exc.code)
+        state.outbox.drop(
+            what, address.direct or str(address.guid), about.packet, hresult_name(exc.code)
         )
         return False
     try:
         queue = descriptor.require(frozenset((QueueAccessType.SEND,)))
         if queue.outgoing is None and queue.properties.transactional:
-            note_drop(state, what, queue.path, about.packet, "the queue is transactional")
+            state.outbox.drop(what, queue.path, about.packet, "the queue is transactional")
             return False
         ordinal = state.ordinals.take(1, state.outbox) + 1
         packet = address_to_owner(build(ordinal & MAX_ORDINAL), queue.properties.queue_manager)
         if check_room(state, queue, len(packet)) is not EnqueueStatus.OK:
-            note_drop(state, what, queue.path, about.packet, OVER_QUOTA)
+            state.outbox.drop(what, queue.path, about.packet, OVER_QUOTA)
             return False
         (message,) = insert(state, queue, [arrival(UserMessage(packet), queue)])
         # It reports something in this batch, so it must wait for it even if it is not stored.

@@ -1,4 +1,4 @@
-"""Reads that wait for a message ([MS-MQDMPR] 3.1.1.10)."""
+"""What a reader asks for; it may have to wait for a message ([MS-MQDMPR] 3.1.1.10)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class ReadOwner(Protocol):
 
 
 class ReadRequest:
-    """WaitingMessageReadOperation: a read that found nothing and waits its turn.
+    """A read; while it waits its turn it is a WaitingMessageReadOperation.
 
-    It ends once: `ReadSatisfied` or `ReadEnded` among the events names it, and the engine tells
-    its owner.
+    A wait ends once: `ReadSatisfied` or `ReadEnded` among the events names it, and the engine
+    tells its owner.
     """
 
     __slots__ = (
@@ -63,6 +63,6 @@ class ReadRequest:
         self.max_bytes = max_bytes
         self.transaction = transaction
         self.two_phase = two_phase
-        self.waiting = True
+        self.waiting = False
         # Passed over for now: whoever asked cannot take more at the moment.
         self.paused = False

@@ -7,7 +7,7 @@ from struct import Struct
 from typing import Final
 
 from openmsmq.core.messages.positions import changes
-from openmsmq.core.messages.settling import settle
+from openmsmq.core.messages.reading import queue_to_read
 from openmsmq.core.model.open_queue import MAY_RECEIVE, OpenQueueDescriptor
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.queues.creation import drop_if_unused, make_subqueue
@@ -73,7 +73,7 @@ class Leases:
             QueueError: MQ_ERROR_STALE_HANDLE, a newer run of the consumer is active.
         """
         state = self._state
-        queue = descriptor.require(MAY_RECEIVE)
+        queue = queue_to_read(state, descriptor, MAY_RECEIVE)
         self._fence(queue, consumer, token)
         subqueue = _subqueue(state, queue, consumer)
         messages = queue.lanes.take(max_rows, max_bytes)
@@ -84,7 +84,6 @@ class Leases:
         ]
         state.leases[queue.number, consumer] = LeaseRow(queue.number, consumer, token)
         state.outbox.batch.set_row(Table.LEASES, _row_key(queue, consumer), _TOKEN.pack(token))
-        settle(state)
         return Leased(
             subqueue=subqueue.properties.pathname,
             count=len(moved),
@@ -107,7 +106,7 @@ class Leases:
             QueueError: MQ_ERROR_STALE_HANDLE, a newer run of the consumer is active.
         """
         state = self._state
-        queue = descriptor.require(MAY_RECEIVE)
+        queue = queue_to_read(state, descriptor, MAY_RECEIVE)
         self._fence(queue, consumer, token)
         subqueue = state.paths.get(_name(queue, consumer).key)
         messages = subqueue.lanes.take(limit, 1 << 62) if subqueue is not None else []
@@ -120,7 +119,6 @@ class Leases:
         if done and state.leases.pop((queue.number, consumer), None) is not None:
             state.outbox.batch.delete_row(Table.LEASES, _row_key(queue, consumer))
             depends = state.outbox.number
-        settle(state)
         return Leased(
             subqueue="" if subqueue is None else subqueue.properties.pathname,
             count=len(messages),

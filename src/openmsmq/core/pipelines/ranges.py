@@ -15,8 +15,8 @@ from typing import Final
 
 from openmsmq.core.messages.delete_reasons import ACK_RECEIVE, delete_messages
 from openmsmq.core.messages.positions import changes
-from openmsmq.core.messages.reading import Read, show
-from openmsmq.core.messages.settling import settle
+from openmsmq.core.messages.reading import queue_to_read
+from openmsmq.core.messages.taking import Read, show
 from openmsmq.core.model.message import SEQUENCE_MASK, Message
 from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE, OpenQueueDescriptor
 from openmsmq.core.model.queue import Queue
@@ -89,7 +89,7 @@ class Ranges:
 
     def info(self, descriptor: OpenQueueDescriptor) -> RangeInfo:
         """First, stable and last sequence number of the queue, and who holds locks in it."""
-        queue = descriptor.require(MAY_PEEK)
+        queue = queue_to_read(self._state, descriptor, MAY_PEEK)
         first, last = _bounds(queue)
         return RangeInfo(
             incarnation=f"{self._state.manager.identifier}-{queue.number}",
@@ -115,7 +115,7 @@ class Ranges:
 
         At least one message is planned if there is any. Without any, `end` is `after`.
         """
-        queue = descriptor.require(MAY_PEEK)
+        queue = queue_to_read(self._state, descriptor, MAY_PEEK)
         stable = stable_mark(self._state, queue)
         messages = by_arrival(queue, after, stable if upto is None else min(upto, stable))
         count = size = digest = 0
@@ -140,7 +140,7 @@ class Ranges:
         self, descriptor: OpenQueueDescriptor, after: int, upto: int, parts: int
     ) -> list[int]:
         """Up to `parts` ends of consecutive ranges of about equal bytes; the last is `upto`."""
-        queue = descriptor.require(MAY_PEEK)
+        queue = queue_to_read(self._state, descriptor, MAY_PEEK)
         messages = list(by_arrival(queue, after, upto))
         share = sum(message.size for message in messages) / max(parts, 1)
         ends: list[int] = []
@@ -166,7 +166,7 @@ class Ranges:
 
         Go on with `after` = the sequence of the last one.
         """
-        queue = descriptor.require(MAY_PEEK)
+        queue = queue_to_read(self._state, descriptor, MAY_PEEK)
         messages: list[Message] = []
         for message in islice(by_arrival(queue, after, upto), max(max_rows, 1)):
             max_bytes -= message.size
@@ -188,7 +188,7 @@ class Ranges:
         Cumulative and idempotent. It is a receive like any other: journal and acknowledgments
         follow.
         """
-        queue = descriptor.require(MAY_RECEIVE)
+        queue = queue_to_read(self._state, descriptor, MAY_RECEIVE)
         messages = list(islice(by_arrival(queue, base, upto), limit))
         for message in messages:
             queue.lanes.remove(message)
@@ -198,7 +198,6 @@ class Ranges:
         if done:
             queue.pins = [pin for pin in queue.pins if pin.base != base or pin.upto > upto]
         depends = changes(self._state, messages)
-        settle(self._state)
         return Acknowledged(count=len(messages), done=done, depends=depends)
 
     def pin(self, descriptor: OpenQueueDescriptor, base: int, upto: int, *, seconds: float) -> None:
@@ -208,7 +207,7 @@ class Ranges:
                 Hresult.MQ_ERROR_INVALID_PARAMETER,
                 f"{seconds} seconds for the range {base} to {upto}; up to {MAX_PIN_SECONDS:.0f}",
             )
-        queue = descriptor.require(MAY_RECEIVE)
+        queue = queue_to_read(self._state, descriptor, MAY_RECEIVE)
         queue.pins = [pin for pin in queue.pins if pin.base != base]
         queue.pins.append(Pin(base, upto, self._state.utc + seconds))
 

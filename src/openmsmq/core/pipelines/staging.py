@@ -17,7 +17,6 @@ from openmsmq.core.messages.sending import (
     check_senders,
     stamp_runs,
 )
-from openmsmq.core.messages.settling import settle
 from openmsmq.core.model.message import RECOVERABLE, STAGED, Message, PositionState
 from openmsmq.core.model.open_queue import MAY_SEND, OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
@@ -208,7 +207,6 @@ class Stages:
         count = self._publish(wanted, caller)
         self._forget((name, batch))
         self._remember(name, batch)
-        settle(state)
         return Committed(count=count, repeated=False, depends=state.outbox.number)
 
     def _remember(self, name: str, batch: int) -> None:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from openmsmq.core.events import QueueChanged, QueueCreated, QueueDeleted
 from openmsmq.core.model.queue import Queue, QueueRole, QueueType
+from openmsmq.core.outbox import Result, ResultOf
 from openmsmq.core.rows.queue_rows import forget_queue, store_queue
 from openmsmq.core.sites.public_queues import publish, register
 from openmsmq.core.state import State
@@ -67,7 +68,7 @@ def create_queue(
     caller: Caller,
     attributes: dict[str, Any],
     skip_directory: bool,
-) -> Queue:
+) -> ResultOf[Queue]:
     """Create Queue, with the attributes that differ from the defaults.
 
     Raises:
@@ -90,7 +91,7 @@ def create_queue(
         register(state, properties, caller)
     queue = add_queue(state, name, QueueRole.USER, properties)
     state.outbox.tell(QueueCreated(queue=queue, depends=state.outbox.number))
-    return queue
+    return ResultOf(queue, state.outbox.number)
 
 
 def add_queue(
@@ -214,7 +215,7 @@ def drop_unused_outgoing(state: State) -> bool:
     return False
 
 
-def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[str, Any]) -> None:
+def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[str, Any]) -> Result:
     """Change attributes of a queue.
 
     Raises:
@@ -238,6 +239,7 @@ def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[st
     queue.properties = changed
     store_queue(state, queue)
     state.outbox.tell(QueueChanged(queue=queue, depends=state.outbox.number))
+    return Result(state.outbox.number)
 
 
 def apply_attributes(

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Final
 
-from openmsmq.core.messages.waits import end_reads
+from openmsmq.core.messages.reading import end_reads
 from openmsmq.core.model.cursor import Cursor
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType, check_sharing
 from openmsmq.core.model.outgoing_queue import OutgoingQueue

@@ -6,7 +6,7 @@ from typing import Final
 from openmsmq.core.events import QueueDeleted
 from openmsmq.core.messages.delete_reasons import delete_messages
 from openmsmq.core.messages.positions import changes
-from openmsmq.core.messages.waits import end_reads
+from openmsmq.core.messages.reading import end_reads, queue_to_read
 from openmsmq.core.model.message import Message, PositionState
 from openmsmq.core.model.open_queue import MAY_RECEIVE, OpenQueueDescriptor
 from openmsmq.core.model.queue import Queue, QueueRole, QueueType
@@ -50,7 +50,7 @@ def purge(state: State, descriptor: OpenQueueDescriptor, *, upto: int | None, li
     Locked ones go when their reader is done with them. Uncommitted sends are not touched: they
     have not arrived, and what their transaction commits is what the queue gets.
     """
-    queue = descriptor.require(MAY_RECEIVE)
+    queue = queue_to_read(state, descriptor, MAY_RECEIVE)
     if upto is None:
         upto = state.sequence.last
     for message in queue.locked.values():
@@ -70,8 +70,8 @@ def purge(state: State, descriptor: OpenQueueDescriptor, *, upto: int | None, li
 
 def delete_queue(
     state: State, queue: Queue, *, caller: Caller, skip_directory: bool = False
-) -> int:
-    """Delete Queue with its subqueues and its journal; return the batch that stores it.
+) -> Result:
+    """Delete Queue with its subqueues and its journal.
 
     Raises:
         QueueError: not a queue that can be deleted, no right to, or the directory refuses; in the
@@ -86,7 +86,7 @@ def delete_queue(
     number = state.outbox.number
     if queue.queue_type is QueueType.PUBLIC and not skip_directory:
         unregister(state, queue.properties, caller)
-    return number
+    return Result(number)
 
 
 def remove_queue(state: State, queue: Queue) -> None:

@@ -3,7 +3,9 @@
 from enum import IntEnum
 from typing import Final
 
+from openmsmq.core.model.message import Message
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.state import State
 from openmsmq.directory.objects import UNLIMITED
 from openmsmq.wire.codes.hresult import Hresult
@@ -12,6 +14,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 # The unit of every quota. [MS-MQDMPR] 3.1.1.1 says bytes for QueueManagerQuota, the management
 # tools of Windows show the same number in kilobytes.
 QUOTA_UNIT: Final = 1024
+OVER_QUOTA: Final = "over the quota"
 
 
 class EnqueueStatus(IntEnum):
@@ -66,14 +69,20 @@ def no_room(state: State, queue: Queue, size: int, status: EnqueueStatus) -> Que
     )
 
 
-def journal_has_room(state: State, journal: Queue, size: int) -> bool:
-    """Whether a journal takes a copy: its own quota and that of all journals together."""
+def journal_takes(state: State, journal: Queue, message: Message) -> bool:
+    """Whether a journal takes a copy: its own quota and that of all journals together.
+
+    [MS-MQDMPR] 3.1.1.12: over the quota the copy is discarded, the delivery stands.
+    """
     owner = journal.parent
     quota = owner.properties.journal_quota if owner is not None else journal.properties.quota
-    return not (
-        exceeds(quota, journal.total_bytes, size)
-        or exceeds(state.manager.journal_quota, state.totals.journal_bytes, size)
-    )
+    if exceeds(quota, journal.total_bytes, message.size) or exceeds(
+        state.manager.journal_quota, state.totals.journal_bytes, message.size
+    ):
+        packet = packet_of(state, message)
+        state.outbox.drop("journal copy", journal.path, packet, OVER_QUOTA)
+        return False
+    return True
 
 
 def dead_letters_have_room(dead_letters: Queue, size: int) -> bool:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from openmsmq.core.messages.settling import settle
+from openmsmq.core.outbox import ResultOf
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
@@ -61,30 +61,28 @@ class Enlistments:
 
     def prepare_request(
         self, identifier: UUID, *, single_phase: bool
-    ) -> tuple[EnlistmentAnswer, int]:
+    ) -> ResultOf[EnlistmentAnswer]:
         """DTC Prepare: promise, or in a single phase commit at once; abort what fails."""
         state = self._state
         try:
             transaction = find_transaction(state, identifier)
-            number = prepare(state, transaction, single_phase=False)
+            promise = prepare(state, transaction, single_phase=False)
         except QueueError:
             return self.abort_request(identifier)
         if single_phase:
             return self.commit_request(identifier)
-        return EnlistmentAnswer.PREPARE_REQ_DONE, number
+        return ResultOf(EnlistmentAnswer.PREPARE_REQ_DONE, promise.depends)
 
-    def commit_request(self, identifier: UUID) -> tuple[EnlistmentAnswer, int]:
+    def commit_request(self, identifier: UUID) -> ResultOf[EnlistmentAnswer]:
         """DTC Commit."""
-        number = commit(self._state, find_transaction(self._state, identifier))
-        settle(self._state)
-        return EnlistmentAnswer.COMMIT_REQ_DONE, number
+        done = commit(self._state, find_transaction(self._state, identifier))
+        return ResultOf(EnlistmentAnswer.COMMIT_REQ_DONE, done.depends)
 
-    def abort_request(self, identifier: UUID) -> tuple[EnlistmentAnswer, int]:
+    def abort_request(self, identifier: UUID) -> ResultOf[EnlistmentAnswer]:
         """DTC Abort; a transaction that is not known here needs none."""
         transaction = self._state.transactions.get(identifier)
-        number = abort(self._state, transaction) if transaction is not None else 0
-        settle(self._state)
-        return EnlistmentAnswer.ABORT_REQ_DONE, number
+        depends = 0 if transaction is None else abort(self._state, transaction).depends
+        return ResultOf(EnlistmentAnswer.ABORT_REQ_DONE, depends)
 
     def resolve(self, coordinator: Coordinator) -> None:
         """Register, and end all transactions in doubt as the coordinator decided.

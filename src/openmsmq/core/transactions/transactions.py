@@ -17,6 +17,7 @@ from openmsmq.core.messages.positions import (
     store_record,
 )
 from openmsmq.core.model.message import NEVER, RECOVERABLE, Message, PositionState
+from openmsmq.core.outbox import Result
 from openmsmq.core.queues.creation import drop_if_unused
 from openmsmq.core.rows.packets import forget_packet, packet_of
 from openmsmq.core.rows.transaction_rows import forget_transaction, store_transaction
@@ -156,8 +157,8 @@ def find_transaction(state: State, identifier: UUID) -> Transaction:
     return transaction
 
 
-def prepare(state: State, transaction: Transaction, *, single_phase: bool = True) -> int:
-    """Promise to be able to commit; return the batch that makes the promise durable.
+def prepare(state: State, transaction: Transaction, *, single_phase: bool = True) -> Result:
+    """Promise to be able to commit.
 
     Only a transaction of the coordinator is written down: a single-phase one that a crash
     interrupts is aborted, and what is not stored is aborted by itself.
@@ -167,7 +168,7 @@ def prepare(state: State, transaction: Transaction, *, single_phase: bool = True
     transaction.state = TransactionState.PREPARED
     _mark_boundaries(transaction)
     if single_phase:
-        return 0
+        return Result(0)
     for operation in transaction.operations:
         if operation.operation_type is OperationType.ENQUEUE:
             live = [message for message in operation.messages if message.state != _DELETED]
@@ -176,7 +177,7 @@ def prepare(state: State, transaction: Transaction, *, single_phase: bool = True
                 message.stored = state.outbox.number
             put(state, live)
     store_transaction(state, transaction)
-    return state.outbox.number
+    return Result(state.outbox.number)
 
 
 def _mark_boundaries(transaction: Transaction) -> None:
@@ -221,8 +222,8 @@ def mark_staged(state: State, messages: list[Message]) -> None:
         put(state, [message])
 
 
-def commit(state: State, transaction: Transaction) -> int:
-    """Make all operations take effect, in their order; return the batch that stores them."""
+def commit(state: State, transaction: Transaction) -> Result:
+    """Make all operations take effect, in their order."""
     if transaction.state is TransactionState.ACTIVE:
         prepare(state, transaction)
     stored = not transaction.single_phase
@@ -236,7 +237,7 @@ def commit(state: State, transaction: Transaction) -> int:
             _commit_dequeue(state, operation.messages, operation.reason)
         elif operation.target is not None:
             _commit_move(state, operation.messages, operation.target)
-    return state.outbox.number if touched_store else 0
+    return Result(state.outbox.number if touched_store else 0)
 
 
 def _finish(state: State, transaction: Transaction) -> None:
@@ -333,8 +334,8 @@ def move_now(
     return reslot(state, message, target, arrived=arrived, expires=expires)
 
 
-def abort(state: State, transaction: Transaction) -> int:
-    """Undo all operations; return the batch that stores it."""
+def abort(state: State, transaction: Transaction) -> Result:
+    """Undo all operations."""
     stored = not transaction.single_phase
     _finish(state, transaction)
     touched_store = stored
@@ -350,7 +351,7 @@ def abort(state: State, transaction: Transaction) -> int:
             return_locked(state, returned)
             if operation.target is not None:
                 drop_if_unused(state, operation.target)
-    return state.outbox.number if touched_store else 0
+    return Result(state.outbox.number if touched_store else 0)
 
 
 def _abort_enqueue(state: State, messages: Iterable[Message], *, stored: bool) -> None:

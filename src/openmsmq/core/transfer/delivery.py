@@ -14,15 +14,13 @@ from openmsmq.core.messages.arrivals import (
     insert_pending,
     traits_of,
 )
-from openmsmq.core.messages.dropping import OVER_QUOTA, note_drop
 from openmsmq.core.messages.expiry import expire_now
 from openmsmq.core.messages.positions import store_record
-from openmsmq.core.messages.settling import settle
 from openmsmq.core.model.message import NEVER, Traits
 from openmsmq.core.model.queue import Queue, QueueRole, QueueType
 from openmsmq.core.outbox import Result
 from openmsmq.core.queues.access import check_queue_right
-from openmsmq.core.queues.quota import EnqueueStatus, check_room, dead_letters_have_room
+from openmsmq.core.queues.quota import OVER_QUOTA, EnqueueStatus, check_room, dead_letters_have_room
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.sites.public_queues import read_public
 from openmsmq.core.transactions.transactions import OperationType, Transaction
@@ -106,7 +104,6 @@ def deliver(
         expire_now(state, inserted)
     for stream in streams:
         store_stream(state, stream)
-    settle(state)
     depends = state.outbox.changed() or state.sequence.depends()
     return Delivered(sorting.classes, depends)
 
@@ -114,12 +111,11 @@ def deliver(
 def reject(state: State, message: UserMessage, message_class: MessageClass) -> None:
     """Tell the sender of a message that it could not be delivered, if it wants to know."""
     _tell(state, message, message_class, destination_of(message))
-    settle(state)
 
 
 def _tell(state: State, message: UserMessage, message_class: MessageClass, queue: str) -> None:
     """A message was refused: whoever wants to know is told."""
-    note_drop(state, "message", queue, message.packet, message_class.name)
+    state.outbox.drop("message", queue, message.packet, message_class.name)
     traits = traits_of(message)
     if traits & Traits.NEGATIVE_ARRIVAL:
         acknowledge(state, message.packet, message_class)
@@ -131,7 +127,7 @@ def _tell(state: State, message: UserMessage, message_class: MessageClass, queue
     ):
         if not dead_letters_have_room(state.deadletter, len(message.packet)):
             path = state.deadletter.path
-            note_drop(state, "dead letter", path, message.packet, OVER_QUOTA)
+            state.outbox.drop("dead letter", path, message.packet, OVER_QUOTA)
             return
         dead = insert(state, state.deadletter, [arrival(message, state.deadletter)])[0]
         dead.make_history().message_class = message_class

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from openmsmq.core.messages.settling import settle
 from openmsmq.wire.message.user_message_run import UserMessageRun
 
 from .claims import drop_claims
@@ -61,5 +60,4 @@ class Incoming:
         run = UserMessageRun(message)
         drop_claims([run], Transport.BINARY)
         status, _ = enqueue(self._state, queue, run.head, transaction)
-        settle(self._state)
         return status

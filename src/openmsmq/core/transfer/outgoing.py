@@ -17,8 +17,7 @@ from openmsmq.core.messages.delete_reasons import delete_messages
 from openmsmq.core.messages.expiry import expire_now
 from openmsmq.core.messages.moving import move_message
 from openmsmq.core.messages.positions import changes, store_record
-from openmsmq.core.messages.reading import Read, show
-from openmsmq.core.messages.settling import settle
+from openmsmq.core.messages.taking import Read, show
 from openmsmq.core.model.message import (
     AWAITING_FINAL_ACK,
     NEVER,
@@ -170,7 +169,6 @@ class Outgoing:
         for message in purged:
             delete_messages(state, message.queue, [message], MessageClass.NACK_DELETED)
         expire_now(state, back)
-        settle(state)
 
     def await_final_ack(self, message: Message) -> None:
         """A message was delivered; its copy stays until the FinalAck says what became of it."""
@@ -187,7 +185,6 @@ class Outgoing:
     def expire(self, messages: Iterable[Message]) -> None:
         """Give up those of the messages whose time is over."""
         expire_now(self._state, messages)
-        settle(self._state)
 
     def end_sequence(self, queue: Queue) -> None:
         """Every transactional message was acknowledged: the next one starts a new sequence."""
@@ -214,14 +211,11 @@ class Outgoing:
                 queue.forget_locked(message)
         if live:
             delete_messages(self._state, queue, live, reason, acknowledged=acknowledged)
-        settle(self._state)
         return changes(self._state, live)
 
     def move(self, message: Message, target: Queue) -> Message:
         """Move Message without a transaction, such as to the system journal."""
-        moved = move_message(self._state, message, target)
-        settle(self._state)
-        return moved
+        return move_message(self._state, message, target)
 
     def add_to_dispatch(
         self, message: Message, protocol_data: object | None

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from openmsmq.core.messages.dropping import note_drop
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.outbox import Result
 from openmsmq.wire.codes.message_class import MessageClass
@@ -266,7 +265,7 @@ class Reception:
                 # the sender keeps its messages and sends them again.
                 self._count(reason)
                 kept = "message that stays with its sender"
-                note_drop(self._state, kept, queue.path, message.packet, reason)
+                self._state.outbox.drop(kept, queue.path, message.packet, reason)
                 return True
         arriving = _Arriving(UserMessageRun(message), [], stream)
         self._go_on(stream, position, message)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from openmsmq.core.messages.lookup import MessageSeekAction
-from openmsmq.core.messages.reading import Read
+from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
@@ -88,7 +88,8 @@ def send_alone(session: LocalSession, request: local.Send, descriptor: OpenQueue
     except QueueError:
         manager.abort(transaction.identifier)
         raise
-    session.done(request.id, sent.first_ordinal, manager.commit(transaction.identifier))
+    committed = manager.commit(transaction.identifier)
+    session.done(request.id, sent.first_ordinal, committed.depends)
 
 
 def send_with_others(
@@ -183,10 +184,10 @@ def look_up(session: LocalSession, request: local.Lookup) -> None:
 
 
 def end_receive(session: LocalSession, request: local.EndReceive) -> None:
-    depends = session.manager.end_many(
+    ended = session.manager.end_many(
         session.holder.descriptor(request.handle), request.lookup_ids, delete=request.delete
     )
-    session.done(request.id, len(request.lookup_ids), depends)
+    session.done(request.id, len(request.lookup_ids), ended.depends)
 
 
 def move(session: LocalSession, request: local.Move) -> None:
@@ -221,8 +222,8 @@ def begin_transaction(session: LocalSession, request: local.BeginTransaction) ->
 
 
 def end_transaction(session: LocalSession, request: local.EndTransaction) -> None:
-    depends = session.holder.end(request.transaction, commit=request.commit)
-    session.done(request.id, None, depends)
+    ended = session.holder.end(request.transaction, commit=request.commit)
+    session.done(request.id, None, ended.depends)
 
 
 HANDLERS: Final[Handlers] = {

@@ -78,27 +78,27 @@ def type_guid(value: object) -> UUID:
 
 def create_queue(session: LocalSession, request: local.CreateQueue) -> None:
     manager = session.manager
-    queue = manager.create_queue(
+    created = manager.create_queue(
         request.path, caller=session.identity(), **attributes_of(request.properties)
     )
-    session.done(request.id, describe_queue(session, queue), manager.seen)
+    session.done(request.id, describe_queue(session, created.value), created.depends)
 
 
 def delete_queue(session: LocalSession, request: local.DeleteQueue) -> None:
     manager = session.manager
     queue = manager.find_queue(request.path)
-    depends = manager.delete_queue(queue, caller=session.identity())
-    session.done(request.id, None, depends)
+    deleted = manager.delete_queue(queue, caller=session.identity())
+    session.done(request.id, None, deleted.depends)
 
 
 def set_queue(session: LocalSession, request: local.SetQueue) -> None:
     manager = session.manager
-    depends = manager.set_queue(
+    changed = manager.set_queue(
         manager.find_queue(request.path),
         caller=session.identity(),
         **attributes_of(request.properties),
     )
-    session.done(request.id, None, depends)
+    session.done(request.id, None, changed.depends)
 
 
 def show_queue(session: LocalSession, request: local.ShowQueue) -> None:

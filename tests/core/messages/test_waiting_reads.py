@@ -4,7 +4,7 @@ import pytest
 from tests.core.harness import ORDERS, PEEK, RECEIVE, USER, Harness, Tag, bodies, refused
 
 from openmsmq.core.events import ReadEnded, ReadSatisfied
-from openmsmq.core.messages.waits import STATUS_NOT_FOUND
+from openmsmq.core.messages.reading import STATUS_NOT_FOUND
 from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import StoreError
@@ -226,3 +226,23 @@ def test_a_waiting_read_of_a_message_that_cannot_be_read_back_ends(harness: Harn
     (ended,) = harness.take_events(ReadEnded)
     assert ended.code == Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED
     assert harness.qm.find_queue(ORDERS).lanes.count == 1
+
+
+def test_a_later_reader_does_not_overtake_one_that_waits(harness: Harness) -> None:
+    descriptor = harness.open(RECEIVE)
+    waiting = harness.qm.dequeue_many(descriptor, timeout=9)
+    # The turn in which the message arrives is not over yet.
+    harness.send(b"1", b"2")
+    assert bodies(harness.qm.dequeue_many(descriptor, timeout=0)) == [b"2"]
+    (event,) = harness.take_events(ReadSatisfied)
+    assert event.read is waiting
+
+
+def test_a_waiting_reader_is_served_at_the_end_of_the_turn(harness: Harness) -> None:
+    harness.qm.dequeue_many(harness.open(RECEIVE), timeout=9)
+    harness.send(b"1")
+    taken = harness.qm.take_batch()
+    assert taken is not None
+    assert taken[1].put_keys
+    (event,) = harness.take_events(ReadSatisfied)
+    assert event.depends == taken[0]

@@ -1,0 +1,174 @@
+"""What a read does with the messages that it found: show them, lock them or delete them.
+
+Dequeue Message End follows for those that a two-phase read locked ([MS-MQDMPR] 3.1.7.1.10-15).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.model.message import PositionState
+from openmsmq.core.model.open_queue import MAY_RECEIVE
+from openmsmq.core.outbox import Result
+from openmsmq.core.rows.packets import packets_of
+from openmsmq.core.transactions.transactions import OperationType, return_locked, withdraw
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.errors import StoreError
+
+from .delete_reasons import delete_messages
+from .positions import changes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.model.open_queue import OpenQueueDescriptor
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.state import State
+    from openmsmq.core.transactions.transactions import Transaction
+
+ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
+_PURGED: Final = int(MessageClass.NACK_Q_PURGED)
+_REJECTED: Final = int(MessageClass.NACK_RECEIVE_REJECTED)
+_PURGE_PENDING: Final = int(PositionState.PURGE_PENDING)
+
+
+class Read(Result):
+    """Messages that a read returned; show them once batch `depends` is durable."""
+
+    __slots__ = ("messages", "packets")
+
+    def __init__(self, messages: list[Message], packets: list[bytes], depends: int) -> None:
+        self.messages = messages
+        self.packets = packets
+        super().__init__(depends)
+
+
+def check_transaction(queue: Queue, transaction: Transaction | None) -> None:
+    """Refuse a transaction that is over, or on a queue that knows none.
+
+    Raises:
+        QueueError: MQ_ERROR_TRANSACTION_SEQUENCE or MQ_ERROR_TRANSACTION_USAGE.
+    """
+    if transaction is not None:
+        transaction.require_active()
+        if not queue.properties.transactional:
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_USAGE, f"{queue.path} is not transactional"
+            )
+
+
+def take(
+    state: State,
+    descriptor: OpenQueueDescriptor,
+    queue: Queue,
+    messages: list[Message],
+    transaction: Transaction | None,
+    *,
+    two_phase: bool,
+) -> Read:
+    """Messages were taken out of the lanes: lock them or delete them."""
+    try:
+        packets = packets_of(state, messages)
+    except StoreError:
+        # What cannot be shown is not received.
+        for message in messages:
+            queue.lanes.insert(message)
+        raise
+    if transaction is not None:
+        for message in messages:
+            queue.hold(message, transaction)
+        transaction.add(OperationType.DEQUEUE, messages, reason=ACK_RECEIVE)
+        return Read(messages, packets, _shown_by(state, messages))
+    if two_phase:
+        for message in messages:
+            queue.hold(message, descriptor)
+            descriptor.locked[message.lookup_id] = message
+        return Read(messages, packets, _shown_by(state, messages))
+    delete_messages(state, queue, messages, ACK_RECEIVE)
+    return Read(messages, packets, max(changes(state, messages), _numbered_by(state)))
+
+
+def show(state: State, messages: list[Message]) -> Read:
+    """The result of a peek; it depends on the batch that stored what it shows."""
+    return Read(messages, packets_of(state, messages), _shown_by(state, messages))
+
+
+def _shown_by(state: State, messages: list[Message]) -> int:
+    """The batch that must be durable before the messages are shown to anybody."""
+    stored = state.outbox.pending(max([message.stored for message in messages]))
+    return max(stored, _numbered_by(state))
+
+
+def _numbered_by(state: State) -> int:
+    """The batch that must be durable before numbers are seen: none may be given out again."""
+    return max(state.sequence.depends(), state.ordinals.depends())
+
+
+def end_many(
+    state: State,
+    descriptor: OpenQueueDescriptor,
+    lookup_ids: Sequence[int],
+    reason: int,
+    *,
+    transactional: bool,
+) -> Result:
+    """Dequeue Message End for several messages: they leave for `reason`; 0 gives them back.
+
+    Raises:
+        QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, a message is not being received here; then none
+            of them is changed.
+    """
+    queue = descriptor.require(MAY_RECEIVE)
+    # A message that a transaction holds is left to the transaction.
+    held = queue.locked if transactional else descriptor.locked
+    messages = []
+    for lookup_id in dict.fromkeys(lookup_ids):
+        message = held.get(lookup_id)
+        if message is None:
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
+                f"{queue.path}: message {lookup_id} is not being received here",
+            )
+        messages.append(message)
+    if transactional:
+        return Result(0)
+    for message in messages:
+        del held[message.lookup_id]
+    if not reason:
+        return_locked(state, messages)
+        return Result(0)
+    purged = [message for message in messages if message.state == _PURGE_PENDING]
+    for message in messages:
+        queue.forget_locked(message)
+    received = messages
+    if purged:
+        received = [message for message in messages if message.state != _PURGE_PENDING]
+        delete_messages(state, queue, purged, _PURGED)
+    if received:
+        delete_messages(state, queue, received, reason)
+    return Result(changes(state, messages))
+
+
+def reject_many(
+    state: State, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
+) -> None:
+    """Have messages that a transaction received leave as rejected when it commits.
+
+    Raises:
+        QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, the transaction did not receive one of them.
+    """
+    transaction.require_active()
+    messages = []
+    for lookup_id in dict.fromkeys(lookup_ids):
+        message = queue.locked.get(lookup_id)
+        if message is None or message.holder is not transaction:
+            raise QueueError(
+                Hresult.MQ_ERROR_MESSAGE_NOT_FOUND,
+                f"{queue.path}: message {lookup_id} was not received in this transaction",
+            )
+        messages.append(message)
+    withdraw(state, transaction, messages)
+    transaction.add(OperationType.DEQUEUE, messages, reason=_REJECTED)
