@@ -269,6 +269,8 @@ def give_back_to_the_dead(patch: Patch) -> None:
         for transaction in self.transactions.values():
             self._manager.abort(transaction.identifier)
         self.transactions.clear()
+        # The turn ends before the reads of the client have ended.
+        self._manager._settle()
         original(self)
 
     original = Holder.close

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
 from openmsmq.core.model.timers import ExpiryTimers, WaitTimers
 from openmsmq.core.model.totals import Totals
 from openmsmq.core.rows.ordinals import Reservation
-from openmsmq.core.sites.directory_timers import DirectoryPeriods, DirectoryTimer
 from openmsmq.core.transfer.message_history import MessageIDHistory
 from openmsmq.core.transfer.streams import AbandonedStreams, StreamCount
 from openmsmq.directory.objects import QueueManagerObject
@@ -33,6 +33,8 @@ SEQUENCE_BLOCK: Final = 1 << 20
 ORDINAL_BLOCK: Final = 1 << 16
 # [MS-MQDMPR] 3.1.1.12: LongLiveTime, four days.
 DEFAULT_LONG_LIVE_TIME: Final = 0x54600
+# [MS-MQDMPR] 3.1.2.5: the Directory Online timer.
+DIRECTORY_ONLINE_SECONDS: Final = 60.0
 
 
 class Packets(Protocol):
@@ -50,6 +52,25 @@ class Scratch(Protocol):
     def get_many(self, handles: Sequence[int]) -> list[bytes]: ...
 
     def free(self, handle: int) -> None: ...
+
+
+class DirectoryTimer(StrEnum):
+    """What is done again after a while."""
+
+    SITES_UPDATE = "Directory Sites Update"
+    SITE_GATES_UPDATE = "Directory Site Gates Update"
+    SERVER_LIST_UPDATE = "Directory Server List Update"
+    ONLINE = "Directory Online"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryPeriods:
+    """How often the directory is read again."""
+
+    sites_seconds: float = 12 * 3600.0
+    site_gates_seconds: float = 3600.0
+    # Choice: a day, as nothing here depends on the list being fresh ([MS-MQSO] 6.4.1.2).
+    server_list_seconds: float = 24 * 3600.0
 
 
 @dataclass(slots=True, kw_only=True)

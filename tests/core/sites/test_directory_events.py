@@ -19,7 +19,7 @@ from openmsmq.core.sites.directory_events import (
     read_directory_next,
     write_directory,
 )
-from openmsmq.core.sites.directory_timers import DirectoryTimer
+from openmsmq.core.state import DirectoryTimer
 from openmsmq.directory.interface import (
     AttributeFilter,
     AttributeSortOrder,

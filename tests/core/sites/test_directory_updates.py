@@ -10,13 +10,13 @@ from tests.directory.memory_file import MemoryFile
 
 from openmsmq.core.sites.directory_access import by_identifier
 from openmsmq.core.sites.directory_events import read_directory
-from openmsmq.core.sites.directory_timers import DirectoryPeriods, DirectoryTimer
 from openmsmq.core.sites.directory_updates import (
     check_directory_online,
     update_references,
     update_site_gates,
     update_sites,
 )
+from openmsmq.core.state import DirectoryPeriods, DirectoryTimer
 from openmsmq.directory.objects import (
     ConnectedNetwork,
     DirectoryObject,

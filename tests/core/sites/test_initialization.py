@@ -13,8 +13,8 @@ from openmsmq.core.model.local_queue_manager import QueueManagerState, store_loc
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.queue import QueueRole, QueueType
 from openmsmq.core.sites.directory_events import ChangeNotification
-from openmsmq.core.sites.directory_timers import DirectoryTimer
 from openmsmq.core.sites.initialization import MachineIdentity, Provisioning
+from openmsmq.core.state import DirectoryTimer
 from openmsmq.directory.interface import AttributeFilter, FilterOperator
 from openmsmq.directory.objects import (
     DirectoryObject,

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.events import Event
+from openmsmq.core.state import DIRECTORY_ONLINE_SECONDS, DirectoryTimer
 from openmsmq.directory.interface import (
     AttributeFilter,
     AttributeSortOrder,
@@ -30,7 +31,6 @@ from openmsmq.directory.objects import (
 )
 
 from .directory_access import may_create, may_delete, may_write
-from .directory_timers import DIRECTORY_ONLINE_SECONDS, DirectoryTimer
 
 if TYPE_CHECKING:
     from openmsmq.core.state import State

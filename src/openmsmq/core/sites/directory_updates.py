@@ -8,6 +8,7 @@ from uuid import UUID
 from openmsmq.core.model.local_queue_manager import store_local
 from openmsmq.core.model.queue import QueueRole, QueueType
 from openmsmq.core.rows.queue_rows import store_queue
+from openmsmq.core.state import DIRECTORY_ONLINE_SECONDS, DirectoryTimer
 from openmsmq.directory.objects import (
     OBJECT_TYPES,
     ConnectedNetwork,
@@ -22,7 +23,6 @@ from openmsmq.directory.objects import (
 
 from .directory_access import by_identifier
 from .directory_events import read_directory
-from .directory_timers import DIRECTORY_ONLINE_SECONDS, DirectoryTimer
 from .site_collection import read_all, read_object, read_queue_managers, read_site, read_site_gates
 
 if TYPE_CHECKING:
