@@ -18,7 +18,9 @@ from openmsmq.core.model.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.state import Settings
-from openmsmq.core.transfer.streams import ORDER_RULES
+from openmsmq.core.transfer.checks import CheckJob, Verifier
+from openmsmq.core.transfer.received import Received
+from openmsmq.core.transfer.streams import ORDER_RULES, StreamPosition
 from openmsmq.core.transfer.transports import Origin, Transport
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
@@ -28,7 +30,19 @@ from openmsmq.wire.message.user_message_run import RunBuilder
 
 BATCH = 100
 RESEND_TABLE = 10.0, 20.0
-ORDER_RULES.setdefault(Transport.HTTP, ORDER_RULES[Transport.BINARY])
+
+
+def _position(message: UserMessage) -> StreamPosition:
+    """As in a session; the first message of a stream says where receipts go."""
+    position = ORDER_RULES[Transport.BINARY].position_of(message)
+    position.starts = position.previous == 0
+    position.receipts_to = f"receipts of {message.source_queue_manager}" * position.starts
+    return position
+
+
+ORDER_RULES.setdefault(
+    Transport.HTTP, ORDER_RULES[Transport.BINARY]._replace(position_of=_position)
+)
 
 
 class FakeCarrier:
@@ -36,7 +50,7 @@ class FakeCarrier:
 
     carries = frozenset((Transport.HTTP,))
 
-    def __init__(self, name: str, number: int) -> None:
+    def __init__(self, name: str, number: int, verifier: Verifier | None = None) -> None:
         self.name = name
         self.guid = UUID(int=number)
         self.store = MemoryStore()
@@ -57,6 +71,7 @@ class FakeCarrier:
             guids=lambda: UUID(int=next(guids)),
             packets=self.store,
             settings=Settings(names=frozenset((name.lower(),)), send_insecure_nacks=True),
+            verifier=verifier,
             now=self.now,
             utc=START_UTC,
         )
@@ -65,6 +80,9 @@ class FakeCarrier:
         self.engine = Engine(self.qm, self.store)
         self.engine.add_carrier(self)
         self.engine.flush()
+        self.inlet = self.qm.incoming.open_inlet(
+            self, acknowledgments=self, count=self.counted.append
+        )
 
     # What the engine calls
 
@@ -110,6 +128,10 @@ class FakeCarrier:
         """The peer has a stream up to a number on disk."""
         assert self.streams.acknowledged(*sequence_and_number, self.peer.guid)
 
+    def jobs(self) -> list[CheckJob]:
+        """The checks that are to be made; hand each back with `engine.job_done`."""
+        return list(iter(self.engine.take_job, None))
+
     # In
 
     def arrive(self, packets: list[bytes]) -> None:
@@ -118,13 +140,21 @@ class FakeCarrier:
         for packet in packets:
             builder.add(packet)
         origin = Origin(Transport.HTTP, self.peer.name, self.peer.guid)
-        received = self.qm.incoming.receive(
-            builder.runs, origin, acknowledgments=self, count=self.counted.append
-        )
+        received = self.inlet.receive(builder.runs, origin, len(packets))
+        if received is not None:
+            self.received(len(packets), received, now=self.now)
+
+    def received(self, read: object, received: Received, *, now: float) -> None:  # noqa: ARG002
+        """What became of packets is known; what was left out comes again."""
+        if not received.complete:
+            self.counted.append(received.fault)
+            return
         gate = self.engine.gate
-        gate.when_durable(received.depends, self.peer.acknowledged, len(packets))
-        for stream, _ in received.progress:
-            reached = int.from_bytes(stream.sequence_identifier), stream.sequence_number
+        gate.when_durable(received.depends, self.peer.acknowledged, read)
+        for stream, _, sequence, number in received.progress:
+            assert stream.transport is Transport.HTTP
+            assert stream.receipts_to == f"receipts of {self.peer.guid}"
+            reached = int.from_bytes(sequence), number
             gate.when_durable(received.progress_depends, self.peer.receipt, reached)
 
     def take(self, message: UserMessage, origin: Origin) -> bool:  # noqa: ARG002 - as carriers do
@@ -148,9 +178,9 @@ class FakeCarrier:
         return bool(packets) or self.engine.gate.durable_number > before
 
 
-def pair() -> tuple[FakeCarrier, FakeCarrier]:
-    """Two queue managers that carry messages to each other."""
-    a, b = FakeCarrier("A", 0xA), FakeCarrier("B", 0xB)
+def pair(verifier: Verifier | None = None) -> tuple[FakeCarrier, FakeCarrier]:
+    """Two queue managers that carry messages to each other; the second may check them."""
+    a, b = FakeCarrier("A", 0xA), FakeCarrier("B", 0xB, verifier)
     a.peer, b.peer = b, a
     return a, b
 

@@ -1,8 +1,10 @@
 """Messages travel over a transport that knows nothing of the binary protocol, both ways."""
 
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
+from tests.core.fake_verifier import LEVEL, SIGNED, FakeVerifier
 from tests.core.harness import USER
 from tests.engine import fake_carrier
 from tests.engine.fake_carrier import RESEND_TABLE, FakeCarrier, pair, run
@@ -10,11 +12,11 @@ from tests.engine.fake_carrier import RESEND_TABLE, FakeCarrier, pair, run
 from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.rows.packets import packets_of
+from openmsmq.core.rows.tables import Table
+from openmsmq.core.transfer.transports import Transport
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_builder import build_user_message
-from openmsmq.wire.message.user_message_patch import patch_authentication
 from openmsmq.wire.names.queue_address import direct_address
-from openmsmq.wire.security.security_header import SecurityHeader, SecurityHeaderFlags
 
 PA_AND_PR = 3
 
@@ -24,7 +26,12 @@ def url(node: FakeCarrier, queue: str) -> str:
 
 
 def send(
-    node: FakeCarrier, to: FakeCarrier, *bodies: bytes, express: bool = False, tx: bool = False
+    node: FakeCarrier,
+    to: FakeCarrier,
+    *bodies: bytes,
+    express: bool = False,
+    tx: bool = False,
+    **properties: Any,
 ) -> None:
     packets = [
         build_user_message(
@@ -33,6 +40,7 @@ def send(
             admin_queue=direct_address(url(node, "orders")),
             acknowledgments=PA_AND_PR,
             delivery_mode=0 if express else 1,
+            **properties,
         )
         for body in bodies
     ]
@@ -146,27 +154,56 @@ def test_what_gets_lost_is_sent_again_and_arrives_once_and_in_order() -> None:
     assert a.next_timer() is None
 
 
-def test_what_only_the_receiver_may_say_is_not_believed() -> None:
-    _, b = pair()
+def test_a_receipt_goes_where_the_stream_says_after_a_restart_too() -> None:
+    a, b = transactional_pair()
+    send(a, b, b"1", tx=True)
+    run(a, b)
+    (stream,) = b.qm.find_queue(r".\private$\orders").incoming.values()
+    assert stream.transport is Transport.HTTP
+    assert stream.receipts_to == f"receipts of {a.guid}"
+    rows = [row for table, _, row in b.store.recover(None).rows if table == Table.STREAMS]
+    assert rows == [stream.serialize()]
+
+
+def test_messages_wait_for_their_checks_and_keep_their_order() -> None:
+    a, b = pair(FakeVerifier())
+    b.qm.create_queue(r".\private$\orders", caller=USER, transactional=True)
+    run(a, b)
+    send(a, b, b"1", tx=True, security_header=SIGNED)
+    a.turn()
+    send(a, b, b"2", tx=True)
+    a.turn()
+    send(a, b, b"3", tx=True, security_header=SIGNED)
+    a.turn()
+    b.turn()
+    assert contents(b) == []
+    assert len(a.sent) == 3
+    first, third = b.jobs()
+    for job in (third, first):
+        job.run()
+        b.engine.job_done(job)
+    run(a, b)
+    assert [message.body for message in contents(b)] == [b"1", b"2", b"3"]
+    assert [message.authentication_level for message in contents(b)] == [LEVEL, 0, LEVEL]
+    assert a.sent == []
+    assert not a.next_timer()
+
+
+def test_a_check_that_breaks_leaves_messages_to_their_sender() -> None:
+    a, b = pair(FakeVerifier())
     b.qm.create_queue(r".\private$\orders", caller=USER)
-    honest = build_user_message(
-        body=b"forged", destination_queue=direct_address(url(b, "orders")), delivery_mode=1
-    )
-    signed = build_user_message(
-        body=b"forged",
-        destination_queue=direct_address(url(b, "orders")),
-        delivery_mode=1,
-        message_id=2,
-        security_header=SecurityHeader(0),
-    )
-    forged = patch_authentication(UserMessage(signed), authenticated=True, level=3)
-    b.arrive([honest, forged])
-    for message in contents(b):
-        assert message.authentication_level == 0
-        assert not message.security_flags & SecurityHeaderFlags.AU
+    send(a, b, b"fault", security_header=SIGNED)
+    a.turn()
+    b.turn()
+    (job,) = b.jobs()
+    b.engine.job_done(job, ArithmeticError("fault"))
+    run(b)
+    assert b.counted == ["ArithmeticError: fault"]
+    assert len(a.sent) == 1
+    assert contents(b) == []
 
 
 def test_it_knows_nothing_of_the_binary_protocol() -> None:
     text = Path(fake_carrier.__file__).read_text(encoding="utf-8")
     assert "protocol.binary" not in text
-    assert len(text.splitlines()) < 180
+    assert len(text.splitlines()) < 210

@@ -9,13 +9,16 @@ from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.state import Settings
+from openmsmq.core.transfer.checks import Verifier
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
 from openmsmq.service.host import Host
 from openmsmq.store.interface import Store
 
 
-def make_manager(store: Store, settings: Settings | None = None) -> QueueManager:
+def make_manager(
+    store: Store, settings: Settings | None = None, verifier: Verifier | None = None
+) -> QueueManager:
     """A new queue manager over a store."""
     manager = QueueManager(
         store.recover(None),
@@ -29,6 +32,7 @@ def make_manager(store: Store, settings: Settings | None = None) -> QueueManager
         packets=store,
         scratch=store.scratch,
         settings=settings,
+        verifier=verifier,
         now=0.0,
         utc=1_700_000_000.0,
     )
@@ -43,9 +47,14 @@ def new_guid() -> UUID:
 class Hosted:
     """A host at work; make it inside the loop."""
 
-    def __init__(self, store: FakeStore | None = None, settings: Settings | None = None) -> None:
+    def __init__(
+        self,
+        store: FakeStore | None = None,
+        settings: Settings | None = None,
+        verifier: Verifier | None = None,
+    ) -> None:
         self.store = store or FakeStore()
-        self.manager = make_manager(self.store, settings)
+        self.manager = make_manager(self.store, settings, verifier)
         self.failures: list[Exception] = []
         self.host = Host(Engine(self.manager, self.store), self.store, failed=self.failures.append)
         self.host.tick()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -13,6 +14,7 @@ from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.state import Settings
+from openmsmq.core.transfer.checks import CheckJob
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
 from openmsmq.protocol.binary.events import Connect, Disconnect, Event, SendPing
@@ -23,6 +25,7 @@ from openmsmq.store.interface import Recovery, Write
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 from .disks import Disk, FileDisk, MemoryDisk
+from .verifier import SlowVerifier
 from .ways import EagerReceived, ForgetfulSession, ForgetfulSettings, Ways
 from .world import START_NOW, START_UTC, Wire, World
 
@@ -48,6 +51,8 @@ class Node:
         self.settings = BinarySettings(window_size=ways.window_size)
         if ways.forgetful:
             self.settings = ForgetfulSettings(window_size=ways.window_size, forgets=self._forgets)
+        seed = f"checks of {name} {world.seed}"
+        self.verifier = SlowVerifier(seed, ways.checks) if ways.checks else None
         self.disk: Disk = FileDisk(self.guid.bytes) if ways.files else MemoryDisk()
         # The state rows that the last start found.
         self.rows: list[tuple[int, bytes, bytes]] = []
@@ -112,6 +117,7 @@ class Node:
             settings=Settings(
                 names=frozenset((self.address,)), memory_budget=self.ways.memory_budget
             ),
+            verifier=self.verifier,
             now=self.world.now,
             utc=self.utc,
         )
@@ -236,8 +242,22 @@ class Node:
     def service(self) -> None:
         """Do what follows from the last operation."""
         self.engine.work()
+        self._start_jobs()
         self._use_disk()
         self._arm()
+
+    def _start_jobs(self) -> None:
+        while (job := self.engine.take_job()) is not None:
+            assert self.verifier is not None
+            done = partial(self._job_done, self.life, job)
+            self.world.after(self.verifier.seconds(), done)
+
+    def _job_done(self, life: int, job: CheckJob) -> None:
+        if self.alive(life):
+            job.run()
+            self.tick()
+            self.engine.job_done(job)
+            self.service()
 
     def _output(self) -> None:
         now = self.world.now

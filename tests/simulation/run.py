@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from random import Random
 from typing import Final
 
 from openmsmq.engine.engine import MAX_WAITING_BYTES
@@ -57,6 +58,8 @@ class Simulation:
     ) -> None:
         self.world = World(seed, trace=trace)
         random = self.world.random
+        # Dice of its own, so that a seed means the same with and without checks.
+        checks = Random(f"checks {seed}")
         self.ledger = Ledger()
         self.nodes = []
         for number in range(random.choice((3, 3, 4))):
@@ -67,6 +70,7 @@ class Simulation:
                 window_size=random.choice((2, 8, 64, 1024)),
                 max_waiting_bytes=random.choice((100, MAX_WAITING_BYTES)),
                 files=random.random() < 0.2,
+                checks=checks.choice((0.0, 0.0, 0.2, 0.8)),
             )
             node = Node(self.world, "ABCD"[number], f"10.0.0.{number + 1}", ways)
             node.on_transmit = self._transmitted

@@ -83,8 +83,11 @@ def forget_sequences_of_deleted_queues(patch: Patch) -> None:
 
 
 def refuse_without_the_sequence(patch: Patch) -> None:
-    def refuse(self: Any, message: Any, _place: Any, message_class: MessageClass) -> None:
-        self._learn_address(message)
+    def refuse(
+        self: Any, message: Any, message_class: MessageClass, *_reason: str, ours: bool = True
+    ) -> None:
+        del ours
+        self._streams.learn_address(message)
         self._reject(message, message_class)
 
     patch.setattr(Reception, "_refuse_transactional", refuse)

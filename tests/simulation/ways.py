@@ -27,6 +27,8 @@ class Ways:
     max_waiting_bytes: int = MAX_WAITING_BYTES
     # Whether it has the real store, on a simulated disk.
     files: bool = False
+    # How many messages in a row are checked before they go into a queue, which takes its time.
+    checks: float = 0.0
 
 
 class EagerReceived(ReceivedMessages):

@@ -29,6 +29,7 @@ class World:
     """Time, the heap of what is to happen, and the nodes by their addresses."""
 
     def __init__(self, seed: int, *, trace: Callable[[str], None] | None = None) -> None:
+        self.seed = seed
         self.random = Random(seed)
         self.now = START_NOW
         self.nodes: dict[str, Node] = {}

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.model.read_request import ReadRequest
     from openmsmq.core.transfer.dispatch import DispatchEntry
+    from openmsmq.core.transfer.inlet import InletOwner
+    from openmsmq.core.transfer.received import Received
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,15 @@ class ReadEnded(Event):
 
     read: ReadRequest
     code: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceptionEnded(Event):
+    """Messages of another machine that had to wait for checks were dealt with."""
+
+    owner: InletOwner
+    read: object
+    received: Received
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,6 +70,7 @@ from .transactions import transactions
 if TYPE_CHECKING:
     from openmsmq.core.model.cursor import Cursor
     from openmsmq.core.model.local_queue_manager import LocalQueueManager
+    from openmsmq.core.transfer.checks import Verifier
     from openmsmq.directory.interface import Directory
 
 # Messages that one call of `handle_timer` expires; the rest follows in the next.
@@ -86,6 +87,7 @@ class QueueManager:
         packets: reads back stored packets; the store does.
         scratch: takes packets of express messages when memory is short; the store has one.
         directory: for public queues; None in workgroup mode.
+        verifier: checks messages of other queue managers; None if none needs a check.
         now: monotonic time in seconds.
         utc: time of day in seconds since 1970.
     """
@@ -104,6 +106,7 @@ class QueueManager:
         scratch: Scratch | None = None,
         directory: Directory | None = None,
         settings: Settings | None = None,
+        verifier: Verifier | None = None,
     ) -> None:
         rows = read_rows(recovery)
         self.state = State(
@@ -115,7 +118,7 @@ class QueueManager:
             directory=directory,
         )
         self.state.dispatch = DispatchCollection()
-        self.incoming = Incoming(self.state)
+        self.incoming = Incoming(self.state, verifier)
         self.outgoing = Outgoing(self.state)
         self.enlistments = Enlistments(self.state)
         self.ranges = Ranges(self.state)

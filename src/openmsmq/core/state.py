@@ -92,6 +92,8 @@ class Settings:
     max_streams: int = 50_000
     max_streams_per_address: int = 5_000
     stream_seconds: float = 90 * 86400.0
+    # Bytes of messages of other queue managers that may wait for checks.
+    max_checking_bytes: int = 64 * 1024 * 1024
     # How often the directory is read again.
     directory_periods: DirectoryPeriods = field(default_factory=DirectoryPeriods)
     # In whose name the queue manager itself works with the directory.

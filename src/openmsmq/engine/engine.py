@@ -7,7 +7,9 @@ How to drive it
        send what they have.
     3. `take_write`: if it returns a write, carry out `store.write`, in any thread, then `enter`
        and `written`: what waited for that batch at the gate is released. Then `work` again.
-    4. `handle_timer` when `next_timer` says so, then `work`.
+    4. `take_job`: carry out `run` of each job, in any thread and any order, then `enter` and
+       `job_done`: what waited for its checks is delivered. Then `work` again.
+    5. `handle_timer` when `next_timer` says so, then `work`.
 
     `take_step` and `stepped` are the same for the store's own maintenance; `take_step` comes before
     `take_write`, because some steps can only begin between two writes.
@@ -18,9 +20,10 @@ How to drive it
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
-from openmsmq.core.events import Event, ReadEnded, ReadSatisfied
+from openmsmq.core.events import Event, ReadEnded, ReadSatisfied, ReceptionEnded
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.transfer.checks import CheckJob
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.protocol.carrier import CARRIER_EVENTS, Carrier
 from openmsmq.store.interface import Step, Store, Write
@@ -74,6 +77,7 @@ class Engine:
         self._listeners: dict[type[Event], list[Listener]] = {
             ReadSatisfied: [tell_satisfied],
             ReadEnded: [tell_ended],
+            ReceptionEnded: [self._tell_received],
         }
         self._outputs: list[Action] = []
         self._now = 0.0
@@ -212,6 +216,19 @@ class Engine:
         full = not self._store.room(ROOM_BYTES)
         if full != self.manager.throttled:
             self.manager.outgoing.set_throttled(throttled=full)
+
+    # Checks of messages that arrived
+
+    def take_job(self) -> CheckJob | None:
+        """The next checks for a worker; None if there are none. Many may be under way."""
+        return self.manager.incoming.take_job()
+
+    def job_done(self, job: CheckJob, error: Exception | None = None) -> None:
+        """A job that was taken has run, or failed: that closes one connection."""
+        self.manager.incoming.job_done(job, error)
+
+    def _tell_received(self, event: ReceptionEnded) -> None:
+        event.owner.received(event.read, event.received, now=self._now)
 
     # Maintenance of the store
 

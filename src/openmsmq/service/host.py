@@ -8,16 +8,20 @@ from typing import Any, Final
 
 from openmsmq.core.events import FlowControlChanged
 from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.transfer.checks import CheckJob
 from openmsmq.engine.engine import Engine
 from openmsmq.store.interface import Store
 
 from .logs import DAMAGE_FOUND, DISK_FULL, DISK_HAS_ROOM, log_event
 from .store_thread import StoreThread
+from .workers import Workers
 
 # A timer never sleeps longer: a clock that jumps is noticed this soon.
 LONGEST_SLEEP: Final = 60.0
 # How often slow things are done: the room on the disk is looked at, lines of the log summed up.
 SLOW_SECONDS: Final = 1.0
+# Threads that check messages.
+CHECK_THREADS: Final = 4
 
 
 class Host:
@@ -39,6 +43,7 @@ class Host:
         self._loop = asyncio.get_running_loop()
         self._commit = StoreThread("openmsmq-commit")
         self._upkeep = StoreThread("openmsmq-upkeep")
+        self._checks = Workers("openmsmq-check", CHECK_THREADS)
         self._written = asyncio.Event()
         self._stepped = asyncio.Event()
         self._stepped.set()
@@ -100,6 +105,7 @@ class Host:
 
     def _work(self) -> None:
         self.engine.work()
+        self._start_jobs()
         self._use_disk()
         self._set_timer()
 
@@ -136,6 +142,19 @@ class Host:
         self.engine.stepped()
         for finding in self._store.take_findings():
             log_event(DAMAGE_FOUND, file=finding.file, offset=finding.offset, what=finding.reason)
+        self._work()
+
+    # Checks of messages
+
+    def _start_jobs(self) -> None:
+        while (job := self.engine.take_job()) is not None:
+            self._checks.start(job.run, partial(self._on_job, job))
+
+    def _on_job(self, job: CheckJob, error: Exception | None) -> None:
+        self._guard(partial(self._after_job, job, error))
+
+    def _after_job(self, job: CheckJob, error: Exception | None) -> None:
+        self.engine.job_done(job, error)
         self._work()
 
     # Timers
@@ -185,6 +204,7 @@ class Host:
             if timer is not None:
                 timer.cancel()
         await self._stepped.wait()
+        await self._checks.close()
         self._upkeep.close()
         self._commit.close()
 

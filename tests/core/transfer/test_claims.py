@@ -2,14 +2,13 @@
 
 import pytest
 from tests.core.forgery import SRMP, forge, forged
-from tests.core.harness import ORDERS, SEND, USER, Harness, packet, refused, runs_of
+from tests.core.harness import ORDERS, SEND, USER, Harness, packet, refused
+from tests.core.peers import arrive
 
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.transfer.claims import clear_authentication, drop_claims
-from openmsmq.core.transfer.delivery import deliver
 from openmsmq.core.transfer.transports import Transport
-from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_run import split_runs
@@ -73,13 +72,9 @@ def test_nor_by_staging(harness: Harness) -> None:
 
 
 def test_another_queue_manager_cannot_vouch_for_a_signature(harness: Harness) -> None:
-    queue = harness.create(SIGNED, authentication=True)
-    delivered = deliver(harness.qm.state, queue, split_runs([forged(b"1"), forged(b"2")]))
-    assert delivered.classes == [MessageClass.NACK_BAD_SIGNATURE] * 2
-    deliver(
-        harness.qm.state, harness.qm.find_queue(ORDERS), split_runs([forged(b"1"), forged(b"2")])
-    )
-    harness.qm.incoming.enqueue_message(harness.qm.find_queue(ORDERS), UserMessage(forged(b"3")))
+    queue = harness.qm.find_queue(ORDERS)
+    assert arrive(harness, forged(b"1", message_id=1), forged(b"2", message_id=2)).complete
+    harness.qm.incoming.enqueue_message(queue, UserMessage(forged(b"3")))
     assert flags_in(harness) == [0, 0, 0]
 
 
@@ -124,7 +119,7 @@ def test_a_message_that_did_not_come_over_http_does_not_say_so(transport: Transp
 def test_a_message_that_was_just_sent_has_passed_no_router(harness: Harness) -> None:
     harness.qm.enqueue_many(harness.open(SEND), [packet(routing_count=29)])
     queue = harness.qm.find_queue(ORDERS)
-    deliver(harness.qm.state, queue, runs_of(UserMessage(packet(routing_count=3))))
+    assert arrive(harness, packet(routing_count=3)).complete
     assert [
         UserMessage(packet_of(harness.qm.state, each)).routing_count for each in queue.lanes
     ] == [0, 3]

@@ -20,6 +20,7 @@ from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.rows.packets import packets_of
 from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.state import Settings
+from openmsmq.core.transfer.checks import CheckJob, Verifier
 from openmsmq.directory.interface import Directory
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
@@ -68,6 +69,7 @@ class Node:
         core_settings: Settings | None = None,
         directory: Directory | None = None,
         store: Store | None = None,
+        verifier: Verifier | None = None,
     ) -> None:
         self.network = network
         self.name = name
@@ -81,6 +83,10 @@ class Node:
         self.listening = True
         # While False nothing becomes durable.
         self.flushing = True
+        self.verifier = verifier
+        # While False jobs wait in `jobs`.
+        self.checking = True
+        self.jobs: list[CheckJob] = []
         self.events: list[CoreEvent] = []
         self.disconnects: list[Disconnect] = []
         self.pings: list[SendPing] = []
@@ -107,6 +113,7 @@ class Node:
             scratch=self.store.scratch,
             directory=self.directory,
             settings=self.core_settings,
+            verifier=self.verifier,
             now=self.network.now,
             utc=self.network.utc,
         )
@@ -128,6 +135,7 @@ class Node:
             if raw.node is self:
                 raw.connection = -1
         self.events.clear()
+        self.jobs.clear()
         self.boot(restored=restored)
 
     def restart(self) -> None:
@@ -143,7 +151,22 @@ class Node:
         self.engine.enter(now=self.network.now, utc=self.network.utc)
         self._happened = self.flush() if self.flushing else False
         self.engine.work()
+        while (job := self.engine.take_job()) is not None:
+            self.jobs.append(job)
+        while self.jobs and self.checking:
+            self.finish_job()
+            self._happened = True
         return self._happened
+
+    def finish_job(self, at: int = 0) -> None:
+        """Run one of the jobs that wait, as a worker does."""
+        job = self.jobs.pop(at)
+        error = None
+        try:
+            job.run()
+        except ArithmeticError as exc:
+            error = exc
+        self.engine.job_done(job, error)
 
     def flush(self) -> bool:
         """Make everything durable that is there; whether there was anything."""

@@ -280,7 +280,7 @@ def test_small_messages_that_wait_for_one_batch_take_one_entry() -> None:
     peer.connect()
     for number in range(1, 101):
         peer.send(message(number, recoverable=number % 2 == 1, destination_queue=plain))
-    backlog = b.binary._backlog
+    backlog = b.binary._receiver.backlog
     assert [len(held) for held in b.engine.gate._held.values()] == [1]
     assert backlog.total == 100 * len(message(1, destination_queue=plain))
     b.flushing = True

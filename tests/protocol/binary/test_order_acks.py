@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from openmsmq.core.transfer.received import StreamProgress
 from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo, StreamPosition
 from openmsmq.engine.gate import Gate
 from openmsmq.protocol.binary.order_acks import OrderAckTimer
@@ -16,7 +17,8 @@ def test_what_is_on_disk_is_acknowledged_while_more_is_being_written() -> None:
 
     def receive(number: int, depends: int) -> None:
         stream.accept(StreamPosition((5).to_bytes(8), number), 0, 0.0)
-        timer.hold(gate, depends, stream)
+        progress = StreamProgress(stream, timer.destination, stream.sequence_identifier, number)
+        timer.hold(gate, depends, progress)
 
     def acknowledged() -> int:
         ack = timer.take()

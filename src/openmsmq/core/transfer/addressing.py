@@ -2,62 +2,93 @@
 
 from __future__ import annotations
 
-from enum import Enum, auto
-from typing import TYPE_CHECKING, Final, NamedTuple
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
+from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.queues.names import is_read_only
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.names.direct_format_name import DirectFormatName
 from openmsmq.wire.names.queue_address import QueueAddressType
 from openmsmq.wire.names.queue_address_names import format_name_of
+from openmsmq.wire.packets.order_ack import ORDER_QUEUE_NUMBER
 from openmsmq.wire.scalars import GUID_NULL
 
 if TYPE_CHECKING:
-    from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
     from openmsmq.wire.message.user_message import UserMessage
 
 _ANY: Final = bytes(16)
+_DELIVERABLE: Final = frozenset((QueueRole.USER, QueueRole.CONNECTOR))
 
 
-class Whereto(Enum):
-    """What to do with a message."""
+class Reason(StrEnum):
+    """Why no queue takes a message; the words are for logs and people."""
 
-    HERE = auto()
-    ELSEWHERE = auto()
-    NOWHERE = auto()
-
-
-class Place(NamedTuple):
-    """Where a message goes; `queue` is only known for HERE."""
-
-    whereto: Whereto
-    queue: Queue | None = None
+    NO_NAME = "it names no queue"
+    NO_QUEUE = "there is no such queue"
+    READ_ONLY = "messages cannot be sent there"
 
 
-_ELSEWHERE: Final = Place(Whereto.ELSEWHERE)
-_NOWHERE: Final = Place(Whereto.NOWHERE)
+class Local:
+    """To a queue of this queue manager: one that takes messages, or the order queue."""
+
+    __slots__ = ("acknowledges", "queue")
+
+    def __init__(self, queue: Queue) -> None:
+        self.queue = queue
+        # Whether it is the order queue, which takes acknowledgments of transactional messages.
+        self.acknowledges = queue.role not in _DELIVERABLE
+
+
+class Forward:
+    """On to another queue manager."""
+
+    __slots__ = ("queue_manager",)
+
+    def __init__(self, queue_manager: UUID) -> None:
+        self.queue_manager = queue_manager
+
+
+class Nowhere:
+    """For this queue manager, which has no queue for it."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: Reason) -> None:
+        self.reason = reason
+
+
+Place = Local | Forward | Nowhere
 
 
 def locate(state: State, message: UserMessage) -> Place:
-    """Find the queue of a message; NOWHERE means that it is for this machine, which has none."""
-    if message.packet[32:48] not in (_ANY, state.identity):
-        return _ELSEWHERE
-    queue = _find(state, message)
-    return _NOWHERE if queue is None else Place(Whereto.HERE, queue)
-
-
-def _find(state: State, message: UserMessage) -> Queue | None:
+    """Find out where a message goes."""
+    address = message.target
+    if address not in (_ANY, state.identity):
+        return Forward(UUID(bytes_le=address))
     destination = message.destination_queue
     if destination is None:
-        return None
+        return Nowhere(Reason.NO_NAME)
     if destination.type == QueueAddressType.PRIVATE_ON_OTHER:
-        return state.private_numbers.get(destination.number)
+        return _local(state.private_numbers.get(destination.number))
     try:
         name = format_name_of(destination)
     except QueueError:
-        return None
-    if isinstance(name, DirectFormatName):
-        # Choice: what came here by a direct name is for us, whatever we are called there.
-        return None if is_read_only(name) else state.paths.get(name.queue_name.key)
-    return state.identifiers.get(destination.guid or GUID_NULL)
+        return Nowhere(Reason.NO_NAME)
+    if not isinstance(name, DirectFormatName):
+        return _local(state.identifiers.get(destination.guid or GUID_NULL))
+    if is_read_only(name):
+        return Nowhere(Reason.READ_ONLY)
+    # Choice: what came here by a direct name is for us, whatever we are called there.
+    return _local(state.paths.get(name.queue_name.key))
+
+
+def _local(queue: Queue | None) -> Local | Nowhere:
+    if queue is None:
+        return Nowhere(Reason.NO_QUEUE)
+    takes = queue.role in _DELIVERABLE
+    if takes or queue.properties.private_queue_number == ORDER_QUEUE_NUMBER:
+        return Local(queue)
+    return Nowhere(Reason.READ_ONLY)

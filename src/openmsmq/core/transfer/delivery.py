@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -38,7 +38,6 @@ from openmsmq.wire.security.sid import EVERYONE, SID
 
 from .acceptance import refusal
 from .acknowledgments import acknowledge
-from .claims import drop_claims
 from .final_acks import send_final_ack
 from .reports import destination_of
 from .streams import store_stream
@@ -75,6 +74,7 @@ def deliver(
     queue: Queue,
     runs: Sequence[UserMessageRun],
     streams: Sequence[IncomingTransactionalTransferInfo] = (),
+    refused: Mapping[UserMessageRun, MessageClass] | None = None,
 ) -> Delivered:
     """Put messages in a queue after all checks; those refused get what they asked for.
 
@@ -84,9 +84,9 @@ def deliver(
             result has fewer classes than there are packets: the rest was not looked at.
         streams: the state of the transactional streams that they belong to, which is stored
             in the same batch.
+        refused: those that a check refused, each by itself.
     """
-    drop_claims(runs, Transport.BINARY)
-    sorting = _Sorting(state, queue)
+    sorting = _Sorting(state, queue, refused or {})
     # Looked at once where the answer is the same for all messages.
     total = sum([sum(map(len, run.packets)) for run in runs])
     fits = check_room(state, queue, total) is EnqueueStatus.OK
@@ -108,14 +108,26 @@ def deliver(
     return Delivered(sorting.classes, depends)
 
 
-def reject(state: State, message: UserMessage, message_class: MessageClass) -> None:
-    """Tell the sender of a message that it could not be delivered, if it wants to know."""
-    _tell(state, message, message_class, destination_of(message))
+def reject(
+    state: State, message: UserMessage, message_class: MessageClass, reason: str = ""
+) -> None:
+    """Tell the sender of a message that it could not be delivered, if it wants to know.
+
+    `reason` is for the log; the sender learns the class only.
+    """
+    _tell(state, message, message_class, destination_of(message), reason)
 
 
-def _tell(state: State, message: UserMessage, message_class: MessageClass, queue: str) -> None:
-    """A message was refused: whoever wants to know is told."""
-    state.outbox.drop("message", queue, message.packet, message_class.name)
+def _tell(
+    state: State,
+    message: UserMessage,
+    message_class: MessageClass,
+    queue: str,
+    reason: str = "",
+) -> None:
+    """Tell those who want to know that a message was refused."""
+    words = f"{message_class.name}: {reason}" if reason else message_class.name
+    state.outbox.drop("message", queue, message.packet, words)
     traits = traits_of(message)
     if traits & Traits.NEGATIVE_ARRIVAL:
         acknowledge(state, message.packet, message_class)
@@ -157,6 +169,7 @@ class _Sorting:
     __slots__ = (
         "_allowed",
         "_queue",
+        "_refused",
         "_state",
         "arrived",
         "classes",
@@ -165,9 +178,12 @@ class _Sorting:
         "refused",
     )
 
-    def __init__(self, state: State, queue: Queue) -> None:
+    def __init__(
+        self, state: State, queue: Queue, refused: Mapping[UserMessageRun, MessageClass]
+    ) -> None:
         self._state = state
         self._queue = queue
+        self._refused = refused
         # Whether a sender may write to the queue.
         self._allowed: dict[bytes, bool] = {}
         self.arrived: list[Arrival] = []
@@ -186,7 +202,9 @@ class _Sorting:
         head = run.head
         before = len(self.arrived)
         complete = True
-        found = self._refuse(head)
+        found = self._refused.get(run) if self._refused else None
+        if found is None:
+            found = self._refuse(head)
         if found is not None:
             for packet in run.packets:
                 self.refused.append((UserMessage(packet), found))

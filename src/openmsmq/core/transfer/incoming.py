@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from openmsmq.wire.message.user_message_run import UserMessageRun
 
+from .checks import CheckJob, Checks
 from .claims import drop_claims
 from .delivery import enqueue
-from .reception import Received, Reception
+from .inlet import Inlet
 from .reports import send_report
 from .streams import forget_old_streams
-from .transports import Origin, Transport
+from .transports import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,28 +23,37 @@ if TYPE_CHECKING:
     from openmsmq.core.transactions.transactions import Transaction
     from openmsmq.wire.message.user_message import UserMessage
 
-    from .reception import Acknowledgments
+    from .checks import Verifier
+    from .inlet import InletOwner
+    from .received import Acknowledgments
 
 
 class Incoming:
     """What a transport does with messages that it received."""
 
-    __slots__ = ("_state",)
+    __slots__ = ("_checks", "_state")
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, verifier: Verifier | None = None) -> None:
         self._state = state
+        self._checks = Checks(verifier, state.settings.max_checking_bytes)
 
-    def receive(
+    def open_inlet(
         self,
-        runs: list[UserMessageRun],
-        origin: Origin,
+        owner: InletOwner,
         *,
         acknowledgments: Acknowledgments,
         count: Callable[[str], None],
-    ) -> Received:
-        """Deal with messages that came together; the one way in for every transport."""
-        reception = Reception(self._state, origin, acknowledgments=acknowledgments, count=count)
-        return reception.receive(runs)
+    ) -> Inlet:
+        """The way in for what one connection of a transport brings."""
+        return Inlet(self._state, self._checks, owner, acknowledgments=acknowledgments, count=count)
+
+    def take_job(self) -> CheckJob | None:
+        """The oldest job of checks that no worker has taken; None if there is none."""
+        return self._checks.take()
+
+    def job_done(self, job: CheckJob, error: Exception | None = None) -> None:
+        """A job that was taken has run, or failed with an error."""
+        job.inlet.checked(job, error)
 
     def forget_old_streams(self) -> None:
         """Forget the transactional streams that nothing needs any more."""

@@ -1,4 +1,4 @@
-"""Received bytes that are not on disk yet; reading pauses above a limit."""
+"""Received bytes that are not checked or not on disk yet; reading pauses above a limit."""
 
 
 class Backlog:
@@ -15,12 +15,12 @@ class Backlog:
         return self._by_address.get(address, 0)
 
     def add(self, address: str, size: int) -> None:
-        """Messages of this size wait for the disk."""
+        """Messages of this size arrived."""
         self._by_address[address] = self.of(address) + size
         self.total += size
 
     def remove(self, address: str, size: int) -> None:
-        """Messages of this size are on disk."""
+        """Messages of this size are on disk, or were left to their sender."""
         self.total -= size
         left = self._by_address.pop(address) - size
         if left:

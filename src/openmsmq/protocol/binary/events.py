@@ -26,6 +26,7 @@ class CloseReason(StrEnum):
     IDLE = "idle"
     DISCONNECTED = "connection lost"
     NO_ROOM = "no room for messages"
+    CHECK_FAILED = "a check of messages failed"
     OFFLINE = "taken offline"
     STOPPED = "stopped"
 
@@ -47,7 +48,7 @@ class Opened(SessionEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagesReceived(SessionEvent):
-    """All messages of one read; call `settled` when they are dealt with."""
+    """All messages of one read."""
 
     runs: list[UserMessageRun]
 

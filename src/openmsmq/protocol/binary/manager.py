@@ -33,7 +33,6 @@ from openmsmq.core.events import Event as CoreEvent
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 
-from .backlog import Backlog
 from .cleanup import Cleanup
 from .events import (
     Closed,
@@ -59,6 +58,7 @@ from .transfer import Transfer
 if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.core.transfer.received import Received
     from openmsmq.core.transfer.transports import Transport
     from openmsmq.protocol.carrier import Gate
 
@@ -85,13 +85,12 @@ class BinaryProtocol:
         # How often what happened: reasons of closed sessions, refused messages and so on.
         self.counters: dict[str, int] = {}
         self._transfers = OutgoingTransfers(manager, self.settings)
-        self._receiver = Receiver(manager, self._transfers.streams, self.counters)
+        self._receiver = Receiver(manager, gate, self._transfers.streams, self.counters)
         self._events: deque[Event] = deque()
         self._timers = TimerHeap()
         self._connections: dict[int, PeerConnection] = {}
         self._finder = SessionFinder(manager, self.settings, self._timers, self._events)
         self._ready: set[int] = set()
-        self._backlog = Backlog()
         # Connections to look at after the next flush.
         self._waiting: set[PeerConnection] = set()
         self._window = self.settings.window_size
@@ -130,7 +129,7 @@ class BinaryProtocol:
             self._finder.offline
             or len(self._connections) >= self.settings.max_connections
             or held >= limit + _TOLD_REFUSALS
-            or self._backlog.of(address) > self.settings.max_peer_bytes
+            or self._receiver.backlog.of(address) > self.settings.max_peer_bytes
         ):
             self._count("connection over the limit")
             return None
@@ -143,9 +142,7 @@ class BinaryProtocol:
             window_size=self._window,
         )
         number = self._finder.new_number()
-        connection = PeerConnection(number, session, address, None, self.settings, self._gate, now)
-        self._connections[number] = connection
-        self._update(connection)
+        self._add(number, session, address, None, now)
         return number
 
     def _held_by(self, address: str) -> int:
@@ -171,7 +168,15 @@ class BinaryProtocol:
             pinged=link.pinged,
             window_size=self._window,
         )
-        connection = PeerConnection(number, session, address, link, self.settings, self._gate, now)
+        self._add(number, session, address, link, now)
+
+    def _add(
+        self, number: int, session: BinarySession, address: str, link: HopLink | None, now: float
+    ) -> None:
+        inlet = self._receiver.open_inlet(self)
+        connection = PeerConnection(
+            number, session, address, link, inlet, self.settings, self._gate, now
+        )
         self._connections[number] = connection
         self._update(connection)
 
@@ -209,8 +214,8 @@ class BinaryProtocol:
         """Whether to read on from a connection; ask again after `durable`."""
         connection = self._connections.get(number)
         return connection is None or (
-            self._backlog.of(connection.address) <= self.settings.max_peer_bytes
-            and self._backlog.total <= self.settings.max_backlog_bytes
+            self._receiver.backlog.of(connection.address) <= self.settings.max_peer_bytes
+            and self._receiver.backlog.total <= self.settings.max_backlog_bytes
         )
 
     def take_ready(self) -> list[int]:
@@ -258,7 +263,7 @@ class BinaryProtocol:
 
     def durable(self, *, now: float) -> None:
         """More batches are on disk, and what waited for them at the gate was released."""
-        waiting, self._waiting = self._waiting, set()
+        waiting, self._waiting = self._waiting | self._receiver.take_released(), set()
         for connection in sorted(waiting, key=_number):
             connection.session.acknowledge(now=now)
             self._pump(connection, now)
@@ -348,7 +353,8 @@ class BinaryProtocol:
         """Do what the events of a session ask for."""
         while (event := connection.session.next_event()) is not None:
             if isinstance(event, MessagesReceived):
-                self._messages_received(connection, event, now)
+                self._receiver.receive(connection, event, now=now)
+                self._cleanup.start(now)
             elif isinstance(event, MessagesAcknowledged):
                 self._transfers.acknowledged(event)
                 self._pump(connection, now)
@@ -372,43 +378,11 @@ class BinaryProtocol:
             if transfer.connection is None:
                 self._available(transfer.queue, now)
 
-    def _messages_received(
-        self, connection: PeerConnection, event: MessagesReceived, now: float
-    ) -> None:
-        depends = self._receiver.receive(connection, event.runs, now=now)
-        self._cleanup.start(now)
-        if depends is None:
-            connection.session.close(CloseReason.NO_ROOM)
-            return
-        self._hold(connection, depends, sum(map(len, event.packets)))
-        connection.session.acknowledge(now=now)
-
-    def _hold(self, connection: PeerConnection, depends: int, size: int) -> None:
-        """Let everything that arrived be acknowledged once batch `depends` is on disk."""
-        received = connection.session.received
-        waiting = connection.arrived
-        if waiting is None and depends <= self._gate.durable_number:
-            received.release(received.count, received.recoverable)
-            return
-        # Nothing is acknowledged before what came before it.
-        joins = waiting is not None and depends <= waiting.depends
-        arrived = waiting if waiting is not None and joins else Arrived(connection, depends)
-        arrived.count = received.count
-        arrived.recoverable = received.recoverable
-        arrived.size += size
-        self._backlog.add(connection.address, size)
-        if not joins:
-            connection.arrived = arrived
-            self._gate.when_durable(depends, self._arrived_on_disk, arrived)
-
-    def _arrived_on_disk(self, arrived: Arrived) -> None:
-        connection = arrived.connection
-        if connection.arrived is arrived:
-            connection.arrived = None
-        self._backlog.remove(connection.address, arrived.size)
-        connection.session.received.release(arrived.count, arrived.recoverable)
-        if not connection.session.closed:
-            self._waiting.add(connection)
+    def received(self, read: object, received: Received, *, now: float) -> None:
+        """Messages that waited for checks were dealt with."""
+        assert isinstance(read, Arrived)  # noqa: S101
+        self._receiver.settle(read, received, now=now)
+        self._process(read.connection, now)
 
     def _closed(self, connection: PeerConnection, event: Closed, now: float) -> None:
         """Closing a Session ([MS-MQQB] 3.1.5.9)."""

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo
+from openmsmq.core.transfer.received import StreamProgress
 from openmsmq.protocol.carrier import Gate
 from openmsmq.wire.names.queue_address import QueueAddress
 from openmsmq.wire.packets.order_ack import OrderAck
@@ -38,14 +38,14 @@ class OrderAckTimer:
         # What it reached last and is not on disk yet.
         self._held: Reached | None = None
 
-    def hold(self, gate: Gate, depends: int, stream: IncomingTransactionalTransferInfo) -> None:
-        """Acknowledge the position of the stream once batch `depends` is on disk."""
+    def hold(self, gate: Gate, depends: int, progress: StreamProgress) -> None:
+        """Acknowledge how far the stream got once batch `depends` is on disk."""
         held = self._held
         if held is not None and held.depends == depends:
-            held.sequence = stream.sequence_identifier
-            held.number = stream.sequence_number
+            held.sequence = progress.sequence
+            held.number = progress.number
         else:
-            self._held = Reached(depends, stream.sequence_identifier, stream.sequence_number)
+            self._held = Reached(depends, progress.sequence, progress.number)
             gate.when_durable(depends, self._release, self._held)
 
     def _release(self, reached: Reached) -> None:
@@ -81,23 +81,16 @@ class OrderAckSchedule:
         # out for which it is so long ago that it makes no difference.
         self._sent: OrderedDict[bytes, float] = OrderedDict()
 
-    def received(
-        self,
-        stream: IncomingTransactionalTransferInfo,
-        destination: QueueAddress,
-        *,
-        depends: int,
-        now: float,
-    ) -> None:
+    def received(self, progress: StreamProgress, *, depends: int, now: float) -> None:
         """Messages of a stream came, accepted or not; acknowledge them in a while."""
-        key = stream.key
+        key = progress.stream.key
         timer = self._running.get(key)
         if timer is None:
-            timer = OrderAckTimer(destination, self._sent.pop(key, self._began))
+            timer = OrderAckTimer(progress.order_queue, self._sent.pop(key, self._began))
             self._start(key, timer, now)
         elif now - timer.last_sent < self._settings.maximum_order_ack_delay:
             self._start(key, timer, now)
-        timer.hold(self._gate, depends, stream)
+        timer.hold(self._gate, depends, progress)
 
     def _start(self, key: bytes, timer: OrderAckTimer, now: float) -> None:
         timer.deadline = now + self._settings.order_ack_seconds

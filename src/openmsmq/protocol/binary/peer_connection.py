@@ -10,6 +10,7 @@ from .settings import BinarySettings
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from openmsmq.core.transfer.inlet import Inlet
     from openmsmq.protocol.carrier import Gate
 
     from .hop_links import HopLink
@@ -18,17 +19,26 @@ if TYPE_CHECKING:
 
 
 class Arrived:
-    """Messages of a session that wait for a batch, counted from its first message on."""
+    """One read of a session; what it brought is not dealt with yet, or waits for a batch.
+
+    `count` and `recoverable` are the messages of the session up to its last one, `size` is the
+    bytes that it brought itself.
+    """
 
     __slots__ = ("connection", "count", "depends", "recoverable", "size")
 
-    def __init__(self, connection: PeerConnection, depends: int) -> None:
+    def __init__(self, connection: PeerConnection, size: int) -> None:
         self.connection = connection
-        self.depends = depends
-        self.count = 0
-        self.recoverable = 0
-        # Bytes of those that are not in an earlier one.
-        self.size = 0
+        self.count = connection.session.received.count
+        self.recoverable = connection.session.received.recoverable
+        self.size = size
+        self.depends = 0
+
+    def join(self, later: Arrived) -> None:
+        """A later read waits for the same batch."""
+        self.count = later.count
+        self.recoverable = later.recoverable
+        self.size += later.size
 
 
 class PeerConnection:
@@ -37,6 +47,7 @@ class PeerConnection:
     __slots__ = (
         "address",
         "arrived",
+        "inlet",
         "link",
         "number",
         "order_acks",
@@ -50,6 +61,7 @@ class PeerConnection:
         session: BinarySession,
         address: str,
         link: HopLink | None,
+        inlet: Inlet,
         settings: BinarySettings,
         gate: Gate,
         now: float,
@@ -59,6 +71,8 @@ class PeerConnection:
         # RemoteQMAddress.
         self.address = address
         self.link = link
+        # Where its messages go in, in their order.
+        self.inlet = inlet
         self.order_acks = OrderAckSchedule(settings, gate, now)
         # What arrived last and waits for the disk.
         self.arrived: Arrived | None = None

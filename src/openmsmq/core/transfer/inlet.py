@@ -1,0 +1,193 @@
+"""The way in of one connection: its messages go into queues in the order in which they came.
+
+Usually that happens at once. Messages that need a check wait for it, and what the connection
+brings meanwhile waits behind them. The end of the connection ends nothing here: what arrived is
+delivered, and its sender, who was not told so, may send it again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from openmsmq.core.events import ReceptionEnded
+from openmsmq.wire.message.user_message import UserMessage
+
+from .checks import CheckJob
+from .claims import drop_claims
+from .received import Received, not_received
+from .reception import Reception
+
+if TYPE_CHECKING:
+    from openmsmq.core.state import State
+    from openmsmq.wire.codes.message_class import MessageClass
+    from openmsmq.wire.message.user_message_run import UserMessageRun
+
+    from .checks import Checks, Verifier
+    from .received import Acknowledgments
+    from .transports import Origin
+
+
+class InletOwner(Protocol):
+    """A transport whose messages may wait for checks."""
+
+    def received(self, read: object, received: Received, *, now: float) -> None:
+        """What became of a read for which `Inlet.receive` had no answer; once for each."""
+
+
+class WaitingReception:
+    """Messages that came together and wait: for their checks, or behind others that do."""
+
+    __slots__ = ("checked", "ended", "fault", "origin", "read", "refused", "runs", "size")
+
+    def __init__(self, runs: list[UserMessageRun], origin: Origin, read: object) -> None:
+        self.runs = runs
+        self.origin = origin
+        self.read = read
+        self.size = sum([sum(map(len, run.packets)) for run in runs])
+        self.refused: dict[UserMessageRun, MessageClass] = {}
+        self.checked = False
+        self.fault = ""
+        self.ended = False
+
+
+class Inlet:
+    """Takes what one connection brings.
+
+    Args:
+        owner: is told later what became of messages that had to wait.
+        acknowledgments: takes the acknowledgments of transactional messages among them.
+        count: told what became of messages that were not delivered.
+    """
+
+    __slots__ = (
+        "_acknowledgments",
+        "_checks",
+        "_closed",
+        "_count",
+        "_owner",
+        "_state",
+        "_waiting",
+    )
+
+    def __init__(
+        self,
+        state: State,
+        checks: Checks,
+        owner: InletOwner,
+        *,
+        acknowledgments: Acknowledgments,
+        count: Callable[[str], None],
+    ) -> None:
+        self._state = state
+        self._checks = checks
+        self._owner = owner
+        self._acknowledgments = acknowledgments
+        self._count = count
+        self._waiting: deque[WaitingReception] = deque()
+        # Something was left out: what follows must not get in before it.
+        self._closed = False
+
+    def receive(self, runs: list[UserMessageRun], origin: Origin, read: object) -> Received | None:
+        """Deal with messages that came together; the one way in for every transport.
+
+        Args:
+            runs: the messages, as they came.
+            read: named to the owner if the answer comes later.
+
+        Returns:
+            What became of them; None if they wait, then the owner is told.
+        """
+        drop_claims(runs, origin.transport)
+        verifier = self._checks.verifier
+        if verifier is None:
+            return self._deliver(runs, origin)
+        return self._check(verifier, WaitingReception(runs, origin, read))
+
+    def _deliver(
+        self,
+        runs: list[UserMessageRun],
+        origin: Origin,
+        refused: dict[UserMessageRun, MessageClass] | None = None,
+    ) -> Received:
+        reception = Reception(
+            self._state, origin, acknowledgments=self._acknowledgments, count=self._count
+        )
+        return reception.receive(runs, refused)
+
+    # Checks
+
+    def _check(self, verifier: Verifier, reception: WaitingReception) -> Received | None:
+        """Have messages checked, in place if that is quick and nothing waits before them."""
+        if self._closed:
+            return not_received()
+        job = self._job(verifier, reception)
+        if job is None:
+            reception.checked = True
+        elif job.in_place:
+            self._run_in_place(job)
+        if reception.checked and not self._waiting:
+            return self._end(reception)
+        checks = self._checks
+        if not checks.has_room(reception.size):
+            self._closed = True
+            return not_received()
+        checks.wait(reception.size)
+        self._waiting.append(reception)
+        if job is not None and not reception.checked:
+            checks.add(job)
+        return None
+
+    def _job(self, verifier: Verifier, reception: WaitingReception) -> CheckJob | None:
+        """The checks that messages need; None if they need none."""
+        origin = reception.origin
+        checks = {
+            run: [verifier.check(UserMessage(packet), origin) for packet in run.packets]
+            for run in reception.runs
+            if verifier.concerns(run.head, origin)
+        }
+        return CheckJob(self, reception, reception.runs, checks) if checks else None
+
+    def _run_in_place(self, job: CheckJob) -> None:
+        error = None
+        try:
+            job.run()
+        except Exception as exc:  # noqa: BLE001 - as in a worker: it concerns this connection only
+            error = exc
+        _note_checked(job, error)
+
+    def checked(self, job: CheckJob, error: Exception | None) -> None:
+        """A worker has run a job: deliver what waits no longer."""
+        if job.reception.ended:
+            return
+        _note_checked(job, error)
+        waiting = self._waiting
+        while waiting and (waiting[0].checked or self._closed):
+            reception = waiting.popleft()
+            self._checks.end(reception.size)
+            received = self._end(reception)
+            self._state.outbox.tell(
+                ReceptionEnded(owner=self._owner, read=reception.read, received=received)
+            )
+
+    def _end(self, reception: WaitingReception) -> Received:
+        """Deliver messages whose turn it is, unless something before them was left out."""
+        reception.ended = True
+        if self._closed:
+            return not_received()
+        if reception.fault:
+            received = not_received(reception.fault)
+        else:
+            received = self._deliver(reception.runs, reception.origin, reception.refused)
+        self._closed = not received.complete
+        return received
+
+
+def _note_checked(job: CheckJob, error: Exception | None) -> None:
+    reception = job.reception
+    reception.checked = True
+    if error is None:
+        reception.runs, reception.refused = job.runs, job.refused
+    else:
+        reception.fault = f"{type(error).__name__}: {error}"

@@ -1,0 +1,64 @@
+"""What a transport learns about messages that it handed over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from openmsmq.core.outbox import Result
+
+if TYPE_CHECKING:
+    from openmsmq.wire.message.user_message import UserMessage
+    from openmsmq.wire.names.queue_address import QueueAddress
+
+    from .streams import IncomingTransactionalTransferInfo
+    from .transports import Origin
+
+
+class Acknowledgments(Protocol):
+    """Takes what others say about transactional messages that were sent to them."""
+
+    def take(self, message: UserMessage, origin: Origin) -> bool:
+        """A message to the order queue; whether it concerns something that was sent."""
+
+
+class StreamProgress(NamedTuple):
+    """How far a transactional stream got of which messages came; its sender is to be told.
+
+    The stream itself may be further when that happens, with messages of a later batch.
+    """
+
+    stream: IncomingTransactionalTransferInfo
+    order_queue: QueueAddress
+    sequence: bytes
+    number: int
+
+
+class Received(Result):
+    """What became of messages that came together.
+
+    `complete` is False when not all were dealt with: the rest must come again, over another
+    connection. `fault` says what broke, if it was not for lack of room. `progress` names the
+    streams that ask for an acknowledgment once batch `progress_depends` is on disk.
+    """
+
+    __slots__ = ("complete", "fault", "progress", "progress_depends")
+
+    def __init__(
+        self,
+        depends: int,
+        progress: list[StreamProgress],
+        progress_depends: int,
+        *,
+        complete: bool,
+        fault: str = "",
+    ) -> None:
+        super().__init__(depends)
+        self.complete = complete
+        self.fault = fault
+        self.progress = progress
+        self.progress_depends = progress_depends
+
+
+def not_received(fault: str = "") -> Received:
+    """None of the messages was dealt with."""
+    return Received(0, [], 0, complete=False, fault=fault)
