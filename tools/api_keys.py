@@ -25,6 +25,7 @@ STATUS: Final = {
     "transactions": "count of open transactions",
     "staged_bytes": "of batches that are not published yet",
     "in_doubt_transactions": "count of prepared transactions that nobody has decided",
+    "sessions": "count of sessions with other queue managers, by protocol",
     "clients": "count of clients that are connected",
     "client_counters": "clients since the start: `connected`, `refused`, `faulty`, `crashed`",
     "unread_bytes": "of replies that clients have not read",
@@ -32,6 +33,7 @@ STATUS: Final = {
     "deleted_messages": "count since the start by reason",
     "refused_requests": "count since the start by result code",
     "dropped_messages": "count of messages of other queue managers by reason",
+    "counters": "what was counted since the start, as Prometheus names it; only what is not 0",
 }
 
 QUEUE: Final = {
@@ -61,8 +63,11 @@ QUEUE: Final = {
     "subqueues": "their names",
     "readers": "how often it is open for reading",
     "waiting_reads": "count of reads that wait for a message",
+    "arrived_messages": "count of messages that appeared in it since the start",
+    "arrived_bytes": "of these",
     "deleted": "count of messages that left it since the start, by message class",
-    "permissions": "`principal`, `sid`, `allow` and `rights` of each entry; not in `queues()`",
+    "permissions": "`principal`, `sid`, `allow` and `rights` of each entry, or None when you may "
+    "not read them; not in `queues()`",
 }
 
 OUTGOING: Final = {
@@ -81,9 +86,46 @@ OUTGOING: Final = {
     "history": "`status`, `time` (ISO 8601), `error` (a name, or None) and `addresses` of changes",
 }
 
+SESSION: Final = {
+    "id": "a number, unique for its protocol",
+    "protocol": "such as `binary`",
+    "direction": "`incoming` if the other side connected, else `outgoing`",
+    "peer": "GUID of the other queue manager; empty before it is known",
+    "address": "of the other side",
+    "state": "such as `OPEN`",
+    "queues": "count of outgoing queues that send over it",
+    "unacknowledged": "count of messages that were sent and are not acknowledged",
+    "waiting_bytes": "that came and are not on disk yet",
+}
+
+CLIENT: Final = {
+    "id": "a number, unique for its protocol",
+    "protocol": "`local`",
+    "principal": "who it is, in words; empty before it has said so",
+    "sid": "the same as a SID",
+    "address": "where it connected from; empty on this machine",
+    "queues": "count of open queues",
+    "cursors": "count of cursors",
+    "waiting_reads": "count of reads that wait for a message",
+    "transactions": "ids of those that it has begun",
+    "unread_bytes": "of replies that it has not read",
+}
+
+TRANSACTION: Final = {
+    "id": "its GUID",
+    "state": "`active`, or `prepared` while a coordinator decides",
+    "age_seconds": "since it began; None when that was before the last start",
+    "sent": "count of messages that it sends",
+    "received": "count of messages that it receives",
+    "moved": "count of messages that it moves",
+}
+
 TABLES: Final = (
     ("`QueueManager.status()`", STATUS),
     ("`Queue.info()`, `QueueManager.queue_info()`, each of `QueueManager.queues()`", QUEUE),
     ("Each of `QueueManager.outgoing()`", OUTGOING),
+    ("Each of `QueueManager.sessions()`", SESSION),
+    ("Each of `QueueManager.clients()`", CLIENT),
+    ("Each of `QueueManager.transactions()`", TRANSACTION),
 )
 """What returns a dict, and its keys."""

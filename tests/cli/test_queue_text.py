@@ -78,7 +78,7 @@ def test_a_plain_queue_is_told_in_few_lines() -> None:
         ({"readers": 2, "waiting_reads": 1}, "Readers", "2, 1 read waiting"),
         ({"modified_time": 60}, "Changed", "1970-01-01 00:01:00 UTC"),
         (
-            {"deleted": {"16384": 1200, "36863": 1}},
+            {"deleted": {"MQMSG_CLASS_ACK_RECEIVE": 1200, "0x8FFF": 1}},
             "Left",
             "1,200  MQMSG_CLASS_ACK_RECEIVE\n1  0x8FFF",
         ),

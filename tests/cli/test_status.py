@@ -39,6 +39,8 @@ def test_people_get_the_same_in_words(manager: Manager) -> None:
     assert texts["Messages"].startswith(f"{told['messages']:,} (")
     assert texts["To be sent"] == "0"
     assert texts["Dead letters"] == f"{told['dead_letters']:,}"
+    assert texts["Transactions"] == "0 open"
+    assert texts["Sessions"] == "0 sessions with other queue managers, 1 client"
 
 
 def test_what_went_wrong_is_counted_for_people(manager: Manager, queue: str) -> None:

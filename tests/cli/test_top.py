@@ -16,6 +16,9 @@ STATUS = {
     "bytes": 2048,
     "memory_bytes": 10,
     "disk_bytes": 1 << 20,
+    "sessions": {"binary": 2},
+    "clients": 3,
+    "transactions": 1,
     "outgoing_messages": 0,
     "dead_letters": 0,
     "refused_requests": {},
@@ -28,7 +31,8 @@ def info(path: str, messages: int, removed: int = 0, **more: Any) -> dict[str, A
         "path": path,
         "messages": messages,
         "bytes": messages * 100,
-        "deleted": {"16384": removed},
+        "arrived_messages": messages + removed,
+        "deleted": {"MQMSG_CLASS_ACK_RECEIVE": removed},
         "oldest_message_age_seconds": 5.0 if messages else None,
         "readers": 0,
         "label": "",
@@ -51,7 +55,7 @@ def test_what_is_new_has_no_rates(before: Sample | None) -> None:
     assert rates_of(r"h\a", sample(12.0, info(r"h\a", 3)), before) == Rates(0.0, 0.0)
 
 
-def test_messages_that_were_moved_away_did_not_arrive_backwards() -> None:
+def test_a_queue_that_was_created_again_did_not_count_backwards() -> None:
     before, now = sample(10.0, info(r"h\a", 50)), sample(12.0, info(r"h\a", 3))
     assert rates_of(r"h\a", now, before) == Rates(0.0, 0.0)
 
@@ -66,16 +70,17 @@ def test_rates_have_the_digits_that_matter(rate: float, text: str) -> None:
 def test_busy_queues_come_first_then_deep_ones_then_names() -> None:
     before = sample(0.0, info(r"h\a", 0), info(r"h\b", 0), info(r"h\c", 9), info(r"h\d", 0))
     now = sample(1.0, info(r"h\a", 0), info(r"h\b", 2), info(r"h\c", 9), info(r"h\d", 0))
-    rows = screen(now, before, None, None)[4:]
+    rows = screen(now, before, None, None)[5:]
     assert [row.split()[0] for row in rows] == [r".\b", r".\c", r".\a", r".\d"]
 
 
 def test_the_head_has_totals() -> None:
     before = sample(0.0, info(r"h\a", 0), info(r"h\b", 0))
     now = sample(2.0, info(r"h\a", 4, removed=6), info(r"h\b", 3))
-    first, second, *_ = screen(now, before, None, None)
+    first, second, third, *_ = screen(now, before, None, None)
     assert first == "host, Ready, up 1 min 23 s, 2 queues, 7 messages (2.0 KiB)"
     assert second == "6.5/s in, 3.0/s out, 10 B in memory, 1.0 MiB on disk"
+    assert third == "2 sessions with other queue managers, 3 clients, 1 transaction"
 
 
 def test_the_head_has_what_somebody_must_look_after() -> None:
@@ -86,15 +91,15 @@ def test_the_head_has_what_somebody_must_look_after() -> None:
         "refused_requests": {"MQ_ERROR_ACCESS_DENIED": 2, "MQ_ERROR_QUEUE_NOT_FOUND": 3},
         "dropped_messages": {"journal copy: over the quota": 2},
     }
-    third = screen(Sample(0.0, status, {}), None, None, None)[2]
-    assert third == "1,204 to be sent, 1 dead letter, 5 refused, 2 dropped"
+    fourth = screen(Sample(0.0, status, {}), None, None, None)[3]
+    assert fourth == "1,204 to be sent, 1 dead letter, 5 refused, 2 dropped"
 
 
 def test_queues_without_room_are_counted() -> None:
     queues = [info(rf"h\{number:03}", number) for number in range(100)]
     lines = screen(sample(0.0, *queues), None, 80, 24)
     assert len(lines) <= 24
-    assert lines[-1] == "81 more"
+    assert lines[-1] == "82 more"
 
 
 def test_without_a_terminal_each_look_is_printed(manager: Manager, queue: str) -> None:

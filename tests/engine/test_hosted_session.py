@@ -70,7 +70,7 @@ def test_a_long_request_is_carried_out_in_steps_at_their_own_time() -> None:
     while case.session.busy:
         case.session.step()
     assert case.engine.manager.state.now == 1500.0
-    assert isinstance(case.replies[-1], local.Done)
+    assert isinstance(case.replies[-1], local.Part)
 
 
 def test_a_client_that_does_not_read_gives_way_until_it_does() -> None:

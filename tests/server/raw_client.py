@@ -96,7 +96,16 @@ class RawClient:
         return self.wait(request)
 
     def value(self, request: local.Request) -> Any:
-        return value_of(self.call(request))
+        reply = self.call(request)
+        if not isinstance(reply, local.Part):
+            return value_of(reply)
+        values = list(reply.values)
+        while not reply.last:
+            more = self.wait(request)
+            assert isinstance(more, local.Part)
+            reply = more
+            values += reply.values
+        return values
 
     def hung_up(self) -> bool:
         """Whether the server has closed the connection (waits for it)."""

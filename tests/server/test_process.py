@@ -100,7 +100,7 @@ def test_the_guid_is_logged_as_it_is_shown(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with threaded(tmp_path) as running:
-        guid = running.process.identity["guid"]
+        guid = f"{{{str(running.process.manager.identifier).upper()}}}"
     (ready,) = [record for record in caplog.records if getattr(record, "event", "") == "M0001"]
     assert f"guid={guid}" in TextFormatter().format(ready)
 

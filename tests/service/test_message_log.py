@@ -8,9 +8,10 @@ from tests.core.harness import ORDERS, RECEIVE, SEND, USER, packet
 from tests.service.hosted import Hosted
 from tests.service.loops import run, until
 
+from openmsmq.core.management.counters import reason_name
 from openmsmq.core.state import Settings
 from openmsmq.service import logs
-from openmsmq.service.message_log import LINES_PER_SECOND, MessageLog, reason_name
+from openmsmq.service.message_log import LINES_PER_SECOND, MessageLog
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.user_message import UserMessage
@@ -23,6 +24,7 @@ class Case:
         self.hosted = Hosted(settings=settings)
         self.log = MessageLog(self.hosted.host)
         manager = self.manager = self.hosted.manager
+        self.counters = manager.counters
         manager.create_queue(ORDERS, caller=USER)
         self.sender = manager.open_queue(ORDERS, SEND, caller=USER)
         self.reader = manager.open_queue(ORDERS, RECEIVE, caller=USER)
@@ -59,7 +61,7 @@ def test_a_message_that_leaves_unread_is_named_and_counted(
             "id": str(identifier),
             "lookup_id": str(sent.lookup_ids[0]),
         }
-        assert case.log.deleted == {"NACK_Q_PURGED": 1}
+        assert case.counters.deleted_messages.by() == {"NACK_Q_PURGED": 1}
         await case.hosted.host.close()
 
     run(main)
@@ -91,7 +93,7 @@ def test_a_message_that_was_read_is_not_spoken_of(caplog: pytest.LogCaptureFixtu
         case.manager.dequeue_many(case.reader)
         await case.hosted.host.drain()
         assert lines(caplog, "M0030") == []
-        assert not case.log.deleted
+        assert not case.counters.deleted_messages.by()
         await case.hosted.host.close()
 
     run(main)
@@ -128,7 +130,7 @@ def test_many_at_once_are_summed_up(caplog: pytest.LogCaptureFixture) -> None:
             "first_lookup_id": str(sent.lookup_ids[LINES_PER_SECOND]),
             "last_lookup_id": str(sent.lookup_ids[-1]),
         }
-        assert case.log.deleted == {"NACK_Q_PURGED": 1000}
+        assert case.counters.deleted_messages.by() == {"NACK_Q_PURGED": 1000}
         case.log.sum_up()
         assert len(lines(caplog, "M0031")) == 1
         await case.hosted.host.close()
@@ -142,7 +144,7 @@ def test_refused_messages_are_counted_and_logged(caplog: pytest.LogCaptureFixtur
         error = QueueError(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, "full")
         case.log.refuse("Send", "a queue", 3, error)
         case.log.refuse("OpenQueue", "", 0, QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, "x"))
-        assert case.log.refused == {
+        assert case.counters.refused_requests.by() == {
             "MQ_ERROR_INSUFFICIENT_RESOURCES": 1,
             "MQ_ERROR_QUEUE_NOT_FOUND": 1,
         }
@@ -168,7 +170,7 @@ def test_a_read_that_finds_nothing_is_not_refused(caplog: pytest.LogCaptureFixtu
         case = Case()
         case.log.refuse("Receive", "", 0, QueueError(Hresult.MQ_ERROR_IO_TIMEOUT))
         case.log.refuse("Receive", "", 0, QueueError(Hresult.MQ_ERROR_ILLEGAL_CURSOR_ACTION))
-        assert case.log.refused == {}
+        assert case.counters.refused_requests.by() == {}
         assert lines(caplog, "M0025") == []
         await case.hosted.host.close()
 
@@ -212,6 +214,6 @@ def test_what_finds_no_place_is_named_and_counted(caplog: pytest.LogCaptureFixtu
         }
         case.log.sum_up()
         assert lines(caplog, "M0034")[-1]["count"] == 3
-        assert case.log.dropped == {"journal copy: over the quota": count}
+        assert case.counters.dropped_messages.by() == {"journal copy: over the quota": count}
 
     run(main)

@@ -1,10 +1,13 @@
 """The page of the Python API."""
 
-from tools.api_keys import OUTGOING, QUEUE, STATUS
+from dataclasses import fields
+
+from tools.api_keys import CLIENT, OUTGOING, QUEUE, SESSION, STATUS, TRANSACTION
 from tools.api_page import PAGE, SECTIONS, awaited, page
 
 import openmsmq
 from openmsmq import aio, client
+from openmsmq.core.management.records import SessionInfo, TransactionInfo
 
 
 def test_the_page_is_current() -> None:
@@ -31,6 +34,9 @@ def test_every_key_of_a_dict_is_described(msmq: openmsmq.QueueManager) -> None:
     assert list(msmq.status()) == list(STATUS)
     assert list(orders.info()) == list(QUEUE)
     assert list(msmq.outgoing()[0]) == list(OUTGOING)
+    assert list(msmq.clients()[0]) == list(CLIENT)
+    assert [field.name for field in fields(SessionInfo)] == list(SESSION)
+    assert [field.name for field in fields(TransactionInfo)] == list(TRANSACTION)
 
 
 def test_the_page_tells_which_calls_of_aio_are_awaited() -> None:

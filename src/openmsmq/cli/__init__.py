@@ -34,6 +34,7 @@ COMMANDS: Final = (
     Entry("status", "Show state, endpoints and totals of the queue manager.", ".status"),
     Entry("top", "Watch queues, rates and depth.", ".top"),
     Entry("queue", "Create, list, show, change, purge and delete queues.", ".queue"),
+    Entry("machine", "Say who may do what with the queue manager itself.", ".machine"),
     Entry("send", "Send messages.", ".send"),
     Entry("receive", "Receive messages: print them and remove them.", ".receive"),
     Entry("peek", "Look at messages without removing them.", ".peek"),

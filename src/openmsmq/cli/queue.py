@@ -136,14 +136,18 @@ def list_queues(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """List the queues of the queue manager."""
+    """List the queues of the queue manager.
+
+    With --json each is printed as it comes, in the order of creation; else they are sorted.
+    """
     with connect(socket) as manager:
+        if as_json:
+            for queue in manager.iter_queues(include_system=system):
+                print_json(queue)
+            return
         queues = manager.queues(include_system=system)
     queues.sort(key=lambda queue: queue["path"].lower())
-    if as_json:
-        for queue in queues:
-            print_json(queue)
-    elif queues:
+    if queues:
         print_table(_COLUMNS, map(queue_row, queues))
     else:
         typer.echo(r"There is no queue. Create one: openmsmq queue create '.\private$\orders'")

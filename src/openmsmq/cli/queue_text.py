@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from openmsmq.terminal.printable import printable
 from openmsmq.terminal.quantities import count_text, duration_text, size_text, time_text
-from openmsmq.wire.codes.message_class import class_name
 
 # [MS-MQMQ] 2.3.1.6: the quota that means no limit.
 NO_QUOTA: Final = 0xFFFFFFFF
@@ -98,7 +97,7 @@ def readers_text(info: dict[str, Any]) -> str:
 def left_text(counted: tuple[str, int]) -> str:
     """How many messages left the queue for a reason, which is the class of a report."""
     reason, count = counted
-    return f"{count_text(count)}  {class_name(int(reason))}"
+    return f"{count_text(count)}  {reason}"
 
 
 def moment(seconds: float) -> str:

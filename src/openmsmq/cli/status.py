@@ -63,7 +63,15 @@ def status_properties(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield title, "\n".join(f"{count_text(n)}  {why}" for why, n in told[key].items())
     memory, disk = size_text(told["memory_bytes"]), size_text(told["disk_bytes"])
     yield "Kept", f"{memory} in memory, {disk} on disk"
-    yield "Transactions", f"{count_text(told['transactions'])} open"
+    doubt = told["in_doubt_transactions"]
+    in_doubt = f", {count_text(doubt)} in doubt" if doubt else ""
+    yield "Transactions", f"{count_text(told['transactions'])} open{in_doubt}"
+    yield "Sessions", f"{sessions_text(told)}, {count_text(told['clients'], 'client')}"
+
+
+def sessions_text(told: dict[str, Any]) -> str:
+    """How many sessions with other queue managers there are."""
+    return count_text(sum(told["sessions"].values()), "session") + " with other queue managers"
 
 
 def troubles(told: dict[str, Any]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from .connection import SocketOption, connect
 from .failure import reporting
 from .output import Column, JsonOption, print_json, table_lines
 from .queue_text import short_path
-from .status import troubles
+from .status import sessions_text, troubles
 
 if TYPE_CHECKING:
     from openmsmq.client import QueueManager
@@ -114,7 +114,7 @@ def rates_of(path: str, now: Sample, before: Sample | None) -> Rates:
     new, old = now.queues[path], before.queues[path]
     seconds = now.time - before.time
     removed = sum(new["deleted"].values()) - sum(old["deleted"].values())
-    arrived = new["messages"] - old["messages"] + removed
+    arrived = new["arrived_messages"] - old["arrived_messages"]
     return Rates(max(arrived, 0) / seconds, max(removed, 0) / seconds)
 
 
@@ -138,6 +138,11 @@ def screen(now: Sample, before: Sample | None, width: int | None, height: int | 
             f"{rate_text(total.removed)}/s out",
             f"{size_text(status['memory_bytes'])} in memory",
             f"{size_text(status['disk_bytes'])} on disk",
+        ),
+        (
+            sessions_text(status),
+            count_text(status["clients"], "client"),
+            count_text(status["transactions"], "transaction"),
         ),
         tuple(troubles(status)),
     )

@@ -13,6 +13,8 @@ from openmsmq.wire.batch import Batch
 from .events import MessageDropped
 
 if TYPE_CHECKING:
+    from openmsmq.core.management.counters import Counters
+
     from .events import Event
 
 T = TypeVar("T")
@@ -40,9 +42,10 @@ class ResultOf(Result, Generic[T]):
 class Outbox:
     """The batch that is being built, its number, and the events since they were last taken."""
 
-    __slots__ = ("batch", "durable_number", "events", "number")
+    __slots__ = ("batch", "counters", "durable_number", "events", "number")
 
-    def __init__(self) -> None:
+    def __init__(self, counters: Counters) -> None:
+        self.counters = counters
         self.batch = Batch()
         self.number = 1
         self.durable_number = 0
@@ -58,6 +61,7 @@ class Outbox:
         Args:
             packet: of the message.
         """
+        self.counters.dropped_messages.add((what, reason))
         identifier = packet[16:32] + packet[56:60]
         self.tell(
             MessageDropped(

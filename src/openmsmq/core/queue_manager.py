@@ -10,7 +10,8 @@ How to drive it
     `next_timer` says so.
 
     Beside its own methods: `incoming` for protocols that receive, `outgoing` for those that send,
-    `enlistments` for a transaction coordinator, `ranges`, `leases` and `stages` for pipelines.
+    `enlistments` for a transaction coordinator, `ranges`, `leases` and `stages` for pipelines,
+    `management` for people.
 """
 
 from __future__ import annotations
@@ -19,19 +20,22 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from openmsmq.core.management.counters import Counters
+from openmsmq.core.management.management import Management
 from openmsmq.core.messages.expiry import expire_due
 from openmsmq.core.messages.lookup import MessageSeekAction
 from openmsmq.core.messages.moving import Moved
 from openmsmq.core.messages.reading import DEFAULT_MAX_BYTES
 from openmsmq.core.messages.sending import Sent
 from openmsmq.core.messages.taking import Read
+from openmsmq.core.model.local_queue_manager import store_local
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.model.read_request import ReadOwner, ReadRequest
 from openmsmq.core.pipelines.leases import Leases
 from openmsmq.core.pipelines.ranges import Ranges
 from openmsmq.core.pipelines.staging import Stages
-from openmsmq.core.queues.names import parse_local_path, parse_name
+from openmsmq.core.queues.names import find_by_path, parse_local_path, parse_name
 from openmsmq.core.queues.purging import PURGE_STEP, Purged
 from openmsmq.core.queues.system_queues import create_connector_queues
 from openmsmq.core.rows.packets import drop_durable_packets
@@ -55,9 +59,7 @@ from openmsmq.core.transfer.incoming import Incoming
 from openmsmq.core.transfer.outgoing import Outgoing
 from openmsmq.security.caller import Caller
 from openmsmq.wire.batch import Batch
-from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ShareMode
-from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.names.format_name import FormatName
 
 from .events import Event
@@ -92,7 +94,16 @@ class QueueManager:
         utc: time of day in seconds since 1970.
     """
 
-    __slots__ = ("enlistments", "incoming", "leases", "outgoing", "ranges", "stages", "state")
+    __slots__ = (
+        "enlistments",
+        "incoming",
+        "leases",
+        "management",
+        "outgoing",
+        "ranges",
+        "stages",
+        "state",
+    )
 
     def __init__(
         self,
@@ -124,6 +135,7 @@ class QueueManager:
         self.ranges = Ranges(self.state)
         self.leases = Leases(self.state)
         self.stages = Stages(self.state)
+        self.management = Management(self.state, self.stages)
         self.set_time(now=now, utc=utc)
         recover(self.state, recovery, rows)
 
@@ -151,6 +163,41 @@ class QueueManager:
     def stopped(self) -> None:
         """Everybody has shut down."""
         queue_manager_stopped(self.state)
+
+    # Who it is
+
+    @property
+    def name(self) -> str:
+        """The computer name."""
+        return self.state.manager.computer_name
+
+    @property
+    def identifier(self) -> UUID:
+        """The GUID, as message ids have it."""
+        return self.state.manager.identifier
+
+    @property
+    def counters(self) -> Counters:
+        """What was counted since the start."""
+        return self.state.counters
+
+    @property
+    def directory_integrated(self) -> bool:
+        """Whether it belongs to a directory."""
+        return self.state.local.directory_integrated
+
+    def join_directory(self) -> None:
+        """Belong to a directory from the next `start` on."""
+        self.state.local.directory_integrated = True
+
+    def store_identity(self) -> None:
+        """Add who it is to the batch, before others hear of it."""
+        store_local(self.state)
+
+    def set_quotas(self, *, messages: int, journals: int) -> None:
+        """Kilobytes that all messages and all journals may take, as configured."""
+        self.state.manager.queue_manager_quota = messages
+        self.state.manager.journal_quota = journals
 
     # Time, batches, events
 
@@ -274,11 +321,7 @@ class QueueManager:
         Raises:
             QueueError: MQ_ERROR_QUEUE_NOT_FOUND.
         """
-        name = parse_local_path(self.state, path)
-        queue = self.state.paths.get(name.queue_name.key)
-        if queue is None:
-            raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, path)
-        return queue
+        return find_by_path(self.state, path)
 
     @property
     def queues(self) -> list[Queue]:

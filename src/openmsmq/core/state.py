@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
+from openmsmq.core.management.counters import Counters
 from openmsmq.core.model.timers import ExpiryTimers, WaitTimers
 from openmsmq.core.model.totals import Totals
 from openmsmq.core.rows.ordinals import Reservation
@@ -110,6 +111,7 @@ class State:
     __slots__ = (
         "abandoned_streams",
         "addresses",
+        "counters",
         "deadletter",
         "descriptors",
         "directory",
@@ -178,7 +180,8 @@ class State:
         # When the directory is read again, by timer.
         self.directory_timers: dict[DirectoryTimer, float] = {}
 
-        self.outbox = Outbox()
+        self.counters = Counters()
+        self.outbox = Outbox(self.counters)
         self.sequence = Reservation(b"sequence", SEQUENCE_BLOCK, None)
         self.ordinals = Reservation(b"ordinal", ORDINAL_BLOCK, None)
         # Messages with keys up to this one were stored with whatever their senders claimed.

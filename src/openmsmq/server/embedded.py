@@ -93,7 +93,7 @@ class EmbeddedQueueManager:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<EmbeddedQueueManager {self._process.identity['name']!r} at {self.address!r}>"
+        return f"<EmbeddedQueueManager {self._process.manager.name!r} at {self.address!r}>"
 
     @property
     def address(self) -> str:

@@ -5,19 +5,18 @@ import json
 import os
 import time
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
+from openmsmq.core.management.queue_infos import guid_text
+from openmsmq.core.management.records import ProcessInfo
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
-from openmsmq.core.model.queue import QueueRole
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.sites.initialization import MachineIdentity
 from openmsmq.core.state import Settings
-from openmsmq.core.transfer.transports import Transport
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import QueueManagerObject
 from openmsmq.engine.engine import Engine
@@ -55,19 +54,13 @@ from .backups import Backups
 from .common_config import default_name
 from .config import Config
 from .parts import PARTS
-from .parts.part import Part, Premises, TransferStatus
+from .parts.part import Part, Premises
 from .provisioning import open_directory, prepare_directory
 from .reloading import reload
 from .start_checks import check_start
 
 KEYS_DIRECTORY: Final = "keys"
 PROGRESS_STEP: Final = 16_384
-# Why messages of an outgoing queue wait that no part carries.
-NOT_CARRIED: Final[dict[Transport | None, str]] = {
-    Transport.HTTP: "this version does not send over HTTP; messages wait until one does",
-    Transport.HTTPS: "this version does not send over HTTPS; messages wait until one does",
-    Transport.MULTICAST: "this version does not send by multicast; messages wait until one does",
-}
 
 T = TypeVar("T")
 
@@ -98,7 +91,6 @@ class QueueManagerProcess:
         self._stop = asyncio.Event()
         self._failure: Exception | None = None
         self._started = time.monotonic()
-        self._transfers: list[TransferStatus] = []
         self._started_with: Running | None = None
 
     @property
@@ -135,7 +127,7 @@ class QueueManagerProcess:
             host = Host(engine, self.store, failed=self._failed)
             parts: list[Part] = []
             self._started_with = Running(host, MessageLog(host), Backups(self.store, host), parts)
-            premises = Premises(host, self, self._tokens, self._transfers)
+            premises = Premises(host, self, self._tokens)
             for kind in PARTS:
                 parts.append(kind(config, premises))  # noqa: PERF401 - made ones are closed
             Reachability(host)
@@ -148,7 +140,7 @@ class QueueManagerProcess:
         except BaseException:
             await self._close()
             raise
-        log_event(READY, name=self.identity["name"], guid=self.identity["guid"])
+        log_event(READY, name=self.manager.name, guid=guid_text(self.manager.identifier))
 
     def _recover(self, progress: Progress | None) -> Engine:
         config, store = self.config, self.store
@@ -173,7 +165,7 @@ class QueueManagerProcess:
             config.directory,
             keys=KeyFiles(config.data / KEYS_DIRECTORY),
         )
-        before = manager.state.manager.computer_name
+        before = manager.name
         name = config.name or before
         if name.lower() != before.lower():
             log_event(
@@ -247,60 +239,25 @@ class QueueManagerProcess:
     # What requests ask for
 
     @property
-    def identity(self) -> dict[str, Any]:
-        """Name, GUID and version of the queue manager."""
-        manager = self.manager.state.manager
-        return {
-            "name": manager.computer_name,
-            "guid": f"{{{str(manager.identifier).upper()}}}",
-            "version": __version__,
-        }
+    def version(self) -> str:
+        return __version__
 
-    def status(self) -> dict[str, Any]:
-        """State, identity, endpoints and totals."""
-        state = self.manager.state
-        queues = self.manager.queues
+    def process_info(self) -> ProcessInfo:
+        """What the queue manager does not know of its process."""
         store = self.store.stats()
         parts = {part.name: part.status() for part in self._running.parts}
-        return {
-            **self.identity,
-            "state": str(state.local.queue_manager_state),
-            "pid": os.getpid(),
-            "uptime_seconds": time.monotonic() - self._started,
-            "endpoints": self.endpoints,
-            "data": str(self.config.data),
-            "queues": sum(queue.role is QueueRole.USER for queue in queues),
-            "messages": sum(queue.count for queue in queues),
-            "bytes": state.totals.bytes,
-            "outgoing_queues": len(state.outgoing),
-            "outgoing_messages": sum(queue.count for queue in state.outgoing.values()),
-            "dead_letters": state.deadletter.count + state.xact_deadletter.count,
-            "memory_bytes": state.memory,
-            "disk_bytes": store.disk_bytes,
-            "stored_messages": store.messages,
-            "flushes": store.flushes,
-            "throttled": state.local.throttled,
-            "transactions": len(state.transactions),
-            "staged_bytes": self.manager.stages.size,
-            "in_doubt_transactions": len(self.manager.enlistments.in_doubt),
-            "clients": sum(part.connections for part in parts.values()),
-            "client_counters": dict(sum((part.counters for part in parts.values()), Counter())),
-            "unread_bytes": sum(part.unread_bytes for part in parts.values()),
-            "faults": {name: part.fault for name, part in parts.items() if part.fault},
-            "deleted_messages": dict(self._running.messages.deleted),
-            "refused_requests": dict(self._running.messages.refused),
-            "dropped_messages": dict(self._running.messages.dropped),
-        }
-
-    def transfer_status(self, destination: str) -> dict[str, Any]:
-        """How the transfer of an outgoing queue goes, and why its messages wait."""
-        queue = self.manager.outgoing.find(destination)
-        for source in self._transfers:
-            status = source(queue)
-            if status is not None:
-                return asdict(status)
-        transport = queue.outgoing.transport if queue.outgoing is not None else None
-        return {"reason": NOT_CARRIED.get(transport, "") if queue.count else ""}
+        return ProcessInfo(
+            version=__version__,
+            pid=os.getpid(),
+            uptime_seconds=time.monotonic() - self._started,
+            endpoints=self.endpoints,
+            data=str(self.config.data),
+            disk_bytes=store.disk_bytes,
+            stored_messages=store.messages,
+            flushes=store.flushes,
+            unread_bytes=sum(part.unread_bytes for part in parts.values()),
+            faults={name: part.fault for name, part in parts.items() if part.fault},
+        )
 
     def authenticate(self, token: str) -> Caller | None:
         return self._tokens.authenticate(token)
@@ -369,9 +326,7 @@ def make_manager(
         now=time.monotonic(),
         utc=utc,
     )
-    published = manager.state.manager
-    published.queue_manager_quota = config.quota_kilobytes
-    published.journal_quota = config.journal_quota_kilobytes
+    manager.set_quotas(messages=config.quota_kilobytes, journals=config.journal_quota_kilobytes)
     return manager
 
 

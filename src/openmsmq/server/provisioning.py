@@ -4,7 +4,6 @@ import uuid
 from pathlib import Path
 from typing import Final
 
-from openmsmq.core.model.local_queue_manager import store_local
 from openmsmq.core.sites.initialization import KeySource, Provisioning
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.engine.engine import Engine
@@ -34,21 +33,21 @@ def prepare_directory(
     Raises:
         ConfigError: the file is damaged or cannot be made, or is missing from the configuration.
     """
-    local = engine.manager.state.local
+    manager = engine.manager
     if directory is None or path is None:
-        if local.directory_integrated:
+        if manager.directory_integrated:
             raise ConfigError(
                 "directory: this queue manager belongs to a directory; name the file of it"
             )
         return None
-    joins = not local.directory_integrated
+    joins = not manager.directory_integrated
     if joins:
         _make_identity_durable(engine)
         try:
             create_directory_file(path, enterprise=ENTERPRISE_NAME, identifier=uuid.uuid4())
         except OSError as exc:
             raise ConfigError(f"directory: {path}: {exc.strerror}") from exc
-        local.directory_integrated = True
+        manager.join_directory()
     try:
         directory.check()
     except OSError as exc:
@@ -62,5 +61,5 @@ def _make_identity_durable(engine: Engine) -> None:
 
     After a crash in between it joins again as the same one, not as a second of that name.
     """
-    store_local(engine.manager.state)
+    engine.manager.store_identity()
     engine.flush()

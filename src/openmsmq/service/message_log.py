@@ -1,12 +1,12 @@
 """Nothing vanishes silently: who left a queue unread, or was refused, is counted and logged."""
 
-from collections import Counter
 from typing import Final
 
 from openmsmq.core.events import MessageDropped, MessagesDeleted
+from openmsmq.core.management.counters import reason_name
 from openmsmq.core.model.message import Message
 from openmsmq.wire.codes.hresult import Hresult, hresult_name
-from openmsmq.wire.codes.message_class import NEGATIVE_BIT, MessageClass
+from openmsmq.wire.codes.message_class import NEGATIVE_BIT
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.message.user_message import UserMessage
@@ -49,21 +49,15 @@ class Gone:
 
 
 class MessageLog:
-    """Counts and logs what happens to messages besides being read."""
+    """Logs what happens to messages besides being read, and counts refused requests."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._packets = host.manager.state.packets
+        self._counters = host.manager.counters
         self._lines = 0
         self._gone: dict[tuple[str, int], Gone] = {}
         self._refused: dict[tuple[str, str], int] = {}
         self._dropped: dict[tuple[str, str, str], int] = {}
-        self.deleted: Counter[str] = Counter()
-        """Messages that left a queue unread, by reason, since the start."""
-        self.refused: Counter[str] = Counter()
-        """Requests that were refused, by result code, since the start."""
-        self.dropped: Counter[str] = Counter()
-        """Messages of peers, copies and acknowledgments that found no place, since the start."""
         host.engine.listen(MessagesDeleted, self._messages_deleted)
         host.engine.listen(MessageDropped, self._message_dropped)
         host.every_second(self.sum_up)
@@ -74,7 +68,6 @@ class MessageLog:
         if not event.reason & NEGATIVE_BIT:
             return
         reason = reason_name(event.reason)
-        self.deleted[reason] += len(event.messages)
         named = event.messages[: max(LINES_PER_SECOND - self._lines, 0)]
         self._lines += len(named)
         # What it was is known now; it is said once it is true on disk.
@@ -87,21 +80,19 @@ class MessageLog:
 
     def _identifiers(self, messages: list[Message]) -> list[str]:
         """The message ids; what has left memory is read back, unless it was never on disk."""
-        packets = {each.key: each.packet for each in messages if each.packet is not None}
-        stored = [each.key for each in messages if each.packet is None and each.recoverable]
         try:
-            packets.update(zip(stored, self._packets.read_many(stored), strict=True))
+            packets = self._host.manager.management.read_packets(messages)
         except StoreError as exc:
             log_event(DAMAGE_FOUND, what=exc)
+            packets = [message.packet for message in messages]
         return [
-            str(UserMessage(packets[each.key]).identifier) if each.key in packets else "unknown"
-            for each in messages
+            "unknown" if packet is None else str(UserMessage(packet).identifier)
+            for packet in packets
         ]
 
     # What finds no place
 
     def _message_dropped(self, event: MessageDropped) -> None:
-        self.dropped[f"{event.what}: {event.reason}"] += 1
         if self._lines < LINES_PER_SECOND:
             self._lines += 1
             self._host.when_durable(event.depends, say_dropped, event)
@@ -116,7 +107,7 @@ class MessageLog:
         if error.code in ORDINARY:
             return
         code = hresult_name(error.code)
-        self.refused[code] += 1
+        self._counters.refused_requests.add((code,))
         log_event(REQUEST_REFUSED, request=request, code=code, reason=error.detail)
         if messages:
             if self._lines < LINES_PER_SECOND:
@@ -165,11 +156,3 @@ def say_gone(line: tuple[str, str, str, int]) -> None:
 def say_dropped(event: MessageDropped) -> None:
     identifier = MessageIdentifier.parse(event.identifier)[0]
     log_event(DROPPED, what=event.what, queue=event.queue, reason=event.reason, id=identifier)
-
-
-def reason_name(reason: int) -> str:
-    """The name of a message class."""
-    try:
-        return MessageClass(reason).name
-    except ValueError:
-        return f"0x{reason:04X}"

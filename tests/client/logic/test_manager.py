@@ -214,3 +214,35 @@ def test_a_reply_goes_to_the_response_queue_with_the_id_of_the_request() -> None
 def test_a_message_that_wants_no_reply_gets_none() -> None:
     with pytest.raises(ValueError, match="names no response queue"):
         reply_to(received(), Message())
+
+
+# Lists in parts
+
+
+def test_a_list_is_put_together_from_its_parts(peer: Peer, manager: ManagerLogic) -> None:
+    asking = Running(manager.queues(include_system=False))
+    request = peer.request(local.ListQueues)
+    peer.go_on(asking, local.Part(request.id, last=False, values=[{"path": "a"}]))
+    peer.go_on(asking, local.Part(request.id, last=False, values=[{"path": "b"}]))
+    peer.go_on(asking, local.Part(request.id, last=True, values=[]))
+    assert asking.result == [{"path": "a"}, {"path": "b"}]
+
+
+def test_a_list_that_is_refused_says_why(peer: Peer, manager: ManagerLogic) -> None:
+    asking = Running(manager.sessions())
+    request = peer.request(local.ListSessions)
+    with pytest.raises(QueueError, match="not for you"):
+        peer.go_on(asking, local.Failed(request.id, EXISTS, "not for you"))
+
+
+def test_the_rest_of_a_list_is_dropped_when_it_comes(peer: Peer, manager: ManagerLogic) -> None:
+    parts = manager.queue_parts(include_system=False)
+    asking = Running(parts.next_part())
+    request = peer.request(local.ListQueues)
+    peer.go_on(asking, local.Part(request.id, last=False, values=[{"path": "a"}]))
+    assert asking.result == [{"path": "a"}]
+    parts.close()
+    peer.answer(local.Part(request.id, last=False, values=[{"path": "b"}]))
+    peer.answer(local.Part(request.id, last=True, values=[]))
+    assert peer.channel.take(request.id) is None
+    assert Running(parts.next_part()).result is None

@@ -267,4 +267,4 @@ def test_every_reason_is_told_and_counted(harness: Harness, reason: MessageClass
     (event,) = harness.take_events(MessagesDeleted)
     assert (event.queue, event.messages, event.reason) == (queue, sent.messages, reason)
     assert event.depends == harness.qm.state.outbox.number
-    assert queue.counters == {reason: 1}
+    assert queue.counters.deleted == {reason: 1}

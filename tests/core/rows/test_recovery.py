@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.core.harness import ORDERS, RECEIVE, Harness, bodies
 
+from openmsmq.core.management.counters import Counters
 from openmsmq.core.model.message import record_of
 from openmsmq.core.outbox import Outbox
 from openmsmq.core.rows.ordinals import Reservation
@@ -99,7 +100,7 @@ def test_moved_messages_are_recovered_in_their_new_place(harness: Harness) -> No
 
 def test_a_reservation_is_written_ahead_of_its_use() -> None:
     numbers = Reservation(b"n", 100, None)
-    outbox = Outbox()
+    outbox = Outbox(Counters())
     assert numbers.take(10, outbox) == 0
     assert (numbers.last, numbers.depends()) == (10, 1)
     outbox.take_batch()
@@ -118,15 +119,15 @@ def test_a_reservation_is_written_ahead_of_its_use() -> None:
 
 def test_after_a_crash_every_reserved_number_counts_as_used() -> None:
     numbers = Reservation(b"n", 100, None)
-    outbox = Outbox()
+    outbox = Outbox(Counters())
     numbers.take(10, outbox)
     again = Reservation(b"n", 100, outbox.batch.rows[Table.MANAGER, b"n"])
     assert again.last >= numbers.last
-    assert again.take(1, Outbox()) >= 110
+    assert again.take(1, Outbox(Counters())) >= 110
 
 
 def test_more_numbers_than_a_block_are_reserved_together() -> None:
     numbers = Reservation(b"n", 100, None)
-    outbox = Outbox()
+    outbox = Outbox(Counters())
     assert numbers.take(1000, outbox) == 0
     assert Reservation(b"n", 100, outbox.batch.rows[Table.MANAGER, b"n"]).last == 1100

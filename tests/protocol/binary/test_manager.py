@@ -302,3 +302,26 @@ def test_what_happens_to_a_queue_that_was_never_sent_from_is_ignored() -> None:
     a.binary.core_event(QueueDeleted(queue=queue), now=network.now)
     assert a.binary._transfers.transfers == {}
     assert a.binary.next_event() is None
+
+
+# What people ask for
+
+
+def test_sessions_are_shown_with_their_peer_and_what_waits() -> None:
+    network, a, b = pair()
+    a.send(TO_B, b"1")
+    network.run()
+    (ours,) = a.binary.sessions()
+    (theirs,) = b.binary.sessions()
+    assert (a.binary.protocol, a.binary.session_count) == ("binary", 1)
+    assert (ours.direction, theirs.direction) == ("outgoing", "incoming")
+    assert ours.peer == f"{{{str(b.guid).upper()}}}"
+    assert (ours.state, ours.queues, ours.address) == ("OPEN", 1, "10.0.0.2")
+    assert (theirs.queues, theirs.unacknowledged) == (0, 0)
+
+
+def test_a_session_without_a_handshake_has_no_peer_yet() -> None:
+    _, _, b = pair()
+    b.binary.accept("10.0.0.9", now=0.0)
+    (shown,) = b.binary.sessions()
+    assert (shown.peer, shown.address, shown.waiting_bytes) == ("", "10.0.0.9", 0)

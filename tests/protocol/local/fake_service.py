@@ -1,15 +1,27 @@
 """The process around a queue manager, for sessions of the local protocol."""
 
-from typing import Any
 from uuid import UUID
 
 from tests.security.accounts import FakeAccounts
 
+from openmsmq.core.management.records import ProcessInfo
 from openmsmq.protocol.local.session import BackupDone
 from openmsmq.security.caller import Caller
 from openmsmq.wire.codes.queue_error import QueueError
 
 TOKEN = "a long secret"
+PROCESS = ProcessInfo(
+    version="1.2",
+    pid=17,
+    uptime_seconds=83.0,
+    endpoints={"local": "socket"},
+    data="data",
+    disk_bytes=1024,
+    stored_messages=3,
+    flushes=5,
+    unread_bytes=7,
+    faults={},
+)
 
 
 class FakeService:
@@ -19,20 +31,16 @@ class FakeService:
         # Whom the token stands for.
         self._user = user
         self.accounts = FakeAccounts()
-        self.identity = {"name": "QM", "guid": "{1}", "version": "1.2"}
+        self.version = "1.2"
         self.refusals: list[tuple[str, str, int, int]] = []
-        self.transfers: dict[str, dict[str, Any]] = {}
         self.backups: list[tuple[str, BackupDone]] = []
         self._guids = 0
 
-    def status(self) -> dict[str, Any]:
-        return {"state": "Ready"}
+    def process_info(self) -> ProcessInfo:
+        return PROCESS
 
     def backup(self, file: str, done: BackupDone) -> None:
         self.backups.append((file, done))
-
-    def transfer_status(self, destination: str) -> dict[str, Any]:
-        return self.transfers.get(destination, {})
 
     def authenticate(self, token: str) -> Caller | None:
         return self._user if token == TOKEN else None

@@ -95,11 +95,9 @@ class Client:
 
     def value(self, kind: Callable[..., local.Request], *fields: Any, **named: Any) -> Any:
         """The value that a request was answered with."""
-        reply = self.call(kind, *fields, **named)
-        if isinstance(reply, local.Failed):
-            raise QueueError(reply.code, reply.text)
-        assert isinstance(reply, local.Done)
-        return reply.value
+        request = self.make(kind, *fields, **named)
+        self.post(request)
+        return value_of(self.replies(request))
 
     def refusal(self, kind: Callable[..., local.Request], *fields: Any, **named: Any) -> str:
         """The name of the code that a request was refused with."""
@@ -129,6 +127,20 @@ class Client:
 
     def end(self, transaction: int, *, commit: bool) -> None:
         self.value(local.EndTransaction, transaction, commit)
+
+
+def value_of(replies: list[local.AnyReply]) -> Any:
+    """The value of an answer; of a list that came in parts, the whole."""
+    *parts, last = replies
+    if isinstance(last, local.Part):
+        assert last.last
+        assert all(isinstance(part, local.Part) and not part.last for part in parts)
+        return [value for part in replies if isinstance(part, local.Part) for value in part.values]
+    assert not parts
+    if isinstance(last, local.Failed):
+        raise QueueError(last.code, last.text)
+    assert isinstance(last, local.Done)
+    return last.value
 
 
 def transactional() -> Client:

@@ -1,13 +1,68 @@
 """Requests about the queue manager: status, outgoing queues, backup."""
 
-import pytest
-from tests.protocol.local.harness import ADMINISTRATOR, STRANGER, Client, World
+from dataclasses import fields
 
+import pytest
+from tests.protocol.local.fake_service import PROCESS
+from tests.protocol.local.harness import ADMINISTRATOR, STRANGER, USER, Client, World
+
+from openmsmq.core.management.records import ClientInfo, SessionInfo, Status, TransferInfo
 from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
+from openmsmq.core.model.queue import Queue
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from openmsmq.wire.errors import StoreError
+
+
+class FakePeers:
+    """Sessions of a protocol."""
+
+    protocol = "fake"
+    session_count = 2
+
+    def sessions(self) -> list[SessionInfo]:
+        return [
+            SessionInfo(
+                id=number,
+                protocol="fake",
+                direction="incoming",
+                peer=f"{{{number}}}",
+                address="10.0.0.1",
+                state="OPEN",
+                queues=0,
+                unacknowledged=0,
+                waiting_bytes=0,
+            )
+            for number in (1, 2)
+        ]
+
+
+class FakeClients:
+    """Clients of a protocol."""
+
+    client_count = 2
+
+    def clients(self) -> list[ClientInfo]:
+        return [
+            ClientInfo(
+                id=number,
+                protocol="fake",
+                principal=principal,
+                sid=sid,
+                address="",
+                queues=0,
+                cursors=0,
+                waiting_reads=0,
+                transactions=(),
+                unread_bytes=0,
+            )
+            for number, principal, sid in (
+                (1, "user:alice", str(USER.sid)),
+                (2, "user:bob", str(STRANGER.sid)),
+            )
+        ]
+
 
 AWAY = r"DIRECT=TCP:10.0.0.1\private$\away"
 
@@ -19,8 +74,30 @@ def client() -> Client:
     return client
 
 
-def test_the_status_comes_from_the_service(client: Client) -> None:
-    assert client.value(local.GetStatus) == {"state": "Ready"}
+# Status
+
+
+def test_the_status_has_what_the_queue_manager_and_its_process_know(client: Client) -> None:
+    status = client.value(local.GetStatus)
+    assert list(status) == [field.name for field in fields(Status)]
+    assert {name: status[name] for name in ("name", "state", "outgoing_messages", "pid")} == {
+        "name": "QM",
+        "state": "Ready",
+        "outgoing_messages": 2,
+        "pid": PROCESS.pid,
+    }
+
+
+def test_everybody_sees_the_status_until_it_is_denied(client: Client) -> None:
+    stranger = client.world.client(STRANGER)
+    assert stranger.value(local.GetStatus)["state"] == "Ready"
+    client.value(local.GrantMachine, "user:bob", ["get-properties"], deny=True)
+    reply = stranger.call(local.GetStatus)
+    assert isinstance(reply, local.Failed)
+    assert reply.text == "user:bob needs the right get-properties on the queue manager"
+
+
+# Outgoing queues
 
 
 def test_outgoing_queues_are_shown(client: Client) -> None:
@@ -35,12 +112,16 @@ def test_outgoing_queues_are_shown(client: Client) -> None:
 
 
 def test_the_history_of_an_outgoing_queue_is_shown(client: Client) -> None:
-    client.world.service.transfers[AWAY] = {"last_error": "connection refused"}
     manager = client.world.core.qm
+    transfer = TransferInfo(messages=2, last_error="connection refused")
+    away = manager.outgoing.find(AWAY)
+    nothing: dict[Queue, TransferInfo] = {}
+    manager.management.add_transfers(lambda queue: nothing.get(queue))
+    manager.management.add_transfers(lambda queue: {away: transfer}.get(queue))
     entry = ConnectionHistoryEntry(
         ConnectionStatus.CONNECT_SOCKET_FAILURE, 5, 0xC00E0013, ("10.0.0.1",)
     )
-    manager.outgoing.add_history(manager.outgoing.find(AWAY), entry)
+    manager.outgoing.add_history(away, entry)
     (shown,) = client.value(local.ListOutgoing)
     assert shown["last_error"] == "connection refused"
     assert shown["history"] == [
@@ -101,6 +182,75 @@ def test_outgoing_queues_are_shown_to_those_who_may_see_dead_letters(client: Cli
 def test_a_stranger_may_not_pause(client: Client) -> None:
     stranger = client.world.client(STRANGER)
     assert stranger.refusal(local.HoldOutgoing, AWAY, True) == "MQ_ERROR_ACCESS_DENIED"
+
+
+# Sessions, clients, transactions
+
+
+def test_sessions_clients_and_transactions_are_listed(client: Client) -> None:
+    management = client.world.core.qm.management
+    management.add_sessions(FakePeers())
+    management.add_clients(FakeClients())
+    client.begin()
+    assert [each["peer"] for each in client.value(local.ListSessions)] == ["{1}", "{2}"]
+    assert [each["principal"] for each in client.value(local.ListClients)] == [
+        "user:alice",
+        "user:bob",
+    ]
+    client.world.advance(5)
+    (transaction,) = client.value(local.ListTransactions)
+    assert (transaction["state"], transaction["age_seconds"]) == ("active", 5)
+    status = client.value(local.GetStatus)
+    assert (status["sessions"], status["clients"], status["transactions"]) == ({"fake": 2}, 2, 1)
+
+
+def test_a_stranger_sees_no_sessions_and_only_its_own_clients(client: Client) -> None:
+    client.world.core.qm.management.add_clients(FakeClients())
+    stranger = client.world.client(STRANGER)
+    assert stranger.refusal(local.ListSessions) == "MQ_ERROR_ACCESS_DENIED"
+    assert stranger.refusal(local.ListTransactions) == "MQ_ERROR_ACCESS_DENIED"
+    assert [each["principal"] for each in stranger.value(local.ListClients)] == ["user:bob"]
+
+
+# Rights of the queue manager
+
+
+def test_rights_of_the_queue_manager_are_granted_and_revoked(client: Client) -> None:
+    stranger = client.world.client(STRANGER)
+    entries = client.value(local.GrantMachine, "user:bob", ["peek-deadletter"])
+    assert {"principal": "user:bob", "allow": True, "rights": ["peek-deadletter"]}.items() <= (
+        next(entry for entry in entries if entry["principal"] == "user:bob").items()
+    )
+    assert len(stranger.value(local.ListOutgoing)) == 1
+    client.value(local.GrantMachine, "user:bob", ["peek-deadletter"], revoke=True)
+    assert stranger.refusal(local.ListOutgoing) == "MQ_ERROR_ACCESS_DENIED"
+    assert stranger.value(local.MachineRights) == client.value(local.MachineRights)
+
+
+def test_only_who_may_change_permissions_grants(client: Client) -> None:
+    stranger = client.world.client(STRANGER)
+    refused = stranger.refusal(local.GrantMachine, "user:bob", ["full"])
+    assert refused == "MQ_ERROR_ACCESS_DENIED"
+
+
+@pytest.mark.parametrize(
+    ("principal", "rights"), [("nobody knows", ["full"]), ("user:bob", ["fly"]), ("user:bob", [])]
+)
+def test_wrong_words_are_refused(client: Client, principal: str, rights: list[str]) -> None:
+    refused = client.refusal(local.GrantMachine, principal, rights)
+    assert refused == "MQ_ERROR_INVALID_PARAMETER"
+
+
+def test_a_grant_is_answered_when_it_is_on_disk_and_survives(client: Client) -> None:
+    client.world.core.flush()
+    request = client.make(local.GrantMachine, "user:bob", ["peek-deadletter"])
+    client.post(request)
+    assert client.replies(request, flush=False) == []
+    assert len(client.replies(request)) == 1
+    entries = client.value(local.MachineRights)
+    client.world.core.restart()
+    again = World(client.world.core).client(ADMINISTRATOR)
+    assert again.value(local.MachineRights) == entries
 
 
 # Backup

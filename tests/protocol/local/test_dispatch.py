@@ -30,7 +30,12 @@ def refused(client: Client) -> local.Failed:
 def test_a_greeting_tells_both_sides_who_they_are() -> None:
     client = World().client(greet=False)
     told = client.value(local.Hello, local.VERSION)
-    assert told == {"name": "QM", "guid": "{1}", "version": "1.2", "sid": USER.sid.serialize()}
+    assert told == {
+        "name": "QM",
+        "guid": "{11111111-2222-3333-4444-555555555555}",
+        "version": "1.2",
+        "sid": USER.sid.serialize(),
+    }
 
 
 def test_nothing_is_served_before_the_greeting() -> None:

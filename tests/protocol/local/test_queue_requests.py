@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from tests.protocol.local.harness import ADMINISTRATOR, ORDERS, STRANGER, Client, World, packet
 
+from openmsmq.core.management.management import LIST_STEP
 from openmsmq.protocol.local import dispatch
 from openmsmq.protocol.local import messages as local
-from openmsmq.protocol.local.queue_requests import LIST_STEP
 
 
 @pytest.fixture
@@ -57,6 +57,8 @@ def test_a_new_queue_is_described(client: Client) -> None:
         "subqueues": [],
         "readers": 0,
         "waiting_reads": 0,
+        "arrived_messages": 0,
+        "arrived_bytes": 0,
         "deleted": {},
     }
     assert {name: shown[name] for name in expected} == expected
@@ -181,7 +183,7 @@ def test_a_queue_is_shown_with_its_counts(client: Client) -> None:
     shown = client.value(local.ShowQueue, ORDERS)
     assert (shown["messages"], shown["locked_messages"]) == (1, 1)
     assert (shown["journal_messages"], shown["journal_bytes"] > 0) == (1, True)
-    assert shown["deleted"] == {"16384": 1}
+    assert shown["deleted"] == {"MQMSG_CLASS_ACK_RECEIVE": 1}
     waiting = client.make(local.Receive, handle, timeout=60.0)
     client.post(waiting)
     assert client.value(local.ShowQueue, ORDERS)["waiting_reads"] == 1
@@ -221,18 +223,21 @@ def test_system_queues_are_listed_on_request(client: Client) -> None:
 
 
 def test_a_long_list_is_made_in_steps(client: Client) -> None:
-    for number in range(LIST_STEP):
+    for number in range(2 * LIST_STEP):
         client.create(rf".\private$\q{number}")
     request = client.make(local.ListQueues)
     dispatch.receive(client.session, local.encode(request))
-    dispatch.step(client.session)
-    assert client.session.long
-    dispatch.step(client.session)
+    steps = 0
     while client.session.long:
         dispatch.step(client.session)
-    (reply,) = client.replies(request)
-    assert isinstance(reply, local.Done)
-    assert len(reply.value) == LIST_STEP
+        steps += 1
+    replies = client.replies(request)
+    assert all(isinstance(reply, local.Part) for reply in replies)
+    sizes = [len(reply.values) for reply in replies if isinstance(reply, local.Part)]
+    assert max(sizes) <= LIST_STEP
+    assert sum(sizes) == 2 * LIST_STEP
+    assert steps >= 3
+    assert [reply.last for reply in replies if isinstance(reply, local.Part)].count(True) == 1
 
 
 # Permissions

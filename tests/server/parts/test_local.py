@@ -465,7 +465,7 @@ def test_a_fault_of_ours_costs_one_client_and_is_logged_with_its_trace(
     def broken() -> dict[str, Any]:
         raise ZeroDivisionError("inside")
 
-    running.call(lambda: setattr(running.process, "status", broken))
+    running.call(lambda: setattr(running.process, "process_info", broken))
     with running.connect() as other, caplog.at_level(logging.ERROR, "openmsmq"):
         with pytest.raises(ConnectionError):
             other.value(local.GetStatus(other.next_id()))
@@ -534,7 +534,7 @@ def test_an_unknown_token_is_refused_over_tcp(
         assert told["peer"] == "127.0.0.1"
         assert "token" in told["reason"]
         assert logged(caplog, "M0022") == []
-        assert running.process.status()["client_counters"]["refused"] == 1
+        assert running.process.manager.counters.clients.of("local", "refused") == 1
 
 
 def test_a_client_that_breaks_the_protocol_is_named(

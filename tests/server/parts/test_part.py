@@ -41,7 +41,7 @@ class EchoPart:
         self.calls.append("closed")
 
     def status(self) -> PartStatus:
-        return PartStatus({}, connections=2, fault="the child process ended with exit code 1")
+        return PartStatus({}, fault="the child process ended with exit code 1")
 
     @property
     def reloads(self) -> dict[str, Callable[[], None]]:
@@ -60,10 +60,9 @@ def _echo(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_part_lives_as_long_as_the_process(tmp_path: Path) -> None:
     with threaded(tmp_path) as running:
         assert running.process.endpoints["echo"] == "127.0.0.1:7"
-        status = running.call(running.process.status)
+        info = running.call(running.process.process_info)
         running.call(running.process.reload)
-    assert status["faults"] == {"echo": "the child process ended with exit code 1"}
-    assert status["clients"] == 2
+    assert info.faults == {"echo": "the child process ended with exit code 1"}
     assert EchoPart.calls == [
         "checked with ALPHA",
         "made for ALPHA",

@@ -2,7 +2,7 @@
 """The blocking client: `connect()` and the queue manager that it returns."""
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -181,6 +181,16 @@ class QueueManager:
         """Properties and counts of all queues that the caller may see."""
         return self._driver.call(self._logic.queues, include_system=include_system)
 
+    def iter_queues(self, *, include_system: bool = False) -> Generator[Info, None, None]:
+        """The same queues one by one while they come, in the order of their creation."""
+        parts = self._logic.queue_parts(include_system=include_system)
+        try:
+            while (part := self._driver.call(parts.next_part)) is not None:
+                yield from part
+        finally:
+            with self._driver.lock:
+                parts.close()
+
     def grant(
         self, path: str, principal: str, rights: Iterable[str], *, deny: bool = False
     ) -> list[Info]:
@@ -206,6 +216,45 @@ class QueueManager:
     def status(self) -> Info:
         """State, identity, endpoints and totals of the queue manager."""
         return self._driver.call(self._logic.status)
+
+    def machine_rights(self) -> list[Info]:
+        """Who may do what with the queue manager itself."""
+        return self._driver.call(self._logic.machine_rights)
+
+    def grant_machine(
+        self, principal: str, rights: Iterable[str], *, deny: bool = False
+    ) -> list[Info]:
+        """Let a principal do something with the queue manager itself, or forbid it.
+
+        Args:
+            principal: `user:NAME`, `group:NAME`, `everyone`, `anonymous` or a SID.
+            rights: such as "create-queue", "peek-deadletter", "set-properties", "full".
+            deny: forbid it, whatever else allows it.
+
+        Returns:
+            What is in force now.
+        """
+        return self._driver.call(
+            self._logic.grant_machine, principal, rights, deny=deny, revoke=False
+        )
+
+    def revoke_machine(self, principal: str, rights: Iterable[str]) -> list[Info]:
+        """Take rights away that were granted or denied before; return what is in force."""
+        return self._driver.call(
+            self._logic.grant_machine, principal, rights, deny=False, revoke=True
+        )
+
+    def sessions(self) -> list[Info]:
+        """Sessions with other queue managers."""
+        return self._driver.call(self._logic.sessions)
+
+    def clients(self) -> list[Info]:
+        """Clients of the queue manager, your own or all, with what they hold."""
+        return self._driver.call(self._logic.clients)
+
+    def transactions(self) -> list[Info]:
+        """Open transactions: state, age and messages in them."""
+        return self._driver.call(self._logic.transactions)
 
     def outgoing(self) -> list[Info]:
         """Outgoing queues: destination, state, what waits and why."""

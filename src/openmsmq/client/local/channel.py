@@ -22,6 +22,7 @@ from openmsmq.protocol.local.messages import (
     EndReceive,
     Failed,
     Messages,
+    Part,
     Request,
     Send,
     decode_reply,
@@ -54,6 +55,11 @@ class Background(NamedTuple):
     chain: int = 0
     messages: int = 0
     void: bool = False
+
+
+def is_last(reply: AnyReply) -> bool:
+    """Whether no other reply to the same request follows."""
+    return not isinstance(reply, Block | Part) or reply.last
 
 
 class ChainBroken(Exception):
@@ -178,7 +184,7 @@ class RequestChannel:
         """Drop what answers a request when it comes, whatever it says."""
         self._ignored.add(request)
         while (reply := self.take(request)) is not None:
-            if not isinstance(reply, Block) or reply.last:
+            if is_last(reply):
                 self._ignored.discard(request)
 
     def withdraw(self, read: int, handle: int) -> None:
@@ -260,8 +266,8 @@ class RequestChannel:
         elif request in self._withdrawn:
             self._give_back(reply, self._withdrawn.pop(request))
         elif request in self._ignored:
-            # A range that is streamed has several replies.
-            if not isinstance(reply, Block) or reply.last:
+            # A range or a list that is streamed has several replies.
+            if is_last(reply):
                 self._ignored.discard(request)
         else:
             self._replies.setdefault(request, deque()).append(reply)

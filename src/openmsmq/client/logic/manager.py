@@ -19,6 +19,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 
 from .cursor import CursorLogic
 from .operations import Operation
+from .part_stream import PartStream
 from .queue import QueueLogic
 from .transaction import TransactionLogic
 
@@ -77,7 +78,11 @@ class ManagerLogic:
 
     def queues(self, *, include_system: bool) -> Operation[list[Info]]:
         """Properties and counts of all queues."""
-        return self.backend.call(local.ListQueues, include_system)
+        return self.queue_parts(include_system=include_system).whole()
+
+    def queue_parts(self, *, include_system: bool) -> PartStream:
+        """The same as it comes."""
+        return PartStream(self.backend, local.ListQueues, include_system)
 
     def grant(
         self, path: str, principal: str, rights: Iterable[str], *, deny: bool, revoke: bool
@@ -94,7 +99,30 @@ class ManagerLogic:
 
     def outgoing(self) -> Operation[list[Info]]:
         """Outgoing queues."""
-        return self.backend.call(local.ListOutgoing)
+        return PartStream(self.backend, local.ListOutgoing).whole()
+
+    def sessions(self) -> Operation[list[Info]]:
+        """Sessions with other queue managers."""
+        return PartStream(self.backend, local.ListSessions).whole()
+
+    def clients(self) -> Operation[list[Info]]:
+        """Clients of the queue manager."""
+        return PartStream(self.backend, local.ListClients).whole()
+
+    def transactions(self) -> Operation[list[Info]]:
+        """Open transactions."""
+        return PartStream(self.backend, local.ListTransactions).whole()
+
+    def machine_rights(self) -> Operation[list[Info]]:
+        """Who may do what with the queue manager."""
+        return self.backend.call(local.MachineRights)
+
+    def grant_machine(
+        self, principal: str, rights: Iterable[str], *, deny: bool, revoke: bool
+    ) -> Operation[list[Info]]:
+        """Change what a principal may do with the queue manager; return what is in force."""
+        several("rights", rights, "words")
+        return self.backend.call(local.GrantMachine, principal, list(rights), deny, revoke)
 
     def hold_outgoing(self, destination: str, *, pause: bool) -> Operation[Info]:
         """Pause or resume an outgoing queue."""

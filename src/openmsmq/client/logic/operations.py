@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.received_message import ReceivedMessage
-from openmsmq.protocol.local.messages import AnyReply, Block, Done, Failed, Messages
+from openmsmq.protocol.local.messages import AnyReply, Block, Done, Failed, Messages, Part
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.errors import MsmqError
@@ -77,6 +77,17 @@ def block(reply: AnyReply | None) -> Block:
         QueueError: the range was refused.
     """
     if isinstance(reply, Block):
+        return reply
+    raise _not_as_expected(reply)
+
+
+def part(reply: AnyReply | None) -> Part:
+    """The part of a list that an answer brings.
+
+    Raises:
+        QueueError: the list was refused.
+    """
+    if isinstance(reply, Part):
         return reply
     raise _not_as_expected(reply)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from openmsmq.core.events import MessagesDeleted
+from openmsmq.core.management.counters import reason_name
 from openmsmq.core.model.message import (
     NEVER,
     RECOVERABLE,
@@ -86,6 +87,7 @@ def delete_messages(
         _delete_special(state, queue, message, reason, journal, acknowledged=acknowledged)
     drop_if_unused(state, queue)
     if reason & NEGATIVE_BIT:
+        state.counters.deleted_messages.add((reason_name(reason),), len(messages))
         told = list(messages)
     if told:
         depends = state.outbox.changed()
@@ -164,6 +166,7 @@ def _at_source(state: State, message: Message, reason: int) -> list[tuple[Queue,
 def _dead_letter(state: State, message: Message, reason: int) -> list[tuple[Queue, int]]:
     target = _dead_letter_queue(state, message)
     if dead_letters_have_room(target, message.size):
+        state.counters.dead_letters.add((reason_name(reason),))
         return [(target, reason)]
     state.outbox.drop("dead letter", target.path, packet_of(state, message), OVER_QUOTA)
     return []

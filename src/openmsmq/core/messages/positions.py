@@ -35,6 +35,9 @@ def count_messages(state: State, queue: Queue, count: int, size: int) -> None:
     totals.messages += count
     totals.bytes += size
     queue.total_bytes += size
+    if count > 0:
+        queue.counters.arrived_messages += count
+        queue.counters.arrived_bytes += size
     if queue.outgoing is not None:
         totals.outgoing_messages += count
     elif queue.role in JOURNALS:

@@ -6,6 +6,7 @@ from collections import deque
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from openmsmq.core.management.counters import QueueCounters
 from openmsmq.directory.objects import QueueObject
 
 from .lanes import Lanes
@@ -115,8 +116,7 @@ class Queue:
         self.expected = 0
         self.incoming: dict[bytes, IncomingTransactionalTransferInfo] = {}
         self.pins: list[Pin] = []
-        # How many messages left the queue, by reason.
-        self.counters: dict[int, int] = {}
+        self.counters = QueueCounters()
 
     @property
     def count(self) -> int:
@@ -176,4 +176,6 @@ class Queue:
         return found
 
     def count_deleted(self, reason: int, count: int) -> None:
-        self.counters[reason] = self.counters.get(reason, 0) + count
+        """Messages left the queue for a reason, a message class."""
+        deleted = self.counters.deleted
+        deleted[reason] = deleted.get(reason, 0) + count

@@ -4,7 +4,16 @@
 class Totals:
     """What all queues of a queue manager hold together."""
 
-    __slots__ = ("bytes", "journal_bytes", "messages", "outgoing_messages", "queues")
+    __slots__ = (
+        "aborted",
+        "bytes",
+        "committed",
+        "in_doubt",
+        "journal_bytes",
+        "messages",
+        "outgoing_messages",
+        "queues",
+    )
 
     def __init__(self) -> None:
         # Queues that users made.
@@ -15,3 +24,8 @@ class Totals:
         # Bytes of all messages, and of those in journals.
         self.bytes = 0
         self.journal_bytes = 0
+        # Transactions that are prepared and wait for the decision of a coordinator, and those that
+        # ended since the start.
+        self.in_doubt = 0
+        self.committed = 0
+        self.aborted = 0

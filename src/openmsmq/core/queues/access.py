@@ -83,8 +83,8 @@ class RightMissing(AccessDenied):
             )
         else:
             remedy = (
-                "Run it as an administrator of the queue manager: root, or the user that the "
-                "queue manager runs as."
+                "An administrator of the queue manager grants it with "
+                f"`openmsmq machine grant {principal} {' '.join(self.rights)}`."
             )
         return AccessDenied(
             self._text(principal), cause="The right has not been granted.", remedy=remedy

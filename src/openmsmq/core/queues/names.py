@@ -29,6 +29,18 @@ def is_this_machine(state: State, host: str) -> bool:
     return name in (manager.computer_name.lower(), manager.qualified_computer_name.lower())
 
 
+def find_by_path(state: State, path: str) -> Queue:
+    """The queue of this machine with a path name.
+
+    Raises:
+        QueueError: MQ_ERROR_QUEUE_NOT_FOUND.
+    """
+    queue = state.paths.get(parse_local_path(state, path).queue_name.key)
+    if queue is None:
+        raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, path)
+    return queue
+
+
 def find_queue(state: State, name: SingleFormatName) -> Queue | None:
     """The queue of this queue manager that the name means, if it exists."""
     if isinstance(name, DirectFormatName):

@@ -7,6 +7,7 @@ from operator import attrgetter
 from struct import Struct
 from typing import TYPE_CHECKING, Final, Protocol
 
+from openmsmq.core.management.counters import QueueCounters
 from openmsmq.core.messages.positions import count_messages
 from openmsmq.core.model.local_queue_manager import ROW_KEY, LocalQueueManager
 from openmsmq.core.model.message import (
@@ -183,6 +184,8 @@ def _place(state: State, queue: Queue, messages: list[Message]) -> None:
     messages.sort(key=attrgetter("lookup_id"))
     size = sum([message.size for message in messages])
     count_messages(state, queue, len(messages), size)
+    # They arrived before this start.
+    queue.counters = QueueCounters()
     if queue.outgoing is not None:
         for message in messages:
             if is_awaiting_final_ack(message):
@@ -200,6 +203,7 @@ def _recover_transaction(
     transaction.single_phase = False
     transaction.state = TransactionState.PREPARED
     state.transactions[stored.identifier] = transaction
+    state.totals.in_doubt += 1
     for operation in stored.operations:
         messages = [involved[key] for key in operation.keys if key in involved]
         operation_type = OperationType(operation.operation_type)

@@ -77,13 +77,15 @@ class TransactionalOperation:
 class Transaction:
     """Operations in the order in which they were issued, and what is known of their outcome."""
 
-    __slots__ = ("identifier", "number", "operations", "single_phase", "state")
+    __slots__ = ("begun", "identifier", "number", "operations", "single_phase", "state")
 
     def __init__(self, identifier: UUID, number: int) -> None:
         self.identifier = identifier
         # Names the transaction in the store, and its low bits in the messages that it sends.
         self.number = number
         self.operations: list[TransactionalOperation] = []
+        # In seconds since 1970; None when that was before the last start.
+        self.begun: float | None = None
         # False: the transaction coordinator decides.
         self.single_phase = True
         self.state = TransactionState.ACTIVE
@@ -140,6 +142,7 @@ def create_transaction(state: State, identifier: UUID) -> Transaction:
         )
     number = state.sequence.take(1, state.outbox) + 1
     transaction = state.transactions[identifier] = Transaction(identifier, number)
+    transaction.begun = state.utc
     return transaction
 
 
@@ -169,6 +172,7 @@ def prepare(state: State, transaction: Transaction, *, single_phase: bool = True
     _mark_boundaries(transaction)
     if single_phase:
         return Result(0)
+    state.totals.in_doubt += 1
     for operation in transaction.operations:
         if operation.operation_type is OperationType.ENQUEUE:
             live = [message for message in operation.messages if message.state != _DELETED]
@@ -228,6 +232,7 @@ def commit(state: State, transaction: Transaction) -> Result:
         prepare(state, transaction)
     stored = not transaction.single_phase
     _finish(state, transaction)
+    state.totals.committed += 1
     touched_store = stored
     for operation in transaction.operations:
         touched_store |= any(message.traits & RECOVERABLE for message in operation.messages)
@@ -244,6 +249,7 @@ def _finish(state: State, transaction: Transaction) -> None:
     transaction.state = TransactionState.FINISHED
     del state.transactions[transaction.identifier]
     if not transaction.single_phase:
+        state.totals.in_doubt -= 1
         forget_transaction(state, transaction)
     for operation in transaction.operations:
         if operation.target is not None:
@@ -338,6 +344,7 @@ def abort(state: State, transaction: Transaction) -> Result:
     """Undo all operations."""
     stored = not transaction.single_phase
     _finish(state, transaction)
+    state.totals.aborted += 1
     touched_store = stored
     for operation in transaction.operations:
         if operation.operation_type is OperationType.ENQUEUE:

@@ -50,12 +50,16 @@ from .receiving import Receiver
 from .sending import CARRIES, OutgoingTransfers
 from .session import BinarySession
 from .session_finder import SessionFinder
+from .session_infos import PROTOCOL, session_info
 from .settings import BinarySettings
 from .status import CLOSE_STATUS, OutgoingStatus, describe
 from .timer_heap import TimerHeap
 from .transfer import Transfer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from openmsmq.core.management.records import SessionInfo
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
     from openmsmq.core.transfer.received import Received
@@ -285,6 +289,20 @@ class BinaryProtocol:
         self._set_window(min(self._window * 2, self.settings.window_size))
         if self._window < self.settings.window_size:
             self._timers.set(_WINDOW_TIMER, now + self.settings.window_doubling_seconds)
+
+    # What people ask for
+
+    @property
+    def protocol(self) -> str:
+        return PROTOCOL
+
+    @property
+    def session_count(self) -> int:
+        return len(self._connections)
+
+    def sessions(self) -> Iterator[SessionInfo]:
+        """Every session, whatever its state."""
+        return map(session_info, list(self._connections.values()))
 
     # Outgoing queues
 

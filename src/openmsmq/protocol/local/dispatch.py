@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from openmsmq.core.holder import require_room
+from openmsmq.core.management.queue_infos import guid_text
 from openmsmq.core.queues.access import RightMissing
 from openmsmq.security.principals import describe_principal
 from openmsmq.wire.codes.hresult import Hresult
@@ -112,5 +113,11 @@ def greet(session: LocalSession, request: local.AnyRequest) -> None:
             session.fail(request.id, refusal)
             raise NotLetIn(str(refusal))
     session.greeted = True
-    identity = session.service.identity
-    session.done(request.id, {**identity, "sid": session.caller.sid.serialize()})
+    manager = session.manager
+    welcome = local.Welcome(
+        name=manager.name,
+        guid=guid_text(manager.identifier),
+        version=session.service.version,
+        sid=session.caller.sid.serialize(),
+    )
+    session.done(request.id, welcome)

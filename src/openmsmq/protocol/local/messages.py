@@ -280,6 +280,31 @@ class Backup(Request, frozen=True, tag=62):
     file: str
 
 
+class ListSessions(Request, frozen=True, tag=70):
+    """The sessions with other queue managers."""
+
+
+class ListClients(Request, frozen=True, tag=71):
+    """The clients: those of the caller, or all."""
+
+
+class ListTransactions(Request, frozen=True, tag=72):
+    """The open transactions."""
+
+
+class MachineRights(Request, frozen=True, tag=73):
+    """Who may do what with the queue manager."""
+
+
+class GrantMachine(Request, frozen=True, tag=74):
+    """Change what a principal may do with the queue manager; `revoke` takes it away again."""
+
+    principal: str
+    rights: Words
+    deny: bool = False
+    revoke: bool = False
+
+
 class Reply(msgspec.Struct, frozen=True, array_like=True):
     """What every reply starts with."""
 
@@ -301,6 +326,15 @@ class Failed(Reply, frozen=True, tag=1):
     cause: str = ""
     remedy: str = ""
     accepted: int = 0
+
+
+class Welcome(msgspec.Struct, frozen=True):
+    """What answers a Hello: who the queue manager is, and who it takes the client for."""
+
+    name: str
+    guid: str
+    version: str
+    sid: bytes
 
 
 class Messages(Reply, frozen=True, tag=2):
@@ -342,6 +376,13 @@ class Block(Reply, frozen=True, tag=3):
     def arrived_times(self) -> "memoryview[float]":
         """When each message arrived, in seconds since 1970."""
         return unpack_column(self.packed_arrived_times, "d")
+
+
+class Part(Reply, frozen=True, tag=4):
+    """A part of a list; more follow until the last one, which has no values."""
+
+    last: bool
+    values: list[Any]
 
 
 def pack_block(
@@ -405,8 +446,13 @@ AnyRequest = (
     | ListOutgoing
     | HoldOutgoing
     | Backup
+    | ListSessions
+    | ListClients
+    | ListTransactions
+    | MachineRights
+    | GrantMachine
 )
-AnyReply = Done | Failed | Messages | Block
+AnyReply = Done | Failed | Messages | Block | Part
 
 encode: Final = msgspec.msgpack.Encoder().encode
 decode_request: Final = msgspec.msgpack.Decoder(AnyRequest).decode

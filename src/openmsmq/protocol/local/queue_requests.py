@@ -1,18 +1,9 @@
 """Requests about queues: create, show, change, delete, permissions."""
 
-from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
-from openmsmq.core.model.open_queue import QueueAccessType
-from openmsmq.core.model.queue import Queue, QueueRole
-from openmsmq.core.queues.access import check_queue_right
-from openmsmq.core.queues.permissions import PermissionChange, change_queue_permissions
-from openmsmq.security.access_check import parse_descriptor
-from openmsmq.security.permissions import describe
-from openmsmq.security.principals import parse_principal
-from openmsmq.security.rights import describe_queue_rights, queue_rights
-from openmsmq.wire.codes.access_rights import QueueRight
+from openmsmq.core.queues.permissions import PermissionChange
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.codes.queue_error import QueueError
@@ -34,9 +25,6 @@ ATTRIBUTES: Final = {
     "type": "type",
 }
 PRIVACY: Final = {level.name.lower(): level for level in QueuePrivacyLevel}
-SEND: Final = QueueAccessType.SEND
-# Queues that one step of a list looks at.
-LIST_STEP: Final = 200
 
 
 def attributes_of(properties: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +69,8 @@ def create_queue(session: LocalSession, request: local.CreateQueue) -> None:
     created = manager.create_queue(
         request.path, caller=session.identity(), **attributes_of(request.properties)
     )
-    session.done(request.id, describe_queue(session, created.value), created.depends)
+    info = manager.management.describe_queue(created.value)
+    session.done(request.id, info, created.depends)
 
 
 def delete_queue(session: LocalSession, request: local.DeleteQueue) -> None:
@@ -102,109 +91,37 @@ def set_queue(session: LocalSession, request: local.SetQueue) -> None:
 
 
 def show_queue(session: LocalSession, request: local.ShowQueue) -> None:
-    queue = session.manager.find_queue(request.path)
-    check_queue_right(queue, session.identity(), QueueRight.GET_QUEUE_PROPERTIES)
-    shown = describe_queue(session, queue)
-    shown["permissions"] = permissions(session, queue)
-    session.done(request.id, shown, session.seen)
+    details = session.manager.management.queue(
+        request.path, caller=session.identity(), accounts=session.service.accounts
+    )
+    session.done(request.id, details, session.seen)
 
 
 def list_queues(session: LocalSession, request: local.ListQueues) -> Steps:
-    shown = []
-    caller = session.identity()
-    for index, queue in enumerate(session.manager.queues):
-        if index % LIST_STEP == LIST_STEP - 1:
-            yield
-        if queue.role is QueueRole.OUTGOING:
-            continue
-        if queue.role is QueueRole.USER or request.include_system:
-            try:
-                check_queue_right(queue, caller, QueueRight.GET_QUEUE_PROPERTIES)
-            except QueueError:
-                continue
-            shown.append(describe_queue(session, queue))
-    session.done(request.id, shown, session.seen)
+    queues = session.manager.management.queues(
+        caller=session.identity(), include_system=request.include_system
+    )
+    return session.stream(request.id, queues)
 
 
 def change_permissions(session: LocalSession, request: local.Grant) -> None:
     """`queue grant` and `queue revoke`."""
-    manager = session.manager
-    queue = manager.find_queue(request.path)
-    sid = parse_principal(request.principal, session.service.accounts)
-    change = PermissionChange.DENY if request.deny else PermissionChange.GRANT
-    change_queue_permissions(
-        manager.state,
-        queue,
-        PermissionChange.REVOKE if request.revoke else change,
-        sid,
-        queue_rights(request.rights),
+    permissions = session.manager.management.change_queue_permissions(
+        request.path,
+        permission_change(deny=request.deny, revoke=request.revoke),
+        request.principal,
+        request.rights,
         caller=session.identity(),
+        accounts=session.service.accounts,
     )
-    session.done(request.id, permissions(session, queue), manager.seen)
+    session.done(request.id, permissions, session.seen)
 
 
-def permissions(session: LocalSession, queue: Queue) -> list[dict[str, Any]]:
-    """Who may do what with a queue, in words; queues of the system go by the queue manager."""
-    security = queue.family.properties.security
-    if not security:
-        return []
-    descriptor = parse_descriptor(security)
-    return [
-        {
-            "principal": entry.principal,
-            "sid": entry.sid,
-            "allow": entry.allow,
-            "rights": list(entry.rights),
-        }
-        for entry in describe(descriptor, session.service.accounts, describe_queue_rights)
-    ]
-
-
-def describe_queue(session: LocalSession, queue: Queue) -> dict[str, Any]:
-    """Properties and counts of a queue under the names that users know."""
-    state = session.manager.state
-    properties = queue.properties
-    settings = queue.family.properties
-    return {
-        "path": f"{state.manager.computer_name}\\{queue.path}",
-        "format_name": f"DIRECT=OS:{state.manager.computer_name}\\{queue.path}",
-        "kind": str(queue.role),
-        "scope": str(queue.queue_type),
-        "guid": f"{{{str(settings.identifier).upper()}}}",
-        "label": settings.label,
-        "transactional": properties.transactional,
-        "journal": settings.journaling,
-        "quota": settings.quota,
-        "journal_quota": settings.journal_quota,
-        "authenticate": settings.authentication,
-        "privacy": settings.privacy_level.name.lower(),
-        "base_priority": settings.base_priority,
-        "multicast": settings.multicast_address,
-        "type": f"{{{str(settings.type).upper()}}}",
-        "created_time": settings.create_time,
-        "modified_time": settings.modify_time,
-        "messages": queue.count,
-        "bytes": queue.total_bytes,
-        "locked_messages": len(queue.locked),
-        "journal_messages": queue.journal.count if queue.journal is not None else 0,
-        "journal_bytes": queue.journal.total_bytes if queue.journal is not None else 0,
-        "oldest_message_age_seconds": oldest_age(queue, state.utc),
-        "subqueues": [part.path.partition(";")[2] for part in queue.subqueues.values()],
-        "readers": sum(each.access is not SEND for each in queue.descriptors.values()),
-        "waiting_reads": len(queue.waiting),
-        "deleted": {str(reason): count for reason, count in queue.counters.items()},
-    }
-
-
-def oldest_age(queue: Queue, utc: float) -> float | None:
-    """How long the oldest message has waited; each lane has its oldest in front.
-
-    Of an outgoing queue also one that was sent and is not acknowledged yet.
-    """
-    fronts = [lane.blocks[0][0].arrived for lane in queue.lanes.lanes if lane and lane.count]
-    if queue.role is QueueRole.OUTGOING:
-        fronts += [message.arrived for message in islice(queue.locked.values(), 1)]
-    return max(utc - min(fronts), 0.0) if fronts else None
+def permission_change(*, deny: bool, revoke: bool) -> PermissionChange:
+    """What a request says about rights."""
+    if revoke:
+        return PermissionChange.REVOKE
+    return PermissionChange.DENY if deny else PermissionChange.GRANT
 
 
 HANDLERS: Final[Handlers] = {

@@ -5,12 +5,13 @@ client goes.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
 from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.core.holder import Holder
+from openmsmq.core.management.records import ProcessInfo
 from openmsmq.core.model.message import Message
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.security.caller import Caller
@@ -31,11 +32,11 @@ class Service(Protocol):
     """What requests ask of the process around the queue manager."""
 
     @property
-    def identity(self) -> dict[str, Any]:
-        """Name, GUID and version of the queue manager."""
+    def version(self) -> str:
+        """The version of the program."""
 
-    def status(self) -> dict[str, Any]:
-        """State, identity, endpoints and totals."""
+    def process_info(self) -> ProcessInfo:
+        """What the queue manager does not know of its process."""
 
     def backup(self, file: str, done: BackupDone) -> None:
         """Copy the store; `done` is called with the result or what went wrong."""
@@ -43,9 +44,6 @@ class Service(Protocol):
     @property
     def accounts(self) -> Accounts:
         """Users and groups of this machine."""
-
-    def transfer_status(self, destination: str) -> dict[str, Any]:
-        """How the transfer of an outgoing queue goes; empty when nobody knows."""
 
     def authenticate(self, token: str) -> Caller | None:
         """Whom a token stands for."""
@@ -113,6 +111,17 @@ class LocalSession:
     def done(self, request: int, value: Any = None, depends: int = 0) -> None:
         """Answer a request once batch `depends` is on disk."""
         self.answer(local.Done(request, value), depends)
+
+    def stream(self, request: int, parts: Iterable[list[Any]]) -> Steps:
+        """Answer a request with a list, one part a step; empty parts are left out."""
+        depends = 0
+        for part in parts:
+            # No part overtakes one that waits for the disk.
+            depends = max(depends, self.seen)
+            if part:
+                self.answer(local.Part(request, last=False, values=part), depends)
+            yield
+        self.answer(local.Part(request, last=True, values=[]), depends)
 
     def answer(self, reply: local.AnyReply, depends: int = 0) -> None:
         if not self.closed:

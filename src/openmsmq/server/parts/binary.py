@@ -75,7 +75,8 @@ class BinaryPart:
         )
         host.engine.add_carrier(self.protocol)
         host.engine.add_output(self._shell.turn)
-        premises.transfers.append(self._transfer_status)
+        host.manager.management.add_transfers(self._transfer_status)
+        host.manager.management.add_sessions(self.protocol)
 
     @staticmethod
     def check(config: BinaryConfig) -> None:

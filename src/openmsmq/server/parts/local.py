@@ -5,13 +5,14 @@ import os
 import socket
 import ssl
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import Field
 
+from openmsmq.core.management.queue_infos import guid_text
+from openmsmq.core.management.records import ClientInfo
 from openmsmq.engine.hosted_session import HostedSession
 from openmsmq.net.local.connection import LocalConnection, Session
 from openmsmq.net.local.credentials import peer_credentials
@@ -63,6 +64,14 @@ class LocalConfig(CommonConfig):
         return self.socket or self.data / SOCKET_NAME
 
 
+class _Client(NamedTuple):
+    """One connection: its number, its session, and who it is: an account here, or an address."""
+
+    number: int
+    session: LocalSession
+    peer: str
+
+
 class LocalPart:
     """Accepts the clients of one queue manager."""
 
@@ -76,9 +85,9 @@ class LocalPart:
         self._endpoints: dict[str, str] = {}
         self._listeners: list[TlsListener | UnixListener] = []
         self._tls: TlsListener | None = None
-        # With who they are: an account of this machine, or an address.
-        self._connections: dict[LocalConnection, str] = {}
-        self._counters: Counter[str] = Counter()
+        self._connections: dict[LocalConnection, _Client] = {}
+        self._last_number = 0
+        self._host.manager.management.add_clients(self)
 
     @staticmethod
     def check(config: LocalConfig) -> None:
@@ -90,10 +99,39 @@ class LocalPart:
     def status(self) -> PartStatus:
         return PartStatus(
             self._endpoints,
-            connections=len(self._connections),
             unread_bytes=sum(connection.unread_bytes for connection in self._connections),
-            counters=self._counters,
         )
+
+    @property
+    def client_count(self) -> int:
+        """How many clients are connected."""
+        return len(self._connections)
+
+    def clients(self) -> Iterator[ClientInfo]:
+        """Every client, with what it holds."""
+        for connection, client in list(self._connections.items()):
+            caller, holder = client.session.caller, client.session.holder
+            yield ClientInfo(
+                id=client.number,
+                protocol=self.name,
+                principal=""
+                if caller is None
+                else describe_principal(caller.sid, self._service.accounts),
+                sid="" if caller is None else str(caller.sid),
+                address=address_of(connection),
+                queues=len(holder.open),
+                cursors=len(holder.cursors),
+                waiting_reads=len(holder.waiting),
+                transactions=tuple(
+                    guid_text(transaction.identifier)
+                    for transaction in holder.transactions.values()
+                ),
+                unread_bytes=connection.unread_bytes,
+            )
+
+    def _count(self, event: str) -> None:
+        """A client connected, was refused, broke the protocol, or met a fault of ours."""
+        self._host.manager.counters.clients.add((self.name, event))
 
     # What connections ask for
 
@@ -109,8 +147,9 @@ class LocalPart:
             peer = describe_principal(caller.sid, self._service.accounts)
         else:
             peer = address_of(connection)
-        self._connections[connection] = peer
-        self._counters["connected"] += 1
+        self._last_number += 1
+        self._connections[connection] = _Client(self._last_number, session, peer)
+        self._count("connected")
         log_event(CLIENT_CONNECTED, peer=peer)
         return HostedSession(self._host.engine, self._host.tick, session)
 
@@ -128,26 +167,27 @@ class LocalPart:
         self._host.wake()
 
     def fault(self, connection: LocalConnection, error: Exception) -> None:
-        peer = self._connections.get(connection)
+        client = self._connections.get(connection)
+        peer = None if client is None else client.peer
         if not isinstance(error, ProtocolViolation):
-            self._counters["crashed"] += 1
+            self._count("crashed")
             log_event(REQUEST_CRASHED, exception=error, peer=peer, reason=repr(error))
         elif peer is None:
             self._not_let_in(address_of(connection), str(error))
         elif isinstance(error, NotLetIn):
             self._not_let_in(peer, str(error))
         else:
-            self._counters["faulty"] += 1
+            self._count("faulty")
             log_event(CLIENT_FAULT, peer=peer, reason=error)
 
     def _not_let_in(self, address: str, reason: str) -> None:
-        self._counters["refused"] += 1
+        self._count("refused")
         log_event(CLIENT_REFUSED, peer=address, reason=reason)
 
     def closed(self, connection: LocalConnection) -> None:
-        peer = self._connections.pop(connection, None)
-        if peer is not None:
-            log_event(CLIENT_LEFT, peer=peer)
+        client = self._connections.pop(connection, None)
+        if client is not None:
+            log_event(CLIENT_LEFT, peer=client.peer)
 
     # Listening
 

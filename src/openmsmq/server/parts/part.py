@@ -10,13 +10,10 @@ reloads and closes with it, and shows what its `status` says.
 """
 
 import socket
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from openmsmq.core.model.queue import Queue
-from openmsmq.protocol.binary.status import OutgoingStatus
 from openmsmq.protocol.local.session import Service
 from openmsmq.server.common_config import CommonConfig
 from openmsmq.service.host import Host
@@ -31,10 +28,6 @@ else:
     S = TypeVar("S")
 
 
-TransferStatus = Callable[[Queue], OutgoingStatus | None]
-"""How an outgoing queue gets on; None for those that others carry."""
-
-
 class Premises(NamedTuple):
     """What a part finds in the process that it works in.
 
@@ -42,13 +35,11 @@ class Premises(NamedTuple):
         host: the engine and its turn of the event loop.
         service: what requests of local clients ask of the process.
         tokens: what clients over the network prove who they are with.
-        transfers: a part that carries messages adds what knows how their transfer goes.
     """
 
     host: Host
     service: Service
     tokens: Tokens
-    transfers: list[TransferStatus]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +48,12 @@ class PartStatus:
 
     Attributes:
         endpoints: where it listens, by name.
-        connections: clients that are connected.
         unread_bytes: what was sent to clients and is not read by them.
-        counters: clients that connected, were refused, broke the protocol, or met a fault of ours.
         fault: why it does not do its work, and what to do; empty when it does.
     """
 
     endpoints: Mapping[str, str]
-    connections: int = 0
     unread_bytes: int = 0
-    counters: Counter[str] = field(default_factory=Counter)
     fault: str = ""
 
 
@@ -74,7 +61,8 @@ class Part(Protocol):
     """A part of a queue manager that runs.
 
     It is made with the configuration and its `Premises`, after the recovery and before anything
-    listens; then it registers with the engine what the engine has to call.
+    listens; then it registers with the engine what the engine has to call, and with the management
+    of the queue manager what sessions, clients and transfers it knows.
     """
 
     @property

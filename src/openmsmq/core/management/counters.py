@@ -1,0 +1,229 @@
+"""Counters: what a queue manager counts, each declared once with name, help, unit and labels.
+
+A name is that of a Prometheus metric. Counters with labels are for what is rare: refusals, drops,
+ended sessions. What happens to every message is added up once per run, in the plain integers of
+`Totals` and `QueueCounters`, and declared here as well.
+"""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from openmsmq.wire.codes.message_class import NEGATIVE_BIT, MessageClass
+
+Labels = tuple[str, ...]
+
+
+class Metric(NamedTuple):
+    """A counter: it only grows while the process runs."""
+
+    name: str
+    help: str
+    unit: str
+    labels: Labels = ()
+
+
+DELETED_MESSAGES: Final = Metric(
+    "msmq_deleted_messages_total",
+    "Messages that left a queue unread.",
+    "messages",
+    ("reason",),
+)
+DEAD_LETTERS: Final = Metric(
+    "msmq_dead_letters_total",
+    "Messages that were put into a dead-letter queue.",
+    "messages",
+    ("class",),
+)
+DROPPED_MESSAGES: Final = Metric(
+    "msmq_dropped_messages_total",
+    "Messages of peers, copies and acknowledgments that found no place.",
+    "messages",
+    ("what", "reason"),
+)
+REJECTED_MESSAGES: Final = Metric(
+    "msmq_rejected_messages_total",
+    "Messages of other queue managers that no queue took.",
+    "messages",
+    ("transport", "class"),
+)
+IGNORED_MESSAGES: Final = Metric(
+    "msmq_ignored_messages_total",
+    "Messages of other queue managers that came twice, out of order, or without need.",
+    "messages",
+    ("transport", "reason"),
+)
+REFUSED_REQUESTS: Final = Metric(
+    "msmq_refused_requests_total",
+    "Requests of clients that were refused.",
+    "requests",
+    ("code",),
+)
+CLOSED_SESSIONS: Final = Metric(
+    "msmq_closed_sessions_total",
+    "Sessions with other queue managers that ended.",
+    "sessions",
+    ("protocol", "reason"),
+)
+REFUSED_CONNECTIONS: Final = Metric(
+    "msmq_refused_connections_total",
+    "Connections of other queue managers that were over a limit.",
+    "connections",
+    ("protocol",),
+)
+CLIENTS: Final = Metric(
+    "msmq_clients_total",
+    "Clients that connected, were refused, broke the protocol, or met a fault of this program.",
+    "clients",
+    ("protocol", "event"),
+)
+TRANSACTIONS: Final = Metric(
+    "msmq_transactions_total",
+    "Transactions that ended.",
+    "transactions",
+    ("outcome",),
+)
+QUEUE_ARRIVED_MESSAGES: Final = Metric(
+    "msmq_queue_arrived_messages_total",
+    "Messages that appeared in the queue.",
+    "messages",
+    ("queue",),
+)
+QUEUE_ARRIVED_BYTES: Final = Metric(
+    "msmq_queue_arrived_bytes_total",
+    "Bytes of the messages that appeared in the queue.",
+    "bytes",
+    ("queue",),
+)
+QUEUE_DELETED_MESSAGES: Final = Metric(
+    "msmq_queue_deleted_messages_total",
+    "Messages that left the queue, received ones included.",
+    "messages",
+    ("queue", "reason"),
+)
+FLUSHES: Final = Metric(
+    "msmq_store_flushes_total",
+    "Flushes of the store to the disk.",
+    "flushes",
+)
+METRICS: Final = (
+    DELETED_MESSAGES,
+    DEAD_LETTERS,
+    DROPPED_MESSAGES,
+    REJECTED_MESSAGES,
+    IGNORED_MESSAGES,
+    REFUSED_REQUESTS,
+    CLOSED_SESSIONS,
+    REFUSED_CONNECTIONS,
+    CLIENTS,
+    TRANSACTIONS,
+    QUEUE_ARRIVED_MESSAGES,
+    QUEUE_ARRIVED_BYTES,
+    QUEUE_DELETED_MESSAGES,
+    FLUSHES,
+)
+"""Every counter of the product."""
+
+# Reasons for which a message leaves unread, known from the start.
+_NEGATIVE: Final = tuple((each.name,) for each in MessageClass if each & NEGATIVE_BIT)
+
+
+class Counter:
+    """The values of one metric, by its labels."""
+
+    __slots__ = ("metric", "values")
+
+    def __init__(self, metric: Metric, known: Iterable[Labels] = ()) -> None:
+        self.metric = metric
+        self.values: dict[Labels, int] = dict.fromkeys(known, 0)
+
+    def add(self, labels: Labels, count: int = 1) -> None:
+        """It happened so many times."""
+        self.values[labels] = self.values.get(labels, 0) + count
+
+    def of(self, *labels: str) -> int:
+        """How often it happened with these labels, the first ones of the metric."""
+        size = len(labels)
+        return sum(count for known, count in self.values.items() if known[:size] == labels)
+
+    def by(self, *labels: str) -> dict[str, int]:
+        """What happened with these labels at all, by the labels that follow them."""
+        size = len(labels)
+        return {
+            ": ".join(known[size:]): count
+            for known, count in self.values.items()
+            if count and known[:size] == labels
+        }
+
+
+class Counters:
+    """The counters with labels of one queue manager."""
+
+    __slots__ = (
+        "clients",
+        "closed_sessions",
+        "dead_letters",
+        "deleted_messages",
+        "dropped_messages",
+        "ignored_messages",
+        "refused_connections",
+        "refused_requests",
+        "rejected_messages",
+    )
+
+    def __init__(self) -> None:
+        self.deleted_messages = Counter(DELETED_MESSAGES, _NEGATIVE)
+        self.dead_letters = Counter(DEAD_LETTERS, _NEGATIVE)
+        self.dropped_messages = Counter(DROPPED_MESSAGES)
+        self.rejected_messages = Counter(REJECTED_MESSAGES)
+        self.ignored_messages = Counter(IGNORED_MESSAGES)
+        self.refused_requests = Counter(REFUSED_REQUESTS)
+        self.closed_sessions = Counter(CLOSED_SESSIONS)
+        self.refused_connections = Counter(REFUSED_CONNECTIONS)
+        self.clients = Counter(CLIENTS)
+
+    @property
+    def all(self) -> tuple[Counter, ...]:
+        return (
+            self.deleted_messages,
+            self.dead_letters,
+            self.dropped_messages,
+            self.rejected_messages,
+            self.ignored_messages,
+            self.refused_requests,
+            self.closed_sessions,
+            self.refused_connections,
+            self.clients,
+        )
+
+
+class QueueCounters:
+    """What happened to the messages of one queue since the start."""
+
+    __slots__ = ("arrived_bytes", "arrived_messages", "deleted")
+
+    def __init__(self) -> None:
+        self.arrived_messages = 0
+        self.arrived_bytes = 0
+        # By reason, a message class.
+        self.deleted: dict[int, int] = {}
+
+
+def series_name(metric: Metric, labels: Labels) -> str:
+    """A value as Prometheus writes it: `name{label="value"}`."""
+    if not labels:
+        return metric.name
+    pairs = zip(metric.labels, map(_escaped, labels), strict=True)
+    shown = ",".join(f'{name}="{text}"' for name, text in pairs)
+    return f"{metric.name}{{{shown}}}"
+
+
+def reason_name(reason: int) -> str:
+    """The name of a message class as a reason; one without a name in hexadecimal digits."""
+    try:
+        return MessageClass(reason).name
+    except ValueError:
+        return f"0x{reason:04X}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

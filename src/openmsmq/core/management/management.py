@@ -1,0 +1,404 @@
+"""Management: the checked functions behind every status, list and change of rights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+from openmsmq.core.model.message import RECOVERABLE
+from openmsmq.core.model.queue import Queue, QueueRole
+from openmsmq.core.queues.access import check_machine_right, check_queue_right
+from openmsmq.core.queues.names import find_by_path
+from openmsmq.core.queues.permissions import (
+    PermissionChange,
+    change_manager_permissions,
+    change_queue_permissions,
+)
+from openmsmq.core.transactions.transactions import OperationType
+from openmsmq.security.access_check import parse_descriptor
+from openmsmq.security.permissions import Permission, describe
+from openmsmq.security.principals import Accounts, parse_principal
+from openmsmq.security.rights import (
+    describe_machine_rights,
+    describe_queue_rights,
+    machine_rights,
+    queue_rights,
+)
+from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
+from openmsmq.wire.codes.queue_error import AccessDenied
+
+from .counters import FLUSHES, TRANSACTIONS, series_name
+from .queue_infos import (
+    TransferStatus,
+    guid_text,
+    in_parts,
+    outgoing_info,
+    queue_details,
+    queue_info,
+)
+from .records import (
+    ClientInfo,
+    OutgoingInfo,
+    ProcessInfo,
+    QueueDetails,
+    QueueInfo,
+    SessionInfo,
+    Status,
+    TransactionInfo,
+)
+
+if TYPE_CHECKING:
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.pipelines.staging import Stages
+    from openmsmq.core.state import State
+    from openmsmq.core.transactions.transactions import Transaction
+    from openmsmq.security.caller import Caller
+
+T = TypeVar("T")
+
+# Queues, sessions, clients or transactions that one step of a list looks at.
+LIST_STEP: Final = 200
+# Choice: who may handle what could not be delivered may also see what is on its way, and who has
+# sessions and transactions.
+_SEE_TRAFFIC: Final = MachineRight.PEEK_DEADLETTER_MESSAGE
+
+
+class SessionSource(Protocol):
+    """A protocol that has sessions with other queue managers."""
+
+    @property
+    def protocol(self) -> str:
+        """Its name, such as `binary`."""
+
+    @property
+    def session_count(self) -> int: ...
+
+    def sessions(self) -> Iterable[SessionInfo]:
+        """Every session; changes while it is read are allowed."""
+
+
+class ClientSource(Protocol):
+    """A protocol that has clients."""
+
+    @property
+    def client_count(self) -> int: ...
+
+    def clients(self) -> Iterable[ClientInfo]:
+        """Every client; changes while it is read are allowed."""
+
+
+class Management:
+    """What people and programs ask about one queue manager, and who may do what with it.
+
+    Lists are iterators of parts: each step looks at `LIST_STEP` entries at most, so that others
+    have their turn between two steps.
+    """
+
+    __slots__ = ("_clients", "_sessions", "_stages", "_state", "_transfers")
+
+    def __init__(self, state: State, stages: Stages) -> None:
+        self._state = state
+        self._stages = stages
+        self._transfers: list[Callable[[Queue], TransferStatus | None]] = []
+        self._sessions: list[SessionSource] = []
+        self._clients: list[ClientSource] = []
+
+    # Where facts come from that the core does not have
+
+    def add_transfers(self, source: Callable[[Queue], TransferStatus | None]) -> None:
+        """Ask this about outgoing queues; it returns None for those that are not its own."""
+        self._transfers.append(source)
+
+    def add_sessions(self, source: SessionSource) -> None:
+        """A protocol has sessions to show."""
+        self._sessions.append(source)
+
+    def add_clients(self, source: ClientSource) -> None:
+        """A protocol has clients to show."""
+        self._clients.append(source)
+
+    # The queue manager
+
+    def status(self, process: ProcessInfo, *, caller: Caller) -> Status:
+        """State, identity and totals; nothing is added up over queues.
+
+        Raises:
+            AccessDenied: `get-properties` of the queue manager is missing.
+        """
+        state = self._state
+        check_machine_right(state, caller, MachineRight.GET_MACHINE_PROPERTIES)
+        totals, counters = state.totals, state.counters
+        return Status(
+            name=state.manager.computer_name,
+            guid=guid_text(state.manager.identifier),
+            version=process.version,
+            state=str(state.local.queue_manager_state),
+            pid=process.pid,
+            uptime_seconds=process.uptime_seconds,
+            endpoints=process.endpoints,
+            data=process.data,
+            queues=totals.queues,
+            messages=totals.messages,
+            bytes=totals.bytes,
+            outgoing_queues=len(state.outgoing),
+            outgoing_messages=totals.outgoing_messages,
+            dead_letters=state.deadletter.count + state.xact_deadletter.count,
+            memory_bytes=state.memory,
+            disk_bytes=process.disk_bytes,
+            stored_messages=process.stored_messages,
+            flushes=process.flushes,
+            throttled=state.local.throttled,
+            transactions=len(state.transactions),
+            staged_bytes=self._stages.size,
+            in_doubt_transactions=totals.in_doubt,
+            sessions={source.protocol: source.session_count for source in self._sessions},
+            clients=sum(source.client_count for source in self._clients),
+            client_counters=counters.clients.by("local"),
+            unread_bytes=process.unread_bytes,
+            faults=process.faults,
+            deleted_messages=counters.deleted_messages.by(),
+            refused_requests=counters.refused_requests.by(),
+            dropped_messages=counters.dropped_messages.by(),
+            counters=self._counters(process),
+        )
+
+    def _counters(self, process: ProcessInfo) -> dict[str, int]:
+        """Every counter of the queue manager that has counted, as Prometheus names them."""
+        totals = self._state.totals
+        found = {
+            series_name(counter.metric, labels): count
+            for counter in self._state.counters.all
+            for labels, count in counter.values.items()
+        }
+        found[series_name(TRANSACTIONS, ("committed",))] = totals.committed
+        found[series_name(TRANSACTIONS, ("aborted",))] = totals.aborted
+        found[series_name(FLUSHES, ())] = process.flushes
+        return {name: count for name, count in found.items() if count}
+
+    def require_administrator(self, caller: Caller, deed: str) -> None:
+        """Refuse who is not an administrator of the queue manager.
+
+        Raises:
+            AccessDenied: the caller is not.
+        """
+        if not caller.is_local_admin:
+            raise AccessDenied(
+                f"only an administrator of the queue manager may {deed}",
+                cause="You are neither root nor the user that the queue manager runs as.",
+                remedy="Run the command as root or as the user that the queue manager runs as.",
+            )
+
+    # Queues
+
+    def queue(self, path: str, *, caller: Caller, accounts: Accounts) -> QueueDetails:
+        """One queue, with its permissions if the caller may read them.
+
+        Raises:
+            QueueError: MQ_ERROR_QUEUE_NOT_FOUND, MQ_ERROR_ACCESS_DENIED.
+        """
+        queue = find_by_path(self._state, path)
+        check_queue_right(queue, caller, QueueRight.GET_QUEUE_PROPERTIES)
+        permissions: tuple[Permission, ...] | None = None
+        if _may(queue, caller, QueueRight.GET_QUEUE_PERMISSIONS):
+            permissions = _permissions(queue, accounts)
+        return queue_details(queue_info(self._state, queue), permissions)
+
+    def describe_queue(self, queue: Queue) -> QueueInfo:
+        """A queue that the caller has just created."""
+        return queue_info(self._state, queue)
+
+    def queues(self, *, caller: Caller, include_system: bool) -> Iterator[list[QueueInfo]]:
+        """The queues that the caller may see, in the order in which they were created."""
+        state = self._state
+        for part in in_parts(list(state.queues), state.queues, LIST_STEP):
+            yield [
+                queue_info(state, queue)
+                for queue in part
+                if _is_listed(queue, include_system=include_system)
+                and _may(queue, caller, QueueRight.GET_QUEUE_PROPERTIES)
+            ]
+
+    # Permissions
+
+    def change_queue_permissions(
+        self,
+        path: str,
+        change: PermissionChange,
+        principal: str,
+        rights: Iterable[str],
+        *,
+        caller: Caller,
+        accounts: Accounts,
+    ) -> tuple[Permission, ...]:
+        """Grant, deny or revoke rights on a queue; return what is in force now.
+
+        Raises:
+            QueueError: wrong words, no such queue, or the caller may not.
+        """
+        queue = find_by_path(self._state, path)
+        sid = parse_principal(principal, accounts)
+        mask = queue_rights(rights)
+        change_queue_permissions(self._state, queue, change, sid, mask, caller=caller)
+        return _permissions(queue, accounts)
+
+    def permissions(self, *, caller: Caller, accounts: Accounts) -> tuple[Permission, ...]:
+        """Who may do what with the queue manager.
+
+        Raises:
+            AccessDenied: `get-permissions` of the queue manager is missing.
+        """
+        check_machine_right(self._state, caller, MachineRight.GET_MACHINE_PERMISSIONS)
+        return self._permissions(accounts)
+
+    def change_permissions(
+        self,
+        change: PermissionChange,
+        principal: str,
+        rights: Iterable[str],
+        *,
+        caller: Caller,
+        accounts: Accounts,
+    ) -> tuple[Permission, ...]:
+        """Grant, deny or revoke rights on the queue manager; return what is in force now.
+
+        Raises:
+            QueueError: wrong words, or the caller may not.
+        """
+        sid = parse_principal(principal, accounts)
+        mask = machine_rights(rights)
+        change_manager_permissions(self._state, change, sid, mask, caller=caller)
+        return self._permissions(accounts)
+
+    def _permissions(self, accounts: Accounts) -> tuple[Permission, ...]:
+        return _in_words(self._state.manager.security, accounts, describe_machine_rights)
+
+    # Outgoing queues
+
+    def outgoing(self, *, caller: Caller) -> Iterator[list[OutgoingInfo]]:
+        """The outgoing queues.
+
+        Raises:
+            AccessDenied: `peek-deadletter` of the queue manager is missing.
+        """
+        state = self._state
+        check_machine_right(state, caller, _SEE_TRAFFIC)
+        numbers = [queue.number for queue in state.outgoing.values()]
+        return (
+            [self._outgoing_info(queue) for queue in part]
+            for part in in_parts(numbers, state.queues, LIST_STEP)
+        )
+
+    def describe_outgoing(self, queue: Queue) -> OutgoingInfo:
+        """An outgoing queue that the caller has just changed."""
+        return self._outgoing_info(queue)
+
+    def _outgoing_info(self, queue: Queue) -> OutgoingInfo:
+        answers = (source(queue) for source in self._transfers)
+        transfer = next((answer for answer in answers if answer is not None), None)
+        return outgoing_info(self._state, queue, transfer)
+
+    # Sessions, clients, transactions
+
+    def sessions(self, *, caller: Caller) -> Iterator[list[SessionInfo]]:
+        """The sessions with other queue managers.
+
+        Raises:
+            AccessDenied: `peek-deadletter` of the queue manager is missing.
+        """
+        check_machine_right(self._state, caller, _SEE_TRAFFIC)
+        return _parts(session for source in self._sessions for session in source.sessions())
+
+    def clients(self, *, caller: Caller) -> Iterator[list[ClientInfo]]:
+        """The clients: the caller's own, and those of others with `peek-deadletter`."""
+        try:
+            check_machine_right(self._state, caller, _SEE_TRAFFIC)
+            only = None
+        except AccessDenied:
+            only = str(caller.sid)
+        every = (client for source in self._clients for client in source.clients())
+        for part in _parts(every):
+            yield [client for client in part if only is None or client.sid == only]
+
+    def transactions(self, *, caller: Caller) -> Iterator[list[TransactionInfo]]:
+        """The open transactions.
+
+        Raises:
+            AccessDenied: `peek-deadletter` of the queue manager is missing.
+        """
+        state = self._state
+        check_machine_right(state, caller, _SEE_TRAFFIC)
+        return (
+            [
+                _transaction_info(state.transactions[identifier], state.utc)
+                for identifier in part
+                if identifier in state.transactions
+            ]
+            for part in _parts(list(state.transactions))
+        )
+
+    # Messages that left
+
+    def read_packets(self, messages: Iterable[Message]) -> list[bytes | None]:
+        """The packets of messages that have just left, to name them; None: only memory had it.
+
+        Raises:
+            StoreError: one cannot be read back.
+        """
+        chosen = list(messages)
+        found = {message.key: message.packet for message in chosen}
+        stored = [
+            message.key
+            for message in chosen
+            if message.packet is None and message.traits & RECOVERABLE
+        ]
+        found.update(zip(stored, self._state.packets.read_many(stored), strict=True))
+        return [found[message.key] for message in chosen]
+
+
+def _is_listed(queue: Queue, *, include_system: bool) -> bool:
+    if queue.role is QueueRole.USER:
+        return True
+    return include_system and queue.role is not QueueRole.OUTGOING
+
+
+def _may(queue: Queue, caller: Caller, right: QueueRight) -> bool:
+    try:
+        check_queue_right(queue, caller, right)
+    except AccessDenied:
+        return False
+    return True
+
+
+def _permissions(queue: Queue, accounts: Accounts) -> tuple[Permission, ...]:
+    """Who may do what with a queue; queues of the system go by the queue manager."""
+    return _in_words(queue.family.properties.security, accounts, describe_queue_rights)
+
+
+def _in_words(
+    security: bytes, accounts: Accounts, words: Callable[[int], list[str]]
+) -> tuple[Permission, ...]:
+    if not security:
+        return ()
+    return tuple(describe(parse_descriptor(security), accounts, words))
+
+
+def _transaction_info(transaction: Transaction, utc: float) -> TransactionInfo:
+    counts = dict.fromkeys(OperationType, 0)
+    for operation in transaction.operations:
+        counts[operation.operation_type] += len(operation.messages)
+    begun = transaction.begun
+    return TransactionInfo(
+        id=guid_text(transaction.identifier),
+        state=transaction.state.value,
+        age_seconds=None if begun is None else max(utc - begun, 0.0),
+        sent=counts[OperationType.ENQUEUE],
+        received=counts[OperationType.DEQUEUE],
+        moved=counts[OperationType.MOVE],
+    )
+
+
+def _parts(entries: Iterable[T]) -> Iterator[list[T]]:
+    left = iter(entries)
+    while part := list(islice(left, LIST_STEP)):
+        yield part

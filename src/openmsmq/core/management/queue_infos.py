@@ -1,0 +1,151 @@
+"""Queues as people see them."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Final, Protocol
+
+from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
+from openmsmq.core.model.queue import Queue, QueueRole
+from openmsmq.core.state import State
+from openmsmq.core.transfer.transports import Transport
+from openmsmq.security.permissions import Permission
+from openmsmq.wire.codes.hresult import hresult_name
+from openmsmq.wire.codes.message_class import class_name
+
+from .records import ConnectionStep, OutgoingInfo, QueueDetails, QueueInfo, TransferInfo
+
+SEND: Final = QueueAccessType.SEND
+# Why messages of an outgoing queue wait that no protocol carries.
+_NOT_CARRIED: Final = {
+    Transport.HTTP: "this version does not send over HTTP; messages wait until one does",
+    Transport.HTTPS: "this version does not send over HTTPS; messages wait until one does",
+    Transport.MULTICAST: "this version does not send by multicast; messages wait until one does",
+}
+
+
+class TransferStatus(Protocol):
+    """How a transport gets on with an outgoing queue; the fields of `TransferInfo`."""
+
+    @property
+    def next_hop(self) -> str: ...
+
+    @property
+    def messages(self) -> int: ...
+
+    @property
+    def unacknowledged(self) -> int: ...
+
+    @property
+    def awaiting_final_ack(self) -> int: ...
+
+    @property
+    def last_error(self) -> str: ...
+
+    @property
+    def retry_in_seconds(self) -> float | None: ...
+
+    @property
+    def reason(self) -> str: ...
+
+
+def guid_text(identifier: object) -> str:
+    """A GUID as people write it."""
+    return f"{{{str(identifier).upper()}}}"
+
+
+def queue_info(state: State, queue: Queue) -> QueueInfo:
+    """Properties and counts of a queue."""
+    settings = queue.family.properties
+    journal = queue.journal
+    computer = state.manager.computer_name
+    return QueueInfo(
+        path=f"{computer}\\{queue.path}",
+        format_name=f"DIRECT=OS:{computer}\\{queue.path}",
+        kind=str(queue.role),
+        scope=str(queue.queue_type),
+        guid=guid_text(settings.identifier),
+        label=settings.label,
+        transactional=queue.properties.transactional,
+        journal=settings.journaling,
+        quota=settings.quota,
+        journal_quota=settings.journal_quota,
+        authenticate=settings.authentication,
+        privacy=settings.privacy_level.name.lower(),
+        base_priority=settings.base_priority,
+        multicast=settings.multicast_address,
+        type=guid_text(settings.type),
+        created_time=settings.create_time,
+        modified_time=settings.modify_time,
+        messages=queue.count,
+        bytes=queue.total_bytes,
+        locked_messages=len(queue.locked),
+        journal_messages=journal.count if journal is not None else 0,
+        journal_bytes=journal.total_bytes if journal is not None else 0,
+        oldest_message_age_seconds=oldest_age(queue, state.utc),
+        subqueues=tuple(part.path.partition(";")[2] for part in queue.subqueues.values()),
+        readers=sum(opened.access is not SEND for opened in queue.descriptors.values()),
+        waiting_reads=len(queue.waiting),
+        arrived_messages=queue.counters.arrived_messages,
+        arrived_bytes=queue.counters.arrived_bytes,
+        deleted={class_name(reason): count for reason, count in queue.counters.deleted.items()},
+    )
+
+
+def queue_details(info: QueueInfo, permissions: tuple[Permission, ...] | None) -> QueueDetails:
+    """A queue with its permissions."""
+    fields = {name: getattr(info, name) for name in QueueInfo.__dataclass_fields__}
+    return QueueDetails(**fields, permissions=permissions)
+
+
+def outgoing_info(state: State, queue: Queue, transfer: TransferStatus | None) -> OutgoingInfo:
+    """An outgoing queue; `transfer` is what its transport says, if one carries it."""
+    outgoing = queue.outgoing
+    assert outgoing is not None  # noqa: S101 - only outgoing queues are asked for
+    if transfer is None:
+        reason = _NOT_CARRIED.get(outgoing.transport, "") if queue.count else ""
+        next_hop = ", ".join(outgoing.next_hops or ())
+        transfer = TransferInfo(messages=queue.count, next_hop=next_hop, reason=reason)
+    return OutgoingInfo(
+        destination=outgoing.destination_format_name,
+        transport=str(outgoing.transport),
+        state=str(outgoing.state),
+        next_hop=transfer.next_hop,
+        messages=transfer.messages,
+        bytes=queue.total_bytes,
+        oldest_message_age_seconds=oldest_age(queue, state.utc),
+        unacknowledged=transfer.unacknowledged,
+        last_error=transfer.last_error,
+        retry_in_seconds=transfer.retry_in_seconds,
+        reason=transfer.reason,
+        awaiting_final_ack=transfer.awaiting_final_ack,
+        history=tuple(map(_connection_step, outgoing.connection_history)),
+    )
+
+
+def _connection_step(entry: ConnectionHistoryEntry) -> ConnectionStep:
+    return ConnectionStep(
+        status=entry.status.name,
+        time=datetime.fromtimestamp(entry.connection_history_time, UTC).isoformat(),
+        error=hresult_name(entry.error) if entry.error else None,
+        addresses=entry.address_list,
+    )
+
+
+def oldest_age(queue: Queue, utc: float) -> float | None:
+    """How long the oldest message has waited; each lane has its oldest in front.
+
+    Of an outgoing queue a message counts that was sent and is not acknowledged yet.
+    """
+    fronts = [lane.blocks[0][0].arrived for lane in queue.lanes.lanes if lane and lane.count]
+    if queue.role is QueueRole.OUTGOING:
+        fronts += [message.arrived for message in islice(queue.locked.values(), 1)]
+    return max(utc - min(fronts), 0.0) if fronts else None
+
+
+def in_parts(numbers: Iterable[int], queues: dict[int, Queue], size: int) -> Iterator[list[Queue]]:
+    """The queues of these numbers that still exist, at most `size` numbers at a time."""
+    left = iter(numbers)
+    while part := list(islice(left, size)):
+        yield [queues[number] for number in part if number in queues]

@@ -1,0 +1,208 @@
+"""What management functions return; the field names are those that users see."""
+
+from dataclasses import dataclass
+
+from openmsmq.security.permissions import Permission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessInfo:
+    """What only the process around the queue manager knows."""
+
+    version: str
+    pid: int
+    uptime_seconds: float
+    endpoints: dict[str, str]
+    data: str
+    disk_bytes: int
+    stored_messages: int
+    flushes: int
+    unread_bytes: int
+    faults: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """One queue manager: identity, state, totals, and counts since its start."""
+
+    name: str
+    guid: str
+    version: str
+    state: str
+    pid: int
+    uptime_seconds: float
+    endpoints: dict[str, str]
+    data: str
+    queues: int
+    messages: int
+    bytes: int
+    outgoing_queues: int
+    outgoing_messages: int
+    dead_letters: int
+    memory_bytes: int
+    disk_bytes: int
+    stored_messages: int
+    flushes: int
+    throttled: bool
+    transactions: int
+    staged_bytes: int
+    in_doubt_transactions: int
+    sessions: dict[str, int]
+    clients: int
+    client_counters: dict[str, int]
+    unread_bytes: int
+    faults: dict[str, str]
+    deleted_messages: dict[str, int]
+    refused_requests: dict[str, int]
+    dropped_messages: dict[str, int]
+    counters: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueInfo:
+    """Properties and counts of a queue."""
+
+    path: str
+    format_name: str
+    kind: str
+    scope: str
+    guid: str
+    label: str
+    transactional: bool
+    journal: bool
+    quota: int
+    journal_quota: int
+    authenticate: bool
+    privacy: str
+    base_priority: int
+    multicast: str | None
+    type: str
+    created_time: int
+    modified_time: int
+    messages: int
+    bytes: int
+    locked_messages: int
+    journal_messages: int
+    journal_bytes: int
+    oldest_message_age_seconds: float | None
+    subqueues: tuple[str, ...]
+    readers: int
+    waiting_reads: int
+    arrived_messages: int
+    arrived_bytes: int
+    deleted: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueDetails(QueueInfo):
+    """A queue with its permissions; None when the caller may not read them."""
+
+    permissions: tuple[Permission, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionStep:
+    """One step of a connection attempt; `time` is ISO 8601, `error` the name of a code."""
+
+    status: str
+    time: str
+    error: str | None
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferInfo:
+    """How the transfer of an outgoing queue goes; `reason` says why messages wait."""
+
+    next_hop: str = ""
+    messages: int
+    unacknowledged: int = 0
+    awaiting_final_ack: int = 0
+    last_error: str = ""
+    retry_in_seconds: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutgoingInfo:
+    """An outgoing queue: where it sends to, what waits there and why."""
+
+    destination: str
+    transport: str
+    state: str
+    next_hop: str
+    messages: int
+    bytes: int
+    oldest_message_age_seconds: float | None
+    unacknowledged: int
+    last_error: str
+    retry_in_seconds: float | None
+    reason: str
+    awaiting_final_ack: int
+    history: tuple[ConnectionStep, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInfo:
+    """A session with another queue manager.
+
+    Attributes:
+        id: a number, unique for its protocol while the process runs.
+        direction: `incoming` if the peer connected, else `outgoing`.
+        peer: GUID of the other queue manager; empty before it is known.
+        queues: outgoing queues that send over it.
+        unacknowledged: messages that were sent over it and are not acknowledged yet.
+        waiting_bytes: what came over it and is not on disk yet.
+    """
+
+    id: int
+    protocol: str
+    direction: str
+    peer: str
+    address: str
+    state: str
+    queues: int
+    unacknowledged: int
+    waiting_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientInfo:
+    """A client and what it holds.
+
+    Attributes:
+        id: a number, unique for its protocol while the process runs.
+        principal, sid: who it is; empty before it has said so.
+        address: where it connected from; empty on this machine.
+        transactions: ids of those that it has begun.
+        unread_bytes: of replies that it has not read.
+    """
+
+    id: int
+    protocol: str
+    principal: str
+    sid: str
+    address: str
+    queues: int
+    cursors: int
+    waiting_reads: int
+    transactions: tuple[str, ...]
+    unread_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionInfo:
+    """An open transaction.
+
+    Attributes:
+        state: `active`, or `prepared` while a coordinator decides.
+        age_seconds: since it began; None when that was before the last start.
+        sent, received, moved: messages in it.
+    """
+
+    id: str
+    state: str
+    age_seconds: float | None
+    sent: int
+    received: int
+    moved: int

@@ -1,0 +1,42 @@
+"""`openmsmq machine`: rights of the queue manager itself."""
+
+from pathlib import Path
+
+import pytest
+from tests.cli.running import Manager
+
+
+def test_rights_are_shown_granted_and_revoked(manager: Manager) -> None:
+    before = manager.run("machine", "rights", "--json").object
+    assert before["name"] == manager.run("status", "--json").object["name"]
+    command = ("machine", "grant", "uid:4711", "create-queue", "peek-deadletter", "--json")
+    granted = manager.run(*command).object
+    entry = next(each for each in granted["permissions"] if each["sid"] == "S-1-22-1-4711")
+    assert (entry["allow"], entry["rights"]) == (True, ["peek-deadletter", "create-queue"])
+    assert granted == manager.run("machine", "rights", "--json").object
+    denied = manager.run("machine", "grant", "uid:4711", "create-queue", "--deny").out
+    assert "denied: create-queue" in denied
+    words = ("create-queue", "peek-deadletter")
+    after = manager.run("machine", "revoke", "uid:4711", *words, "--json").object
+    assert after == before
+    assert "Permissions" in manager.run("machine", "rights").out
+
+
+def test_they_survive_a_restart(tmp_path: Path) -> None:
+    first = Manager(tmp_path / "qm")
+    granted = first.run("machine", "grant", "uid:4711", "peek-journal", "--json").object
+    assert first.stop() == 0
+    again = Manager(tmp_path / "qm")
+    assert again.run("machine", "rights", "--json").object == granted
+    assert again.stop() == 0
+
+
+@pytest.mark.parametrize("words", [("nobody", "full"), ("everyone", "fly")])
+def test_wrong_words_are_named(manager: Manager, words: tuple[str, str]) -> None:
+    outcome = manager.run("machine", "grant", *words)
+    assert outcome.code == 1
+    assert "MQ_ERROR_INVALID_PARAMETER" in outcome.err
+
+
+def test_no_right_is_wrong_usage(manager: Manager) -> None:
+    assert manager.run("machine", "grant", "everyone").code == 2
