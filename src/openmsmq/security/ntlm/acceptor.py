@@ -134,10 +134,12 @@ class NtlmAcceptor:
         """Check an AUTHENTICATE_MESSAGE."""
         message = AuthenticateMessage.parse(token)
         flags = message.negotiate_flags & self._flags
+        anonymous = is_anonymous(message)
         weak = f.weakness(flags)
-        if weak:
+        # An anonymous logon without signing and sealing has no keys that could be weak.
+        if weak and (not anonymous or f.has_session_security(flags)):
             raise AuthenticationFailed(f"the client chose too little: {weak}")
-        if is_anonymous(message):
+        if anonymous:
             if not self._allow_anonymous:
                 raise AuthenticationFailed("an anonymous logon")
             # [MS-NLMP] 3.2.5.1.2: the key of an anonymous logon is known to all.
