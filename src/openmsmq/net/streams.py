@@ -9,7 +9,7 @@ import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Final, Protocol, cast
 
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
@@ -21,6 +21,10 @@ CONNECT_SECONDS: Final = 30.0
 # How long a peer may take to read the last bytes before its connection is cut.
 LINGER_SECONDS: Final = 2.0
 WRITE_HIGH_WATER: Final = 1024 * 1024
+# A peer that is silent for so long is asked, so often, before its connection is cut.
+KEEP_ALIVE_SECONDS: Final = 60
+KEEP_ALIVE_INTERVAL_SECONDS: Final = 10
+KEEP_ALIVE_PROBES: Final = 5
 _ANY: Final = frozenset(("", "0.0.0.0", "::"))  # noqa: S104 - compared with, not bound to
 
 
@@ -65,11 +69,18 @@ class StreamProtocol(Protocol):
         """The next bytes to send; empty when there are none for now."""
 
 
+Accept = Callable[[str, str, float], int | None]
+"""Takes the addresses of the peer and of this machine, and the time; as `StreamProtocol.accept`."""
+
+
 class Stream(asyncio.Protocol):
     """One TCP connection; `number` names it to the protocol, 0 before it has one and at its end."""
 
-    def __init__(self, shell: "StreamShell", number: int = 0) -> None:
+    __slots__ = ("_shell", "_transport", "accept", "full", "number")
+
+    def __init__(self, shell: "StreamShell", accept: Accept | None, number: int = 0) -> None:
         self._shell = shell
+        self.accept = accept
         self.number = number
         self.full = False
         self._transport: asyncio.Transport | None = None
@@ -83,8 +94,11 @@ class Stream(asyncio.Protocol):
         stream = cast(asyncio.Transport, transport)
         self._transport = stream
         stream.set_write_buffer_limits(WRITE_HIGH_WATER)
+        if self._shell.keep_alive:
+            keep_alive(stream.get_extra_info("socket"))
         peer = stream.get_extra_info("peername")
-        self._shell.made(self, str(peer[0]) if peer else "")
+        local = stream.get_extra_info("sockname")
+        self._shell.made(self, str(peer[0]) if peer else "", str(local[0]) if local else "")
 
     def data_received(self, data: bytes) -> None:
         if self.number:
@@ -139,6 +153,7 @@ class StreamShell:
         hosts: addresses of host names, in small letters, that are not resolved otherwise.
         server_tls, client_tls: contexts of TLS; without one connections are plain.
         refused: told the address of a peer that TLS was not agreed on with, and why.
+        keep_alive: notice within two minutes that the machine of a peer is gone.
     """
 
     def __init__(
@@ -151,8 +166,10 @@ class StreamShell:
         server_tls: ssl.SSLContext | None = None,
         client_tls: ssl.SSLContext | None = None,
         refused: Refused | None = None,
+        keep_alive: bool = False,
     ) -> None:
         self._protocol = protocol
+        self.keep_alive = keep_alive
         self._host = host
         self._bind = bind
         self._hosts = hosts or {}
@@ -166,31 +183,34 @@ class StreamShell:
         # Streams that are hung up but not gone yet.
         self._ending: set[Stream] = set()
         self._gone = asyncio.Event()
-        self._listener: asyncio.Server | TlsListener | None = None
+        self._listeners: list[asyncio.Server | TlsListener] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self.closed = False
 
     # Listening
 
-    async def listen(self, port: int, *, key: str) -> str:
-        """Accept connections; returns where.
+    async def listen(self, port: int, *, key: str, accept: Accept | None = None) -> str:
+        """Accept connections; returns where. A shell may listen at several ports.
 
         Args:
             port: the port, or 0 for any.
             key: the setting that errors name.
+            accept: numbers the connections of this port; None for the protocol's `accept`.
 
         Raises:
             ConfigError: the port cannot be had.
         """
         try:
             if self._server_tls is not None:
-                self._listener = secure = TlsListener(
-                    lambda: Stream(self), self._bind, port, self._server_tls, self._refused
+                secure = TlsListener(
+                    lambda: Stream(self, accept), self._bind, port, self._server_tls, self._refused
                 )
+                self._listeners.append(secure)
                 return endpoint(secure.socket)
-            self._listener = plain = await self._loop.create_server(
-                lambda: Stream(self), self._bind, port, backlog=BACKLOG
+            plain = await self._loop.create_server(
+                lambda: Stream(self, accept), self._bind, port, backlog=BACKLOG
             )
+            self._listeners.append(plain)
         except OSError as exc:
             raise ConfigError(f"{key}: {self._bind}:{port}: {exc.strerror or exc}") from exc
         return endpoint(plain.sockets[0])
@@ -198,14 +218,15 @@ class StreamShell:
     def use_tls(self, server: ssl.SSLContext | None, client: ssl.SSLContext | None) -> None:
         """Use other certificates for new connections; whether TLS is spoken stays."""
         self._client_tls = client
-        if isinstance(self._listener, TlsListener) and server is not None:
-            self._listener.context = server
+        for listener in self._listeners:
+            if isinstance(listener, TlsListener) and server is not None:
+                listener.context = server
 
     async def close(self) -> None:
         """Hang up and stop; the protocol has been stopped before."""
         self.closed = True
-        if self._listener is not None:
-            self._listener.close()
+        for listener in self._listeners:
+            listener.close()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -219,11 +240,16 @@ class StreamShell:
 
     # What streams tell
 
-    def made(self, stream: Stream, address: str) -> None:
+    def made(self, stream: Stream, address: str, local_address: str) -> None:
         """A connection is there."""
         now = self._host.tick()
         if stream.number == 0:
-            number = None if self.closed else self._protocol.accept(address, now=now)
+            if self.closed:
+                number = None
+            elif stream.accept is not None:
+                number = stream.accept(address, local_address, now)
+            else:
+                number = self._protocol.accept(address, now=now)
             if number is None:
                 stream.abort()
                 return
@@ -301,7 +327,7 @@ class StreamShell:
 
     async def _connect(self, number: int, host: str, port: int) -> None:
         local = None if self._bind in _ANY else (self._bind, 0)
-        stream = Stream(self, number)
+        stream = Stream(self, None, number)
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await self._loop.create_connection(
@@ -346,3 +372,11 @@ def endpoint(sock: socket.socket) -> str:
     """Address and port of a socket that listens."""
     host, port = sock.getsockname()[:2]
     return f"{host}:{port}"
+
+
+def keep_alive(sock: socket.socket) -> None:
+    """Cut the connection when the machine of the peer is gone: after 60 and 5 times 10 seconds."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEP_ALIVE_SECONDS)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, KEEP_ALIVE_INTERVAL_SECONDS)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, KEEP_ALIVE_PROBES)
