@@ -1,0 +1,75 @@
+"""Association groups: the connections of one client, which share context handles."""
+
+from collections.abc import Callable
+
+from .handles import HandleCount, Handles
+from .settings import RpcSettings
+
+
+class Association:
+    """An association group ([MS-RPCE] 3.3.1.1.1).
+
+    Attributes:
+        assoc_group_id: its number on the wire.
+        address: the address of the client that made it.
+        connections: how many connections it has.
+    """
+
+    __slots__ = ("address", "assoc_group_id", "connections", "handles")
+
+    def __init__(self, assoc_group_id: int, address: str, handles: Handles) -> None:
+        self.assoc_group_id = assoc_group_id
+        self.address = address
+        self.connections = 0
+        self.handles = handles
+
+
+class Associations:
+    """All association groups of a server.
+
+    Args:
+        settings: the limits.
+        random_bytes: makes the numbers, so that nobody guesses the group of somebody else.
+    """
+
+    __slots__ = ("_groups", "_random_bytes", "_settings", "handles")
+
+    def __init__(self, settings: RpcSettings, random_bytes: Callable[[int], bytes]) -> None:
+        self._settings = settings
+        self._random_bytes = random_bytes
+        self._groups: dict[int, Association] = {}
+        self.handles = HandleCount(settings.max_total_handles)
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def join(self, assoc_group_id: int, address: str) -> Association | None:
+        """Enter a group, 0 for a new one; None if this client may not.
+
+        [MS-RPCE] 3.3.1.5.7: only connections from the same address share a group.
+        """
+        if assoc_group_id:
+            group = self._groups.get(assoc_group_id)
+            if group is None or group.address != address:
+                return None
+        elif len(self._groups) >= self._settings.max_associations:
+            return None
+        else:
+            group = self._create(address)
+        group.connections += 1
+        return group
+
+    def _create(self, address: str) -> Association:
+        number = 0
+        while number == 0 or number in self._groups:
+            number = int.from_bytes(self._random_bytes(4), "little")
+        handles = Handles(self._settings.max_handles, self.handles)
+        group = self._groups[number] = Association(number, address, handles)
+        return group
+
+    def leave(self, association: Association) -> None:
+        """A connection left; the last one takes the group's context handles with it."""
+        association.connections -= 1
+        if association.connections == 0:
+            del self._groups[association.assoc_group_id]
+            association.handles.run_down()

@@ -1,0 +1,38 @@
+"""What happens on a client's connection."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from openmsmq.wire.errors import MsmqError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """The server accepted the bind, and the client is authenticated as far as it wants to be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A call was answered; `response` is the record of its response."""
+
+    call_id: int
+    # Any: the response of any operation.
+    response: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A call ended without a response: `RpcFault`, `ConnectionClosed` or `MalformedPacket`."""
+
+    call_id: int
+    error: MsmqError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """The connection is over and can be hung up; its calls failed before."""
+
+    error: MsmqError
+
+
+ClientEvent = Bound | Answered | Failed | Closed

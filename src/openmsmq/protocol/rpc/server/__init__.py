@@ -1,0 +1,7 @@
+"""The server's side of RPC: `RpcServer`, its connections and the calls that handlers answer."""
+
+from .call import ServerCall
+from .events import CloseReason, Disconnect
+from .server import Endpoint, RpcServer, endpoint
+
+__all__ = ["CloseReason", "Disconnect", "Endpoint", "RpcServer", "ServerCall", "endpoint"]

@@ -1,0 +1,201 @@
+"""The RPC server of a process: all connections, their limits, and what they share."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from openmsmq.protocol.carrier import Gate
+from openmsmq.protocol.rpc.associations import Associations
+from openmsmq.protocol.rpc.interface import ServedInterface
+from openmsmq.protocol.rpc.settings import RpcSettings
+
+from .connection import ServerConnection
+from .events import CloseReason, Disconnect
+from .security import Acceptors
+from .state import State
+
+_NOTHING: Final[list[bytes]] = []
+
+
+@dataclass(slots=True, eq=False)
+class Endpoint:
+    """A port, and the interfaces that are served there.
+
+    Attributes:
+        port: as clients know it; set once the listener has it.
+        interfaces: by their UUIDs.
+    """
+
+    port: int
+    interfaces: dict[UUID, ServedInterface]
+
+
+def endpoint(port: int, interfaces: Sequence[ServedInterface]) -> Endpoint:
+    """An endpoint with these interfaces."""
+    return Endpoint(port, {served.interface.uuid: served for served in interfaces})
+
+
+class Counters:
+    """What a server counts, for mgmt and metrics."""
+
+    __slots__ = ("calls_in", "packets_in", "packets_out")
+
+    def __init__(self) -> None:
+        self.calls_in = 0
+        self.packets_in = 0
+        self.packets_out = 0
+
+
+class RpcServer:
+    """All connections of clients; without sockets, it names them by numbers from 1.
+
+    Bytes go in by `receive_data` and come out by `data_to_send`; connections to close are in
+    `next_event`. The clock is given with each call, and timers are in `next_timer`.
+
+    Args:
+        settings: the limits.
+        acceptors: makes security contexts, by auth_type.
+        random_bytes: makes unguessable numbers.
+        gate: holds answers until what they report is on disk; None if nothing is ever stored.
+    """
+
+    def __init__(
+        self,
+        settings: RpcSettings,
+        *,
+        acceptors: Acceptors,
+        random_bytes: Callable[[int], bytes],
+        gate: Gate | None = None,
+    ) -> None:
+        self.settings = settings
+        self.acceptors = acceptors
+        self.random_bytes = random_bytes
+        self.gate = gate
+        self.associations = Associations(settings, random_bytes)
+        self.counters = Counters()
+        # Calls without an answer, and bytes of requests whose last fragment is missing.
+        self.total_calls = 0
+        self.unfinished_bytes = 0
+        self._connections: dict[int, ServerConnection] = {}
+        self._addresses: dict[str, int] = {}
+        # Connections that have not bound or not authenticated yet, the oldest first, with the
+        # time at which they are closed.
+        self._pending: dict[int, float] = {}
+        self._last_number = 0
+        self._ready: list[int] = []
+        self._events: list[Disconnect] = []
+        self._stopped = False
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    # What the shell calls
+
+    def accept(
+        self, address: str, *, local_address: str, endpoint: Endpoint, now: float
+    ) -> int | None:
+        """A client connected; return the number of the connection, or None to refuse it."""
+        settings = self.settings
+        count = self._addresses.get(address, 0)
+        if (
+            self._stopped
+            or len(self._connections) >= settings.max_connections
+            or count >= settings.max_connections_per_address
+        ):
+            return None
+        if len(self._pending) >= settings.max_unbound:
+            self._close(next(iter(self._pending)), CloseReason.NOT_BOUND)
+        self._last_number += 1
+        number = self._last_number
+        self._addresses[address] = self._addresses.get(address, 0) + 1
+        connection = ServerConnection(self, number, address, local_address, endpoint)
+        self._connections[number] = connection
+        self._pending[number] = now + settings.bind_seconds
+        return number
+
+    def receive_data(self, number: int, data: bytes, *, now: float) -> None:
+        """Bytes came."""
+        connection = self._connections.get(number)
+        if connection is not None:
+            connection.receive_data(data, now)
+
+    def may_read(self, number: int) -> bool:
+        """Whether a connection is read on."""
+        connection = self._connections.get(number)
+        return connection is None or connection.may_read
+
+    def connection_lost(self, number: int, *, now: float) -> None:  # noqa: ARG002 - as elsewhere
+        """A client hung up, or its connection broke."""
+        connection = self._connections.get(number)
+        if connection is not None:
+            self._remove(connection)
+            connection.connection_lost()
+
+    def take_ready(self) -> Sequence[int]:
+        """The connections that may have something to send since the last call."""
+        ready, self._ready = self._ready, []
+        return ready
+
+    def data_to_send(self, number: int, *, now: float) -> list[bytes]:
+        """The next bytes to send; what waited for the client to read goes on afterwards."""
+        connection = self._connections.get(number)
+        if connection is None:
+            return _NOTHING
+        data = connection.data_to_send()
+        if data and connection.has_input:
+            connection.process(now)
+        return data
+
+    def next_event(self) -> Disconnect | None:
+        """The oldest event that was not fetched yet."""
+        return self._events.pop(0) if self._events else None
+
+    def next_timer(self) -> float | None:
+        """The monotonic time at which `handle_timer` is to be called next."""
+        return next(iter(self._pending.values()), None)
+
+    def handle_timer(self, *, now: float) -> None:
+        """Close connections that do not bind or authenticate."""
+        for number, deadline in list(self._pending.items()):
+            if deadline > now:
+                break
+            self._close(number, CloseReason.NOT_BOUND)
+
+    def stop(self) -> None:
+        """Accept no more, and close all connections; their calls are cancelled."""
+        self._stopped = True
+        for number in list(self._connections):
+            self._close(number, CloseReason.STOPPED)
+
+    # What connections call
+
+    def mark_ready(self, connection: ServerConnection) -> None:
+        """A connection has something to send."""
+        self._ready.append(connection.number)
+
+    def progressed(self, connection: ServerConnection, now: float) -> None:
+        """A connection bound or authenticated, or began an authentication."""
+        self._pending.pop(connection.number, None)
+        if connection.state is State.BOUND and not connection.settled:
+            self._pending[connection.number] = now + self.settings.bind_seconds
+
+    def disconnect(
+        self, connection: ServerConnection, data: list[bytes], reason: CloseReason, detail: str
+    ) -> None:
+        """A connection is over once these bytes have left."""
+        self._remove(connection)
+        event = Disconnect(connection=connection.number, data=data, reason=reason, detail=detail)
+        self._events.append(event)
+
+    def _close(self, number: int, reason: CloseReason) -> None:
+        self._connections[number].close(reason)
+
+    def _remove(self, connection: ServerConnection) -> None:
+        del self._connections[connection.number]
+        self._pending.pop(connection.number, None)
+        count = self._addresses[connection.address] - 1
+        if count:
+            self._addresses[connection.address] = count
+        else:
+            del self._addresses[connection.address]
