@@ -1,0 +1,1 @@
+"""Sockets of RPC: the listeners of a server (`shell`), and a client's connection (`client`)."""

@@ -1,0 +1,106 @@
+"""Connections of RPC clients over TCP, around `RpcServer`."""
+
+import asyncio
+from collections.abc import Callable
+
+from openmsmq.net.streams import Host, StreamShell
+from openmsmq.protocol.rpc.server import Disconnect, Endpoint, RpcServer
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
+
+Told = Callable[[Disconnect, str], None]
+
+
+class RpcShell:
+    """Listens at the ports of a server, moves bytes and drives its timer.
+
+    Args:
+        server: decides everything.
+        host: is told whenever something happened, and calls `turn` in each turn.
+        bind: the address to listen on.
+        disconnected: told why the server ended a connection, with the address of the client.
+    """
+
+    def __init__(
+        self, server: RpcServer, host: Host, *, bind: str, disconnected: Told | None = None
+    ) -> None:
+        self._server = server
+        self._host = host
+        self._disconnected = disconnected
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
+        self.streams = StreamShell(_ServerStreams(server), host, bind=bind, keep_alive=True)
+
+    async def listen(self, endpoint: Endpoint, port: int, *, key: str) -> str:
+        """Serve an endpoint; returns where, and tells the endpoint its port.
+
+        Raises:
+            ConfigError: the port cannot be had.
+        """
+
+        def accept(address: str, local_address: str, now: float) -> int | None:
+            return self._server.accept(
+                address, local_address=local_address, endpoint=endpoint, now=now
+            )
+
+        where = await self.streams.listen(port, key=key, accept=accept)
+        endpoint.port = int(where.rpartition(":")[2])
+        return where
+
+    async def close(self) -> None:
+        """Hang up and stop."""
+        self._server.stop()
+        self.turn()
+        if self._timer is not None:
+            self._timer.cancel()
+        await self.streams.close()
+
+    def turn(self) -> None:
+        """Do what the server asks for; once in each turn of the host."""
+        if self.streams.closed:
+            return
+        while (event := self._server.next_event()) is not None:
+            address = self.streams.hang_up(event.connection, event.data)
+            if self._disconnected is not None:
+                self._disconnected(event, address)
+        self.streams.move_bytes()
+        self._set_timer()
+
+    def _set_timer(self) -> None:
+        due = self._server.next_timer()
+        if due is None:
+            return
+        if self._timer is not None:
+            # The timer is late rather than moved with every connection.
+            if self._timer_at <= due:
+                return
+            self._timer.cancel()
+        delay = max(due - self._host.tick(), 0.0)
+        self._timer_at = due
+        self._timer = self._loop.call_later(delay, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self._server.handle_timer(now=self._host.tick())
+        self._host.wake()
+
+
+class _ServerStreams:
+    """The server as a `StreamProtocol` that never connects out."""
+
+    def __init__(self, server: RpcServer) -> None:
+        self.receive_data = server.receive_data
+        self.may_read = server.may_read
+        self.connection_lost = server.connection_lost
+        self.take_ready = server.take_ready
+        self.data_to_send = server.data_to_send
+
+    def accept(self, address: str, *, now: float) -> int | None:  # noqa: ARG002 - not reached
+        """Each listener has an `accept` of its own, which knows its endpoint."""
+        return None
+
+    def connected(self, number: int, address: str, *, now: float) -> None:
+        """A server does not connect out."""
+
+    def connect_failed(self, number: int, status: ConnectionStatus, *, now: float) -> None:
+        """A server does not connect out."""
