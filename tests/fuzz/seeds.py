@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
-from tests.fuzz.targets import BODY_TYPES
+from tests.fuzz.targets import ACCOUNT, BODY_TYPES, NAMES
 
+from openmsmq.security.mechanism import RPC_C_AUTHN_GSS_NEGOTIATE, RPC_C_AUTHN_WINNT
+from openmsmq.security.ntlm import NtlmCredentials
+from openmsmq.security.packages import Acceptors, Initiators
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.body_type import VT_VECTOR, BodyType
 from openmsmq.wire.message.debug_header import DebugHeader
@@ -128,10 +131,25 @@ def seeds() -> Iterator[tuple[str, bytes]]:
     yield from _remote_reads()
     yield from _structures()
     yield from _bodies()
+    yield from _logon()
     yield "capture", capture(_plain_message())
     yield "name-direct", "DIRECT=HTTPS://host:443/msmq/private$/q".encode("utf-16-le")
     yield "name-list", f"PUBLIC={SENDER},PRIVATE={RECEIVER}\\1a".encode("utf-16-le")
     yield "name-path", "host\\private$\\queue;poison".encode("utf-16-le")
+
+
+def _logon() -> Iterator[tuple[str, bytes]]:
+    """The messages of NTLM by themselves, and those of SPNEGO around them."""
+    accepting = Acceptors(NAMES, lambda _: ACCOUNT, bytes, lambda: 0.0)
+    starting = Initiators(NtlmCredentials("user", "", bytes(16)), bytes, lambda: 0.0)
+    for name, auth_type in (("ntlm", RPC_C_AUTHN_WINNT), ("spnego", RPC_C_AUTHN_GSS_NEGOTIATE)):
+        client, server = starting.start(auth_type, seal=True), accepting.accept(auth_type)
+        negotiate = client.step(b"")
+        challenge = server.step(negotiate)
+        yield f"{name}-negotiate", negotiate
+        yield f"{name}-challenge", challenge
+        yield f"{name}-authenticate", client.step(challenge)
+    yield "ntlm-av-pairs", NAMES.av_pairs(bytes(8)).serialize()
 
 
 def _frames() -> Iterator[tuple[str, bytes]]:

@@ -6,6 +6,18 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Final, Protocol
 
+from openmsmq.security.caller import ANONYMOUS_CALLER
+from openmsmq.security.mechanism import RPC_C_AUTHN_GSS_NEGOTIATE, AuthenticationFailed
+from openmsmq.security.ntlm import MachineNames, NtlmAccount
+from openmsmq.security.ntlm.av_pairs import AvPairs
+from openmsmq.security.ntlm.initiator import NtlmCredentials
+from openmsmq.security.ntlm.messages import (
+    AuthenticateMessage,
+    ChallengeMessage,
+    NegotiateMessage,
+)
+from openmsmq.security.packages import ACCEPTED_TYPES, Acceptors, Initiators
+from openmsmq.security.spnego.tokens import NegTokenInit, NegTokenResp
 from openmsmq.wire.bodies import decode_body, decode_body_leniently
 from openmsmq.wire.capture import read_capture
 from openmsmq.wire.codes.queue_error import QueueError
@@ -46,6 +58,8 @@ from openmsmq.wire.security.security_header import SecurityHeader
 from openmsmq.wire.security.sid import SID
 
 ADDRESS_TYPES: Final = 8
+NAMES: Final = MachineNames.of_computer("server")
+ACCOUNT: Final = NtlmAccount("user", bytes(16), ANONYMOUS_CALLER)
 BODY_TYPES: Final = (
     *map(int, BodyType),
     VT_VECTOR | BodyType.VT_UI1,
@@ -208,6 +222,20 @@ def read_text(data: bytes) -> None:
     str(parse_queue_reference(data.decode("utf-16-le", "replace")))
 
 
+def read_logon(token: bytes) -> None:
+    """A token at every leg of a logon, by itself and inside SPNEGO."""
+    accepting = Acceptors(NAMES, lambda _: ACCOUNT, bytes, lambda: 0.0, allow_anonymous=True)
+    starting = Initiators(NtlmCredentials("user", "", bytes(16)), bytes, lambda: 0.0)
+    for auth_type in ACCEPTED_TYPES:
+        client = starting.start(auth_type, seal=True)
+        server = accepting.accept(auth_type)
+        server.step(client.step(b""))
+        for context in (client, server):
+            with suppress(AuthenticationFailed):
+                context.step(token)
+    accepting.accept(RPC_C_AUTHN_GSS_NEGOTIATE).step(token)
+
+
 def _structure_name(parser: Parser) -> str:
     return str(getattr(parser, "__qualname__", parser)).removesuffix(".parse")
 
@@ -225,5 +253,12 @@ TARGETS: Final = (
     Target("Body", read_body, slack=PATIENT),
     Target("Capture", read_captured, slack=PATIENT),
     Target("Dissect", read_dissected, slack=PATIENT),
+    Target("AvPairs", AvPairs.parse),
+    Target("NEGOTIATE_MESSAGE", NegotiateMessage.parse),
+    Target("CHALLENGE_MESSAGE", ChallengeMessage.parse),
+    Target("AUTHENTICATE_MESSAGE", AuthenticateMessage.parse),
+    Target("NegTokenInit", NegTokenInit.parse),
+    Target("NegTokenResp", NegTokenResp.parse),
+    Target("Logon", read_logon, AuthenticationFailed, slack=PATIENT),
     Target("Name", read_text, QueueError, slack=PATIENT),
 )
