@@ -64,6 +64,14 @@ class Terminal:
             assert time.monotonic() < deadline, self.text
             assert self._read(1.0), self.text
 
+    def expect_secret(self, question: str) -> None:
+        """Wait for a question whose answer is not shown; what is typed before is discarded."""
+        self.expect(question)
+        deadline = time.monotonic() + SECONDS
+        while termios.tcgetattr(self._screen)[3] & termios.ECHO:
+            assert time.monotonic() < deadline, self.text
+            self._read(0.01)
+
     def wait(self) -> int:
         """Read until the command ends; return its exit code."""
         deadline = time.monotonic() + SECONDS

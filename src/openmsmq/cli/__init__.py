@@ -41,6 +41,7 @@ COMMANDS: Final = (
     Entry("move", "Move messages to and from subqueues, or back from dead letters.", ".move"),
     Entry("outgoing", "Show the outgoing queues, pause one or let it go on.", ".outgoing"),
     Entry("key", "Create, list, export and import certificates and their keys.", ".key"),
+    Entry("user", "Accounts for reading queues from other machines (NTLM).", ".user"),
     Entry("backup", "Copy everything that the queue manager keeps into a file.", ".backup"),
     Entry("restore", "Make a data directory from a backup.", ".restore"),
     Entry("store", "Check the store of a queue manager that is not running.", ".store"),

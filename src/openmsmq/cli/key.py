@@ -14,6 +14,7 @@ from openmsmq.wire.errors import ConfigError
 
 from .failure import Refusal, reporting
 from .output import Column, JsonOption, print_json, print_table
+from .passwords import PasswordFileOption, password_in
 
 if TYPE_CHECKING:
     from openmsmq.client.certificates import CertificateStore, UserCertificate
@@ -33,10 +34,6 @@ P = ParamSpec("P")
 KeyArgument = Annotated[
     str,
     typer.Argument(metavar="KEY", help="Digest, the beginning of it, or the name."),
-]
-PasswordOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="File whose first line is the password of the key."),
 ]
 
 
@@ -112,11 +109,11 @@ def export_key(
     private: Annotated[
         bool, typer.Option("--private", help="With the private key; not in .cer and .der.")
     ] = False,
-    password_file: PasswordOption = None,
+    password_file: PasswordFileOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write a certificate to a file, to give to others or to another machine of yours."""
-    exported = store().export_to(key, file, private=private, password=password(password_file))
+    exported = store().export_to(key, file, private=private, password=password_in(password_file))
     tell(f"Exported to {file}:", exported, as_json=as_json)
 
 
@@ -125,11 +122,13 @@ def import_key(
         Path, typer.Argument(metavar="FILE", help="A certificate as PEM, DER or PKCS #12.")
     ],
     *,
-    password_file: PasswordOption = None,
+    password_file: PasswordFileOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Keep a certificate, with its private key if the file has one."""
-    tell("Imported", store().import_from(file, password=password(password_file)), as_json=as_json)
+    tell(
+        "Imported", store().import_from(file, password=password_in(password_file)), as_json=as_json
+    )
 
 
 def store() -> "CertificateStore":
@@ -137,19 +136,6 @@ def store() -> "CertificateStore":
     from openmsmq.client.certificates import CertificateStore
 
     return CertificateStore()
-
-
-def password(file: Path | None) -> str | None:
-    """The first line of a file, because what is on a command line can be seen by others."""
-    if file is None:
-        return None
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as exc:
-        raise typer.BadParameter(f"{file}: {exc}", param_hint="--password-file") from exc
-    if not lines or not lines[0]:
-        raise typer.BadParameter(f"{file}: no password in it", param_hint="--password-file")
-    return lines[0]
 
 
 def tell(what: str, certificate: "UserCertificate", *, as_json: bool) -> None:

@@ -59,6 +59,11 @@ REQUEST_CRASHED: Final = LogEvent(
     "M0024", logging.ERROR, "a request failed inside the queue manager; its client is closed"
 )
 REQUEST_REFUSED: Final = LogEvent("M0025", logging.DEBUG, "request refused")
+# Logons from other machines.
+LOGON_FAILED: Final = LogEvent("M0060", logging.WARNING, "logon from another machine failed")
+LOGON_REFUSED: Final = LogEvent(
+    "M0061", logging.WARNING, "logon refused: too many logons from this address have failed"
+)
 # Messages.
 SESSION_CLOSED: Final = LogEvent("M0050", logging.DEBUG, "session with another queue manager ended")
 SESSION_FAULT: Final = LogEvent(

@@ -1,0 +1,261 @@
+"""The file of accounts for remote read: names, whom they stand for, and NT hashes."""
+
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from openmsmq.security.caller import UNIX_USER, unix_id
+from openmsmq.security.ntlm import nt_hash
+from openmsmq.security.ntlm.keys import upper
+from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.security.sid import SID, WELL_KNOWN_SIDS
+
+ACCOUNTS_FILE: Final = "accounts.json"
+FORMAT_VERSION: Final = 1
+FILE_MODE: Final = 0o600
+DIRECTORY_MODE: Final = 0o700
+OTHERS: Final = 0o077
+MAX_FILE_BYTES: Final = 16 * 2**20
+MAX_NAME: Final = 64
+MAX_PASSWORD: Final = 256
+HASH_SIZE: Final = 16
+# [MS-SAMR] 3.1.1.6: what a user name must not contain; @ would make it a principal name.
+FORBIDDEN: Final = frozenset('"/\\[]:|<>+=;?,*@')
+# [MS-DTYP] 2.4.2.4: numbers below are those of well-known accounts.
+FIRST_RID: Final = 1000
+BUILTIN_DOMAIN: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One account; the hash is as good as the password and never shows."""
+
+    name: str
+    sid: SID
+    nt_hash: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountList:
+    """What is in the file.
+
+    `domain` and `next_rid` make SIDs for accounts without one of their own; a number is never
+    used again, so that a new account does not inherit the rights of a removed one.
+    """
+
+    accounts: dict[str, Account]
+    domain: SID
+    next_rid: int = FIRST_RID
+
+
+class AccountFile:
+    """The accounts in a data directory; every change replaces the file as a whole.
+
+    Args:
+        data: the data directory of the queue manager.
+    """
+
+    def __init__(self, data: Path) -> None:
+        self.path = data / ACCOUNTS_FILE
+
+    def read(self) -> AccountList:
+        """All accounts, by their names in upper case; none if there is no file.
+
+        Raises:
+            ConfigError: the file cannot be used, or others than its owner may read it.
+        """
+        try:
+            with self.path.open("rb") as file:
+                mode = os.fstat(file.fileno()).st_mode
+                raw = file.read(MAX_FILE_BYTES + 1)
+        except FileNotFoundError:
+            return AccountList({}, new_domain())
+        except OSError as exc:
+            raise self._unusable(exc.strerror or str(exc)) from exc
+        if mode & OTHERS:
+            raise ConfigError(
+                f"accounts: {self.path}: others than its owner may read or change it",
+                remedy=f"Run `chmod 600 {self.path}`, and change the passwords.",
+            )
+        if len(raw) > MAX_FILE_BYTES:
+            raise self._unusable("larger than 16 MiB")
+        try:
+            return parse(json.loads(raw))
+        except (ValueError, KeyError, TypeError, AttributeError) as exc:
+            # Without the cause, which may quote a hash.
+            raise self._unusable("not a file of accounts") from exc
+
+    def add(self, name: str, password: str, sid: SID | None) -> Account:
+        """Keep a new account; without a SID one is made for it.
+
+        Raises:
+            ConfigError: the name or password cannot be used, or there is such an account.
+        """
+        check_name(name)
+        with self._changing() as before:
+            if upper(name) in before.accounts:
+                raise ConfigError(f"there is an account {name!r} already")
+            next_rid = before.next_rid
+            if sid is None:
+                authority, numbers = before.domain.identifier_authority, before.domain.sub_authority
+                sid = SID(authority, (*numbers, next_rid))
+                next_rid += 1
+            account = Account(name, sid, hash_of(password))
+            accounts = before.accounts | {upper(name): account}
+            self._write(AccountList(accounts, before.domain, next_rid))
+        return account
+
+    def set_password(self, name: str, password: str) -> Account:
+        """Change the password of an account.
+
+        Raises:
+            ConfigError: there is no such account, or the password cannot be used.
+        """
+        with self._changing() as before:
+            old = self._find(before, name)
+            account = Account(old.name, old.sid, hash_of(password))
+            accounts = before.accounts | {upper(name): account}
+            self._write(AccountList(accounts, before.domain, before.next_rid))
+        return account
+
+    def remove(self, name: str) -> Account:
+        """Remove an account.
+
+        Raises:
+            ConfigError: there is no such account.
+        """
+        with self._changing() as before:
+            account = self._find(before, name)
+            accounts = {key: kept for key, kept in before.accounts.items() if key != upper(name)}
+            self._write(AccountList(accounts, before.domain, before.next_rid))
+        return account
+
+    def find(self, name: str) -> Account:
+        """One account.
+
+        Raises:
+            ConfigError: there is no such account.
+        """
+        return self._find(self.read(), name)
+
+    def _find(self, accounts: AccountList, name: str) -> Account:
+        account = accounts.accounts.get(upper(name))
+        if account is None:
+            raise ConfigError(
+                f"there is no account {name!r} in {self.path}",
+                remedy="See `openmsmq user list`.",
+            )
+        return account
+
+    @contextmanager
+    def _changing(self) -> Iterator[AccountList]:
+        """The accounts, while no other process changes them."""
+        try:
+            self.path.parent.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
+            directory = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as exc:
+            raise self._unusable(exc.strerror or str(exc)) from exc
+        try:
+            fcntl.flock(directory, fcntl.LOCK_EX)
+            yield self.read()
+        except OSError as exc:
+            raise self._unusable(exc.strerror or str(exc)) from exc
+        finally:
+            os.close(directory)
+
+    def _write(self, accounts: AccountList) -> None:
+        """The file appears whole, and belongs to whom the data directory belongs to."""
+        new = self.path.with_suffix(".new")
+        new.unlink(missing_ok=True)
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            owner = self.path.parent.stat()
+            if os.geteuid() == 0:
+                os.fchown(handle, owner.st_uid, owner.st_gid)
+            file.write(render(accounts))
+            file.flush()
+            os.fsync(handle)
+        new.replace(self.path)
+
+    def _unusable(self, reason: str) -> ConfigError:
+        return ConfigError(f"accounts: {self.path}: {reason}")
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that clients could not send.
+
+    Raises:
+        ConfigError: the text says what is wrong.
+    """
+    if not 0 < len(name) <= MAX_NAME:
+        raise ConfigError(f"a user name has 1 to {MAX_NAME} characters, not {len(name)}")
+    wrong = sorted({each for each in name if each in FORBIDDEN or not each.isprintable()})
+    if wrong or name != name.strip() or name.strip(".") == "":
+        raise ConfigError(
+            f"the user name {name!r} cannot be used",
+            remedy=f"Leave out {' '.join(sorted(FORBIDDEN))} and blanks at its ends.",
+        )
+
+
+def can_log_on(sid: SID) -> bool:
+    """Whether an account may stand for the SID: not for a group, nor for a kind of users."""
+    unix = unix_id(sid)
+    if unix is not None:
+        return unix[0] == UNIX_USER
+    return sid not in WELL_KNOWN_SIDS and sid.sub_authority[:1] != (BUILTIN_DOMAIN,)
+
+
+def hash_of(password: str) -> bytes:
+    """The NT hash of a password.
+
+    Raises:
+        ConfigError: it is empty or too long, or not text.
+    """
+    if not 0 < len(password) <= MAX_PASSWORD:
+        raise ConfigError(f"a password has 1 to {MAX_PASSWORD} characters")
+    try:
+        return nt_hash(password)
+    except UnicodeEncodeError as exc:
+        raise ConfigError("the password is not text") from exc
+
+
+def new_domain() -> SID:
+    """The part of made SIDs that is the same for all accounts of a file."""
+    return SID(5, (21, *(secrets.randbits(32) for _ in range(3))))
+
+
+def render(accounts: AccountList) -> str:
+    rows = [
+        {"name": each.name, "sid": str(each.sid), "nt_hash": each.nt_hash.hex()}
+        for each in accounts.accounts.values()
+    ]
+    content = {
+        "version": FORMAT_VERSION,
+        "domain": str(accounts.domain),
+        "next_rid": accounts.next_rid,
+        "accounts": rows,
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def parse(content: Any) -> AccountList:
+    """The accounts in the JSON of a file.
+
+    Raises:
+        ValueError, KeyError, TypeError, AttributeError: it is not as `render` writes it.
+    """
+    if content["version"] != FORMAT_VERSION:
+        raise ValueError("another version")
+    accounts = {}
+    for row in content["accounts"]:
+        account = Account(row["name"], SID.from_text(row["sid"]), bytes.fromhex(row["nt_hash"]))
+        if len(account.nt_hash) != HASH_SIZE or upper(account.name) in accounts:
+            raise ValueError("a hash of another size, or two accounts of one name")
+        accounts[upper(account.name)] = account
+    return AccountList(accounts, SID.from_text(content["domain"]), int(content["next_rid"]))

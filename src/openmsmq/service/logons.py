@@ -1,0 +1,98 @@
+"""Logons from other machines: the accounts, what checks them, and what slows down guessing."""
+
+import secrets
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from openmsmq.security.logon_limiter import LogonLimiter
+from openmsmq.security.ntlm import MachineNames, NtlmAccount
+from openmsmq.security.ntlm.keys import upper
+from openmsmq.security.packages import Acceptors
+from openmsmq.wire.errors import ConfigError
+
+from .account_file import Account, AccountFile
+from .logs import LOGON_FAILED, LOGON_REFUSED, NOT_RELOADED, log_event
+from .tokens import caller_of_sid
+
+# What tells two contents of a file apart: time of change, size, inode.
+Version = tuple[int, int, int]
+
+
+class Logons:
+    """Who may log on to this queue manager from other machines.
+
+    The file of accounts is read again whenever it has changed, so that a new account can be used,
+    and a removed one cannot, from the next logon on.
+
+    Args:
+        data: the data directory.
+        computer_name: the name of this machine, as clients are told it.
+        allow_anonymous: take logons without user and password, as Anonymous Logon.
+        now: a monotonic clock, in seconds.
+    """
+
+    def __init__(
+        self,
+        data: Path,
+        computer_name: str,
+        *,
+        allow_anonymous: bool = False,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._file = AccountFile(data)
+        self._now = now
+        self._limiter = LogonLimiter()
+        self._accounts: dict[str, Account] = {}
+        self._version: Version | None = None
+        self.acceptors = Acceptors(
+            MachineNames.of_computer(computer_name),
+            self.find,
+            secrets.token_bytes,
+            time.time,
+            allow_anonymous,
+        )
+
+    def reload(self) -> None:
+        """Read the file of accounts.
+
+        Raises:
+            ConfigError: it cannot be used; the accounts that were known stay.
+        """
+        self._version = self._current()
+        self._accounts = self._file.read().accounts
+
+    def find(self, name: str) -> NtlmAccount | None:
+        """The account of a user name, in any case."""
+        if self._current() != self._version:
+            try:
+                self.reload()
+            except ConfigError as exc:
+                log_event(NOT_RELOADED, what="accounts", reason=exc.detail)
+        account = self._accounts.get(upper(name))
+        if account is None:
+            return None
+        return NtlmAccount(account.name, account.nt_hash, caller_of_sid(account.sid))
+
+    def reserve(self, address: str) -> float | None:
+        """Seconds to wait before a logon from the address is examined; None: refuse it."""
+        wait = self._limiter.reserve(address, now=self._now())
+        if wait is None:
+            log_event(LOGON_REFUSED, address=address)
+        return wait
+
+    def failed(self, address: str, reason: object) -> None:
+        """A logon from the address failed."""
+        failures = self._limiter.failed(address, now=self._now())
+        log_event(LOGON_FAILED, address=address, failures=failures, reason=reason)
+
+    def forget(self) -> None:
+        """Drop what is remembered of addresses and no longer needed; every few minutes."""
+        self._limiter.forget(now=self._now())
+
+    def _current(self) -> Version | None:
+        try:
+            status = self._file.path.stat()
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_size, status.st_ino
