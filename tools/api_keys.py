@@ -26,6 +26,7 @@ STATUS: Final = {
     "staged_bytes": "of batches that are not published yet",
     "in_doubt_transactions": "count of prepared transactions that nobody has decided",
     "sessions": "count of sessions with other queue managers, by protocol",
+    "waiting_bytes": "that came over these sessions and are not on disk yet",
     "clients": "count of clients that are connected",
     "client_counters": "clients since the start: `connected`, `refused`, `faulty`, `crashed`",
     "unread_bytes": "of replies that clients have not read",

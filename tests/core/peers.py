@@ -15,11 +15,8 @@ class Peer:
     """One connection of a transport; what it is told is kept."""
 
     def __init__(self, harness: Harness) -> None:
-        self.counted: list[str] = []
         self.later: list[tuple[object, Received]] = []
-        self.inlet: Inlet = harness.qm.incoming.open_inlet(
-            self, acknowledgments=self, count=self.counted.append
-        )
+        self.inlet: Inlet = harness.qm.incoming.open_inlet(self, acknowledgments=self)
 
     def send(self, *packets: bytes, read: object = None) -> Received | None:
         """Hand over packets that came together."""

@@ -55,7 +55,7 @@ class FakeCarrier:
         self.guid = UUID(int=number)
         self.store = MemoryStore()
         self.peer: FakeCarrier
-        self.counted: list[str] = []
+        self.faults: list[str] = []
         # Packets on their way to the peer, and the tokens of those that it has not acknowledged.
         self.wire: list[bytes] = []
         self.sent: list[object] = []
@@ -80,9 +80,7 @@ class FakeCarrier:
         self.engine = Engine(self.qm, self.store)
         self.engine.add_carrier(self)
         self.engine.flush()
-        self.inlet = self.qm.incoming.open_inlet(
-            self, acknowledgments=self, count=self.counted.append
-        )
+        self.inlet = self.qm.incoming.open_inlet(self, acknowledgments=self)
 
     # What the engine calls
 
@@ -147,7 +145,7 @@ class FakeCarrier:
     def received(self, read: object, received: Received, *, now: float) -> None:  # noqa: ARG002
         """What became of packets is known; what was left out comes again."""
         if not received.complete:
-            self.counted.append(received.fault)
+            self.faults.append(received.fault)
             return
         gate = self.engine.gate
         gate.when_durable(received.depends, self.peer.acknowledged, read)

@@ -135,7 +135,7 @@ def test_an_inlet_clears_claims_for_every_transport(transport: Transport) -> Non
     harness = Harness()
     harness.create()
     owner = Owner()
-    inlet = harness.qm.incoming.open_inlet(owner, acknowledgments=owner, count=lambda _: None)
+    inlet = harness.qm.incoming.open_inlet(owner, acknowledgments=owner)
     runs = split_runs(claims(r"OS:qm\private$\orders"))
     assert inlet.receive(runs, Origin(transport), None) is not None
     assert [message.security_flags for message in contents(harness.qm)] == [0, 0, 0]

@@ -77,9 +77,7 @@ def test_the_host_has_messages_checked_in_a_thread(body: bytes) -> None:
         hosted = Hosted(verifier=FakeVerifier())
         hosted.manager.create_queue(ORDERS, caller=USER)
         owner = Owner()
-        inlet = hosted.manager.incoming.open_inlet(
-            owner, acknowledgments=owner, count=lambda _: None
-        )
+        inlet = hosted.manager.incoming.open_inlet(owner, acknowledgments=owner)
         message = packet(body, security_header=SIGNED)
         hosted.host.tick()
         assert inlet.receive(split_runs([message]), ORIGIN, "read") is None

@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 from tests.core.harness import OTHER_GUID, QM_GUID, Harness, packet
+from tests.core.peer_counts import peer_counts
 from tests.core.peers import Peer
 
 from openmsmq.core.events import MessageDropped
@@ -88,7 +89,7 @@ def test_a_message_that_is_not_routed_or_has_no_queue_is_refused_and_the_log_say
     properties: dict[str, Any] = {"transaction_header": header, "source_queue_manager": OTHER_GUID}
     peer.send(packet(message_id=1, **private(OTHER_GUID, 1), **properties))
     peer.send(packet(message_id=2, **direct(r"OS:qm\private$\none"), **properties))
-    assert peer.counted == ["refused: NACK_BAD_DST_Q"] * 2
+    assert peer_counts(harness.qm) == {"NACK_BAD_DST_Q": 2}
     assert [event.reason for event in harness.take_events(MessageDropped)] == [
         f"NACK_BAD_DST_Q: {NOT_ROUTED}",
         f"NACK_BAD_DST_Q: {Reason.NO_QUEUE}",
@@ -100,4 +101,4 @@ def test_a_copy_of_a_message_that_is_not_routed_is_a_duplicate(harness: Harness)
     message = packet(message_id=1, **private(OTHER_GUID, 1), source_queue_manager=OTHER_GUID)
     peer.send(message, message)
     peer.send(message)
-    assert peer.counted == ["duplicate message", "refused: NACK_BAD_DST_Q", "duplicate message"]
+    assert peer_counts(harness.qm) == {"NACK_BAD_DST_Q": 1, "duplicate message": 2}

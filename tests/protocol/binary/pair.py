@@ -10,6 +10,8 @@ from itertools import count
 from typing import Any, Protocol
 from uuid import UUID
 
+from tests.core.peer_counts import peer_counts
+
 from openmsmq.core.events import Event as CoreEvent
 from openmsmq.core.messages.sending import Sent
 from openmsmq.core.messages.taking import Read
@@ -126,6 +128,11 @@ class Node:
             self.engine.listen(kind, self._note)
         self.engine.enter(now=self.network.now, utc=self.network.utc)
         self.binary.start(now=self.network.now)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What the queue manager has counted about its peers, by reason."""
+        return peer_counts(self.qm)
 
     def crash(self, *, restored: bool = False) -> None:
         """Lose what is not on disk, and every connection; start again."""

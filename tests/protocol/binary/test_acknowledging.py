@@ -417,4 +417,4 @@ def test_a_duplicate_causes_no_second_acknowledgment_or_report() -> None:
     assert re.fullmatch("1", b.bodies()[0].decode())
     assert classes(a) == [MessageClass.ACK_REACH_QUEUE]
     assert len(reports(b)) == 1
-    assert b.binary.counters["duplicate message"] == 1
+    assert b.counts["duplicate message"] == 1

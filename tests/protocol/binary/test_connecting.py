@@ -51,7 +51,7 @@ def test_a_session_serves_both_directions_with_counters_of_their_own() -> None:
     b.send(rf"DIRECT=TCP:10.0.0.1\{ORDERS}", b"3")
     network.advance(20)
     assert a.bodies() == [b"3"]
-    assert a.binary.counters == b.binary.counters == {}
+    assert a.counts == b.counts == {}
 
 
 @pytest.mark.spec("MQQB-3.1.5.2.3-04", "MQQB-3.1.5.4.2-04", "MQQB-3.1.5.4.2-02")
@@ -244,7 +244,7 @@ def test_a_stop_closes_all_sessions_without_a_word() -> None:
     assert network.log == []
     assert not network.wires
     assert a.binary.accept("10.0.0.9", now=network.now) is None
-    assert b.binary.counters == {CloseReason.DISCONNECTED: 1}
+    assert b.counts == {CloseReason.DISCONNECTED: 1}
 
 
 def test_a_queue_manager_that_is_taken_offline_comes_back() -> None:

@@ -80,7 +80,7 @@ def test_a_final_ack_with_another_message_id_is_ignored() -> None:
     peer = ordered(network, a, b, b"1")
     peer.final_ack(1, MessageClass.NACK_Q_PURGED, message_id=12345)
     assert a.outgoing(TO_B).count == 1
-    assert a.binary.counters["unknown transactional acknowledgment"] == 1
+    assert a.counts["unknown transactional acknowledgment"] == 1
 
 
 @pytest.mark.spec("MQQB-3.1.1.6.2-08")
@@ -128,7 +128,7 @@ def test_a_final_ack_settles_a_message_that_waits_to_be_sent_again() -> None:
     for number in (3, 1, 1, 9):
         peer.final_ack(number, MessageClass.NACK_Q_PURGED)
     assert a.outgoing(TO_B).count == 2
-    assert a.binary.counters["unknown transactional acknowledgment"] == 2
+    assert a.counts["unknown transactional acknowledgment"] == 2
 
 
 @pytest.mark.parametrize("restart", ["no restart", "restart"])

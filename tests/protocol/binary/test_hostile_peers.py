@@ -75,7 +75,7 @@ def test_made_up_senders_are_taken_up_to_the_limit_of_their_address(piece: int) 
     network.advance(60)
     assert streams(b) == 5
     assert b.bodies() == [b"1", b"2", b"3", b"4", b"5"]
-    assert b.binary.counters == {TOO_MANY_OF_ADDRESS: 95}
+    assert b.counts == {TOO_MANY_OF_ADDRESS: 95}
     assert dropped(b) == [TOO_MANY_OF_ADDRESS] * 95
     # The others are not acknowledged in order, so that an honest sender keeps them.
     assert len([ack for ack in peer.acks() if isinstance(ack, OrderAck)]) == 5
@@ -125,7 +125,7 @@ def test_an_honest_sender_waits_for_room_and_loses_nothing() -> None:
     a.send(rf"DIRECT=TCP:10.0.0.2\{ORDERS}", b"first", b"second", tx=True)
     network.advance(40)
     assert b.bodies() == [b"1"]
-    assert b.binary.counters[TOO_MANY] >= 1
+    assert b.counts[TOO_MANY] >= 1
     b.core_settings.max_streams = 2
     network.advance(60)
     assert b.bodies() == [b"1", b"first", b"second"]
@@ -137,7 +137,7 @@ def test_streams_without_a_first_message_leave_nothing() -> None:
     network, b, peer = hostile()
     connection = b.binary._connections[peer.connection]
     peer.send(*(tx_message(b"x", 1, 9, 8, source=UUID(int=each)) for each in range(1, 50)))
-    assert b.binary.counters == {"transactional message out of order": 49}
+    assert b.counts == {"transactional message out of order": 49}
     assert streams(b) == 0
     assert connection.order_acks.next_timer() is None
     network.advance(1)
@@ -243,7 +243,7 @@ def test_a_flood_of_connections_from_one_address_leaves_room_for_others() -> Non
     network, b, _ = hostile(BinarySettings(max_connections=100))
     taken = [b.binary.accept("10.0.0.66", now=network.now) for _ in range(200)]
     assert len([each for each in taken if each is not None]) == 32
-    assert b.binary.counters == {"connection over the limit": 168}
+    assert b.counts == {"connection over the limit": 168}
     other = RawPeer(network, b, address="10.0.0.8", number=8)
     other.connect()
     other.send(made_up(1))
@@ -297,7 +297,7 @@ def test_who_connects_again_has_not_got_rid_of_what_waits_for_the_disk() -> None
     assert not b.binary.may_read(peer.connection)
     b.binary.connection_lost(peer.connection, now=network.now)
     assert b.binary.accept(peer.address, now=network.now) is None
-    assert b.binary.counters["connection over the limit"] == 1
+    assert b.counts["connection over the limit"] == 1
     # Others are read on, up to what there is for all.
     other = RawPeer(network, b, address="10.0.0.8", number=8)
     other.connect()

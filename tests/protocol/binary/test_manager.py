@@ -46,7 +46,7 @@ def test_connections_are_limited_in_all_and_per_peer() -> None:
     RawPeer(network, b, address="10.0.0.8", number=8).connect()
     assert b.binary.accept("10.0.0.9", now=network.now) is not None
     assert b.binary.accept("10.0.0.10", now=network.now) is None
-    assert b.binary.counters["connection over the limit"] == 1
+    assert b.counts["connection over the limit"] == 1
     # Those that never say a word make room again.
     network.advance(61)
     assert b.binary.accept("10.0.0.10", now=network.now) is not None
@@ -74,7 +74,7 @@ def test_bad_peers_are_counted_by_reason(data: bytes, reason: CloseReason) -> No
     number = b.binary.accept("10.0.0.9", now=network.now)
     assert number is not None
     b.binary.receive_data(number, data, now=network.now)
-    assert b.binary.counters == {reason: 1}
+    assert b.counts == {reason: 1}
     event = b.binary.next_event()
     assert isinstance(event, Disconnect)
     assert (event.reason, event.data) == (reason, ())
@@ -314,6 +314,7 @@ def test_sessions_are_shown_with_their_peer_and_what_waits() -> None:
     (ours,) = a.binary.sessions()
     (theirs,) = b.binary.sessions()
     assert (a.binary.protocol, a.binary.session_count) == ("binary", 1)
+    assert b.binary.waiting_bytes == 0
     assert (ours.direction, theirs.direction) == ("outgoing", "incoming")
     assert ours.peer == f"{{{str(b.guid).upper()}}}"
     assert (ours.state, ours.queues, ours.address) == ("OPEN", 1, "10.0.0.2")

@@ -219,7 +219,7 @@ def test_order_acks_are_counted_and_acknowledged_in_the_session() -> None:
     network, a, b = tx_pair()
     a.send(TO_B, b"1", tx=True)
     network.advance(30)
-    assert a.binary.counters == b.binary.counters == {}
+    assert a.counts == b.counts == {}
     assert [recognize_ack(each) for each in traffic(network, "A") if is_ack(each)]
 
 
@@ -340,4 +340,4 @@ def test_order_acks_that_fit_nothing_change_nothing(change: str) -> None:
         stranger.last_sequence = peer.last_sequence
         stranger.order_ack(1)
     assert a.outgoing(TO_B).count == 1
-    assert a.binary.counters["unknown transactional acknowledgment"] == 1
+    assert a.counts["unknown transactional acknowledgment"] == 1

@@ -93,7 +93,7 @@ def test_the_rest_of_a_sequence_arrives_in_the_new_queue(*, restart: bool) -> No
     assert b.bodies() == [b"3", b"4"]
     assert [each[1:] for each in numbers(network)[-2:]] in ([(3, 2), (4, 3)], [(3, 0), (4, 3)])
     assert a.outgoing(TO_B).count == 0
-    assert OUT_OF_ORDER not in b.binary.counters
+    assert OUT_OF_ORDER not in b.counts
     check_rows(b)
 
 
@@ -118,7 +118,7 @@ def test_traffic_goes_on_as_soon_as_the_queue_is_there_again() -> None:
     network.advance(1)
     assert b.bodies() == in_new
     assert sorted(a.xact_deadletters) == sorted(in_old + refused)
-    assert b.binary.counters == {"refused: NACK_BAD_DST_Q": len(refused)}
+    assert b.counts == {"NACK_BAD_DST_Q": len(refused)}
     b.receive()
     network.advance(2)
     assert a.outgoing(TO_B).count == 0
@@ -134,7 +134,7 @@ def test_a_queue_that_never_was_there_can_be_created_under_traffic() -> None:
         network.advance(0.2)
     network.advance(1)
     assert b.bodies() == [b"%d" % number for number in range(10, 20)]
-    assert b.binary.counters["refused: NACK_BAD_DST_Q"] == 10
+    assert b.counts["NACK_BAD_DST_Q"] == 10
 
 
 def test_a_queue_without_transactions_in_between_refuses_and_the_next_one_goes_on() -> None:
@@ -151,7 +151,7 @@ def test_a_queue_without_transactions_in_between_refuses_and_the_next_one_goes_o
     assert b.bodies() == [b"3"]
     (message,) = a.qm.state.xact_deadletter.lanes
     assert message.make_history().message_class == MessageClass.NACK_NOT_TRANSACTIONAL_Q
-    assert OUT_OF_ORDER not in b.binary.counters
+    assert OUT_OF_ORDER not in b.counts
 
 
 def test_a_private_number_that_is_used_again_goes_on_too() -> None:
@@ -210,7 +210,7 @@ def test_a_message_of_the_old_queue_has_one_fate(*, again: bool, restart: bool) 
     network.advance(2)
     assert finals(peer) == [(1, MessageClass.NACK_Q_DELETED)]
     assert last_order_ack(peer) == 1
-    assert b.binary.counters == {OUT_OF_ORDER: 1}
+    assert b.counts == {OUT_OF_ORDER: 1}
 
 
 @RESTART
@@ -334,7 +334,7 @@ def test_a_stream_of_a_deleted_queue_makes_room_for_a_new_one() -> None:
     assert abandoned(b) == []
     # Now every stream has a queue.
     peer.send(tx_message(b"4", 5, 1, 0, source=UUID(int=4)))
-    assert b.binary.counters[TOO_MANY_OF_ADDRESS] == 1
+    assert b.counts[TOO_MANY_OF_ADDRESS] == 1
     assert b.bodies() == [b"1", b"3"]
     check_rows(b)
     b.restart()
@@ -352,7 +352,7 @@ def test_made_up_queues_stay_within_the_limits() -> None:
             sender.send(tx_message(b"x", 5, 1, 0, source=sender.guid, name=made_up))
     count = b.qm.state.stream_count
     assert (count.of("10.0.0.7"), count.of("10.0.0.8")) == (4, 4)
-    assert b.binary.counters["refused: NACK_BAD_DST_Q"] == 40
+    assert b.counts["NACK_BAD_DST_Q"] == 40
     # What leads to a queue is never pushed out by what leads nowhere.
     peer.send(tx_message(b"2", 5, 2, 1, source=UUID(int=1)))
     assert b.bodies() == [b"1", b"2"]
@@ -382,7 +382,7 @@ def test_a_message_of_no_sequence_is_not_taken(*, missing: bool) -> None:
     assert b.qm.state.stream_count.of("10.0.0.7") == 0
     if not missing:
         assert b.bodies() == []
-        assert b.binary.counters == {OUT_OF_ORDER: 6}
+        assert b.counts == {OUT_OF_ORDER: 6}
     check_rows(b)
 
 

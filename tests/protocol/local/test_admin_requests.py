@@ -20,6 +20,7 @@ class FakePeers:
 
     protocol = "fake"
     session_count = 2
+    waiting_bytes = 70
 
     def sessions(self) -> list[SessionInfo]:
         return [
@@ -202,6 +203,7 @@ def test_sessions_clients_and_transactions_are_listed(client: Client) -> None:
     assert (transaction["state"], transaction["age_seconds"]) == ("active", 5)
     status = client.value(local.GetStatus)
     assert (status["sessions"], status["clients"], status["transactions"]) == ({"fake": 2}, 2, 1)
+    assert status["waiting_bytes"] == 70
 
 
 def test_a_stranger_sees_no_sessions_and_only_its_own_clients(client: Client) -> None:

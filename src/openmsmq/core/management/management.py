@@ -74,6 +74,10 @@ class SessionSource(Protocol):
     @property
     def session_count(self) -> int: ...
 
+    @property
+    def waiting_bytes(self) -> int:
+        """What came over all of them and is not on disk yet."""
+
     def sessions(self) -> Iterable[SessionInfo]:
         """Every session; changes while it is read are allowed."""
 
@@ -153,6 +157,7 @@ class Management:
             staged_bytes=self._stages.size,
             in_doubt_transactions=totals.in_doubt,
             sessions={source.protocol: source.session_count for source in self._sessions},
+            waiting_bytes=sum(source.waiting_bytes for source in self._sessions),
             clients=sum(source.client_count for source in self._clients),
             client_counters=counters.clients.by("local"),
             unread_bytes=process.unread_bytes,

@@ -48,6 +48,7 @@ class Status:
     staged_bytes: int
     in_doubt_transactions: int
     sessions: dict[str, int]
+    waiting_bytes: int
     clients: int
     client_counters: dict[str, int]
     unread_bytes: int

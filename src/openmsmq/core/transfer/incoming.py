@@ -15,8 +15,6 @@ from .streams import forget_old_streams
 from .transports import Transport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queues.quota import EnqueueStatus
     from openmsmq.core.state import State
@@ -42,10 +40,9 @@ class Incoming:
         owner: InletOwner,
         *,
         acknowledgments: Acknowledgments,
-        count: Callable[[str], None],
     ) -> Inlet:
         """The way in for what one connection of a transport brings."""
-        return Inlet(self._state, self._checks, owner, acknowledgments=acknowledgments, count=count)
+        return Inlet(self._state, self._checks, owner, acknowledgments=acknowledgments)
 
     def take_job(self) -> CheckJob | None:
         """The oldest job of checks that no worker has taken; None if there is none."""

@@ -8,7 +8,6 @@ delivered, and its sender, who was not told so, may send it again.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from openmsmq.core.events import ReceptionEnded
@@ -58,14 +57,12 @@ class Inlet:
     Args:
         owner: is told later what became of messages that had to wait.
         acknowledgments: takes the acknowledgments of transactional messages among them.
-        count: told what became of messages that were not delivered.
     """
 
     __slots__ = (
         "_acknowledgments",
         "_checks",
         "_closed",
-        "_count",
         "_owner",
         "_state",
         "_waiting",
@@ -78,13 +75,11 @@ class Inlet:
         owner: InletOwner,
         *,
         acknowledgments: Acknowledgments,
-        count: Callable[[str], None],
     ) -> None:
         self._state = state
         self._checks = checks
         self._owner = owner
         self._acknowledgments = acknowledgments
-        self._count = count
         self._waiting: deque[WaitingReception] = deque()
         # Something was left out: what follows must not get in before it.
         self._closed = False
@@ -111,9 +106,7 @@ class Inlet:
         origin: Origin,
         refused: dict[UserMessageRun, MessageClass] | None = None,
     ) -> Received:
-        reception = Reception(
-            self._state, origin, acknowledgments=self._acknowledgments, count=self._count
-        )
+        reception = Reception(self._state, origin, acknowledgments=self._acknowledgments)
         return reception.receive(runs, refused)
 
     # Checks

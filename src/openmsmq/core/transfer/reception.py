@@ -7,7 +7,6 @@ is room. Everything of one reception is stored in one batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.queue import Queue
@@ -57,12 +56,10 @@ class Reception:
 
     Args:
         acknowledgments: takes the acknowledgments of transactional messages among them.
-        count: told what became of messages that were not delivered.
     """
 
     __slots__ = (
         "_acknowledgments",
-        "_count",
         "_express",
         "_identifiers",
         "_origin",
@@ -82,12 +79,10 @@ class Reception:
         origin: Origin,
         *,
         acknowledgments: Acknowledgments,
-        count: Callable[[str], None],
     ) -> None:
         self._state = state
         self._origin = origin
         self._acknowledgments = acknowledgments
-        self._count = count
         # Whether any message must be durable.
         self._recoverable = False
         # Messages in a row for one queue, which go into it together.
@@ -178,7 +173,16 @@ class Reception:
             if refused is not None:
                 self._reject(UserMessage(packet), refused)
             elif not self._acknowledgments.take(UserMessage(packet), self._origin):
-                self._count("unknown transactional acknowledgment")
+                self._count_ignored("unknown transactional acknowledgment")
+
+    # Counters
+
+    def _count_rejected(self, message_class: MessageClass) -> None:
+        labels = (str(self._origin.transport), message_class.name)
+        self._state.counters.rejected_messages.add(labels)
+
+    def _count_ignored(self, reason: str) -> None:
+        self._state.counters.ignored_messages.add((str(self._origin.transport), reason))
 
     # Duplicates
 
@@ -211,7 +215,7 @@ class Reception:
         history = self._state.message_history
         for packet, identifier in zip(run.packets, identifiers, strict=True):
             if identifier in history or identifier in seen:
-                self._count("duplicate message")
+                self._count_ignored("duplicate message")
                 self._note(run.head, [identifier])
                 continue
             seen.add(identifier)
@@ -252,7 +256,7 @@ class Reception:
             if reason is not None:
                 # Choice: the session goes on, so that only this stream waits. Without an OrderAck
                 # the sender keeps its messages and sends them again.
-                self._count(reason)
+                self._count_ignored(reason)
                 kept = "message that stays with its sender"
                 self._state.outbox.drop(kept, queue.path, message.packet, reason)
                 return True
@@ -290,7 +294,7 @@ class Reception:
         self, message: UserMessage, stream: IncomingTransactionalTransferInfo
     ) -> None:
         """A message came before, or another one must come first."""
-        self._count("transactional message out of order")
+        self._count_ignored("transactional message out of order")
         self._streams.out_of_order(message, stream)
 
     # Delivery
@@ -304,7 +308,7 @@ class Reception:
         return True
 
     def _reject(self, message: UserMessage, message_class: MessageClass, reason: str = "") -> None:
-        self._count(f"refused: {message_class.name}")
+        self._count_rejected(message_class)
         reject(self._state, message, message_class, reason)
 
     def _flush(self) -> bool:
@@ -342,7 +346,7 @@ class Reception:
         if accepted < len(classes):
             for message_class in classes:
                 if message_class is not _ACCEPTED:
-                    self._count(f"refused: {message_class.name}")
+                    self._count_rejected(message_class)
         if accepted and head.flags & _ADMIN_MASK:
             self._streams.learn_address(head)
         # A traced message has a header behind its body, so that it stands alone.

@@ -86,10 +86,8 @@ class BinaryProtocol:
         self._manager = manager
         self._gate = gate
         self.settings = settings or BinarySettings()
-        # How often what happened: reasons of closed sessions, refused messages and so on.
-        self.counters: dict[str, int] = {}
         self._transfers = OutgoingTransfers(manager, self.settings)
-        self._receiver = Receiver(manager, gate, self._transfers.streams, self.counters)
+        self._receiver = Receiver(manager, gate, self._transfers.streams)
         self._events: deque[Event] = deque()
         self._timers = TimerHeap()
         self._connections: dict[int, PeerConnection] = {}
@@ -135,7 +133,7 @@ class BinaryProtocol:
             or held >= limit + _TOLD_REFUSALS
             or self._receiver.backlog.of(address) > self.settings.max_peer_bytes
         ):
-            self._count("connection over the limit")
+            self._manager.counters.refused_connections.add((PROTOCOL,))
             return None
         session = BinarySession(
             self.settings,
@@ -300,6 +298,10 @@ class BinaryProtocol:
     def session_count(self) -> int:
         return len(self._connections)
 
+    @property
+    def waiting_bytes(self) -> int:
+        return self._receiver.backlog.total
+
     def sessions(self) -> Iterator[SessionInfo]:
         """Every session, whatever its state."""
         return map(session_info, list(self._connections.values()))
@@ -404,7 +406,7 @@ class BinaryProtocol:
 
     def _closed(self, connection: PeerConnection, event: Closed, now: float) -> None:
         """Closing a Session ([MS-MQQB] 3.1.5.9)."""
-        self._count(event.reason)
+        self._manager.counters.closed_sessions.add((PROTOCOL, str(event.reason)))
         number = connection.number
         del self._connections[number]
         self._ready.discard(number)
@@ -500,9 +502,6 @@ class BinaryProtocol:
             transfer.validate_at = None
         self._update_transfer(transfer)
         self._available(transfer.queue, now)
-
-    def _count(self, what: str) -> None:
-        self.counters[what] = self.counters.get(what, 0) + 1
 
 
 def _number(connection: PeerConnection) -> int:

@@ -31,29 +31,26 @@ class Receiver:
     Args:
         gate: holds acknowledgments until what they acknowledge is on disk.
         streams: of transactional messages on their way out, which others acknowledge.
-        counters: how often what happened.
     """
 
-    __slots__ = ("_counters", "_gate", "_manager", "_released", "_streams", "backlog")
+    __slots__ = ("_gate", "_manager", "_released", "_streams", "backlog")
 
     def __init__(
         self,
         manager: QueueManager,
         gate: Gate,
         streams: OutgoingStreams,
-        counters: dict[str, int],
     ) -> None:
         self._manager = manager
         self._gate = gate
         self._streams = streams
-        self._counters = counters
         self.backlog = Backlog()
         # Connections that may acknowledge more than before.
         self._released: set[PeerConnection] = set()
 
     def open_inlet(self, owner: InletOwner) -> Inlet:
         """The way in for a new connection."""
-        return self._manager.incoming.open_inlet(owner, acknowledgments=self, count=self._count)
+        return self._manager.incoming.open_inlet(owner, acknowledgments=self)
 
     def receive(self, connection: PeerConnection, event: MessagesReceived, *, now: float) -> None:
         """Hand over the messages of one read; nothing is acknowledged before it is settled."""
@@ -107,9 +104,6 @@ class Receiver:
         """The connections that may acknowledge more than at the last call."""
         released, self._released = self._released, set()
         return released
-
-    def _count(self, what: str) -> None:
-        self._counters[what] = self._counters.get(what, 0) + 1
 
     def take(self, message: UserMessage, origin: Origin) -> bool:
         """A message to the order queue: whether it is an OrderAck or FinalAck that concerns us."""
