@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from openmsmq.client.arguments import checked, message_of, seconds, several, whole
+from openmsmq.client.arguments import message_of, seconds, several, whole
+from openmsmq.client.local.requests import checked
 from openmsmq.client.message import Message
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local

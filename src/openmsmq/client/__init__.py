@@ -3,13 +3,13 @@
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.errors import ConfigError, MsmqError
 
+from .backend import Identity
 from .blocking.message_stream import MessageStream
 from .blocking.queue import Queue
 from .blocking.queue_manager import QueueManager, connect
 from .blocking.ranges import Producer, Ranges
 from .blocking.transaction import Transaction
 from .errors import ConnectionLost, ReceiveTimeout
-from .local.backend import Identity
 from .logic.ranges import Leased, RangeInfo, RangePlan
 from .message import Message
 from .properties import QueueProperties

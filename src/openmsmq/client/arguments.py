@@ -3,14 +3,9 @@
 from datetime import timedelta
 from typing import TypeVar
 
-import msgspec
-
-from openmsmq.protocol.local.messages import Request
-
 from .message import Message
 from .received_message import ReceivedMessage
 
-R = TypeVar("R", bound=Request)
 T = TypeVar("T")
 
 
@@ -68,22 +63,3 @@ def message_of(value: Message | str | bytes) -> Message:
     elif isinstance(value, dict | list):
         hint = "; Message.json(...) makes one of it"
     raise TypeError(f"message: a Message, str or bytes is taken, not {type(value).__name__}{hint}")
-
-
-def checked(request: R) -> R:
-    """A request as it is, if the arguments that callers gave have the types of its fields.
-
-    The queue manager hangs up on a request that is none.
-
-    Raises:
-        TypeError: one has not.
-    """
-    try:
-        msgspec.convert(msgspec.to_builtins(request, builtin_types=(bytes,)), type(request))
-    except (msgspec.ValidationError, TypeError) as exc:
-        reason, _, place = str(exc).partition(" - at `$[")
-        index = int(place.partition("]")[0] or 0)
-        # The first element is the kind of the request.
-        field = request.__struct_fields__[index - 1] if index else type(request).__name__
-        raise TypeError(f"{field}: {reason[0].lower()}{reason[1:]}") from None
-    return request

@@ -13,7 +13,7 @@ from openmsmq.client.blocking.tls import Tls
 from openmsmq.client.blocking.transport import Transport
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.local.channel import RequestChannel
-from openmsmq.client.logic.operations import Wait
+from openmsmq.client.operations import Wait
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import FrameBuffer, frame
 
@@ -42,10 +42,16 @@ def read_requests(sock: socket.socket, count: int) -> list[local.AnyRequest]:
 
 def post(transport: Transport, size: int = 0) -> int:
     """A request of this size."""
+    channel = channel_of(transport)
     with transport.lock:
-        request = transport.channel.next_id()
-        transport.channel.post(local.Send(request, 1, [bytes(size)]))
+        request = channel.next_id()
+        channel.post(local.Send(request, 1, [bytes(size)]))
     return request
+
+
+def channel_of(transport: Transport) -> RequestChannel:
+    assert isinstance(transport.channel, RequestChannel)
+    return transport.channel
 
 
 def start(function: Callable[[], object]) -> threading.Thread:
@@ -62,7 +68,7 @@ def test_a_wait_ends_in_time_without_a_reply(pair: tuple[Transport, socket.socke
 
 def test_whoever_reads_reads_for_all(pair: tuple[Transport, socket.socket]) -> None:
     transport, theirs = pair
-    got: dict[int, local.AnyReply | None] = {}
+    got: dict[int, object] = {}
 
     def wait(number: int) -> None:
         got[number] = transport.wait(Wait(number, WAIT))
@@ -79,7 +85,7 @@ def test_a_writer_that_cannot_write_leaves_the_reading_to_the_reader(
     pair: tuple[Transport, socket.socket],
 ) -> None:
     transport, theirs = pair
-    got: list[local.AnyReply | None] = []
+    got: list[object] = []
     reader = start(lambda: got.append(transport.wait(Wait(99, WAIT))))
     post(transport, LARGE)
     writer = start(transport.flush)
@@ -147,7 +153,7 @@ def test_messages_leave_soon_by_themselves(pair: tuple[Transport, socket.socket]
     transport, theirs = pair
     for _ in range(3):
         with transport.lock:
-            transport.channel.add_packet(1, 0, b"a")
+            channel_of(transport).add_packet(1, 0, b"a")
         transport.linger()
         assert isinstance(read_requests(theirs, 1)[0], local.Send)
 
@@ -158,7 +164,7 @@ def test_messages_that_wait_survive_neither_error_nor_end(
     transport, theirs = pair
     theirs.close()
     with transport.lock:
-        transport.channel.add_packet(1, 0, b"a")
+        channel_of(transport).add_packet(1, 0, b"a")
     transport.linger()
     transport.close()
     with contextlib.suppress(ConnectionLost):

@@ -2,11 +2,12 @@
 
 from typing import Generic, TypeVar
 
-from openmsmq.client.local.backend import Identity, LocalBackend
+from openmsmq.client.backend import Identity
+from openmsmq.client.local.backend import LocalBackend
 from openmsmq.client.local.channel import RequestChannel
-from openmsmq.client.logic.operations import Operation, Wait
 from openmsmq.client.logic.packets import Sender
 from openmsmq.client.logic.queue import QueueLogic
+from openmsmq.client.operations import Operation, Wait
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import FrameBuffer, frame
 from openmsmq.wire.message.user_message_builder import build_user_message
@@ -54,7 +55,7 @@ class Peer:
 
     def __init__(self, *, reconnects: bool = False) -> None:
         self.now = 1000.0
-        self.backend = LocalBackend(lambda: self.now, reconnects=reconnects)
+        self.backend = LocalBackend("test", lambda: self.now, reconnects=reconnects)
         self.backend.identity = Identity("alpha", GUID, "S-1-1-0", "1")
         self.backend.sender = Sender(computer_name="alpha", sid=b"")
         self.channel: RequestChannel

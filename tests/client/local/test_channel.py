@@ -3,16 +3,16 @@
 import pytest
 from tests.client.local.peer import Peer, Running, found
 
+from openmsmq.client.backend import ChainBroken
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.local import channel as channel_module
 from openmsmq.client.local.channel import (
     MAX_IN_FLIGHT,
     REQUEST_BYTES,
     REQUEST_MESSAGES,
-    ChainBroken,
     RequestChannel,
 )
-from openmsmq.client.logic.operations import Wait
+from openmsmq.client.operations import Wait
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import frame
 from openmsmq.wire.codes.hresult import Hresult

@@ -3,9 +3,10 @@
 import pytest
 from tests.client.local.peer import Peer, Running, found
 
+from openmsmq.client.backend import GRACE_SECONDS
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.local.backend import GRACE_SECONDS
-from openmsmq.client.logic.cursor import FIRST_WINDOW, LARGEST_WINDOW, CursorLogic
+from openmsmq.client.local.backend import WINDOW
+from openmsmq.client.logic.cursor import FIRST_WINDOW, CursorLogic
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.codes.hresult import Hresult
@@ -67,7 +68,7 @@ def test_the_window_grows_up_to_a_limit(peer: Peer) -> None:
         asked = reads(peer)
         assert len(asked) == window
         answer(peer, running, asked, *range(window))
-        window = min(2 * window, LARGEST_WINDOW)
+        window = min(2 * window, WINDOW)
         running = Running(cursor.next_batch(0.0))
 
 

@@ -34,9 +34,9 @@ def manager(peer: Peer) -> ManagerLogic:
 
 
 def test_the_greeting_tells_who_is_who() -> None:
-    backend = LocalBackend(lambda: 0.0, reconnects=False)
-    channel = RequestChannel("test")
-    greeting = Running(backend.greet(channel, "secret"))
+    backend = LocalBackend("test", lambda: 0.0, token="secret", reconnects=False)
+    channel = backend.new_channel()
+    greeting = Running(backend.greet(channel))
     assert b"secret" in channel.data_to_send()
     told = {"name": "alpha", "guid": GUID, "sid": EVERYONE, "version": "1"}
     greeting.go_on(local.Done(1, told))
@@ -46,14 +46,14 @@ def test_the_greeting_tells_who_is_who() -> None:
 
 def test_a_queue_manager_that_hangs_up_does_not_let_us_in() -> None:
     channel = RequestChannel("test")
-    greeting = Running(LocalBackend(lambda: 0.0, reconnects=False).greet(channel, ""))
+    greeting = Running(LocalBackend("test", lambda: 0.0, reconnects=False).greet(channel))
     with pytest.raises(ConnectionLost, match="does not let this client in"):
         greeting.throw(channel.lose("closed"))
 
 
 def test_a_queue_manager_that_does_not_greet_is_none() -> None:
     greeting = Running(
-        LocalBackend(lambda: 0.0, reconnects=False).greet(RequestChannel("test"), "")
+        LocalBackend("test", lambda: 0.0, reconnects=False).greet(RequestChannel("test"))
     )
     with pytest.raises(ConnectionLost, match="not answered in time"):
         greeting.go_on(None)
@@ -65,12 +65,12 @@ def test_a_call_is_not_made_over_a_refused_message(peer: Peer, manager: ManagerL
     peer.requests()
     peer.answer(local.Failed(1, EXISTS, "refused before"))
     with pytest.raises(QueueError, match="refused before"):
-        Running(manager.status())
+        Running(manager.backend.management.status())
     assert not peer.requests()
 
 
 def test_an_answer_of_another_kind_is_an_error(peer: Peer, manager: ManagerLogic) -> None:
-    asking = Running(manager.status())
+    asking = Running(manager.backend.management.status())
     request = peer.request(local.GetStatus)
     with pytest.raises(Exception, match="answered with Messages"):
         peer.go_on(asking, local.Messages(request.id, [], [], [], []))
@@ -220,7 +220,7 @@ def test_a_message_that_wants_no_reply_gets_none() -> None:
 
 
 def test_a_list_is_put_together_from_its_parts(peer: Peer, manager: ManagerLogic) -> None:
-    asking = Running(manager.queues(include_system=False))
+    asking = Running(manager.backend.management.queue_infos(include_system=False).whole())
     request = peer.request(local.ListQueues)
     peer.go_on(asking, local.Part(request.id, last=False, values=[{"path": "a"}]))
     peer.go_on(asking, local.Part(request.id, last=False, values=[{"path": "b"}]))
@@ -229,14 +229,14 @@ def test_a_list_is_put_together_from_its_parts(peer: Peer, manager: ManagerLogic
 
 
 def test_a_list_that_is_refused_says_why(peer: Peer, manager: ManagerLogic) -> None:
-    asking = Running(manager.sessions())
+    asking = Running(manager.backend.management.session_infos().whole())
     request = peer.request(local.ListSessions)
     with pytest.raises(QueueError, match="not for you"):
         peer.go_on(asking, local.Failed(request.id, EXISTS, "not for you"))
 
 
 def test_the_rest_of_a_list_is_dropped_when_it_comes(peer: Peer, manager: ManagerLogic) -> None:
-    parts = manager.queue_parts(include_system=False)
+    parts = manager.backend.management.queue_infos(include_system=False)
     asking = Running(parts.next_part())
     request = peer.request(local.ListQueues)
     peer.go_on(asking, local.Part(request.id, last=False, values=[{"path": "a"}]))

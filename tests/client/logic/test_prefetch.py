@@ -3,10 +3,10 @@
 import pytest
 from tests.client.local.peer import Peer, Running, found
 
+from openmsmq.client.backend import GRACE_SECONDS
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.local.backend import GRACE_SECONDS
-from openmsmq.client.logic.operations import Wait
 from openmsmq.client.logic.prefetch import Prefetch
+from openmsmq.client.operations import Wait
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.codes.hresult import Hresult

@@ -3,11 +3,11 @@
 import pytest
 from tests.client.local.peer import GUID, ORDERS, Peer, Running, found, opened
 
+from openmsmq.client.backend import GRACE_SECONDS, READ_BYTES
 from openmsmq.client.errors import ConnectionLost, ReceiveTimeout
-from openmsmq.client.local.backend import GRACE_SECONDS
-from openmsmq.client.logic.operations import Wait
-from openmsmq.client.logic.queue import MOVE_MESSAGES, READ_BYTES
+from openmsmq.client.logic.queue import MOVE_MESSAGES
 from openmsmq.client.message import Message
+from openmsmq.client.operations import Wait
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.messages import MAX_MESSAGES
 from openmsmq.wire.codes.hresult import Hresult
@@ -49,7 +49,7 @@ def test_a_queue_opened_to_peek_is_read_with_that(peer: Peer) -> None:
 
 def test_a_refused_send_opens_the_queue_again(peer: Peer) -> None:
     queue = peer.queue()
-    handle = peer.start(queue.opened("send")).result
+    handle = peer.start(queue.opened_to_send()).result
     peer.channel.refused.add(handle.number)
     reopening = Running(queue.opened_to_send())
     close, reopen = peer.requests()

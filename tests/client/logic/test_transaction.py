@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 from tests.client.local.peer import Peer, Running
 
+from openmsmq.client.backend import SINGLE, Backend
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.local.backend import LocalBackend
-from openmsmq.client.local.channel import SINGLE
 from openmsmq.client.logic.transaction import (
     TransactionLogic,
     open_transaction_number,
@@ -144,7 +143,7 @@ class Own:
     def __init__(self, logic: TransactionLogic) -> None:
         self._logic = logic
 
-    def _number_on(self, backend: LocalBackend) -> int:
+    def _number_on(self, backend: Backend) -> int:
         return self._logic.number_on(backend)
 
 

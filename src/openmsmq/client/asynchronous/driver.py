@@ -6,15 +6,15 @@ from collections.abc import AsyncIterable, Callable, Iterable
 from contextlib import nullcontext
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
-from openmsmq.client.address import Address, TcpAddress
+from openmsmq.client.address import Address
 from openmsmq.client.arguments import message_of, several
+from openmsmq.client.backend import ChainBroken, SendChannel, SendHandle
+from openmsmq.client.connecting import backend_of
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.local.backend import LocalBackend
-from openmsmq.client.local.channel import ChainBroken
-from openmsmq.client.logic.operations import Operation
 from openmsmq.client.logic.patience import Patience, may_start
-from openmsmq.client.logic.queue import OpenHandle, QueueLogic
+from openmsmq.client.logic.queue import QueueLogic
 from openmsmq.client.message import Message
+from openmsmq.client.operations import Operation
 
 from .transport import Transport, open_transport
 
@@ -45,7 +45,7 @@ class Driver:
 
     def __init__(self, address: Address, *, timeout: float | None, reconnect: bool) -> None:
         self.address: Final = address
-        self.backend: Final = LocalBackend(time.monotonic, reconnects=reconnect)
+        self.backend: Final = backend_of(address, reconnects=reconnect)
         self._timeout = timeout
         self._closed = False
         self._opening = asyncio.Lock()
@@ -76,13 +76,17 @@ class Driver:
         Raises:
             ConnectionLost: nobody answers.
         """
-        transport = await open_transport(self.address, self._timeout)
-        token = self.address.token if isinstance(self.address, TcpAddress) else ""
-        try:
-            await run(transport, self.backend.greet(transport.channel, token))
-        except BaseException:
-            await transport.close()
-            raise
+        address: Address | None = self.address
+        while address is not None:
+            channel = self.backend.new_channel()
+            transport = await open_transport(address, channel, self._timeout)
+            try:
+                address = await run(transport, self.backend.greet(channel))
+            except BaseException:
+                await transport.close()
+                raise
+            if address is not None:
+                await transport.close()
         self._transport = transport
 
     @property
@@ -167,8 +171,8 @@ class Driver:
         """Send a message with others; a refusal is raised later."""
         transport, handle = await self._sender(queue)
         packet = handle.builder(transaction)(message)
-        if transport.channel.add_packet(handle.number, transaction, packet):
-            await self._ship(transport)
+        if handle.channel.add_packet(handle.number, transaction, packet):
+            await self._ship(transport, handle.channel)
         elif not transaction:
             transport.linger()
 
@@ -181,7 +185,7 @@ class Driver:
         """Send messages with many on their way; return how many, when all are accepted."""
         several("messages", messages, "messages")
         transport, handle = await self._sender(queue)
-        channel = transport.channel
+        channel = handle.channel
         build, number, add_packet = handle.builder(transaction), handle.number, channel.add_packet
         channel.check(transaction)
         chain = 0 if transaction else channel.new_chain()
@@ -192,7 +196,7 @@ class Driver:
                     full = add_packet(number, transaction, build(message_of(message)), chain)
                     count += 1
                     if full:
-                        await self._ship(transport)
+                        await self._ship(transport, channel)
                     elif not transaction:
                         transport.linger()
             else:
@@ -200,7 +204,7 @@ class Driver:
                     full = add_packet(number, transaction, build(message_of(message)), chain)
                     count += 1
                     if full:
-                        await self._ship(transport)
+                        await self._ship(transport, channel)
         except ChainBroken:
             pass
         except BaseException:
@@ -208,17 +212,17 @@ class Driver:
             raise
         return await self._run(transport, channel.settle(chain, count)) if chain else count
 
-    async def _sender(self, queue: QueueLogic) -> tuple[Transport, OpenHandle]:
+    async def _sender(self, queue: QueueLogic) -> tuple[Transport, SendHandle]:
         transport = await self._ready()
         self.backend.tell_loss()
         handle = queue.open_sender()
         if handle is None:
-            handle = await self._run(transport, queue.opened("send"))
+            handle = await self._run(transport, queue.opened_to_send())
         return transport, handle
 
-    async def _ship(self, transport: Transport) -> None:
-        transport.channel.close_sends()
-        await self._run(transport, transport.channel.make_room())
+    async def _ship(self, transport: Transport, channel: SendChannel) -> None:
+        channel.close_sends()
+        await self._run(transport, channel.make_room())
 
     def flush_data(self) -> bool:
         """Let everything that was posted leave; say whether there is a connection."""

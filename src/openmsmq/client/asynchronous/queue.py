@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from openmsmq.client.arguments import message_of, seconds
-from openmsmq.client.local.channel import SINGLE
+from openmsmq.client.backend import SINGLE
 from openmsmq.client.logic.cursor import CursorLogic
 from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.logic.prefetch import DEFAULT_PREFETCH, Prefetch

@@ -9,7 +9,7 @@ from typing import Self, Unpack
 
 from openmsmq.client.address import find_address
 from openmsmq.client.arguments import message_of, seconds
-from openmsmq.client.local.backend import Identity
+from openmsmq.client.backend import Identity, Management
 from openmsmq.client.logic.manager import ManagerLogic, reply_to
 from openmsmq.client.logic.ranges import ProducerLogic
 from openmsmq.client.logic.transaction import transaction_number
@@ -97,6 +97,10 @@ class QueueManager:
         return self._driver.backend.identity
 
     @property
+    def _management(self) -> Management:
+        return self._driver.backend.management
+
+    @property
     def address(self) -> str:
         """Where the queue manager is: a socket path or `host:port`."""
         return str(self._driver.address)
@@ -167,23 +171,25 @@ class QueueManager:
 
     async def delete_queue(self, path: str) -> None:
         """Delete a queue with everything in it."""
-        await self._driver.call(self._logic.delete_queue, path)
+        await self._driver.call(self._management.delete_queue, path)
 
     async def set_queue(self, path: str, **properties: Unpack[QueueProperties]) -> None:
         """Change properties of a queue."""
-        await self._driver.call(self._logic.set_queue, path, {**properties})
+        await self._driver.call(self._management.set_queue, path, {**properties})
 
     async def queue_info(self, path: str) -> Info:
         """Properties, counts and permissions of one queue."""
-        return await self._driver.call(self._logic.queue_info, path)
+        return await self._driver.call(self._management.queue_info, path)
 
     async def queues(self, *, include_system: bool = False) -> list[Info]:
         """Properties and counts of all queues that the caller may see."""
-        return await self._driver.call(self._logic.queues, include_system=include_system)
+        return await self._driver.call(
+            self._management.queue_infos(include_system=include_system).whole
+        )
 
     async def iter_queues(self, *, include_system: bool = False) -> AsyncGenerator[Info, None]:
         """The same queues one by one while they come, in the order of their creation."""
-        parts = self._logic.queue_parts(include_system=include_system)
+        parts = self._management.queue_infos(include_system=include_system)
         try:
             while (part := await self._driver.call(parts.next_part)) is not None:
                 for queue in part:
@@ -203,24 +209,24 @@ class QueueManager:
             deny: forbid it, whatever else allows it.
         """
         return await self._driver.call(
-            self._logic.grant, path, principal, rights, deny=deny, revoke=False
+            self._management.grant, path, principal, rights, deny=deny, revoke=False
         )
 
     async def revoke(self, path: str, principal: str, rights: Iterable[str]) -> list[Info]:
         """Take rights away that were granted or denied before; return what is in force."""
         return await self._driver.call(
-            self._logic.grant, path, principal, rights, deny=False, revoke=True
+            self._management.grant, path, principal, rights, deny=False, revoke=True
         )
 
     # The queue manager itself
 
     async def status(self) -> Info:
         """State, identity, endpoints and totals of the queue manager."""
-        return await self._driver.call(self._logic.status)
+        return await self._driver.call(self._management.status)
 
     async def machine_rights(self) -> list[Info]:
         """Who may do what with the queue manager itself."""
-        return await self._driver.call(self._logic.machine_rights)
+        return await self._driver.call(self._management.machine_rights)
 
     async def grant_machine(
         self, principal: str, rights: Iterable[str], *, deny: bool = False
@@ -236,42 +242,42 @@ class QueueManager:
             What is in force now.
         """
         return await self._driver.call(
-            self._logic.grant_machine, principal, rights, deny=deny, revoke=False
+            self._management.grant_machine, principal, rights, deny=deny, revoke=False
         )
 
     async def revoke_machine(self, principal: str, rights: Iterable[str]) -> list[Info]:
         """Take rights away that were granted or denied before; return what is in force."""
         return await self._driver.call(
-            self._logic.grant_machine, principal, rights, deny=False, revoke=True
+            self._management.grant_machine, principal, rights, deny=False, revoke=True
         )
 
     async def sessions(self) -> list[Info]:
         """Sessions with other queue managers."""
-        return await self._driver.call(self._logic.sessions)
+        return await self._driver.call(self._management.session_infos().whole)
 
     async def clients(self) -> list[Info]:
         """Clients of the queue manager, your own or all, with what they hold."""
-        return await self._driver.call(self._logic.clients)
+        return await self._driver.call(self._management.client_infos().whole)
 
     async def transactions(self) -> list[Info]:
         """Open transactions: state, age and messages in them."""
-        return await self._driver.call(self._logic.transactions)
+        return await self._driver.call(self._management.transaction_infos().whole)
 
     async def outgoing(self) -> list[Info]:
         """Outgoing queues: destination, state, what waits and why."""
-        return await self._driver.call(self._logic.outgoing)
+        return await self._driver.call(self._management.outgoing_infos().whole)
 
     async def pause_outgoing(self, destination: str) -> Info:
         """Keep an outgoing queue from sending."""
-        return await self._driver.call(self._logic.hold_outgoing, destination, pause=True)
+        return await self._driver.call(self._management.hold_outgoing, destination, pause=True)
 
     async def resume_outgoing(self, destination: str) -> Info:
         """Let a paused outgoing queue send again."""
-        return await self._driver.call(self._logic.hold_outgoing, destination, pause=False)
+        return await self._driver.call(self._management.hold_outgoing, destination, pause=False)
 
     async def backup(self, file: str | Path) -> Info:
         """Copy the store to a file on the queue manager's machine while it runs."""
-        return await self._driver.call(self._logic.backup, file)
+        return await self._driver.call(self._management.backup, str(file))
 
     # Messages
 

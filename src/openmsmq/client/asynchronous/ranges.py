@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterable
 
+from openmsmq.client.backend import Block
 from openmsmq.client.logic.queue import Progress, QueueLogic
 from openmsmq.client.logic.ranges import (
     Leased,
@@ -12,7 +13,6 @@ from openmsmq.client.logic.ranges import (
     RangeStream,
 )
 from openmsmq.client.message import Message
-from openmsmq.protocol.local.messages import Block
 
 from .driver import Driver
 

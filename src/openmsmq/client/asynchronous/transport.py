@@ -4,10 +4,9 @@ import asyncio
 from typing import Final, cast
 
 from openmsmq.client.address import Address, TcpAddress, hung_up, nobody_answers
+from openmsmq.client.backend import Channel
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.local.channel import RequestChannel
-from openmsmq.client.logic.operations import Wait
-from openmsmq.protocol.local.messages import AnyReply
+from openmsmq.client.operations import Wait
 
 # Parts of ranges that nobody has taken yet; beyond it they are left where they are.
 MAX_HELD_BYTES: Final = 16 * 1024 * 1024
@@ -16,7 +15,7 @@ MAX_HELD_BYTES: Final = 16 * 1024 * 1024
 class Transport(asyncio.Protocol):
     """Moves the bytes of a channel."""
 
-    def __init__(self, channel: RequestChannel) -> None:
+    def __init__(self, channel: Channel) -> None:
         self.channel: Final = channel
         self._loop = asyncio.get_running_loop()
         self._stream: asyncio.Transport
@@ -56,7 +55,7 @@ class Transport(asyncio.Protocol):
 
     # What operations need
 
-    async def wait(self, wait: Wait) -> AnyReply | None:
+    async def wait(self, wait: Wait) -> object | None:
         """What an operation waits for; None when it did not come in time.
 
         Raises:
@@ -120,13 +119,12 @@ def _finish(future: "asyncio.Future[None]") -> None:
         future.set_result(None)
 
 
-async def open_transport(address: Address, timeout: float | None) -> Transport:
+async def open_transport(address: Address, channel: Channel, timeout: float | None) -> Transport:
     """Connect to a queue manager.
 
     Raises:
         ConnectionLost: nobody answers there.
     """
-    channel = RequestChannel(str(address))
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(timeout):

@@ -7,15 +7,15 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
-from openmsmq.client.address import Address, TcpAddress
+from openmsmq.client.address import Address
 from openmsmq.client.arguments import message_of, several
+from openmsmq.client.backend import ChainBroken, SendChannel, SendHandle
+from openmsmq.client.connecting import backend_of
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.local.backend import LocalBackend
-from openmsmq.client.local.channel import ChainBroken
-from openmsmq.client.logic.operations import Operation
 from openmsmq.client.logic.patience import Patience, may_start
-from openmsmq.client.logic.queue import OpenHandle, QueueLogic
+from openmsmq.client.logic.queue import QueueLogic
 from openmsmq.client.message import Message
+from openmsmq.client.operations import Operation
 
 from .transport import LINGER_SECONDS, Transport, open_transport
 
@@ -53,7 +53,7 @@ class Driver:
 
     def __init__(self, address: Address, *, timeout: float | None, reconnect: bool) -> None:
         self.address: Final = address
-        self.backend: Final = LocalBackend(time.monotonic, reconnects=reconnect)
+        self.backend: Final = backend_of(address, reconnects=reconnect)
         self._timeout = timeout
         self._closed = False
         self._opening = threading.Lock()
@@ -83,13 +83,17 @@ class Driver:
         Raises:
             ConnectionLost: nobody answers.
         """
-        transport = open_transport(self.address, self._timeout)
-        token = self.address.token if isinstance(self.address, TcpAddress) else ""
-        try:
-            run(transport, self.backend.greet(transport.channel, token))
-        except BaseException:
-            transport.close()
-            raise
+        address: Address | None = self.address
+        while address is not None:
+            channel = self.backend.new_channel()
+            transport = open_transport(address, channel, self._timeout)
+            try:
+                address = run(transport, self.backend.greet(channel))
+            except BaseException:
+                transport.close()
+                raise
+            if address is not None:
+                transport.close()
         # A program that ends without closing still sends what it has sent.
         self._finalizer = weakref.finalize(self, finish, transport)
         self._transport = transport
@@ -178,17 +182,21 @@ class Driver:
     def send(self, queue: QueueLogic, message: Message, transaction: int) -> None:
         """Send a message with others; a refusal is raised later."""
         transport = self._transport
-        channel = transport.channel
         handle = queue.sender
         # Mostly all is well, and this is the way of every message.
-        if handle is None or handle.channel is not channel or channel.fault or channel.refused:
+        if (
+            handle is None
+            or (channel := handle.channel) is not transport.channel
+            or channel.fault
+            or channel.refused
+        ):
             transport, handle = self._sender(queue)
-            channel = transport.channel
+            channel = handle.channel
         packet = handle.build_transactional(message) if transaction else handle.build(message)
         with transport.lock:
             full = channel.add_packet(handle.number, transaction, packet)
         if full or not (transport.lingers or transaction):
-            self._pace(transport, ship=full)
+            self._pace(transport, channel, ship=full)
 
     def send_many(
         self, queue: QueueLogic, messages: Iterable[Message | str | bytes], transaction: int
@@ -196,7 +204,7 @@ class Driver:
         """Send messages with many on their way; return how many, when all are accepted."""
         several("messages", messages, "messages")
         transport, handle = self._sender(queue)
-        channel, lock = transport.channel, transport.lock
+        channel, lock = handle.channel, transport.lock
         build, number, add_packet = handle.builder(transaction), handle.number, channel.add_packet
         with lock:
             channel.check(transaction)
@@ -209,7 +217,7 @@ class Driver:
                     full = add_packet(number, transaction, packet, chain)
                 count += 1
                 if full or not (transport.lingers or transaction):
-                    self._pace(transport, ship=full)
+                    self._pace(transport, channel, ship=full)
         except ChainBroken:
             pass
         except BaseException:
@@ -218,16 +226,16 @@ class Driver:
             raise
         return self._run(transport, channel.settle(chain, count)) if chain else count
 
-    def _sender(self, queue: QueueLogic) -> tuple[Transport, OpenHandle]:
+    def _sender(self, queue: QueueLogic) -> tuple[Transport, SendHandle]:
         transport = self._ready()
         self.backend.tell_loss()
         with transport.lock:
             handle = queue.open_sender()
         if handle is None:
-            handle = self._run(transport, queue.opened("send"))
+            handle = self._run(transport, queue.opened_to_send())
         return transport, handle
 
-    def _pace(self, transport: Transport, *, ship: bool) -> None:
+    def _pace(self, transport: Transport, channel: SendChannel, *, ship: bool) -> None:
         """Let a message leave at once when none came for a while, else together with others."""
         now = time.monotonic()
         if not ship and now - self._last_ship <= LINGER_SECONDS:
@@ -235,8 +243,8 @@ class Driver:
             return
         self._last_ship = now
         with transport.lock:
-            transport.channel.close_sends()
-        self._run(transport, transport.channel.make_room())
+            channel.close_sends()
+        self._run(transport, channel.make_room())
 
     def flush_data(self) -> bool:
         """Let everything that was posted leave; say whether there is a connection."""

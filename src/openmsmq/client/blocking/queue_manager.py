@@ -10,7 +10,7 @@ from typing import Self, Unpack
 
 from openmsmq.client.address import find_address
 from openmsmq.client.arguments import message_of, seconds
-from openmsmq.client.local.backend import Identity
+from openmsmq.client.backend import Identity, Management
 from openmsmq.client.logic.manager import ManagerLogic, reply_to
 from openmsmq.client.logic.ranges import ProducerLogic
 from openmsmq.client.logic.transaction import transaction_number
@@ -97,6 +97,10 @@ class QueueManager:
         return self._driver.backend.identity
 
     @property
+    def _management(self) -> Management:
+        return self._driver.backend.management
+
+    @property
     def address(self) -> str:
         """Where the queue manager is: a socket path or `host:port`."""
         return str(self._driver.address)
@@ -167,23 +171,23 @@ class QueueManager:
 
     def delete_queue(self, path: str) -> None:
         """Delete a queue with everything in it."""
-        self._driver.call(self._logic.delete_queue, path)
+        self._driver.call(self._management.delete_queue, path)
 
     def set_queue(self, path: str, **properties: Unpack[QueueProperties]) -> None:
         """Change properties of a queue."""
-        self._driver.call(self._logic.set_queue, path, {**properties})
+        self._driver.call(self._management.set_queue, path, {**properties})
 
     def queue_info(self, path: str) -> Info:
         """Properties, counts and permissions of one queue."""
-        return self._driver.call(self._logic.queue_info, path)
+        return self._driver.call(self._management.queue_info, path)
 
     def queues(self, *, include_system: bool = False) -> list[Info]:
         """Properties and counts of all queues that the caller may see."""
-        return self._driver.call(self._logic.queues, include_system=include_system)
+        return self._driver.call(self._management.queue_infos(include_system=include_system).whole)
 
     def iter_queues(self, *, include_system: bool = False) -> Generator[Info, None, None]:
         """The same queues one by one while they come, in the order of their creation."""
-        parts = self._logic.queue_parts(include_system=include_system)
+        parts = self._management.queue_infos(include_system=include_system)
         try:
             while (part := self._driver.call(parts.next_part)) is not None:
                 yield from part
@@ -202,24 +206,24 @@ class QueueManager:
             deny: forbid it, whatever else allows it.
         """
         return self._driver.call(
-            self._logic.grant, path, principal, rights, deny=deny, revoke=False
+            self._management.grant, path, principal, rights, deny=deny, revoke=False
         )
 
     def revoke(self, path: str, principal: str, rights: Iterable[str]) -> list[Info]:
         """Take rights away that were granted or denied before; return what is in force."""
         return self._driver.call(
-            self._logic.grant, path, principal, rights, deny=False, revoke=True
+            self._management.grant, path, principal, rights, deny=False, revoke=True
         )
 
     # The queue manager itself
 
     def status(self) -> Info:
         """State, identity, endpoints and totals of the queue manager."""
-        return self._driver.call(self._logic.status)
+        return self._driver.call(self._management.status)
 
     def machine_rights(self) -> list[Info]:
         """Who may do what with the queue manager itself."""
-        return self._driver.call(self._logic.machine_rights)
+        return self._driver.call(self._management.machine_rights)
 
     def grant_machine(
         self, principal: str, rights: Iterable[str], *, deny: bool = False
@@ -235,42 +239,42 @@ class QueueManager:
             What is in force now.
         """
         return self._driver.call(
-            self._logic.grant_machine, principal, rights, deny=deny, revoke=False
+            self._management.grant_machine, principal, rights, deny=deny, revoke=False
         )
 
     def revoke_machine(self, principal: str, rights: Iterable[str]) -> list[Info]:
         """Take rights away that were granted or denied before; return what is in force."""
         return self._driver.call(
-            self._logic.grant_machine, principal, rights, deny=False, revoke=True
+            self._management.grant_machine, principal, rights, deny=False, revoke=True
         )
 
     def sessions(self) -> list[Info]:
         """Sessions with other queue managers."""
-        return self._driver.call(self._logic.sessions)
+        return self._driver.call(self._management.session_infos().whole)
 
     def clients(self) -> list[Info]:
         """Clients of the queue manager, your own or all, with what they hold."""
-        return self._driver.call(self._logic.clients)
+        return self._driver.call(self._management.client_infos().whole)
 
     def transactions(self) -> list[Info]:
         """Open transactions: state, age and messages in them."""
-        return self._driver.call(self._logic.transactions)
+        return self._driver.call(self._management.transaction_infos().whole)
 
     def outgoing(self) -> list[Info]:
         """Outgoing queues: destination, state, what waits and why."""
-        return self._driver.call(self._logic.outgoing)
+        return self._driver.call(self._management.outgoing_infos().whole)
 
     def pause_outgoing(self, destination: str) -> Info:
         """Keep an outgoing queue from sending."""
-        return self._driver.call(self._logic.hold_outgoing, destination, pause=True)
+        return self._driver.call(self._management.hold_outgoing, destination, pause=True)
 
     def resume_outgoing(self, destination: str) -> Info:
         """Let a paused outgoing queue send again."""
-        return self._driver.call(self._logic.hold_outgoing, destination, pause=False)
+        return self._driver.call(self._management.hold_outgoing, destination, pause=False)
 
     def backup(self, file: str | Path) -> Info:
         """Copy the store to a file on the queue manager's machine while it runs."""
-        return self._driver.call(self._logic.backup, file)
+        return self._driver.call(self._management.backup, str(file))
 
     # Messages
 

@@ -3,6 +3,7 @@
 
 from collections.abc import Generator, Iterable
 
+from openmsmq.client.backend import Block
 from openmsmq.client.logic.queue import Progress, QueueLogic
 from openmsmq.client.logic.ranges import (
     Leased,
@@ -13,7 +14,6 @@ from openmsmq.client.logic.ranges import (
     RangeStream,
 )
 from openmsmq.client.message import Message
-from openmsmq.protocol.local.messages import Block
 
 from .driver import Driver
 

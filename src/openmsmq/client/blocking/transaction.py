@@ -4,7 +4,7 @@
 from types import TracebackType
 from typing import Self
 
-from openmsmq.client.local.backend import LocalBackend
+from openmsmq.client.backend import Backend
 from openmsmq.client.logic.transaction import TransactionLogic
 
 from .driver import Driver
@@ -42,7 +42,7 @@ class Transaction:
         """
         return self._logic.number
 
-    def _number_on(self, backend: LocalBackend) -> int:
+    def _number_on(self, backend: Backend) -> int:
         """What stands for it in requests of a queue of the same connection.
 
         Raises:

@@ -13,10 +13,9 @@ from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.client.address import Address, TcpAddress, UnixAddress, hung_up, nobody_answers
+from openmsmq.client.backend import Channel
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.local.channel import RequestChannel
-from openmsmq.client.logic.operations import Wait
-from openmsmq.protocol.local.messages import AnyReply
+from openmsmq.client.operations import Wait
 
 if TYPE_CHECKING:
     from .tls import Tls
@@ -32,7 +31,7 @@ WRITER_POLL_MILLISECONDS: Final = 100
 class Transport:
     """Moves the bytes of a channel; `lock` guards the channel."""
 
-    def __init__(self, sock: socket.socket, channel: RequestChannel, tls: "Tls | None") -> None:
+    def __init__(self, sock: socket.socket, channel: Channel, tls: "Tls | None") -> None:
         sock.setblocking(False)
         self.channel: Final = channel
         self.lock: Final = threading.RLock()
@@ -51,7 +50,7 @@ class Transport:
 
     # Waiting for replies
 
-    def wait(self, wait: Wait) -> AnyReply | None:
+    def wait(self, wait: Wait) -> object | None:
         """What an operation waits for; None when it did not come in time.
 
         Raises:
@@ -202,7 +201,7 @@ def _poll(sock: socket.socket, events: int) -> select.poll:
     return poll
 
 
-def open_transport(address: Address, timeout: float | None) -> Transport:
+def open_transport(address: Address, channel: Channel, timeout: float | None) -> Transport:
     """Connect to a queue manager.
 
     Raises:
@@ -215,7 +214,7 @@ def open_transport(address: Address, timeout: float | None) -> Transport:
             sock, tls = _connect_unix(address, timeout), None
     except OSError as exc:
         raise nobody_answers(address, exc) from exc
-    return Transport(sock, RequestChannel(str(address)), tls)
+    return Transport(sock, channel, tls)
 
 
 def _connect_unix(address: UnixAddress, timeout: float | None) -> socket.socket:

@@ -1,64 +1,83 @@
-"""LocalBackend: what the queues and transactions of one connection share."""
+"""LocalBackend: the way to a queue manager of ours, over the local protocol."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from openmsmq.client.arguments import checked
+from openmsmq.client.address import Address
+from openmsmq.client.backend import (
+    GRACE_SECONDS,
+    READ_BYTES,
+    Channel,
+    Handle,
+    Identity,
+    LookUp,
+    PurgeStep,
+    Read,
+    SendHandle,
+)
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.logic.operations import Operation, Wait, done
 from openmsmq.client.logic.packets import Sender
+from openmsmq.client.operations import Operation, Wait
+from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
+from openmsmq.protocol.local.messages import MAX_MESSAGES
+from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.queue_address_names import address_of
 from openmsmq.wire.security.sid import SID
 
 from .channel import RequestChannel
+from .management import LocalManagement
+from .ranges import LocalRanges
+from .replies import done, failure, messages
+from .requests import checked
 
-# How long a queue manager that works may take to answer.
-GRACE_SECONDS: Final = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What a queue manager tells at the start of a connection.
-
-    Attributes:
-        name: its computer name.
-        guid: its GUID, as messages that it sent have it in their ids.
-        sid: who it takes the client for, such as S-1-22-1-1000 for user 1000.
-        version: of its program.
-    """
-
-    name: str
-    guid: str
-    sid: str
-    version: str
+# Requests of a cursor that are on their way at a time.
+WINDOW: Final = 256
 
 
 class LocalBackend:
-    """The way to a queue manager; after a loss another channel takes over.
+    """A `client.backend.Backend` over the local protocol.
 
     Args:
+        description: where the queue manager is, for error texts.
         clock: monotonic time in seconds.
+        token: says over TCP who this client is.
         reconnects: whether a driver makes a new channel when one is lost.
     """
 
-    def __init__(self, clock: Callable[[], float], *, reconnects: bool) -> None:
+    can_send: Final = True
+    largest_read: Final = MAX_MESSAGES
+    window: Final = WINDOW
+
+    def __init__(
+        self,
+        description: str,
+        clock: Callable[[], float],
+        *,
+        token: str = "",
+        reconnects: bool,
+    ) -> None:
         self.clock: Final = clock
         self.reconnects: Final = reconnects
+        self._description = description
+        self._token = token
         self.channel: RequestChannel
         self._last: RequestChannel | None = None
         self._untold: RequestChannel | None = None
         self.identity: Identity
         self.sender: Sender
+        self.management: Final = LocalManagement(self)
+        self.ranges: Final = LocalRanges(self)
 
-    def greet(self, channel: RequestChannel, token: str) -> Operation[None]:
-        """Begin a channel; from now on it is the current one.
+    # Connecting
 
-        Raises:
-            ConnectionLost: whoever is there does not let this client in.
-        """
-        hello = local.Hello(channel.next_id(), local.VERSION, token)
+    def new_channel(self) -> RequestChannel:
+        return RequestChannel(self._description)
+
+    def greet(self, channel: Channel) -> Operation[Address | None]:
+        assert isinstance(channel, RequestChannel)  # noqa: S101 - from `new_channel`
+        hello = local.Hello(channel.next_id(), local.VERSION, self._token)
         channel.post(hello)
         try:
             reply = yield Wait(hello.id, GRACE_SECONDS)
@@ -66,30 +85,28 @@ class LocalBackend:
             raise channel.refuse() from exc
         if reply is None:
             raise channel.lose(f"{channel.description} has not answered in time.")
-        told = done(reply)
-        sid: bytes = told["sid"]
+        value = done(reply)
+        sid: bytes = value["sid"]
         self.identity = Identity(
-            told["name"], told["guid"], str(SID.parse(sid)[0]), told["version"]
+            value["name"], value["guid"], str(SID.parse(sid)[0]), value["version"]
         )
         self.sender = Sender(computer_name=self.identity.name, sid=sid)
         if self._last is not None and self._last.fate_unknown:
             self._untold = self._last
         self.channel = self._last = channel
+        return None
 
     def tell_loss(self) -> None:
-        """Say once that messages may have been lost with a connection, also with an earlier one.
-
-        Raises:
-            ConnectionLost: they may, and no call has said so yet.
-        """
         for channel in (self._untold, self._last):
             if channel is not None and channel.fate_unknown and not channel.told:
                 channel.told = True
                 raise ConnectionLost(str(channel.fault))
 
-    def message_id(self, ordinal: int) -> str:
-        """The id of a message that was sent over this backend."""
-        return f"{{{str(UUID(self.identity.guid)).upper()}}}\\{ordinal}"
+    def check(self, transaction: int = 0) -> None:
+        self.channel.check(transaction)
+
+    def flush(self) -> Operation[None]:
+        return self.channel.flush()
 
     def call(self, kind: Callable[..., local.Request], *fields: Any) -> Operation[Any]:
         """Make a request of this kind and return the value of its answer.
@@ -104,19 +121,151 @@ class LocalBackend:
         channel.post(request)
         return done((yield Wait(request.id)))
 
-    def check(self) -> Operation[None]:
-        """Raise what was refused of the messages sent before, without asking anything.
+    # Queues
 
-        Raises:
-            QueueError: one was.
-        """
-        self.channel.check()
-        yield from ()
+    def open(self, name: str, access: str, share: str) -> Operation[Handle]:
+        value = yield from self.call(local.OpenQueue, name, access, share)
+        return Handle(self.channel, value["handle"], value["format_name"])
 
-    def flush(self) -> Operation[None]:
-        """Wait until everything sent so far is accepted.
+    def open_to_send(self, name: str, share: str) -> Operation[SendHandle]:
+        value = yield from self.call(local.OpenQueue, name, "send", share)
+        return SendHandle(
+            self.channel,
+            value["handle"],
+            value["format_name"],
+            sender=self.sender,
+            destination=address_of(parse_format_name(value["destinations"][0])),
+            transactional=value["transactional"],
+        )
 
-        Raises:
-            QueueError: something was refused.
-        """
-        return self.channel.flush()
+    def close(self, handles: Iterable[Handle | SendHandle]) -> Operation[None]:
+        channel = self.channel
+        requests = [local.CloseQueue(channel.next_id(), each.number) for each in handles]
+        for request in requests:
+            channel.post(request)
+        for request in requests:
+            done((yield Wait(request.id)))
+
+    def close_later(self, handle: Handle | SendHandle) -> None:
+        channel = self.channel
+        channel.post_in_background(local.CloseQueue(channel.next_id(), handle.number))
+
+    # Reading
+
+    def ask(self, handle: Handle, read: Read | LookUp) -> int:
+        channel = self.channel
+        request: local.Request
+        if isinstance(read, Read):
+            action, limit, timeout, cursor, transaction, two_phase = read
+            request = local.Receive(
+                channel.next_id(),
+                handle.number,
+                action,
+                limit,
+                READ_BYTES,
+                timeout,
+                cursor,
+                transaction,
+                two_phase,
+            )
+        else:
+            request = checked(local.Lookup(channel.next_id(), handle.number, *read))
+        channel.post(request)
+        return request.id
+
+    def answer(
+        self, request: int, seconds: float | None = None
+    ) -> Operation[list[ReceivedMessage] | None]:
+        reply = yield Wait(request, seconds)
+        return None if reply is None else messages(reply)
+
+    def cancel(self, request: int) -> None:
+        channel = self.channel
+        cancel = local.Cancel(channel.next_id(), request)
+        channel.post(cancel)
+        channel.ignore(cancel.id)
+
+    def withdraw(self, request: int, handle: Handle | None) -> None:
+        self.channel.withdraw(request, 0 if handle is None else handle.number)
+
+    def end(
+        self,
+        handle: Handle,
+        lookup_ids: Sequence[int],
+        *,
+        delete: bool,
+        answered: Callable[[Sequence[int]], None] | None = None,
+    ) -> None:
+        channel = self.channel
+        for at in range(0, len(lookup_ids), MAX_MESSAGES):
+            part = list(lookup_ids[at : at + MAX_MESSAGES])
+            channel.post_in_background(
+                local.EndReceive(channel.next_id(), handle.number, part, delete),
+                answered=None if answered is None else _accepted_or_not(answered, part),
+            )
+
+    def open_cursor(self, handle: Handle) -> Operation[int]:
+        return self.call(local.OpenCursor, handle.number)
+
+    def close_cursor(self, handle: Handle, cursor: int) -> None:
+        channel = self.channel
+        channel.post_in_background(local.CloseCursor(channel.next_id(), handle.number, cursor))
+
+    # Managing messages
+
+    def purge(self, handle: Handle, upto: int | None) -> Operation[PurgeStep]:
+        value = yield from self.call(local.Purge, handle.number, upto)
+        return PurgeStep(value["count"], value["upto"], value["done"])
+
+    def move(
+        self,
+        source: Handle,
+        target: Handle,
+        lookup_ids: list[int] | None,
+        count: int,
+        transaction: int,
+    ) -> Operation[int]:
+        return self.call(local.Move, source.number, target.number, lookup_ids, count, transaction)
+
+    # Sending and transactions
+
+    def send_and_wait(self, handle: SendHandle, packet: bytes, transaction: int) -> Operation[str]:
+        channel = self.channel
+        request = local.Send(channel.next_id(), handle.number, [packet], transaction)
+        channel.post(request)
+        reply = yield Wait(request.id)
+        if isinstance(reply, local.Failed):
+            channel.refused.add(handle.number)
+            error = failure(reply)
+            error.refused = 1
+            raise error
+        return f"{{{str(UUID(self.identity.guid)).upper()}}}\\{done(reply)}"
+
+    def begin_transaction(self) -> int:
+        channel = self.channel
+        begin = local.BeginTransaction(channel.next_id())
+        channel.post_in_background(begin, owner=begin.id)
+        return begin.id
+
+    def end_transaction(self, number: int, *, commit: bool) -> Operation[None]:
+        channel = self.channel
+        request = local.EndTransaction(channel.next_id(), number, commit)
+        channel.post(request)
+        reply = yield Wait(request.id)
+        try:
+            if commit:
+                channel.check(number)
+                done(reply)
+        finally:
+            channel.forget_failures(number)
+
+
+def _accepted_or_not(
+    answered: Callable[[Sequence[int]], None], lookup_ids: Sequence[int]
+) -> Callable[[bool], None]:
+    """Call with the lookup ids, whatever the answer is: a refusal is raised by `check`."""
+
+    def call(accepted: bool) -> None:  # noqa: ARG001, FBT001 - the signature of the channel
+        answered(lookup_ids)
+
+    return call

@@ -12,8 +12,9 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
+from openmsmq.client.backend import ChainBroken
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.logic.operations import Operation, Wait, failure
+from openmsmq.client.operations import Operation, Wait
 from openmsmq.protocol.local.framing import FrameBuffer
 from openmsmq.protocol.local.messages import (
     AnyReply,
@@ -30,12 +31,13 @@ from openmsmq.protocol.local.messages import (
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
 
+from .replies import failure
+
 T = TypeVar("T")
 
 REQUEST_BYTES: Final = 128 * 1024
 REQUEST_MESSAGES: Final = 1000
 MAX_IN_FLIGHT: Final = 4 * 1024 * 1024
-SINGLE: Final = -1
 _LENGTH: Final = Struct("<I")
 _NO_LENGTH: Final = bytes(_LENGTH.size)
 _encode_into: Final = msgspec.msgpack.Encoder().encode_into
@@ -60,10 +62,6 @@ class Background(NamedTuple):
 def is_last(reply: AnyReply) -> bool:
     """Whether no other reply to the same request follows."""
     return not isinstance(reply, Block | Part) or reply.last
-
-
-class ChainBroken(Exception):
-    """A message of a chain was refused; the others are not sent."""
 
 
 class RequestChannel:

@@ -1,22 +1,21 @@
 """Prefetching: messages are fetched ahead of the caller, many at a time.
 
 What was fetched is locked in the queue. A message counts as taken when the caller asks for the one
-behind it; then it is removed for good, together with others. What the caller has not taken goes
+after it; then it is removed for good, together with others. What the caller has not taken goes
 back in place: when the loop ends, or when the client is gone.
 """
 
+import contextlib
 from typing import Final
 
 from openmsmq.client.arguments import whole
-from openmsmq.client.local.backend import GRACE_SECONDS
-from openmsmq.client.local.channel import RequestChannel
+from openmsmq.client.backend import GRACE_SECONDS, Handle, Read
+from openmsmq.client.operations import Operation
 from openmsmq.client.received_message import ReceivedMessage
-from openmsmq.protocol.local import messages as local
-from openmsmq.protocol.local.messages import MAX_MESSAGES
 from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 
-from .operations import Operation, Wait, failure, messages
-from .queue import READ_BYTES, OpenHandle, QueueLogic
+from .queue import QueueLogic, not_answered
 
 DEFAULT_PREFETCH: Final = 1000
 _ENDED: Final = (Hresult.MQ_ERROR_IO_TIMEOUT, Hresult.MQ_ERROR_OPERATION_CANCELLED)
@@ -31,11 +30,12 @@ class Prefetch:
     def __init__(self, queue: QueueLogic, size: int) -> None:
         whole("prefetch", size)
         self._queue = queue
-        self._chunk = min(max(size // 2, 1), MAX_MESSAGES)
-        # With one message at a time nothing may be locked behind the caller's back.
+        chunk = min(max(size // 2, 1), queue.backend.largest_read)
+        # It waits for ever, so that one that was asked for early is never too short.
+        self._request = Read("receive", chunk, timeout=None, two_phase=True)
+        # With one message at a time nothing may be locked that the caller does not have.
         self._reads_ahead = size > 1
-        self._channel: RequestChannel | None = None
-        self._handle: OpenHandle
+        self._handle: Handle | None = None
         self._read = 0
         self._batch: list[ReceivedMessage] = []
         self._removed = 0
@@ -46,71 +46,60 @@ class Prefetch:
 
     def next_batch(self, timeout: float | None) -> Operation[list[ReceivedMessage] | None]:
         """The next messages, once the caller has taken all before; None when none came in time."""
-        channel = yield from self._begin()
+        handle = yield from self._begin()
         self.remove_taken()
         self._batch = []
         self._removed = self.given = 0
-        channel.check()
+        self._queue.backend.check()
         while not self._batch:
-            reply = yield from self._next_reply(channel, timeout)
-            self._read = 0
-            if isinstance(reply, local.Failed):
-                if reply.code in _ENDED:
+            try:
+                found = yield from self._next_answer(handle, timeout)
+            except QueueError as exc:
+                self._read = 0
+                if exc.code in _ENDED:
                     return None
-                raise failure(reply)
-            self._batch = self._queue.not_taken_before(self._handle, messages(reply))
+                raise
+            self._read = 0
+            self._batch = self._queue.not_taken_before(handle, found)
             if self._reads_ahead:
-                self._ask(channel)
+                self._ask(handle)
         return self._batch
 
-    def _begin(self) -> Operation[RequestChannel]:
+    def _begin(self) -> Operation[Handle]:
         """Open the queue, again if the connection was lost."""
-        backend = self._queue.backend
-        if self._channel is not None and self._channel is not backend.channel:
+        if self._handle is not None and self._handle.channel is not self._queue.backend.channel:
             self._queue.taken_at_loss(self._batch[self._removed : self.given])
             self._batch = []
             self._read = self._removed = self.given = 0
         self._handle = yield from self._queue.opened("receive")
-        self._channel = backend.channel
-        return backend.channel
+        return self._handle
 
-    def _next_reply(
-        self, channel: RequestChannel, timeout: float | None
-    ) -> Operation[local.AnyReply]:
+    def _next_answer(
+        self, handle: Handle, timeout: float | None
+    ) -> Operation[list[ReceivedMessage]]:
         if not self._read:
-            self._ask(channel)
-        # The read itself waits for ever, so that one that was asked for early is never too short.
-        reply = yield Wait(self._read, timeout)
-        if reply is None:
-            reply = yield from self._cancel(channel)
-        return reply
+            self._ask(handle)
+        found = yield from self._queue.backend.answer(self._read, timeout)
+        if found is None:
+            found = yield from self._cancel()
+        return found
 
-    def _ask(self, channel: RequestChannel) -> None:
-        request = local.Receive(
-            channel.next_id(),
-            self._handle.number,
-            count=self._chunk,
-            max_bytes=READ_BYTES,
-            timeout=None,
-            two_phase=True,
-        )
-        channel.post(request)
-        self._read = request.id
+    def _ask(self, handle: Handle) -> None:
+        self._read = self._queue.backend.ask(handle, self._request)
 
-    def _cancel(self, channel: RequestChannel) -> Operation[local.AnyReply]:
+    def _cancel(self) -> Operation[list[ReceivedMessage]]:
         """End the read that waits; messages may have been faster."""
-        cancel = local.Cancel(channel.next_id(), self._read)
-        channel.post(cancel)
-        channel.ignore(cancel.id)
-        reply = yield Wait(self._read, GRACE_SECONDS)
-        if reply is None:
-            raise channel.lose(f"the queue manager at {channel.description} has not answered.")
-        return reply
+        backend = self._queue.backend
+        backend.cancel(self._read)
+        found = yield from backend.answer(self._read, GRACE_SECONDS)
+        if found is None:
+            raise not_answered(backend.channel)
+        return found
 
     def remove_taken(self) -> bool:
         """Remove what the caller was given and has taken; say whether there was any."""
         taken = self._batch[self._removed : self.given]
-        if not taken:
+        if not taken or self._handle is None:
             return False
         self._queue.remove(self._handle, taken)
         self._removed = self.given
@@ -118,23 +107,21 @@ class Prefetch:
 
     def close(self) -> Operation[None]:
         """End the loop: the taken are removed, the others are back in place."""
-        channel, self._channel = self._channel, None
-        if (
-            channel is None
-            or channel is not self._queue.backend.channel
-            or channel.fault is not None
-        ):
+        backend, handle = self._queue.backend, self._handle
+        if handle is None or handle.channel is not backend.channel or handle.channel.fault:
+            self._handle = None
             return
         if not self.current_taken and self.given > self._removed:
             self.given -= 1
         self.remove_taken()
+        self._handle = None
         unseen = self._batch[self.given :]
         self._batch = []
         self.given = self._removed = 0
         if self._read:
-            reply = yield from self._cancel(channel)
+            # Without messages it is over as well.
+            with contextlib.suppress(QueueError):
+                unseen += yield from self._cancel()
             self._read = 0
-            if isinstance(reply, local.Messages):
-                unseen += messages(reply)
-        self._queue.give_back(self._handle, unseen)
-        yield from channel.flush()
+        self._queue.give_back(handle, unseen)
+        yield from backend.flush()

@@ -1,158 +1,143 @@
 """One queue as a client uses it: open, send, receive, peek, look up, move, purge."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from openmsmq.client.arguments import checked, several, whole
-from openmsmq.client.errors import ReceiveTimeout
-from openmsmq.client.local.backend import GRACE_SECONDS, LocalBackend
-from openmsmq.client.local.channel import ChainBroken, RequestChannel
+from openmsmq.client.arguments import several, whole
+from openmsmq.client.backend import (
+    GRACE_SECONDS,
+    READ_BYTES,
+    Backend,
+    ChainBroken,
+    Channel,
+    Handle,
+    LookUp,
+    Read,
+    SendHandle,
+)
+from openmsmq.client.errors import ConnectionLost, ReceiveTimeout
 from openmsmq.client.message import Message
+from openmsmq.client.operations import Operation
 from openmsmq.client.properties import Info
 from openmsmq.client.received_message import ReceivedMessage
-from openmsmq.protocol.local import messages as local
-from openmsmq.protocol.local.messages import MAX_MESSAGES
-from openmsmq.wire.names.format_name import parse_format_name
-from openmsmq.wire.names.queue_address_names import address_of
+from openmsmq.wire.errors import MsmqError
 from openmsmq.wire.names.queue_name import SUFFIX_WORDS
 
-from .operations import Operation, Wait, done, failure, messages
 from .packets import PacketBuilder
 
 READS: Final = ("receive", "peek", "receive_admin", "peek_admin")
-READ_BYTES: Final = 1024 * 1024
 MOVE_MESSAGES: Final = 1000
 Progress = Callable[[int], None]
-
-
-class OpenHandle:
-    """A queue that is open at the queue manager, in one channel."""
-
-    __slots__ = (
-        "build",
-        "build_transactional",
-        "channel",
-        "destination",
-        "format_name",
-        "number",
-        "transactional",
-    )
-
-    def __init__(self, backend: LocalBackend, told: dict[str, Any]) -> None:
-        self.channel: Final = backend.channel
-        self.number: Final[int] = told["handle"]
-        self.format_name: Final[str] = told["format_name"]
-        # None when only the other machine knows.
-        self.transactional: Final[bool | None] = told["transactional"]
-        self.destination: Final = address_of(parse_format_name(told["destinations"][0]))
-        # From a message to its packet, outside and in a transaction.
-        self.build: Final = PacketBuilder(
-            backend.sender, self.destination, transactional=False
-        ).build
-        self.build_transactional: Final = PacketBuilder(
-            backend.sender, self.destination, transactional=True
-        ).build
-
-    def builder(self, transaction: int) -> Callable[[Message], bytes]:
-        """What builds packets for this queue."""
-        return self.build_transactional if transaction else self.build
 
 
 class Held(NamedTuple):
     """A message that is locked in its queue, and the handle that it is locked by."""
 
-    handle: OpenHandle
+    handle: Handle
     message: ReceivedMessage
 
 
 class QueueLogic:
     """One queue; opened when it is first used for something, and again after a loss."""
 
-    def __init__(self, backend: LocalBackend, name: str, share: str = "deny_none") -> None:
+    def __init__(self, backend: Backend, name: str, share: str = "deny_none") -> None:
         self.backend: Final = backend
         self.name: Final = name
         self._share = share
-        self._channel: RequestChannel | None = None
-        self._handles: dict[str, OpenHandle] = {}
+        self._channel: Channel | None = None
+        self._handles: dict[str, Handle] = {}
         # The handle for sending that was opened last; see `open_sender` whether it still works.
-        self.sender: OpenHandle | None = None
-        # Lookup ids whose removal is on its way, by request; and those that a loss left open.
-        self._leaving: dict[int, list[int]] = {}
+        self.sender: SendHandle | None = None
+        # Lookup ids whose removal is on its way; and those that a loss left open.
+        self._leaving: set[int] = set()
         self._taken_before: set[int] = set()
 
     # Opening
 
-    def _current_channel(self) -> RequestChannel:
+    def _current_channel(self) -> Channel:
         channel = self.backend.channel
         if channel is not self._channel:
             self._channel = channel
             self._handles.clear()
-            self._taken_before = {each for ids in self._leaving.values() for each in ids}
-            self._leaving.clear()
+            self.sender = None
+            self._taken_before = self._leaving
+            self._leaving = set()
         return channel
 
-    def opened(self, access: str) -> Operation[OpenHandle]:
-        """The handle for this kind of access, opened now if need be."""
+    def opened(self, access: str) -> Operation[Handle]:
+        """The handle for reading or moving, opened now if need be."""
         self._current_channel()
         handle = self._handles.get(access)
         if handle is None:
-            told = yield from self.backend.call(local.OpenQueue, self.name, access, self._share)
-            handle = self._handles[access] = OpenHandle(self.backend, told)
-            if access == "send":
-                self.sender = handle
+            handle = yield from self.backend.open(self.name, access, self._share)
+            self._handles[access] = handle
         return handle
 
-    def open_sender(self) -> OpenHandle | None:
+    def open_sender(self) -> SendHandle | None:
         """The handle for sending, if it is open and works."""
-        channel = self.backend.channel
         handle = self.sender
-        if handle is None or handle.channel is not channel:
+        if handle is None or handle.channel is not self.backend.channel:
             return None
-        if channel.refused and handle.number in channel.refused:
-            channel.refused.discard(handle.number)
-            del self._handles["send"]
+        refused = handle.channel.refused
+        if refused and handle.number in refused:
+            refused.discard(handle.number)
             self.sender = None
-            channel.post_in_background(local.CloseQueue(channel.next_id(), handle.number))
+            self.backend.close_later(handle)
             return None
         return handle
 
-    def opened_to_send(self) -> Operation[OpenHandle]:
-        """The handle for sending."""
+    def opened_to_send(self) -> Operation[SendHandle]:
+        """The handle for sending, opened now if need be."""
+        self._current_channel()
         handle = self.open_sender()
-        return handle or (yield from self.opened("send"))
+        if handle is None:
+            handle = self.sender = yield from self.backend.open_to_send(self.name, self._share)
+        return handle
 
-    def opened_to_read(self) -> Operation[OpenHandle]:
+    def opened_to_read(self) -> Operation[Handle]:
         """The handle for receiving, or another one that can read if that is all there is."""
         self._current_channel()
         can_read = (access for access in READS if access in self._handles)
         return (yield from self.opened(next(can_read, "receive")))
 
+    def open(self, access: str) -> Operation[None]:
+        """Open the queue now for something."""
+        if access == "send":
+            yield from self.opened_to_send()
+        else:
+            yield from self.opened(access)
+
+    def _open_handles(self) -> list[Handle | SendHandle]:
+        """What is open in the current channel."""
+        self._current_channel()
+        handles: list[Handle | SendHandle] = list(self._handles.values())
+        return handles if self.sender is None else [*handles, self.sender]
+
     def info(self) -> Operation[Info]:
         """Properties, counts and permissions of the queue."""
-        return self.backend.call(local.ShowQueue, self.name)
+        return self.backend.management.queue_info(self.name)
 
     def format_name(self) -> Operation[str]:
         """The format name that the queue manager knows the queue by."""
-        self._current_channel()
-        for handle in self._handles.values():
-            return handle.format_name
-        return (yield from self.opened("send")).format_name
+        handles = self._open_handles()
+        if handles:
+            return handles[0].format_name
+        if self.backend.can_send:
+            return (yield from self.opened_to_send()).format_name
+        return (yield from self.opened_to_read()).format_name
 
     def close(self) -> Operation[None]:
         """Close what is open; what was read and not removed goes back in place."""
-        channel = self._current_channel()
-        handles, self._handles, self.sender = self._handles, {}, None
-        requests = [local.CloseQueue(channel.next_id(), each.number) for each in handles.values()]
-        for request in requests:
-            channel.post(request)
-        for request in requests:
-            done((yield Wait(request.id)))
+        handles = self._open_handles()
+        self._handles.clear()
+        self.sender = None
+        return self.backend.close(handles)
 
     def close_unused(self) -> None:
-        """Close what is open behind everything that was sent; nobody waits for it."""
-        channel = self._current_channel()
-        for handle in self._handles.values() if channel.fault is None else ():
-            channel.post_in_background(local.CloseQueue(channel.next_id(), handle.number))
+        """Close what is open after everything that was sent; nothing waits for it."""
+        for handle in self._open_handles():
+            if handle.channel.fault is None:
+                self.backend.close_later(handle)
         self._handles.clear()
         self.sender = None
 
@@ -165,12 +150,12 @@ class QueueLogic:
     def packet_builder(self, *, transactional: bool) -> Operation[PacketBuilder]:
         """What builds packets for this queue."""
         handle = yield from self.opened_to_send()
-        return PacketBuilder(self.backend.sender, handle.destination, transactional=transactional)
+        return handle.packet_builder(transactional=transactional)
 
     def send_packets(self, packets: Iterable[bytes], transaction: int) -> Operation[int]:
         """Send packets that the caller has built; return how many, when all are accepted."""
         handle = yield from self.opened_to_send()
-        channel = self.backend.channel
+        channel = handle.channel
         channel.check(transaction)
         chain = 0 if transaction else channel.new_chain()
         count = 0
@@ -191,25 +176,16 @@ class QueueLogic:
     def send_and_wait(self, message: Message, transaction: int) -> Operation[str]:
         """Send one message and return its id once it is accepted."""
         handle = yield from self.opened_to_send()
-        channel = self.backend.channel
-        channel.check(max(transaction, 0))
+        self.backend.check(max(transaction, 0))
         packet = handle.builder(transaction)(message)
-        request = local.Send(channel.next_id(), handle.number, [packet], transaction)
-        channel.post(request)
-        reply = yield Wait(request.id)
-        if isinstance(reply, local.Failed):
-            channel.refused.add(handle.number)
-            error = failure(reply)
-            error.refused = 1
-            raise error
-        return self.backend.message_id(done(reply))
+        return (yield from self.backend.send_and_wait(handle, packet, transaction))
 
     # Reading
 
     def peek(self, timeout: float | None) -> Operation[ReceivedMessage]:
         """Look at the first message."""
         handle = yield from self.opened_to_read()
-        found = yield from self._read(handle, timeout, action="peek")
+        found = yield from self._read(handle, Read("peek", timeout=timeout))
         return found[0]
 
     def receive(self, timeout: float | None, transaction: int) -> Operation[ReceivedMessage]:
@@ -237,17 +213,21 @@ class QueueLogic:
         found: list[ReceivedMessage] = []
         try:
             while True:
+                asked = min(count - len(found), self.backend.largest_read)
                 part = yield from self._read(
                     handle,
-                    timeout,
-                    count=min(count - len(found), MAX_MESSAGES),
-                    transaction=transaction,
-                    two_phase=not transaction,
+                    Read(
+                        "receive",
+                        asked,
+                        timeout,
+                        transaction=transaction,
+                        two_phase=not transaction,
+                    ),
                 )
                 found += part
                 size = sum([len(message.packet) for message in part])
-                # A reply that is not half full was not cut short: there was no more.
-                if len(found) >= count or (part and 2 * size < READ_BYTES):
+                # Fewer than it may bring, and not half as many bytes: there was no more.
+                if len(found) >= count or (0 < len(part) < asked and 2 * size < READ_BYTES):
                     break
                 timeout = 0.0 if found else timeout
         except ReceiveTimeout:
@@ -261,35 +241,39 @@ class QueueLogic:
             self.remove(handle, found)
         return found
 
-    def _read(
-        self,
-        handle: OpenHandle,
-        timeout: float | None,
-        *,
-        action: str = "receive",
-        count: int = 1,
-        transaction: int = 0,
-        two_phase: bool = False,
+    def _read(self, handle: Handle, read: Read) -> Operation[list[ReceivedMessage]]:
+        self.backend.check()
+        request = self.backend.ask(handle, read)
+        timeout = read.timeout
+        found = yield from self._answer(
+            request,
+            None if timeout is None else timeout + GRACE_SECONDS,
+            handle if read.two_phase else None,
+        )
+        return self.not_taken_before(handle, found) if read.two_phase else found
+
+    def _answer(
+        self, request: int, seconds: float | None, locked_by: Handle | None
     ) -> Operation[list[ReceivedMessage]]:
-        channel = self.backend.channel
-        channel.check()
-        request = local.Receive(
-            channel.next_id(),
-            handle.number,
-            action,
-            count,
-            READ_BYTES,
-            timeout,
-            0,
-            transaction,
-            two_phase,
-        )
-        channel.post(request)
-        reply = yield from wait_for_read(
-            channel, request.id, timeout, handle.number if two_phase else 0
-        )
-        found = messages(reply)
-        return self.not_taken_before(handle, found) if two_phase else found
+        """The answer to a read that ends by itself; if the caller gives up, nothing stays locked.
+
+        Args:
+            locked_by: the handle of a read in two phases.
+        """
+        backend = self.backend
+        channel = backend.channel
+        try:
+            found = yield from backend.answer(request, seconds)
+        except MsmqError:
+            # It is over: refused, ended or lost.
+            raise
+        except BaseException:
+            if channel.fault is None:
+                backend.withdraw(request, locked_by)
+            raise
+        if found is None:
+            raise not_answered(channel)
+        return found
 
     def look_up(
         self, lookup_id: int, relation: str, transaction: int, *, receive: bool
@@ -306,13 +290,12 @@ class QueueLogic:
 
     def release(self, held: "Held", *, taken: bool) -> Operation[None]:
         """Remove a message that was held, or put it back in place; return when that is done."""
-        channel = self.backend.channel
-        if held.handle.channel is channel:
+        if held.handle.channel is self.backend.channel:
             if taken:
                 self.remove(held.handle, [held.message])
             else:
                 self.give_back(held.handle, [held.message])
-            yield from channel.flush()
+            yield from self.backend.flush()
         elif taken:
             self.taken_at_loss([held.message])
 
@@ -320,58 +303,37 @@ class QueueLogic:
         self, lookup_id: int, relation: str, transaction: int, *, receive: bool
     ) -> Operation["Held"]:
         handle = yield from (self.opened("receive") if receive else self.opened_to_read())
-        channel = self.backend.channel
-        channel.check()
+        self.backend.check()
         two_phase = receive and not transaction
-        request = checked(
-            local.Lookup(
-                channel.next_id(),
-                handle.number,
-                lookup_id,
-                relation,
-                receive,
-                transaction,
-                two_phase,
-            )
-        )
-        channel.post(request)
-        reply = yield from wait_for_read(
-            channel, request.id, 0.0, handle.number if two_phase else 0
-        )
-        return Held(handle, messages(reply)[0])
+        read = LookUp(lookup_id, relation, receive, transaction, two_phase)
+        request = self.backend.ask(handle, read)
+        found = yield from self._answer(request, GRACE_SECONDS, handle if two_phase else None)
+        return Held(handle, found[0])
 
     # The second step of a read
 
-    def remove(self, handle: OpenHandle, taken: Sequence[ReceivedMessage]) -> None:
-        """Remove for good what the caller has now; nobody waits for it."""
-        channel = self.backend.channel
-        for end in _ends(channel, handle, taken, delete=True):
-            answered = None
-            if self.backend.reconnects:
-                self._leaving[end.id] = end.lookup_ids
-                answered = self._forget_leaving(end.id)
-            channel.post_in_background(end, answered=answered)
+    def remove(self, handle: Handle, taken: Sequence[ReceivedMessage]) -> None:
+        """Remove for good what the caller has now; nothing waits for it."""
+        ids = [message.lookup_id for message in taken]
+        if self.backend.reconnects:
+            self._leaving.update(ids)
+            self.backend.end(handle, ids, delete=True, answered=self._leaving.difference_update)
+        else:
+            self.backend.end(handle, ids, delete=True)
 
     def taken_at_loss(self, taken: Sequence[ReceivedMessage]) -> None:
         """The connection was lost before the removal of these could be asked for."""
         self._current_channel()
         self._taken_before.update([message.lookup_id for message in taken])
 
-    def _forget_leaving(self, request: int) -> Callable[[bool], None]:
-        def answered(accepted: bool) -> None:  # noqa: ARG001, FBT001 - refused ones are told apart
-            self._leaving.pop(request, None)
-
-        return answered
-
-    def give_back(self, handle: OpenHandle, unseen: Sequence[ReceivedMessage]) -> None:
+    def give_back(self, handle: Handle, unseen: Sequence[ReceivedMessage]) -> None:
         """Put back in place what the caller has not seen."""
-        channel = self.backend.channel
-        if channel.fault is None:
-            for end in _ends(channel, handle, unseen, delete=False):
-                channel.post_in_background(end)
+        if handle.channel.fault is None:
+            ids = [message.lookup_id for message in unseen]
+            self.backend.end(handle, ids, delete=False)
 
     def not_taken_before(
-        self, handle: OpenHandle, found: list[ReceivedMessage]
+        self, handle: Handle, found: list[ReceivedMessage]
     ) -> list[ReceivedMessage]:
         """Without those that the caller had before a loss: these are removed now."""
         before = self._taken_before
@@ -388,12 +350,12 @@ class QueueLogic:
         handle = yield from self.opened("receive")
         purged: int = 0
         while True:
-            step = yield from self.backend.call(local.Purge, handle.number, upto)
-            purged += step["count"]
-            upto = step["upto"]
+            step = yield from self.backend.purge(handle, upto)
+            purged += step.purged
+            upto = step.upto
             if progress is not None:
                 progress(purged)
-            if step["done"]:
+            if step.done:
                 return purged
 
     def move_target(self, name: str) -> "QueueLogic":
@@ -420,9 +382,7 @@ class QueueLogic:
         while left is None or moved < left:
             wanted = MOVE_MESSAGES if left is None else min(left - moved, MOVE_MESSAGES)
             ids = None if lookup_ids is None else list(lookup_ids[moved : moved + wanted])
-            step = yield from self.backend.call(
-                local.Move, source.number, to.number, ids, wanted, transaction
-            )
+            step = yield from self.backend.move(source, to, ids, wanted, transaction)
             moved += step
             if progress is not None and step:
                 progress(moved)
@@ -431,27 +391,6 @@ class QueueLogic:
         return moved
 
 
-def _ends(
-    channel: RequestChannel, handle: OpenHandle, held: Sequence[ReceivedMessage], *, delete: bool
-) -> list[local.EndReceive]:
-    """The requests that end two-phase reads, in parts that the queue manager takes."""
-    ids = [message.lookup_id for message in held]
-    return [
-        local.EndReceive(channel.next_id(), handle.number, ids[at : at + MAX_MESSAGES], delete)
-        for at in range(0, len(ids), MAX_MESSAGES)
-    ]
-
-
-def wait_for_read(
-    channel: RequestChannel, request: int, timeout: float | None, handle: int
-) -> Operation[local.AnyReply]:
-    """The reply to a read that ends by itself; if the caller gives up, nothing stays locked."""
-    try:
-        reply = yield Wait(request, None if timeout is None else timeout + GRACE_SECONDS)
-    except BaseException:
-        if channel.fault is None:
-            channel.withdraw(request, handle)
-        raise
-    if reply is None:
-        raise channel.lose(f"the queue manager at {channel.description} has not answered in time.")
-    return reply
+def not_answered(channel: Channel) -> ConnectionLost:
+    """The other side takes longer than one that works: the channel is over."""
+    return channel.lose(f"the queue manager at {channel.description} has not answered in time.")

@@ -1,16 +1,14 @@
 """Ranges of a queue by arrival sequence, and staged batches: what pipelines read and write with."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from openmsmq.client.local.backend import LocalBackend
-from openmsmq.client.local.channel import RequestChannel
+from openmsmq.client.backend import Backend, Block, Handle
 from openmsmq.client.message import Message
-from openmsmq.protocol.local import messages as local
-from openmsmq.protocol.local.messages import Block
+from openmsmq.client.operations import Operation
+from openmsmq.client.properties import Info
 
-from .operations import Operation, Wait, block
 from .queue import Progress, QueueLogic
 
 STAGE_BYTES: Final = 1024 * 1024
@@ -63,73 +61,62 @@ class RangesLogic:
 
     def __init__(self, queue: QueueLogic) -> None:
         self._queue = queue
-        self._backend = queue.backend
+        self._requests = queue.backend.ranges
 
     def info(self) -> Operation[RangeInfo]:
         """First, stable and last sequence, and who holds locks."""
         handle = yield from self._queue.opened_to_read()
-        told = yield from self._backend.call(local.RangeInfo, handle.number)
-        return RangeInfo(**told)
+        return RangeInfo(**(yield from self._requests.info(handle)))
 
     def plan(
         self, after: int, upto: int | None, max_rows: int | None, max_bytes: int | None
     ) -> Operation[RangePlan]:
         """The next range behind `after`, below the stable mark and within the limits."""
         handle = yield from self._queue.opened_to_read()
-        told = yield from self._backend.call(
-            local.PlanRange, handle.number, after, upto, max_rows, max_bytes
-        )
-        return RangePlan(**told)
+        plan = yield from self._requests.plan(handle, after, upto, max_rows, max_bytes)
+        return RangePlan(**plan)
 
     def split(self, after: int, upto: int, parts: int) -> Operation[list[int]]:
         """Ends of consecutive ranges of about equal bytes."""
         handle = yield from self._queue.opened_to_read()
-        ends: list[int] = yield from self._backend.call(
-            local.SplitRange, handle.number, after, upto, parts
-        )
-        return ends
+        return (yield from self._requests.split(handle, after, upto, parts))
 
     def acknowledge(self, base: int, upto: int, progress: Progress | None) -> Operation[int]:
         """Receive a range for good, step by step; return how many messages it was."""
         handle = yield from self._queue.opened("receive")
         return (
-            yield from self._in_steps(local.AcknowledgeRange, (handle.number, base, upto), progress)
+            yield from _in_steps(lambda: self._requests.acknowledge(handle, base, upto), progress)
         )
 
     def lease(self, consumer: str, token: int, max_rows: int, max_bytes: int) -> Operation[Leased]:
         """Move the next messages into the subqueue of a consumer."""
         handle = yield from self._queue.opened("receive")
-        told = yield from self._backend.call(
-            local.Lease, handle.number, consumer, token, max_rows, max_bytes
-        )
-        return Leased(**told)
+        leased = yield from self._requests.lease(handle, consumer, token, max_rows, max_bytes)
+        return Leased(**leased)
 
     def release(self, consumer: str, token: int, progress: Progress | None) -> Operation[int]:
         """Move what a consumer has back, step by step; return how many messages it was."""
         handle = yield from self._queue.opened("receive")
         return (
-            yield from self._in_steps(local.Release, (handle.number, consumer, token), progress)
+            yield from _in_steps(lambda: self._requests.release(handle, consumer, token), progress)
         )
 
     def pin(self, base: int, upto: int, seconds: float) -> Operation[None]:
         """Keep a range from expiring."""
         handle = yield from self._queue.opened("receive")
-        yield from self._backend.call(local.Pin, handle.number, base, upto, seconds)
+        yield from self._requests.pin(handle, base, upto, seconds)
 
-    def _in_steps(
-        self,
-        kind: type[local.AcknowledgeRange] | type[local.Release],
-        fields: tuple[object, ...],
-        progress: Progress | None,
-    ) -> Operation[int]:
-        count: int = 0
-        while True:
-            step = yield from self._backend.call(kind, *fields)
-            count += step["count"]
-            if progress is not None:
-                progress(count)
-            if step["done"]:
-                return count
+
+def _in_steps(step: Callable[[], Operation[Info]], progress: Progress | None) -> Operation[int]:
+    """Take steps until one is the last; return how many messages it was."""
+    count: int = 0
+    while True:
+        taken = yield from step()
+        count += taken["count"]
+        if progress is not None:
+            progress(count)
+        if taken["done"]:
+            return count
 
 
 class RangeStream:
@@ -140,37 +127,37 @@ class RangeStream:
     ) -> None:
         self._queue = queue
         self._fields = (after, upto, block_rows, block_bytes)
-        self._channel: RequestChannel | None = None
+        self._handle: Handle | None = None
         self._request = 0
         self._ended = False
 
     def next_block(self) -> Operation[Block | None]:
-        """The next block; None behind the last one."""
-        if self._channel is None:
-            handle = yield from self._queue.opened_to_read()
-            self._channel = channel = self._queue.backend.channel
-            channel.check()
-            request = local.PeekRange(channel.next_id(), handle.number, *self._fields)
-            channel.post(request)
-            self._request = request.id
+        """The next block; None after the last one."""
+        requests = self._queue.backend.ranges
+        if self._handle is None:
+            self._handle = yield from self._queue.opened_to_read()
+            self._request = requests.peek(self._handle, *self._fields)
         if self._ended:
             return None
-        reply = yield Wait(self._request)
-        self._ended = not isinstance(reply, Block) or reply.last
-        found = block(reply)
-        return None if found.last else found
+        # A refusal ends it, too.
+        self._ended = True
+        block = yield from requests.next_block(self._request)
+        self._ended = block is None
+        return block
 
     def close(self) -> None:
-        """Drop the blocks that nobody wants any more."""
-        if self._channel is not None and not self._ended:
+        """Drop the blocks that are not wanted any more."""
+        handle = self._handle
+        if handle is not None and not self._ended:
             self._ended = True
-            self._channel.ignore(self._request)
+            if handle.channel is self._queue.backend.channel:
+                self._queue.backend.ranges.drop(self._request)
 
 
 class ProducerLogic:
     """Batches of one producer: staged piece by piece, published whole and once."""
 
-    def __init__(self, backend: LocalBackend, name: str) -> None:
+    def __init__(self, backend: Backend, name: str) -> None:
         self._backend = backend
         self._name = name
         self._queues: dict[str, QueueLogic] = {}
@@ -198,34 +185,27 @@ class ProducerLogic:
         self, batch: int, partition: int, attempt: int, destination: str, packets: Iterable[bytes]
     ) -> Operation[int]:
         """Keep packets that the caller has built for a batch; return how many."""
-        channel = self._backend.channel
+        requests = self._backend.ranges
         part: list[bytes] = []
         size = count = 0
-
-        def post() -> None:
-            fields = (self._name, batch, partition, attempt, destination, part)
-            channel.post_in_background(local.Stage(channel.next_id(), *fields), size=size)
-
         for packet in packets:
             part.append(packet)
             size += len(packet)
             count += 1
             if size >= STAGE_BYTES or len(part) >= STAGE_MESSAGES:
-                post()
+                yield from requests.stage(self._name, batch, partition, attempt, destination, part)
                 part, size = [], 0
-                yield from channel.make_room()
-                channel.check()
         if part:
-            post()
-        yield from channel.flush()
+            yield from requests.stage(self._name, batch, partition, attempt, destination, part)
+        yield from self._backend.flush()
         return count
 
     def commit(self, batch: int, stages: Iterable[tuple[int, int]]) -> Operation[bool]:
         """Publish a batch; say whether it was new."""
-        told = yield from self._backend.call(local.CommitBatch, self._name, batch, list(stages))
-        return not told["repeated"]
+        result = yield from self._backend.ranges.commit(self._name, batch, list(stages))
+        return not result["repeated"]
 
     def abort(self, batch: int, stages: Iterable[tuple[int, int]] | None) -> Operation[None]:
         """Forget the named stages of a batch, or all."""
         named = None if stages is None else list(stages)
-        yield from self._backend.call(local.AbortBatch, self._name, batch, named)
+        yield from self._backend.ranges.abort(self._name, batch, named)

@@ -2,31 +2,27 @@
 
 from typing import Final, Protocol, Self
 
+from openmsmq.client.backend import SINGLE, Backend, Channel
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.local.backend import LocalBackend
-from openmsmq.client.local.channel import SINGLE, RequestChannel
-from openmsmq.protocol.local import messages as local
+from openmsmq.client.operations import Operation
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
-
-from .operations import Operation, Wait, done
 
 
 class TransactionLogic:
     """One transaction; it belongs to the channel in which it was begun."""
 
-    def __init__(self, backend: LocalBackend) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._backend: Final = backend
-        self._channel: Final[RequestChannel] = backend.channel
+        self._channel: Final[Channel] = backend.channel
         self.open = True
-        begin = local.BeginTransaction(self._channel.next_id())
-        self._number: Final = begin.id
-        self._channel.post_in_background(begin, owner=begin.id)
+        self._number: Final = backend.begin_transaction()
 
     @classmethod
-    def begin(cls, backend: LocalBackend) -> Operation[Self]:
+    def begin(cls, backend: Backend) -> Operation[Self]:
         """Begin a transaction, unless a message sent before was refused."""
-        yield from backend.check()
+        backend.check()
+        yield from ()
         return cls(backend)
 
     @property
@@ -52,7 +48,7 @@ class TransactionLogic:
             )
         return self._number
 
-    def number_on(self, backend: LocalBackend) -> int:
+    def number_on(self, backend: Backend) -> int:
         """What stands for it in requests on this backend.
 
         Raises:
@@ -71,33 +67,24 @@ class TransactionLogic:
         """
         number = self.number
         self.open = False
-        channel = self._channel
-        request = local.EndTransaction(channel.next_id(), number, commit)
-        channel.post(request)
         try:
-            reply = yield Wait(request.id)
+            yield from self._backend.end_transaction(number, commit=commit)
         except ConnectionLost as exc:
             if commit:
                 raise ConnectionLost(
                     f"{exc} Whether the transaction was committed is not known."
                 ) from exc
             raise
-        try:
-            if commit:
-                channel.check(number)
-                done(reply)
-        finally:
-            channel.forget_failures(number)
 
 
 class OwnTransaction(Protocol):
     """A transaction of either client."""
 
-    def _number_on(self, backend: LocalBackend) -> int:
+    def _number_on(self, backend: Backend) -> int:
         """What stands for it in requests on this backend."""
 
 
-def open_transaction_number(transaction: OwnTransaction | None, backend: LocalBackend) -> int:
+def open_transaction_number(transaction: OwnTransaction | None, backend: Backend) -> int:
     """The number that stands for a transaction in requests; 0 for none.
 
     Raises:
@@ -113,7 +100,7 @@ def open_transaction_number(transaction: OwnTransaction | None, backend: LocalBa
     return number
 
 
-def transaction_number(transaction: OwnTransaction | str | None, backend: LocalBackend) -> int:
+def transaction_number(transaction: OwnTransaction | str | None, backend: Backend) -> int:
     """The number that stands for a transaction in requests; "single" is one for a send alone.
 
     Raises:

@@ -3,21 +3,20 @@
 from collections.abc import Callable
 from typing import Any
 
-from openmsmq.client.arguments import checked
-from openmsmq.client.local.backend import LocalBackend
-from openmsmq.client.local.channel import RequestChannel, is_last
+from openmsmq.client.operations import Operation, Wait
 from openmsmq.client.properties import Info
 from openmsmq.protocol.local import messages as local
 
-from .operations import Operation, Wait, part
+from .caller import Caller
+from .channel import RequestChannel, is_last
+from .replies import part
+from .requests import checked
 
 
 class PartStream:
     """The parts of one list; the first call of `next_part` asks for it."""
 
-    def __init__(
-        self, backend: LocalBackend, kind: Callable[..., local.Request], *fields: Any
-    ) -> None:
+    def __init__(self, backend: Caller, kind: Callable[..., local.Request], *fields: Any) -> None:
         self._backend = backend
         self._kind = kind
         self._fields = fields

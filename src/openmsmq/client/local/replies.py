@@ -1,11 +1,6 @@
-"""Operations: generators that say which reply they wait for and go on when it is there.
+"""Replies of the local protocol as values and exceptions."""
 
-A driver runs an operation: it sends what was posted, waits as asked and feeds the reply in. So the
-same logic serves blocking and asynchronous programs, and tests run it without either.
-"""
-
-from collections.abc import Generator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.received_message import ReceivedMessage
@@ -13,23 +8,6 @@ from openmsmq.protocol.local.messages import AnyReply, Block, Done, Failed, Mess
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.errors import MsmqError
-
-T = TypeVar("T")
-
-
-class Wait(NamedTuple):
-    """What an operation waits for: the next reply to a request.
-
-    The operation gets None when it did not come within `seconds`. With request 0 it waits until
-    anything came beyond what the channel had counted in `arrivals`.
-    """
-
-    request: int
-    seconds: float | None = None
-    arrivals: int = 0
-
-
-Operation = Generator[Wait, AnyReply | None, T]
 
 
 def failure(reply: Failed) -> QueueError:

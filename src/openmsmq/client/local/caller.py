@@ -1,0 +1,18 @@
+"""What the parts of the local backend need of it."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from openmsmq.client.operations import Operation
+from openmsmq.protocol.local import messages as local
+
+from .channel import RequestChannel
+
+
+class Caller(Protocol):
+    """Makes requests over the current channel."""
+
+    channel: RequestChannel
+
+    def call(self, kind: Callable[..., local.Request], *fields: Any) -> Operation[Any]:
+        """Make a request of this kind and return the value of its answer."""

@@ -1,0 +1,70 @@
+"""Management over the local protocol: one request for each question."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from openmsmq.client.arguments import several
+from openmsmq.client.operations import Operation
+from openmsmq.client.properties import Info
+from openmsmq.protocol.local import messages as local
+
+from .caller import Caller
+from .part_stream import PartStream
+
+
+class LocalManagement:
+    """`client.backend.Management` over the local protocol."""
+
+    def __init__(self, backend: Caller) -> None:
+        self._backend: Final = backend
+
+    def create_queue(self, path: str, properties: Info) -> Operation[None]:
+        return self._backend.call(local.CreateQueue, path, properties)
+
+    def delete_queue(self, path: str) -> Operation[None]:
+        return self._backend.call(local.DeleteQueue, path)
+
+    def set_queue(self, path: str, properties: Info) -> Operation[None]:
+        return self._backend.call(local.SetQueue, path, properties)
+
+    def queue_info(self, path: str) -> Operation[Info]:
+        return self._backend.call(local.ShowQueue, path)
+
+    def queue_infos(self, *, include_system: bool) -> PartStream:
+        return PartStream(self._backend, local.ListQueues, include_system)
+
+    def grant(
+        self, path: str, principal: str, rights: Iterable[str], *, deny: bool, revoke: bool
+    ) -> Operation[list[Info]]:
+        several("rights", rights, "words")
+        return self._backend.call(local.Grant, path, principal, list(rights), deny, revoke)
+
+    def status(self) -> Operation[Info]:
+        return self._backend.call(local.GetStatus)
+
+    def outgoing_infos(self) -> PartStream:
+        return PartStream(self._backend, local.ListOutgoing)
+
+    def session_infos(self) -> PartStream:
+        return PartStream(self._backend, local.ListSessions)
+
+    def client_infos(self) -> PartStream:
+        return PartStream(self._backend, local.ListClients)
+
+    def transaction_infos(self) -> PartStream:
+        return PartStream(self._backend, local.ListTransactions)
+
+    def machine_rights(self) -> Operation[list[Info]]:
+        return self._backend.call(local.MachineRights)
+
+    def grant_machine(
+        self, principal: str, rights: Iterable[str], *, deny: bool, revoke: bool
+    ) -> Operation[list[Info]]:
+        several("rights", rights, "words")
+        return self._backend.call(local.GrantMachine, principal, list(rights), deny, revoke)
+
+    def hold_outgoing(self, destination: str, *, pause: bool) -> Operation[Info]:
+        return self._backend.call(local.HoldOutgoing, destination, pause)
+
+    def backup(self, file: str) -> Operation[Info]:
+        return self._backend.call(local.Backup, file)
