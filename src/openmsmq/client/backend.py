@@ -413,7 +413,7 @@ class Backend(Protocol):
     def purge(self, handle: Handle, upto: int | None) -> Operation[PurgeStep]:
         """Delete messages, some at a time: those that are there now, up to an arrival sequence."""
 
-    def move(
+    def move_messages(
         self,
         source: Handle,
         target: Handle,

@@ -217,7 +217,7 @@ class LocalBackend:
         value = yield from self.call(local.Purge, handle.number, upto)
         return PurgeStep(value["count"], value["upto"], value["done"])
 
-    def move(
+    def move_messages(
         self,
         source: Handle,
         target: Handle,

@@ -382,7 +382,7 @@ class QueueLogic:
         while left is None or moved < left:
             wanted = MOVE_MESSAGES if left is None else min(left - moved, MOVE_MESSAGES)
             ids = None if lookup_ids is None else list(lookup_ids[moved : moved + wanted])
-            step = yield from self.backend.move(source, to, ids, wanted, transaction)
+            step = yield from self.backend.move_messages(source, to, ids, wanted, transaction)
             moved += step
             if progress is not None and step:
                 progress(moved)
