@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
-from tests.fuzz.targets import ACCOUNT, BODY_TYPES, NAMES
+from tests.fuzz.targets import BODY_TYPES, NAMES, logon_packages
 
 from openmsmq.security.mechanism import RPC_C_AUTHN_GSS_NEGOTIATE, RPC_C_AUTHN_WINNT
-from openmsmq.security.ntlm import NtlmCredentials
-from openmsmq.security.packages import Acceptors, Initiators
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.body_type import VT_VECTOR, BodyType
 from openmsmq.wire.message.debug_header import DebugHeader
@@ -140,10 +138,9 @@ def seeds() -> Iterator[tuple[str, bytes]]:
 
 def _logon() -> Iterator[tuple[str, bytes]]:
     """The messages of NTLM by themselves, and those of SPNEGO around them."""
-    accepting = Acceptors(NAMES, lambda _: ACCOUNT, bytes, lambda: 0.0)
-    starting = Initiators(NtlmCredentials("user", "", bytes(16)), bytes, lambda: 0.0)
+    accepting, starting = logon_packages()
     for name, auth_type in (("ntlm", RPC_C_AUTHN_WINNT), ("spnego", RPC_C_AUTHN_GSS_NEGOTIATE)):
-        client, server = starting.start(auth_type, seal=True), accepting.accept(auth_type)
+        client, server = starting[auth_type](), accepting[auth_type]()
         negotiate = client.step(b"")
         challenge = server.step(negotiate)
         yield f"{name}-negotiate", negotiate

@@ -16,7 +16,7 @@ from openmsmq.security.ntlm.messages import (
     ChallengeMessage,
     NegotiateMessage,
 )
-from openmsmq.security.packages import ACCEPTED_TYPES, Acceptors, Initiators
+from openmsmq.security.packages import Packages, acceptors, initiators
 from openmsmq.security.spnego.tokens import NegTokenInit, NegTokenResp
 from openmsmq.wire.bodies import decode_body, decode_body_leniently
 from openmsmq.wire.capture import read_capture
@@ -222,18 +222,25 @@ def read_text(data: bytes) -> None:
     str(parse_queue_reference(data.decode("utf-16-le", "replace")))
 
 
+def logon_packages() -> tuple[Packages, Packages]:
+    """Both sides of a logon, always the same."""
+    credentials = NtlmCredentials("user", "", bytes(16))
+    return (
+        acceptors(NAMES, lambda _: ACCOUNT, random=bytes, utc=lambda: 0.0, allow_anonymous=True),
+        initiators(credentials, random=bytes, utc=lambda: 0.0, seal=True),
+    )
+
+
 def read_logon(token: bytes) -> None:
     """A token at every leg of a logon, by itself and inside SPNEGO."""
-    accepting = Acceptors(NAMES, lambda _: ACCOUNT, bytes, lambda: 0.0, allow_anonymous=True)
-    starting = Initiators(NtlmCredentials("user", "", bytes(16)), bytes, lambda: 0.0)
-    for auth_type in ACCEPTED_TYPES:
-        client = starting.start(auth_type, seal=True)
-        server = accepting.accept(auth_type)
+    accepting, starting = logon_packages()
+    for auth_type in accepting:
+        client, server = starting[auth_type](), accepting[auth_type]()
         server.step(client.step(b""))
         for context in (client, server):
             with suppress(AuthenticationFailed):
                 context.step(token)
-    accepting.accept(RPC_C_AUTHN_GSS_NEGOTIATE).step(token)
+    accepting[RPC_C_AUTHN_GSS_NEGOTIATE]().step(token)
 
 
 def _structure_name(parser: Parser) -> str:

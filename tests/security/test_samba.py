@@ -19,7 +19,7 @@ from openmsmq.security.mechanism import (
     SecurityContext,
 )
 from openmsmq.security.ntlm import NtlmCredentials
-from openmsmq.security.packages import Acceptors, Initiators
+from openmsmq.security.packages import acceptors, initiators
 
 PYTHON: Final = "/usr/bin/python3"
 CLIENT: Final = Path(__file__).with_name("samba_gensec.py")
@@ -78,7 +78,8 @@ def samba_client(
 
 
 def acceptor(mechanism: str) -> SecurityContext:
-    return Acceptors(NAMES, find, repeatable(), lambda: NOW).accept(TYPES[mechanism])
+    packages = acceptors(NAMES, find, random=repeatable(), utc=lambda: NOW)
+    return packages[TYPES[mechanism]]()
 
 
 def log_on(client: SambaClient, server: SecurityContext) -> None:
@@ -195,8 +196,15 @@ def samba_server(helper: str, settings: Path) -> Iterator[SambaServer]:
 
 def initiator(auth_type: int, password: str, *, seal: bool) -> SecurityContext:
     credentials = NtlmCredentials.of_password("WORKGROUP\\alice", password)
-    makes = Initiators(credentials, repeatable(), lambda: NOW, "host/sambaserver", "CLIENT")
-    return makes.start(auth_type, seal=seal)
+    packages = initiators(
+        credentials,
+        random=repeatable(),
+        utc=lambda: NOW,
+        seal=seal,
+        target_name="host/sambaserver",
+        workstation="CLIENT",
+    )
+    return packages[auth_type]()
 
 
 @needs_ntlm_auth

@@ -10,7 +10,7 @@ from tests.service.test_message_log import lines
 from openmsmq.security.caller import unix_user_sid
 from openmsmq.security.mechanism import RPC_C_AUTHN_WINNT, AuthenticationFailed, SecurityContext
 from openmsmq.security.ntlm import NtlmCredentials, nt_hash
-from openmsmq.security.packages import Initiators
+from openmsmq.security.packages import initiators
 from openmsmq.service.account_file import AccountFile
 from openmsmq.service.logons import Logons
 from openmsmq.wire.errors import ConfigError
@@ -20,8 +20,9 @@ ADDRESS = "192.0.2.1"
 
 def log_on(logons: Logons, user: str, password: str) -> SecurityContext:
     credentials = NtlmCredentials.of_password(user, password)
-    client = Initiators(credentials, os.urandom, lambda: 0.0).start(RPC_C_AUTHN_WINNT, seal=True)
-    server = logons.acceptors.accept(RPC_C_AUTHN_WINNT)
+    packages = initiators(credentials, random=os.urandom, utc=lambda: 0.0, seal=True)
+    client = packages[RPC_C_AUTHN_WINNT]()
+    server = logons.acceptors[RPC_C_AUTHN_WINNT]()
     server.step(client.step(server.step(client.step(b""))))
     return server
 

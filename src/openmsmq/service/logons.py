@@ -8,7 +8,7 @@ from pathlib import Path
 from openmsmq.security.logon_limiter import LogonLimiter
 from openmsmq.security.ntlm import MachineNames, NtlmAccount
 from openmsmq.security.ntlm.keys import upper
-from openmsmq.security.packages import Acceptors
+from openmsmq.security.packages import Packages, acceptors
 from openmsmq.wire.errors import ConfigError
 
 from .account_file import Account, AccountFile
@@ -45,12 +45,12 @@ class Logons:
         self._limiter = LogonLimiter()
         self._accounts: dict[str, Account] = {}
         self._version: Version | None = None
-        self.acceptors = Acceptors(
+        self.acceptors: Packages = acceptors(
             MachineNames.of_computer(computer_name),
             self.find,
-            secrets.token_bytes,
-            time.time,
-            allow_anonymous,
+            random=secrets.token_bytes,
+            utc=time.time,
+            allow_anonymous=allow_anonymous,
         )
 
     def reload(self) -> None:

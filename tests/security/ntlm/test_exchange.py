@@ -330,6 +330,17 @@ def test_a_server_without_a_time_gets_an_lm_response_and_no_mic() -> None:
     assert not pairs.flags & MIC_PRESENT
 
 
+def test_a_server_without_key_exchange_gets_no_session_key() -> None:
+    client, server = initiator(), acceptor()
+    offer = NegotiateMessage.parse(client.step(b""))
+    weaker = replace(offer, negotiate_flags=offer.negotiate_flags & ~f.KEY_EXCH)
+    token = client.step(server.step(weaker.serialize()))
+    message = AuthenticateMessage.parse(token)
+    assert message.encrypted_random_session_key == b""
+    # The MIC covers the offer, which was changed on its way.
+    fails(server, token, "wrong MIC")
+
+
 def test_what_a_client_says_of_itself() -> None:
     client, server = initiator("EXAMPLE\\alice"), acceptor()
     message = AuthenticateMessage.parse(tokens(client, server)[2])

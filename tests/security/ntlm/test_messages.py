@@ -125,6 +125,12 @@ def test_a_challenge_of_a_server_without_unicode_and_version_is_read() -> None:
     assert message.version == bytes(8)
 
 
+def test_a_challenge_without_a_name_is_read() -> None:
+    message = ChallengeMessage.parse(ChallengeMessage(f.UNICODE, bytes(8)).serialize())
+    assert message.target_name == ""
+    assert message.target_info is None
+
+
 def test_bytes_after_the_end_of_target_info_are_malformed() -> None:
     token = bytearray(CHALLENGE + bytes(1))
     size = int.from_bytes(token[40:42], "little") + 1

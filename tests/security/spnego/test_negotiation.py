@@ -314,6 +314,17 @@ def test_a_client_refuses_what_a_server_must_not_say() -> None:
             client.step(message.serialize())
 
 
+def test_a_mechanism_may_take_more_round_trips() -> None:
+    theirs, ours = Steps([b"1", b"3", b"5"]), Steps([b"2", b"4", b""])
+    client = SpnegoContext(SpnegoInitiator((Mechanism((KERBEROS,), lambda: theirs),)))
+    server = SpnegoContext(SpnegoAcceptor((Mechanism((KERBEROS,), lambda: ours),)))
+    exchange(client, server)
+    assert theirs.seen == [b"", b"2", b"4"]
+    assert ours.seen == [b"1", b"3", b"5"]
+    assert client.complete
+    assert server.complete
+
+
 def test_a_server_that_ends_too_early_or_never_is_refused() -> None:
     client, server = ntlm_client(), ntlm_server()
     challenge = NegTokenResp.parse(server.step(client.step(b"")))
