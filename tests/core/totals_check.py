@@ -9,6 +9,7 @@ def check_totals(state: State) -> None:
     queues = list(state.queues.values())
     totals = state.totals
     assert totals.queues == sum(queue.role is QueueRole.USER for queue in queues)
+    queues += state.deleted.values()
     assert totals.messages == sum(queue.count for queue in queues)
     assert totals.bytes == sum(queue.total_bytes for queue in queues)
     assert totals.outgoing_messages == sum(queue.count for queue in state.outgoing.values())

@@ -17,7 +17,7 @@ How to drive it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from openmsmq.core.management.counters import Counters
@@ -74,9 +74,6 @@ if TYPE_CHECKING:
     from openmsmq.core.model.local_queue_manager import LocalQueueManager
     from openmsmq.core.transfer.checks import Verifier
     from openmsmq.directory.interface import Directory
-
-# Messages that one call of `handle_timer` expires; the rest follows in the next.
-EXPIRY_STEP: Final = 10_000
 
 
 class QueueManager:
@@ -210,16 +207,23 @@ class QueueManager:
         """The monotonic time at which `handle_timer` is to be called next."""
         state = self.state
         times = [state.waits.next(), next_directory_timer(state), self.stages.next_timer()]
+        if purging.has_leftovers(state):
+            times.append(state.now)
         second = state.expiry.next()
         if second is not None:
             times.append(state.now + max(second - state.utc, 0.0))
         return min([time for time in times if time is not None], default=None)
 
     def handle_timer(self, *, now: float, utc: float) -> None:
-        """Do what is due: end waiting reads, expire messages, look at the directory."""
+        """Do what is due: end waiting reads, expire messages, look at the directory.
+
+        It deletes up to `PURGE_STEP` messages; the rest follows in the next call.
+        """
         self.set_time(now=now, utc=utc)
         reading.expire_waits(self.state)
-        expire_due(self.state, EXPIRY_STEP)
+        # Together they delete no more than one step may.
+        expired = expire_due(self.state, PURGE_STEP)
+        purging.delete_leftovers(self.state, PURGE_STEP - expired)
         handle_directory_timers(self.state)
         self.stages.expire()
 

@@ -113,6 +113,7 @@ class State:
         "addresses",
         "counters",
         "deadletter",
+        "deleted",
         "descriptors",
         "directory",
         "directory_timers",
@@ -192,6 +193,8 @@ class State:
         # Every queue by its number in the store, and by its names.
         self.queues: dict[int, Queue] = {}
         self.last_queue_number = 0
+        # Deleted queues whose messages have not all left yet.
+        self.deleted: dict[int, Queue] = {}
         self.paths: dict[str, Queue] = {}
         self.private_numbers: dict[int, Queue] = {}
         self.identifiers: dict[UUID, Queue] = {}

@@ -42,6 +42,9 @@ def expire(state: State, messages: Iterable[Message]) -> None:
     gone: dict[tuple[Queue, int], list[Message]] = {}
     for message in messages:
         queue = message.queue
+        if queue.deleted:
+            # It leaves with the queue.
+            continue
         if message.state == _AVAILABLE:
             if _is_pinned(state, queue, message):
                 continue

@@ -60,6 +60,7 @@ class Queue:
 
     __slots__ = (
         "counters",
+        "deleted",
         "descriptors",
         "expected",
         "incoming",
@@ -91,6 +92,8 @@ class Queue:
         properties: QueueObject,
         parent: Queue | None = None,
     ) -> None:
+        # Its messages are left to be deleted; otherwise it is gone.
+        self.deleted = False
         # The name of the queue in the store; never used again.
         self.number = number
         # The part of the path name behind the computer, such as private$\orders;later.

@@ -11,7 +11,7 @@ from openmsmq.core.model.message import Message, PositionState
 from openmsmq.core.model.open_queue import MAY_RECEIVE, OpenQueueDescriptor
 from openmsmq.core.model.queue import Queue, QueueRole, QueueType
 from openmsmq.core.outbox import Result
-from openmsmq.core.rows.queue_rows import forget_queue
+from openmsmq.core.rows.queue_rows import forget_queue, store_queue
 from openmsmq.core.sites.public_queues import unregister
 from openmsmq.core.state import State
 from openmsmq.core.transfer.streams import abandon_streams
@@ -24,6 +24,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 from .access import check_queue_right
 from .creation import unlist_queue
 
+# How many messages one step of the event loop purges, or deletes with their queue.
 PURGE_STEP: Final = 10_000
 _PURGED: Final = int(MessageClass.NACK_Q_PURGED)
 _PURGED_AT_SENDER: Final = int(MessageClass.NACK_DELETED)
@@ -73,6 +74,8 @@ def delete_queue(
 ) -> Result:
     """Delete Queue with its subqueues and its journal.
 
+    They are gone at once; their messages leave in steps, see `delete_leftovers`.
+
     Raises:
         QueueError: not a queue that can be deleted, no right to, or the directory refuses; in the
             last case the queue is gone here nevertheless.
@@ -80,29 +83,52 @@ def delete_queue(
     if queue.role is not QueueRole.USER:
         raise QueueError(Hresult.MQ_ERROR_ILLEGAL_OPERATION, f"{queue.path} cannot be deleted")
     check_queue_right(queue, caller, QueueRight.DELETE_QUEUE)
-    for part in (*queue.subqueues.values(), queue.journal, queue):
-        if part is not None:
-            remove_queue(state, part)
+    parts = [part for part in (*queue.subqueues.values(), queue.journal, queue) if part is not None]
+    for part in parts:
+        _take_away(state, part)
+    delete_leftovers(state, PURGE_STEP)
+    for part in parts:
+        if part.number in state.deleted:
+            store_queue(state, part)
     number = state.outbox.number
     if queue.queue_type is QueueType.PUBLIC and not skip_directory:
         unregister(state, queue.properties, caller)
     return Result(number)
 
 
-def remove_queue(state: State, queue: Queue) -> None:
-    """Take a queue away from everybody who has it open, with all its messages."""
-    messages = queue.lanes.take(_EVERYTHING, _EVERYTHING) + list(queue.locked.values())
-    queue.locked.clear()
-    queue.peekable.clear()
-    if messages:
-        delete_messages(state, queue, messages, _QUEUE_DELETED)
+def _take_away(state: State, queue: Queue) -> None:
+    """Take a queue away from everybody who has it open; only its messages are left."""
     end_reads(state, queue, list(queue.waiting), Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE)
     for descriptor in queue.descriptors.values():
         descriptor.queue = None
         descriptor.locked.clear()
     queue.descriptors.clear()
-    if queue.number in state.queues:
-        unlist_queue(state, queue)
-        forget_queue(state, queue)
+    queue.peekable.clear()
+    unlist_queue(state, queue)
+    queue.deleted = True
+    state.deleted[queue.number] = queue
     abandon_streams(state, queue)
     state.outbox.tell(QueueDeleted(queue=queue, depends=state.outbox.number))
+
+
+def delete_leftovers(state: State, limit: int) -> None:
+    """Delete up to `limit` messages of queues that were deleted, the oldest deletion first.
+
+    A queue is forgotten with its last message; sends that are not committed yet arrive first. Its
+    row says until then that it is deleted, so that a start goes on with it.
+    """
+    for queue in list(state.deleted.values()):
+        messages = queue.lanes.take(limit, _EVERYTHING) if limit > 0 else []
+        while queue.locked and len(messages) < limit:
+            messages.append(queue.locked.popitem()[1])
+        limit -= len(messages)
+        if messages:
+            delete_messages(state, queue, messages, _QUEUE_DELETED)
+        if not queue.count and not queue.pending:
+            del state.deleted[queue.number]
+            forget_queue(state, queue)
+
+
+def has_leftovers(state: State) -> bool:
+    """Whether `delete_leftovers` has something to do."""
+    return any(queue.count or not queue.pending for queue in state.deleted.values())

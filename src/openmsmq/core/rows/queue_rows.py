@@ -50,7 +50,10 @@ def _serialize(queue: Queue) -> bytes:
         "queue_type": queue.queue_type.value,
         "properties": _plain(queue.properties),
     }
-    if queue.parent is not None:
+    if queue.deleted:
+        # Nothing else of it is needed, nor what it belonged to.
+        row["deleted"] = True
+    elif queue.parent is not None:
         row["parent"] = queue.parent.number
     outgoing = queue.outgoing
     if outgoing is not None:
@@ -97,6 +100,7 @@ def parse_queue(number: int, value: bytes, queues: dict[int, Queue]) -> Queue:
         QueueObject(**plain),
         parent,
     )
+    queue.deleted = "deleted" in row
     if "destination_format_name" in row:
         queue.outgoing = OutgoingQueue(
             row["destination_format_name"],

@@ -136,7 +136,11 @@ def _recover_queues(state: State, rows: dict[bytes, bytes]) -> None:
     # A queue has a smaller number than the subqueues and the journal that belong to it.
     for key in sorted(rows):
         number = queue_number(key)
-        list_queue(state, parse_queue(number, rows[key], state.queues))
+        queue = parse_queue(number, rows[key], state.queues)
+        if queue.deleted:
+            state.deleted[number] = queue
+        else:
+            list_queue(state, queue)
         state.last_queue_number = max(state.last_queue_number, number)
 
 
@@ -151,7 +155,7 @@ def _recover_messages(
         for key in operation.keys
     }
     involved: dict[int, Message] = {}
-    queues = state.queues
+    queues = state.queues | state.deleted
     found: dict[int, list[Message]] = {number: [] for number in queues}
     for key, record, size in recovery.messages:
         number, lookup_id, position_state, traits, arrived, expires = unpack_record(record)
@@ -213,7 +217,7 @@ def _recover_transaction(
                 message.holder = transaction
                 message.queue.pending[message.lookup_id] = message
                 message.queue.reserved_bytes += message.size
-            elif message.state == _AVAILABLE:
+            elif message.state == _AVAILABLE and not message.queue.deleted:
                 message.queue.lock(message, transaction)
         target = state.queues.get(operation.target)
         if target is not None:

@@ -240,7 +240,7 @@ def commit(state: State, transaction: Transaction) -> Result:
             _commit_enqueue(state, operation.messages, stored=stored)
         elif operation.operation_type is OperationType.DEQUEUE:
             _commit_dequeue(state, operation.messages, operation.reason)
-        elif operation.target is not None:
+        else:
             _commit_move(state, operation.messages, operation.target)
     return Result(state.outbox.number if touched_store else 0)
 
@@ -258,7 +258,7 @@ def _finish(state: State, transaction: Transaction) -> None:
 
 def _commit_enqueue(state: State, messages: list[Message], *, stored: bool) -> None:
     for queue, group in _by_queue(messages):
-        if queue.number not in state.queues:
+        if queue.deleted:
             _send_to_nowhere(state, queue, group, stored=stored)
             continue
         for message in group:
@@ -281,6 +281,8 @@ def _commit_enqueue(state: State, messages: list[Message], *, stored: bool) -> N
 
 def _send_to_nowhere(state: State, queue: Queue, messages: list[Message], *, stored: bool) -> None:
     """The queue was deleted between send and commit: the messages arrive and are deleted."""
+    for message in messages:
+        _leave_pending(queue, message)
     if not stored:
         put(state, messages)
     size = sum([message.size for message in messages])
@@ -296,6 +298,9 @@ def _leave_pending(queue: Queue, message: Message) -> None:
 
 def _commit_dequeue(state: State, messages: list[Message], reason: int) -> None:
     for queue, group in _by_queue(messages):
+        if queue.deleted:
+            # They leave with the queue, as it was deleted before.
+            continue
         live = [message for message in group if message.state != _DELETED]
         for message in live:
             if message.state == _AVAILABLE:
@@ -307,13 +312,15 @@ def _commit_dequeue(state: State, messages: list[Message], reason: int) -> None:
             delete_messages(state, queue, live, reason)
 
 
-def _commit_move(state: State, messages: list[Message], target: Queue) -> None:
+def _commit_move(state: State, messages: list[Message], target: Queue | None) -> None:
     live = [message for message in messages if message.state != _DELETED]
-    if target.number not in state.queues:
+    if target is None or target.deleted:
         # The target was deleted meanwhile: the messages stay where they are.
         return_locked(state, live)
         return
     for queue, group in _by_queue(live):
+        if queue.deleted:
+            continue
         for message in group:
             queue.forget_locked(message)
             move_now(state, queue, message, target)
@@ -350,7 +357,11 @@ def abort(state: State, transaction: Transaction) -> Result:
         if operation.operation_type is OperationType.ENQUEUE:
             _abort_enqueue(state, operation.messages, stored=stored)
         else:
-            returned = [message for message in operation.messages if message.holder is transaction]
+            returned = [
+                message
+                for message in operation.messages
+                if message.holder is transaction and not message.queue.deleted
+            ]
             touched_store |= any(message.traits & RECOVERABLE for message in returned)
             for message in returned:
                 message.make_history().abort_count += 1
@@ -376,6 +387,8 @@ def _abort_enqueue(state: State, messages: Iterable[Message], *, stored: bool) -
 def return_locked(state: State, messages: list[Message]) -> None:
     """Messages that somebody had taken are free again: back in place, unless their time is over."""
     for queue, group in _by_queue(messages):
+        if queue.deleted:
+            continue
         purged = [message for message in group if message.state == _PURGE_PENDING]
         live = [message for message in group if message.state == _LOCKED]
         expired = [message for message in live if message.expires <= state.utc]
