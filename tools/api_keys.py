@@ -16,6 +16,7 @@ STATUS: Final = {
     "bytes": "of these messages",
     "outgoing_queues": "count of outgoing queues",
     "outgoing_messages": "how many messages wait in them",
+    "awaiting_final_ack": "how many were delivered and are not known to be received yet",
     "dead_letters": "how many messages are in the two dead-letter queues",
     "memory_bytes": "of packets that are in memory",
     "disk_bytes": "that the store takes",

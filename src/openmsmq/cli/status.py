@@ -52,7 +52,9 @@ def status_properties(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
         f"{count_text(told['queues'])}, and {count_text(told['outgoing_queues'])} outgoing",
     )
     yield "Messages", f"{count_text(told['messages'])} ({size_text(told['bytes'])})"
-    yield "To be sent", count_text(told["outgoing_messages"])
+    awaiting = told["awaiting_final_ack"]
+    delivered = f", and {count_text(awaiting)} delivered but not received" if awaiting else ""
+    yield "To be sent", count_text(told["outgoing_messages"]) + delivered
     yield "Dead letters", count_text(told["dead_letters"])
     for title, key in (
         ("Left unread", "deleted_messages"),

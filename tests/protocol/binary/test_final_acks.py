@@ -1,12 +1,14 @@
 """FinalAck: what became of a transactional message."""
 
 import pytest
+from tests.core.totals_check import check_totals
 from tests.protocol.binary.ordered_traffic import numbers, ordered, traffic, tx_pair
 from tests.protocol.binary.pair import (
     ADMINISTRATOR,
     TO_B,
 )
 from tests.protocol.binary.raw_peer import RawPeer, tx_message
+from tests.protocol.local.fake_service import PROCESS
 
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.packets.order_ack import FinalAck
@@ -188,3 +190,24 @@ def test_an_acknowledgment_of_an_earlier_copy_settles_nothing() -> None:
     peer.session_ack(4, first=3, flags=0b11)
     peer.order_ack(2)
     assert a.outgoing(TO_B).count == 0
+
+
+def test_delivered_messages_are_not_counted_as_waiting_to_be_sent() -> None:
+    network, a, b = tx_pair()
+
+    def waiting() -> tuple[int, int]:
+        check_totals(a.qm.state)
+        status = a.qm.management.status(PROCESS, caller=ADMINISTRATOR)
+        return status.outgoing_messages, status.awaiting_final_ack
+
+    network.stalled = True
+    a.send(TO_B, b"1", tx=True, positive_journaling=True)
+    assert waiting() == (1, 0)
+    network.stalled = False
+    network.advance(3)
+    assert waiting() == (0, 1)
+    a.crash()
+    assert waiting() == (0, 1)
+    assert b.receive() == [b"1"]
+    network.advance(60)
+    assert waiting() == (0, 0)

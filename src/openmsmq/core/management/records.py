@@ -38,6 +38,7 @@ class Status:
     bytes: int
     outgoing_queues: int
     outgoing_messages: int
+    awaiting_final_ack: int
     dead_letters: int
     memory_bytes: int
     disk_bytes: int

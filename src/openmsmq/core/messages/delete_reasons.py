@@ -24,7 +24,7 @@ from openmsmq.core.rows.packets import forget_packet, packet_of
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
 
-from .positions import count_messages, duplicate, reslot
+from .positions import count_decided, count_messages, duplicate, reslot
 
 ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
 _DELETED: Final = PositionState.DELETED
@@ -80,6 +80,7 @@ def delete_messages(
             stored.append(message.key)
         forget_packet(state, message)
     count_messages(state, queue, -len(messages), -size)
+    count_decided(state, queue, messages)
     queue.count_deleted(reason, len(messages))
     if stored:
         state.outbox.batch.delete_many(stored)

@@ -13,7 +13,7 @@ from openmsmq.core.transactions.transactions import OperationType, Transaction, 
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
-from .positions import changes, count_messages, reslot
+from .positions import changes, count_decided, count_messages, reslot
 from .reading import queue_to_read
 from .taking import check_transaction
 
@@ -160,6 +160,7 @@ def move_message(state: State, message: Message, target: Queue) -> Message:
     message.state = PositionState.DELETED
     message.holder = None
     count_messages(state, queue, -1, -message.size)
+    count_decided(state, queue, (message,))
     if message.expires != NEVER:
         state.expiry.stop(message)
     return reslot(state, message, target, wake=target.queue_type is not QueueType.SYSTEM)

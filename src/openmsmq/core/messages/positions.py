@@ -9,6 +9,7 @@ from openmsmq.core.model.message import (
     SEQUENCE_BITS,
     Message,
     PositionState,
+    is_awaiting_final_ack,
     record_of,
 )
 from openmsmq.core.model.queue import JOURNALS, Queue
@@ -42,6 +43,15 @@ def count_messages(state: State, queue: Queue, count: int, size: int) -> None:
         totals.outgoing_messages += count
     elif queue.role in JOURNALS:
         totals.journal_bytes += size
+
+
+def count_decided(state: State, queue: Queue, messages: Iterable[Message]) -> None:
+    """Messages leave an outgoing queue: some of them may have awaited a final acknowledgment."""
+    totals = state.totals
+    if totals.awaiting_final_ack and queue.outgoing is not None:
+        for message in messages:
+            if is_awaiting_final_ack(message):
+                totals.awaiting_final_ack -= 1
 
 
 def touch(state: State, queue: Queue, messages: Sequence[Message]) -> None:

@@ -6,6 +6,7 @@ class Totals:
 
     __slots__ = (
         "aborted",
+        "awaiting_final_ack",
         "bytes",
         "committed",
         "in_doubt",
@@ -21,6 +22,8 @@ class Totals:
         # Messages in all queues, locked ones included, and those of them in outgoing queues.
         self.messages = 0
         self.outgoing_messages = 0
+        # Those of the outgoing ones that were delivered, and whose fate is not known yet.
+        self.awaiting_final_ack = 0
         # Bytes of all messages, and of those in journals.
         self.bytes = 0
         self.journal_bytes = 0

@@ -194,6 +194,7 @@ def _place(state: State, queue: Queue, messages: list[Message]) -> None:
         for message in messages:
             if is_awaiting_final_ack(message):
                 queue.hold(message, AWAITING_FINAL_ACK)
+                state.totals.awaiting_final_ack += 1
         messages = [message for message in messages if message.state == _AVAILABLE]
     if messages:
         queue.lanes.extend(messages, [message.lookup_id for message in messages])

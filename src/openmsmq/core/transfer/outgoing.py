@@ -174,6 +174,7 @@ class Outgoing:
         """A message was delivered; its copy stays until the FinalAck says what became of it."""
         message.make_history().awaiting_final_ack = True
         message.holder = AWAITING_FINAL_ACK
+        self._state.totals.awaiting_final_ack += 1
         self._state.expiry.stop(message)
         message.expires = NEVER
         store_record(self._state, message)
