@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from openmsmq.protocol.local.session import BackupDone
+from openmsmq.protocol.local.deferred import Deferred
 from openmsmq.service.host import Host
 from openmsmq.service.logs import BACKED_UP, BACKUP_FAILED, log_event
 from openmsmq.store.interface import Store
@@ -21,9 +21,9 @@ class Backups:
         self._host = host
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, file: str, done: BackupDone) -> None:
-        """Copy the store to a file; `done` is called with the result or what went wrong."""
-        task = asyncio.get_running_loop().create_task(self._copy(Path(file), done))
+    def start(self, file: str, answer: Deferred) -> None:
+        """Copy the store to a file, and answer with the file and its size."""
+        task = asyncio.get_running_loop().create_task(self._copy(Path(file), answer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -32,7 +32,7 @@ class Backups:
         for task in self._tasks:
             task.cancel()
 
-    async def _copy(self, file: Path, done: BackupDone) -> None:
+    async def _copy(self, file: Path, answer: Deferred) -> None:
         copied = 0
 
         def progress(now: int, total: int) -> None:  # noqa: ARG001 - the signature of progress
@@ -52,7 +52,7 @@ class Backups:
                 raise
         except StoreError as exc:
             log_event(BACKUP_FAILED, file=file, reason=exc)
-            done(exc)
+            answer.fail(exc)
             return
         log_event(BACKED_UP, file=file, bytes=copied)
-        done({"file": str(file), "bytes": copied})
+        answer.done({"file": str(file), "bytes": copied})

@@ -20,7 +20,7 @@ from openmsmq.core.state import Settings
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import QueueManagerObject
 from openmsmq.engine.engine import Engine
-from openmsmq.protocol.local.session import BackupDone
+from openmsmq.protocol.local.deferred import Deferred
 from openmsmq.security.caller import Caller, unix_user_sid
 from openmsmq.security.default_descriptor import default_machine_descriptor
 from openmsmq.security.principals import Accounts
@@ -268,9 +268,9 @@ class QueueManagerProcess:
     def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
         self._running.messages.refuse(request, queue, messages, error)
 
-    def backup(self, file: str, done: BackupDone) -> None:
+    def backup(self, file: str, answer: Deferred) -> None:
         """Copy the store to a file while it is in use."""
-        self._running.backups.start(file, done)
+        self._running.backups.start(file, answer)
 
 
 def open_store(config: Config) -> Store:

@@ -5,7 +5,7 @@ from uuid import UUID
 from tests.security.accounts import FakeAccounts
 
 from openmsmq.core.management.records import ProcessInfo
-from openmsmq.protocol.local.session import BackupDone
+from openmsmq.protocol.local.deferred import Deferred
 from openmsmq.security.caller import Caller
 from openmsmq.wire.codes.queue_error import QueueError
 
@@ -33,14 +33,14 @@ class FakeService:
         self.accounts = FakeAccounts()
         self.version = "1.2"
         self.refusals: list[tuple[str, str, int, int]] = []
-        self.backups: list[tuple[str, BackupDone]] = []
+        self.backups: list[tuple[str, Deferred]] = []
         self._guids = 0
 
     def process_info(self) -> ProcessInfo:
         return PROCESS
 
-    def backup(self, file: str, done: BackupDone) -> None:
-        self.backups.append((file, done))
+    def backup(self, file: str, answer: Deferred) -> None:
+        self.backups.append((file, answer))
 
     def authenticate(self, token: str) -> Caller | None:
         return self._user if token == TOKEN else None

@@ -262,9 +262,9 @@ def test_a_backup_is_answered_when_it_is_written(client: Client) -> None:
     request = client.make(local.Backup, "/backups/today")
     client.post(request)
     assert client.replies(request) == []
-    ((file, done),) = client.world.service.backups
+    ((file, answer),) = client.world.service.backups
     assert file == "/backups/today"
-    done({"bytes": 5})
+    answer.done({"bytes": 5})
     (reply,) = client.replies(request)
     assert isinstance(reply, local.Done)
     assert reply.value == {"bytes": 5}
@@ -273,8 +273,8 @@ def test_a_backup_is_answered_when_it_is_written(client: Client) -> None:
 def test_a_backup_that_fails_is_refused(client: Client) -> None:
     request = client.make(local.Backup, "/backups/today")
     client.post(request)
-    ((_, done),) = client.world.service.backups
-    done(StoreError("no space"))
+    ((_, answer),) = client.world.service.backups
+    answer.fail(StoreError("no space"))
     (reply,) = client.replies(request)
     assert isinstance(reply, local.Failed)
     assert reply.code == Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED

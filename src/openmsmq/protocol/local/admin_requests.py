@@ -1,14 +1,14 @@
 """Requests about the queue manager itself, its outgoing queues, sessions and transactions."""
 
-from typing import Any, Final
+from typing import Final
 
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
-from openmsmq.wire.errors import StoreError
 
 from . import messages as local
+from .deferred import defer
 from .queue_requests import permission_change
-from .session import Handlers, LocalSession, Steps, storage_failed
+from .session import Handlers, LocalSession, Steps
 
 
 def get_status(session: LocalSession, request: local.GetStatus) -> None:
@@ -68,19 +68,13 @@ def grant_machine(session: LocalSession, request: local.GrantMachine) -> None:
 
 def backup(session: LocalSession, request: local.Backup) -> None:
     session.manager.management.require_administrator(session.identity(), "back it up")
-
-    def finish(result: dict[str, Any] | StoreError) -> None:
-        if isinstance(result, StoreError):
-            session.fail(request.id, storage_failed(result))
-        else:
-            session.done(request.id, result)
-
     if not request.file.startswith("/"):
         raise QueueError(
             Hresult.MQ_ERROR_INVALID_PARAMETER,
             f"file: {request.file!r} must start with /, as the queue manager is elsewhere",
         )
-    session.service.backup(request.file, finish)
+    # One that was begun is finished although the client goes.
+    session.service.backup(request.file, defer(session, request))
 
 
 HANDLERS: Final[Handlers] = {

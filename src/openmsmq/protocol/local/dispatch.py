@@ -6,15 +6,14 @@ import msgspec
 
 from openmsmq.core.holder import require_room
 from openmsmq.core.management.queue_infos import guid_text
-from openmsmq.core.queues.access import RightMissing
-from openmsmq.security.principals import describe_principal
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.errors import ProtocolViolation, StoreError
 
 from . import admin_requests, message_requests, queue_requests, range_requests
 from . import messages as local
-from .session import MAX_LONG, Handlers, LocalSession, Long, storage_failed
+from .refusals import refuse
+from .session import MAX_LONG, Handlers, LocalSession, Long
 
 HANDLERS: Final[Handlers] = {
     **queue_requests.HANDLERS,
@@ -64,29 +63,6 @@ def step(session: LocalSession) -> None:
         refuse(session, long.request, exc)
         return
     session.long.append(long)
-
-
-def refuse(session: LocalSession, request: local.Request, error: QueueError | StoreError) -> None:
-    """Tell the client why not, and the service that it was so."""
-    if isinstance(error, StoreError):
-        error = storage_failed(error)
-    elif isinstance(error, RightMissing):
-        error = error.named(describe_principal(error.sid, session.service.accounts))
-    queue = ""
-    messages = 0
-    depends = 0
-    if isinstance(request, local.Send):
-        messages = len(request.packets) - error.accepted
-        # It tells of messages that were accepted, and refusals of a chain come in their order.
-        if error.accepted or request.chain:
-            depends = session.seen
-        descriptor = session.holder.open.get(request.handle)
-        queue = descriptor.format_name if descriptor is not None else ""
-    elif isinstance(request, local.Stage):
-        messages = len(request.packets)
-        queue = request.destination
-    session.service.refused(type(request).__name__, queue, messages, error)
-    session.fail(request.id, error, depends)
 
 
 def greet(session: LocalSession, request: local.AnyRequest) -> None:

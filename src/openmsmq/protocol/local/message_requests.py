@@ -11,6 +11,7 @@ from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
 
 from . import messages as local
+from .deferred import cancel_deferred
 from .session import Handlers, LocalSession, ReadTag
 
 SHARE: Final = {"deny_none": ShareMode.DENY_NONE, "deny_receive": ShareMode.DENY_RECEIVE_SHARE}
@@ -213,7 +214,8 @@ def purge(session: LocalSession, request: local.Purge) -> None:
 
 def cancel(session: LocalSession, request: local.Cancel) -> None:
     # It may have got messages in this turn already; then its reply follows.
-    session.done(request.id, session.holder.cancel(request.request))
+    cancelled = session.holder.cancel(request.request)
+    session.done(request.id, cancelled or cancel_deferred(session, request.request))
 
 
 def begin_transaction(session: LocalSession, request: local.BeginTransaction) -> None:

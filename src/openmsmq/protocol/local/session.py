@@ -1,12 +1,15 @@
 """One client of the local protocol, as the queue manager sees it: requests in, replies out.
 
+A request is answered at once, or by a waiting read (`ReadTag`), or in steps (`Long`), or later by
+something outside (`deferred`).
+
 What the client has open, locked and begun is in its `Holder`; all of it is given back when the
 client goes.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
 from openmsmq.core.events import ReadEnded, ReadSatisfied
@@ -22,10 +25,11 @@ from openmsmq.wire.errors import StoreError
 
 from . import messages as local
 
+if TYPE_CHECKING:
+    from .deferred import Deferred
+
 MAX_LONG: Final = 100
 MAX_BROKEN: Final = 1_000
-
-BackupDone = Callable[[dict[str, Any] | StoreError], None]
 
 
 class Service(Protocol):
@@ -38,8 +42,8 @@ class Service(Protocol):
     def process_info(self) -> ProcessInfo:
         """What the queue manager does not know of its process."""
 
-    def backup(self, file: str, done: BackupDone) -> None:
-        """Copy the store; `done` is called with the result or what went wrong."""
+    def backup(self, file: str, answer: "Deferred") -> None:
+        """Copy the store to a file, and answer with the file and its size."""
 
     @property
     def accounts(self) -> Accounts:
@@ -102,6 +106,8 @@ class LocalSession:
         self.greeted = False
         self.holder = Holder(manager)
         self.long: deque[Long] = deque()
+        # By request; see `deferred.defer`.
+        self.deferred: dict[int, Deferred] = {}
         # Chains of messages of which one was refused, and why.
         self._broken: dict[int, QueueError] = {}
         self.closed = False
@@ -199,6 +205,9 @@ class LocalSession:
         self.closed = True
         self.long.clear()
         self.holder.close()
+        deferred, self.deferred = self.deferred, {}
+        for each in deferred.values():
+            each.abandon()
 
 
 def storage_failed(error: StoreError) -> QueueError:
