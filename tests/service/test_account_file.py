@@ -171,9 +171,9 @@ def test_a_directory_that_cannot_be_made_is_an_error_of_the_settings(tmp_path: P
     (tmp_path / "data" / "accounts.json").mkdir(parents=True)
     with pytest.raises(ConfigError, match=r"accounts\.json"):
         AccountFile(tmp_path / "data").read()
-    (tmp_path / "data" / "accounts.new").mkdir(parents=True)
+    (tmp_path / "other" / "accounts.new").mkdir(parents=True)
     with pytest.raises(ConfigError, match=r"accounts\.json"):
-        AccountFile(tmp_path / "data").add("alice", "secret", None)
+        AccountFile(tmp_path / "other").add("alice", "secret", None)
 
 
 def test_changes_at_the_same_time_lose_nothing(tmp_path: Path) -> None:

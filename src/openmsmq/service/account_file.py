@@ -164,6 +164,7 @@ class AccountFile:
         try:
             fcntl.flock(directory, fcntl.LOCK_EX)
             yield self.read()
+            os.fsync(directory)
         except OSError as exc:
             raise self._unusable(exc.strerror or str(exc)) from exc
         finally:
