@@ -52,16 +52,23 @@ def test_what_follows_the_nul_of_a_name_is_ignored() -> None:
     assert SubqueueHeader.parse(memoryview(raw)) == (HEADER, 148)
 
 
-def test_a_name_of_32_characters_is_accepted_but_not_written() -> None:
+def test_a_name_of_32_characters_is_read_whole_and_written_cut() -> None:
     name = "n" * 32
     header, _ = SubqueueHeader.parse(RAW[:20] + name.encode("utf-16-le") + RAW[84:])
     assert header.subqueue_name == name
-    with pytest.raises(ValueError, match="at most 31 characters"):
-        header.serialize()
+    raw = header.serialize()
+    assert len(raw) == 148
+    assert raw[20:84] == ("n" * 31 + "\0").encode("utf-16-le")
+    assert SubqueueHeader.parse(raw)[0].subqueue_name == "n" * 31
+
+
+def test_a_cut_name_ends_with_a_whole_character() -> None:
+    raw = SubqueueHeader(target_subqueue_name="n" * 30 + "\U0001f600").serialize()
+    assert raw[84:] == ("n" * 30 + "\0\0").encode("utf-16-le")
 
 
 def test_a_name_with_a_nul_is_not_written() -> None:
-    with pytest.raises(ValueError, match="no NUL"):
+    with pytest.raises(ValueError, match="has no NUL"):
         SubqueueHeader(target_subqueue_name="a\0b").serialize()
 
 

@@ -18,6 +18,7 @@ parameter are allowed, for a verification trailer may stand there.
 
 from .arrays import Array, MaxCount, octet_array
 from .codec import NdrType
+from .pieces import Octets, Pieces
 from .pointers import Unique
 from .primitives import (
     CONTEXT_HANDLE,
@@ -60,6 +61,8 @@ __all__ = [
     "Enum",
     "MaxCount",
     "NdrType",
+    "Octets",
+    "Pieces",
     "Reserved",
     "Structure",
     "Stub",

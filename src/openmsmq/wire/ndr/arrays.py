@@ -6,6 +6,7 @@ from typing import cast
 from openmsmq.wire.errors import MalformedPacket
 
 from .codec import NO_SLOT, Codec, NdrType, Scope, Values
+from .pieces import Octets, Pieces
 from .stream import NdrReader, NdrWriter
 from .syntax import TransferSyntax
 
@@ -165,9 +166,13 @@ class OctetsCodec(ArrayCodec):
         return reader.buf[at : at + size]
 
     def write(self, writer: NdrWriter, value: object, values: Values) -> object:
-        data = cast("bytes | memoryview", value)
+        data = cast(Octets, value)
         self.counts.write(writer, len(data) // self._unit, values)
-        writer.put(data)
+        if isinstance(data, Pieces):
+            for part in data.parts:
+                writer.put(part)
+        else:
+            writer.put(data)
         return value
 
 

@@ -1,11 +1,10 @@
 """Where a stub is read from and written to: a position and what alignment and counts need."""
 
-from struct import Struct
 from typing import Final
 
 from openmsmq.wire.errors import MalformedPacket
 
-from .syntax import TransferSyntax
+from .syntax import COUNTERS, TransferSyntax
 
 FIRST_REFERENT: Final = 0x20000
 REFERENT_STEP: Final = 4
@@ -26,7 +25,7 @@ class NdrReader:
         self.at = 0
         self.end = len(buf)
         self.gaps = gaps
-        self.counter = Struct("<" + syntax.count_code)
+        self.counter = COUNTERS[syntax.number]
 
     def align(self, alignment: int) -> None:
         self.at = (self.at + alignment - 1) & -alignment
@@ -56,7 +55,7 @@ class NdrWriter:
         self.parts: list[bytes | memoryview] = []
         self.at = 0
         self.referent = FIRST_REFERENT
-        self.counter = Struct("<" + syntax.count_code)
+        self.counter = COUNTERS[syntax.number]
 
     def align(self, alignment: int) -> None:
         gap = -self.at & (alignment - 1)

@@ -1,5 +1,6 @@
 """The transfer syntaxes of RPC stubs: NDR 2.0 (C706, chapter 14) and NDR64 ([MS-RPCE] 2.2.5)."""
 
+from struct import Struct
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -30,3 +31,5 @@ NDR64: Final = TransferSyntax(
     1, "NDR64", UUID("71710533-beba-4937-8319-b5dbef9ccc36"), 1, "Q", 8, "I", 4, gaps=True
 )
 TRANSFER_SYNTAXES: Final = (NDR, NDR64)
+# The `struct` of a count, by the number of the syntax.
+COUNTERS: Final = tuple(Struct("<" + syntax.count_code) for syntax in TRANSFER_SYNTAXES)

@@ -2,32 +2,31 @@
 ([MS-MQRR] 2.2.5)."""
 
 from dataclasses import dataclass
-from struct import Struct
-from typing import Final, Self
+from typing import Self
 from uuid import UUID
 
 from openmsmq.wire.checks import pad4
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.message.srmp_headers import compound_message_end
-from openmsmq.wire.message.user_header import DESTINATION_SHIFT
 from openmsmq.wire.message.user_message import UserMessage
-from openmsmq.wire.names.queue_address import QueueAddressType
-from openmsmq.wire.packets.base_header import INFINITE, BaseHeader, BaseHeaderFlags
+from openmsmq.wire.packets.base_header import BaseHeader
 from openmsmq.wire.packets.session_header import SessionHeader
 
 from .dead_letter_header import DeadLetterHeader
 from .extended_address_header import AddressOverlay, ExtendedAddressHeader, HostAddressType
 from .extension_header import EXTENSION_HEADER_SIZE, ExtensionHeader, ExtensionHeaderFlags
+from .reply_packet import (
+    FLAGS_OFFSET,
+    PACKET_SIZE_OFFSET,
+    QUEUE_MANAGER_ADDRESS,
+    SH,
+    U16,
+    U32,
+    ReplyPacket,
+    is_direct,
+    serialize_extension_headers,
+)
 from .subqueue_header import SubqueueHeader
-
-U16: Final = Struct("<H")
-U32: Final = Struct("<I")
-FLAGS_OFFSET: Final = 2
-PACKET_SIZE_OFFSET: Final = 8
-TIME_TO_REACH_QUEUE_OFFSET: Final = 12
-QUEUE_MANAGER_ADDRESS: Final = slice(32, 48)
-USER_FLAGS_OFFSET: Final = 60
-SH: Final = int(BaseHeaderFlags.SH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,28 +112,19 @@ class RemoteReadMessage:
             dead_letter_invalid: that queue cannot be used.
             source: the GUID of the host that the message came from.
         """
-        flags = ExtensionHeaderFlags.SQ | ExtensionHeaderFlags.EA
-        size = len(subqueue_header.serialize()) + len(extended_address_header.serialize())
-        if dead_letter_header is not None:
-            flags |= ExtensionHeaderFlags.DL
-            flags |= ExtensionHeaderFlags.DI if dead_letter_invalid else 0
-            size += len(dead_letter_header.serialize())
-        packet = bytearray(_alone(message.packet[: message.end]))
-        # [MS-MQRR] 3.1.4.7: the reader gets the time of expiry, not the time to live.
-        expiry = min(message.sent_time + message.time_to_reach_queue, INFINITE)
-        U32.pack_into(packet, TIME_TO_REACH_QUEUE_OFFSET, expiry)
-        if _is_direct(message.packet):
-            origin = AddressOverlay.of(extended_address_header).serialize()
-        else:
-            origin = source.bytes_le
-        packet[QUEUE_MANAGER_ADDRESS] = origin
-        return cls(
-            bytes(packet),
-            ExtensionHeader(size, flags),
-            subqueue_header,
-            dead_letter_header,
-            extended_address_header,
+        headers = serialize_extension_headers(
+            subqueue_header=subqueue_header,
+            extended_address_header=extended_address_header,
+            dead_letter_header=dead_letter_header,
+            dead_letter_invalid=dead_letter_invalid,
         )
+        reply = ReplyPacket(
+            message,
+            extension_headers=headers,
+            extended_address_header=extended_address_header,
+            source=source,
+        )
+        return cls.parse(bytes(reply))
 
     @property
     def user_message(self) -> UserMessage:
@@ -168,15 +158,10 @@ class RemoteReadMessage:
         Raises:
             MalformedPacket: the field holds something else.
         """
-        if not _is_direct(self.packet):
+        if not is_direct(self.packet):
             return None
         overlay = AddressOverlay.parse(self.packet, QUEUE_MANAGER_ADDRESS.start)[0]
         return None if overlay.address_type is HostAddressType.NONE else overlay
-
-
-def _is_direct(packet: bytes) -> bool:
-    flags: int = U32.unpack_from(packet, USER_FLAGS_OFFSET)[0]
-    return flags >> DESTINATION_SHIFT & 7 == QueueAddressType.DIRECT
 
 
 def _alone(packet: bytes) -> bytes:

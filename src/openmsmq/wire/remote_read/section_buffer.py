@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from openmsmq.wire.checks import pad4
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.message.srmp_headers import COMPOUND_MESSAGE_HEADER_SIZE, compound_message_end
+from openmsmq.wire.ndr.pieces import Octets, Pieces
 from openmsmq.wire.packets.base_header import MAX_PACKET_SIZE
-
-from .remote_read_message import RemoteReadMessage
 
 
 class SectionType(IntEnum):
@@ -40,38 +37,11 @@ class SectionBuffer(NamedTuple):
 
     section_buffer_type: SectionType
     section_size_alloc: int
-    section_buffer: bytes | memoryview
+    section_buffer: Octets
 
     @property
     def section_size(self) -> int:
         return len(self.section_buffer)
-
-
-def split_sections(
-    message: RemoteReadMessage, max_body_size: int, max_compound_message_size: int
-) -> tuple[SectionBuffer, ...]:
-    """Cut a packet so that not more of its body crosses than the reader wants."""
-    packet = message.serialize()
-    user_message = message.user_message
-    trailing = user_message.trailing
-    if trailing is not None and trailing.compound_message:
-        first, second = SectionType.SRMP_FIRST_SECTION, SectionType.SRMP_SECOND_SECTION
-        start = trailing.compound_message
-        end = compound_message_end(packet, start)
-        # Choice: the sizes in the header always cross, for the reader could not go on without.
-        cut = start + max(max_compound_message_size, COMPOUND_MESSAGE_HEADER_SIZE)
-    else:
-        first, second = SectionType.BINARY_FIRST_SECTION, SectionType.BINARY_SECOND_SECTION
-        end = user_message.body_end
-        cut = user_message.body_offset + max_body_size
-    if cut >= end:
-        return (SectionBuffer(SectionType.FULL_PACKET, len(packet), packet),)
-    view = memoryview(packet)
-    sections = [SectionBuffer(first, end, view[:cut])]
-    # The padding of the header that was cut goes with the trailers, if there are any.
-    if len(packet) > pad4(end):
-        sections.append(SectionBuffer(second, len(packet) - end, view[end:]))
-    return tuple(sections)
 
 
 def join_sections(sections: Sequence[SectionBuffer]) -> bytes:
@@ -101,7 +71,8 @@ def join_sections(sections: Sequence[SectionBuffer]) -> bytes:
             )
     pieces: list[bytes | memoryview] = []
     for section in sections:
-        pieces.append(section.section_buffer)
+        data = section.section_buffer
+        pieces.extend(data.parts if isinstance(data, Pieces) else (data,))
         pieces.append(bytes(section.section_size_alloc - section.section_size))
     pieces.append(bytes(-size & 3))
     return b"".join(pieces)

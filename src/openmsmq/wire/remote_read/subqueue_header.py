@@ -9,8 +9,9 @@ from openmsmq.wire.errors import MalformedPacket
 
 SUBQUEUE_HEADER: Final = Struct("<IIIII64s64s")
 SUBQUEUE_HEADER_SIZE: Final = 148
-# 31 characters and a NUL, although a name may have 32: one of 32 is accepted, but not written.
 NAME_SIZE: Final = 64
+# 31 characters and a NUL, although a name may have 32: such a name is read whole and written cut.
+WRITTEN_NAME_SIZE: Final = NAME_SIZE - 2
 # The field starts with a flag of one bit, TM, that is always 0.
 ACKNOWLEDGEMENT_CLASS_SHIFT: Final = 1
 ACKNOWLEDGEMENT_CLASS_MASK: Final = 0xFFFF
@@ -46,10 +47,10 @@ class SubqueueHeader:
         return header, end
 
     def serialize(self) -> bytes:
-        """Return the header.
+        """Return the header; names are cut to 31 characters.
 
         Raises:
-            ValueError: a name does not fit.
+            ValueError: a name holds a NUL.
         """
         return SUBQUEUE_HEADER.pack(
             SUBQUEUE_HEADER_SIZE,
@@ -67,7 +68,10 @@ def _parse_name(raw: bytes, offset: int, field: str) -> str:
 
 
 def _serialize_name(name: str) -> bytes:
+    if "\0" in name:
+        raise ValueError(f"a subqueue name has no NUL: {name!r}")
     raw = name.encode("utf-16-le")
-    if len(raw) >= NAME_SIZE or "\0" in name:
-        raise ValueError(f"a subqueue name has at most 31 characters and no NUL: {name!r}")
-    return raw
+    if len(raw) <= WRITTEN_NAME_SIZE:
+        return raw
+    # Half of a surrogate pair at the cut is dropped.
+    return raw[:WRITTEN_NAME_SIZE].decode("utf-16-le", "ignore").encode("utf-16-le")
