@@ -68,7 +68,10 @@ def octet_array(
     varying: bool = False,
     unit: int = 1,
 ) -> Array:
-    """An array of elements of `unit` bytes each, as the bytes of the stub: no copy of a view."""
+    """An array of elements of `unit` bytes each, as the bytes of the stub: no copy of a view.
+
+    Wider units need a field that holds their number; a Count counts bytes.
+    """
     return Array(None, size=size, length=length, varying=varying, unit=unit)
 
 

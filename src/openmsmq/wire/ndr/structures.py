@@ -49,7 +49,8 @@ class StructureCodec(Codec):
         super().__init__(fields.alignment, fields.minimum, pointees=True)
         self._structure = structure
         self._fields = fields
-        self._gaps = syntax.gaps
+        # [MS-RPCE] 2.2.5.3.4.1: no gap follows a conformant array.
+        self._gaps = syntax.gaps and fields.hoisted == NO_SLOT
 
     def read(self, reader: NdrReader, values: Values) -> object:
         fields = self._fields

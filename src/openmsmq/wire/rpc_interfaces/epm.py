@@ -1,6 +1,6 @@
 """epm: the calls of the endpoint mapper (C706, appendix O; [MS-RPCE] 2.2.1.2), opnums 2 to 4.
 
-Towers are octets here; `towers` reads them.
+Towers are octets here.
 """
 
 from typing import Final, NamedTuple
