@@ -4,8 +4,8 @@ Reproduce with `python -m bench ndr`; add `--json` for one object per line.
 
 A round trip is what both sides of one call do: encode and decode the request, encode and decode the
 response. impacket's classes declare the same parameters; both give the same octets but for
-referents and padding. Its objects are made anew for every call, as its own calls do. Every round runs both in
-turn; the figures are medians over the rounds.
+referents and padding. Its objects are made anew for every call, as its own calls do. Every round
+runs both in turn; the figures are medians over the rounds.
 """
 
 import statistics
@@ -13,7 +13,6 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Final
 
-from bench.report import Result
 from impacket.dcerpc.v5.dtypes import DWORD, LPBYTE, ULONG, ULONGLONG, USHORT
 from impacket.dcerpc.v5.ndr import (
     NDRCALL,
@@ -22,6 +21,7 @@ from impacket.dcerpc.v5.ndr import (
     NDRUniConformantArray,
 )
 
+from bench.report import Result
 from openmsmq.wire.ndr import NDR
 from openmsmq.wire.remote_read.section_buffer import SectionBuffer, SectionType
 from openmsmq.wire.rpc_interfaces.remote_read import (

@@ -11,6 +11,8 @@ from typing import Final
 from uuid import UUID
 
 from tests.fuzz.targets import BODY_TYPES, NAMES, logon_packages
+from tests.wire.rpc_interfaces.layouts import LAYOUTS
+from tests.wire.rpc_interfaces.stubs import STUBS
 
 from openmsmq.security.mechanism import RPC_C_AUTHN_GSS_NEGOTIATE, RPC_C_AUTHN_WINNT
 from openmsmq.wire.codes.message_class import MessageClass
@@ -28,6 +30,7 @@ from openmsmq.wire.message.transaction_header import TransactionHeader
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_builder import build_user_message
 from openmsmq.wire.names.queue_address import direct_address, private_address, public_address
+from openmsmq.wire.ndr import NDR64
 from openmsmq.wire.packets.connection_parameters import ConnectionParameters
 from openmsmq.wire.packets.establish_connection import EstablishConnection, OperatingSystemFlags
 from openmsmq.wire.packets.order_ack import (
@@ -73,6 +76,7 @@ CORPUS: Final = Path(__file__).parent / "corpus"
 FRAMES: Final = Path(__file__).parents[1] / "vectors" / "mqqb-frames.json"
 
 SEGMENT: Final = 1400
+SMALL_STUB: Final = 20
 SENDER: Final = UUID("1f742305-be5e-4177-bc77-c4dd7719e474")
 RECEIVER: Final = UUID("3c3a6aeb-f567-4143-87d3-85cf4d68ceb4")
 DIRECT: Final = direct_address("TCP:127.0.0.2\\private$\\orders")
@@ -127,6 +131,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
     yield from _messages()
     yield from _acknowledgments()
     yield from _remote_reads()
+    yield from _stubs()
     yield from _structures()
     yield from _bodies()
     yield from _logon()
@@ -147,6 +152,15 @@ def _logon() -> Iterator[tuple[str, bytes]]:
         yield f"{name}-challenge", challenge
         yield f"{name}-authenticate", client.step(challenge)
     yield "ntlm-av-pairs", NAMES.av_pairs(bytes(8)).serialize()
+
+
+def _stubs() -> Iterator[tuple[str, bytes]]:
+    """The parameters of RPC calls that hold more than a few numbers."""
+    for name, record, octets, _ in LAYOUTS:
+        raw = bytes.fromhex(octets)
+        if len(raw) > SMALL_STUB:
+            yield f"stub-{name}", raw
+            yield f"stub-{name}-ndr64", STUBS[name].encode(record, NDR64)
 
 
 def _frames() -> Iterator[tuple[str, bytes]]:

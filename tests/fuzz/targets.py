@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from openmsmq.security.caller import ANONYMOUS_CALLER
 from openmsmq.security.mechanism import RPC_C_AUTHN_GSS_NEGOTIATE, AuthenticationFailed
@@ -36,6 +37,7 @@ from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.names.queue_address import QueueAddress
 from openmsmq.wire.names.queue_address_names import format_name_of, format_name_of_element
 from openmsmq.wire.names.queue_reference import parse_queue_reference
+from openmsmq.wire.ndr import NDR, NDR64, Stub, TransferSyntax
 from openmsmq.wire.packets.base_header import BaseHeader
 from openmsmq.wire.packets.connection_parameters import ConnectionParameters
 from openmsmq.wire.packets.establish_connection import EstablishConnection
@@ -51,6 +53,7 @@ from openmsmq.wire.remote_read.extension_header import ExtensionHeader
 from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage
 from openmsmq.wire.remote_read.subqueue_header import SubqueueHeader
 from openmsmq.wire.remote_read.ta_address import TAAddress
+from openmsmq.wire.rpc_interfaces import epm, mgmt, qm2qm, qmcomm, remote_read
 from openmsmq.wire.scalars import MessageIdentifier, TxSequenceID, XactUow
 from openmsmq.wire.security.key_blobs import MQDSPublicKeys, PublicKeyBlob, SimpleBlob
 from openmsmq.wire.security.security_descriptor import Acl, SecurityDescriptor
@@ -189,6 +192,20 @@ def read_remote(data: bytes) -> None:
     message.serialize()
 
 
+# Any: stubs of all records.
+def read_stub(stub: Stub[Any], data: bytes) -> None:
+    """In both syntaxes; what is accepted can be written, and is then read the same."""
+    with suppress(MalformedPacket):
+        _read_stub(stub, data, NDR64)
+    _read_stub(stub, data, NDR)
+
+
+def _read_stub(stub: Stub[Any], data: bytes, syntax: TransferSyntax) -> None:
+    record, end = stub.decode(data, syntax)
+    assert end <= len(data)
+    assert stub.decode(memoryview(stub.encode(record, syntax)), syntax)[0] == record
+
+
 def read_addresses(data: bytes) -> None:
     for address_type in range(ADDRESS_TYPES):
         with suppress(MalformedPacket):
@@ -247,11 +264,22 @@ def _structure_name(parser: Parser) -> str:
     return str(getattr(parser, "__qualname__", parser)).removesuffix(".parse")
 
 
+def _stub_targets() -> tuple[Target, ...]:
+    """One for each stub; calls that share a stub share the target."""
+    stubs: dict[int, tuple[str, Stub[Any]]] = {}
+    for module in (epm, mgmt, qm2qm, qmcomm, remote_read):
+        for call in module.CALLS.values():
+            for direction, stub in (("request", call.request), ("response", call.response)):
+                stubs.setdefault(id(stub), (f"{call.name} {direction}", stub))
+    return tuple(Target(name, partial(read_stub, stub)) for name, stub in stubs.values())
+
+
 # Many packets in one, or only for people to look at.
 PATIENT: Final = 20
 
 TARGETS: Final = (
     *(Target(_structure_name(parser), parser) for parser in PARSERS),
+    *_stub_targets(),
     Target("UserMessage", read_message),
     Target("RemoteReadMessage", read_remote),
     Target("QueueAddress", read_addresses),
