@@ -107,7 +107,7 @@ class FakeCarrier:
 
     def _pump(self) -> None:
         for queue in sorted(self._waiting, key=lambda queue: queue.number):
-            self.qm.outgoing.set_peer(queue, self.peer.guid)
+            self.qm.outgoing.set_destination(queue, self.peer.guid)
             stream = self.streams.find(queue)
             assert stream is not None
             departure = stream.take(BATCH, 1 << 20)
@@ -155,7 +155,7 @@ class FakeCarrier:
             reached = int.from_bytes(sequence), number
             gate.when_durable(received.progress_depends, self.peer.receipt, reached)
 
-    def take(self, message: UserMessage, origin: Origin) -> bool:  # noqa: ARG002 - as carriers do
+    def take(self, message: UserMessage) -> bool:  # noqa: ARG002 - as carriers do
         """Its receipts are no messages."""
         return False
 

@@ -9,8 +9,8 @@ from tests.service.hosted import Hosted
 from tests.service.loops import run
 from tests.service.test_message_log import lines
 
-from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.transfer.outgoing_states import OutgoingInput
 from openmsmq.service import reachability
 from openmsmq.service.reachability import Reachability
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
@@ -44,8 +44,8 @@ class Case:
     async def note(self, name: str, *statuses: ConnectionStatus, utc: int = 0) -> None:
         outgoing = self.hosted.manager.outgoing
         for status in statuses:
-            entry = ConnectionHistoryEntry(status, utc)
-            outgoing.add_history(outgoing.find(name), entry)
+            self.hosted.manager.set_time(now=self.hosted.manager.state.now, utc=utc)
+            outgoing.change(outgoing.find(name), OutgoingInput.FAILED, status=status)
             await self.hosted.host.drain()
 
 

@@ -57,6 +57,7 @@ from openmsmq.core.transfer.dispatch import DispatchCollection
 from openmsmq.core.transfer.final_acks import send_final_ack
 from openmsmq.core.transfer.incoming import Incoming
 from openmsmq.core.transfer.outgoing import Outgoing
+from openmsmq.core.transfer.unused_outgoing import forget_unused, next_unused_timer
 from openmsmq.security.caller import Caller
 from openmsmq.wire.batch import Batch
 from openmsmq.wire.codes.queue_enums import ShareMode
@@ -134,6 +135,7 @@ class QueueManager:
         self.stages = Stages(self.state)
         self.management = Management(self.state, self.stages)
         self.set_time(now=now, utc=utc)
+        self.state.unused_look_at = now + self.state.settings.unused_outgoing_seconds
         recover(self.state, recovery, rows)
 
     # Start and stop
@@ -209,6 +211,7 @@ class QueueManager:
         times = [state.waits.next(), next_directory_timer(state), self.stages.next_timer()]
         if purging.has_leftovers(state):
             times.append(state.now)
+        times.append(next_unused_timer(state))
         second = state.expiry.next()
         if second is not None:
             times.append(state.now + max(second - state.utc, 0.0))
@@ -226,6 +229,7 @@ class QueueManager:
         purging.delete_leftovers(self.state, PURGE_STEP - expired)
         handle_directory_timers(self.state)
         self.stages.expire()
+        forget_unused(self.state)
 
     def take_batch(self) -> tuple[int, Batch] | None:
         """What is to be made durable next, with its number; None when there is nothing."""
@@ -268,6 +272,11 @@ class QueueManager:
     def seen(self) -> int:
         """The batch that must be durable before anybody is told how things are now."""
         return self.state.outbox.seen()
+
+    @property
+    def utc(self) -> float:
+        """The time of day in seconds since 1970, as `set_time` said."""
+        return self.state.utc
 
     @property
     def throttled(self) -> bool:

@@ -88,6 +88,8 @@ class Settings:
     send_insecure_nacks: bool = False
     # Acknowledgments and reports make no more outgoing queues when there are this many.
     max_outgoing_queues: int = 5_000
+    # An outgoing queue that is unused is forgotten after this long, at most after twice as long.
+    unused_outgoing_seconds: float = 3600.0
     # Transactional streams of other queue managers, in all and from one address, and how long one
     # is known that nobody uses.
     max_streams: int = 50_000
@@ -152,6 +154,8 @@ class State:
         "touched",
         "transactions",
         "unchecked",
+        "unused_look_at",
+        "unused_to_look_at",
         "utc",
         "waits",
         "xact_deadletter",
@@ -199,6 +203,9 @@ class State:
         self.private_numbers: dict[int, Queue] = {}
         self.identifiers: dict[UUID, Queue] = {}
         self.outgoing: dict[str, Queue] = {}
+        # When unused outgoing queues are looked for next, and those that are still to be looked at.
+        self.unused_look_at = 0.0
+        self.unused_to_look_at: list[Queue] = []
         self.machine_journal: Queue
         self.deadletter: Queue
         self.xact_deadletter: Queue

@@ -21,6 +21,7 @@ from tests.core.harness import (
 )
 
 from openmsmq.core.model.open_queue import QueueAccessType, RemoteReadState
+from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.model.queue import Queue, QueueType
 from openmsmq.core.state import Settings
 from openmsmq.core.transfer.transports import Transport
@@ -29,6 +30,7 @@ from openmsmq.directory.objects import DistributionList
 from openmsmq.wire.codes.queue_enums import QueueState, ShareMode
 from openmsmq.wire.message.multi_queue_format_header import MQFFormatNameElement
 from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.scalars import GUID_NULL
 
 SPEC = pytest.mark.spec
 REMOTE = r"DIRECT=OS:elsewhere\private$\q"
@@ -386,7 +388,7 @@ def test_an_outgoing_queue_is_used_again_also_after_a_restart(harness: Harness) 
     first = harness.open(SEND, REMOTE).queue
     assert first is not None
     assert first.outgoing is not None
-    first.outgoing.next_hops = ("10.0.0.1",)
+    first.outgoing.next_hops = (NextHop("10.0.0.1", GUID_NULL),)
     assert harness.open(SEND, REMOTE.upper()).queue is first
     harness.send(b"1", name=REMOTE)
     harness.restart()

@@ -26,6 +26,8 @@ from openmsmq.core.model.outgoing_queue import (
     OutgoingTransferInfo,
 )
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.transfer.outgoing_states import OutgoingInput
+from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 from openmsmq.wire.message.sequence_info import SequenceInfo
@@ -33,6 +35,7 @@ from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.names.queue_address import direct_address
 
 SPEC = pytest.mark.spec
+HOLDING = OutgoingInput.PAUSED, OutgoingInput.LOCKED
 REMOTE = r"DIRECT=OS:elsewhere\private$\q"
 THIRD = r"DIRECT=OS:third\private$\q"
 JOURNAL, DEADLETTER, DEADXACT = (
@@ -73,34 +76,45 @@ def test_the_states_of_an_outgoing_queue(harness: Harness, outgoing: Queue) -> N
         "WAITING",
         "ONHOLD",
     }
-    for state in (QueueState.WAITING, QueueState.CONNECTED, QueueState.DISCONNECTED):
-        harness.qm.outgoing.set_state(outgoing, state)
-        assert outgoing.outgoing is not None
+    assert outgoing.outgoing is not None
+    for what, state in (
+        (OutgoingInput.CONNECTING, QueueState.WAITING),
+        (OutgoingInput.OPENED, QueueState.CONNECTED),
+        (OutgoingInput.CLOSED, QueueState.DISCONNECTED),
+    ):
+        harness.qm.outgoing.change(outgoing, what)
         assert outgoing.outgoing.state is state
 
 
-@pytest.mark.parametrize("state", sorted(set(QueueState) - {QueueState.ONHOLD, QueueState.LOCKED}))
+@pytest.mark.parametrize("what", [each for each in OutgoingInput if each not in HOLDING])
 def test_a_start_forgets_how_far_a_connection_was(
-    harness: Harness, outgoing: Queue, state: QueueState
+    harness: Harness, outgoing: Queue, what: OutgoingInput
 ) -> None:
     harness.send(b"1", name=REMOTE)
-    harness.qm.outgoing.set_state(outgoing, state)
-    harness.qm.outgoing.set_peer(outgoing, OTHER_GUID)
+    harness.qm.outgoing.change(outgoing, what)
+    harness.qm.outgoing.set_destination(outgoing, OTHER_GUID)
     harness.restart()
     again = harness.qm.outgoing.find(REMOTE).outgoing
     assert again is not None
-    assert (again.state, again.peer) == (QueueState.INACTIVE, OTHER_GUID)
+    assert (again.state, again.destination) == (QueueState.INACTIVE, OTHER_GUID)
 
 
 @SPEC("MQDMPR-3.1.1.3-05")
 @pytest.mark.parametrize(
-    "state", [QueueState.NEED_VALIDATION, QueueState.WAITING, QueueState.INACTIVE]
+    ("what", "state"),
+    [
+        (OutgoingInput.UNRESOLVED, QueueState.NEED_VALIDATION),
+        (OutgoingInput.CONNECTING, QueueState.WAITING),
+        (OutgoingInput.RESTED, QueueState.INACTIVE),
+    ],
 )
 def test_messages_may_leave_in_every_state_but_two(
-    harness: Harness, outgoing: Queue, state: QueueState
+    harness: Harness, outgoing: Queue, what: OutgoingInput, state: QueueState
 ) -> None:
     harness.send(b"1", name=REMOTE)
-    harness.qm.outgoing.set_state(outgoing, state)
+    harness.qm.outgoing.change(outgoing, what)
+    assert outgoing.outgoing is not None
+    assert outgoing.outgoing.state is state
     assert waiting(harness, outgoing) == [b"1"]
 
 
@@ -115,7 +129,7 @@ def test_a_paused_queue_takes_messages_and_lets_none_go(harness: Harness, outgoi
     assert outgoing.count == 1
     assert waiting(harness, outgoing) == []
     assert waiting(harness, harness.qm.outgoing.find(THIRD)) == [b"other"]
-    harness.qm.outgoing.set_state(outgoing, QueueState.CONNECTED)
+    harness.qm.outgoing.change(outgoing, OutgoingInput.OPENED)
     assert outgoing.outgoing.state is QueueState.ONHOLD
 
 
@@ -149,11 +163,12 @@ def test_only_administrators_pause_and_only_outgoing_queues(
 
 @SPEC("MQDMPR-3.1.1.3-06", "MQDMPR-3.1.1.3-07")
 def test_connection_attempts_are_remembered(harness: Harness, outgoing: Queue) -> None:
-    entry = ConnectionHistoryEntry(
-        ConnectionStatus.CONNECT_SOCKET_FAILURE, 1_700_000_000, 0xC00E0069, ("10.0.0.1",)
-    )
+    status = ConnectionStatus.CONNECT_SOCKET_FAILURE
     for _ in range(CONNECTION_HISTORY_LIMIT + 5):
-        harness.qm.outgoing.add_history(outgoing, entry)
+        harness.qm.outgoing.change(
+            outgoing, OutgoingInput.FAILED, status=status, address="10.0.0.1"
+        )
+    entry = ConnectionHistoryEntry(status, int(harness.qm.utc), Hresult.MQ_ERROR, ("10.0.0.1",))
     assert outgoing.outgoing is not None
     assert list(outgoing.outgoing.connection_history) == [entry] * CONNECTION_HISTORY_LIMIT
     assert ConnectionHistoryEntry(ConnectionStatus.READY, 1).error == 0

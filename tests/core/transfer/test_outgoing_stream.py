@@ -77,7 +77,7 @@ def test_nothing_leaves_before_it_is_on_disk(way: Way) -> None:
 
 def test_who_takes_transactional_messages_is_on_disk_before_they_leave(way: Way) -> None:
     way.send(b"1", tx=True)
-    way.harness.qm.outgoing.set_peer(way.queue, OTHER_GUID)
+    way.harness.qm.outgoing.set_destination(way.queue, OTHER_GUID)
     departure = way.take()
     assert departure.packets == []
     assert departure.depends == way.harness.qm.seen

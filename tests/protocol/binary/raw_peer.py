@@ -173,20 +173,28 @@ class RawPeer:
         )
         self.push(SessionAck(header).serialize())
 
-    def order_ack(self, number: int, *, sequence_offset: int = 0) -> None:
+    def order_ack(
+        self, number: int, *, sequence_offset: int = 0, source: UUID | None = None
+    ) -> None:
+        """Acknowledge a sequence; `source` is the queue manager that says so, if it is another."""
         ack = OrderAck(self.sequence(self.last_sequence + sequence_offset), number)
         self.send(
             build_order_ack(
                 ack,
                 direct_order_queue(self.node.address),
-                source_queue_manager=self.guid,
+                source_queue_manager=source or self.guid,
                 message_id=self._ordinal(),
                 sent_time=int(self.network.utc),
             )
         )
 
     def final_ack(
-        self, number: int, message_class: MessageClass, *, message_id: int | None = None
+        self,
+        number: int,
+        message_class: MessageClass,
+        *,
+        message_id: int | None = None,
+        source: UUID | None = None,
     ) -> None:
         sequence = self.sequence(self.last_sequence)
         if message_id is None:
@@ -204,7 +212,7 @@ class RawPeer:
                 ack,
                 message_class,
                 direct_order_queue(self.node.address),
-                source_queue_manager=self.guid,
+                source_queue_manager=source or self.guid,
                 message_id=self._ordinal(),
                 sent_time=int(self.network.utc),
             )

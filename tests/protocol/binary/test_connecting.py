@@ -6,7 +6,7 @@ import pytest
 from tests.protocol.binary.outgoing_state import history, state
 from tests.protocol.binary.pair import ADMINISTRATOR, ORDERS, TO_B, pair
 
-from openmsmq.core.model.outgoing_queue import OutgoingQueue
+from openmsmq.core.model.outgoing_queue import NextHop, OutgoingQueue
 from openmsmq.protocol.binary.events import CloseReason, Connect, Disconnect
 from openmsmq.protocol.binary.hop_links import HopLinkState
 from openmsmq.protocol.binary.settings import BINARY_PORT, BinarySettings
@@ -56,7 +56,7 @@ def test_a_session_serves_both_directions_with_counters_of_their_own() -> None:
 
 @pytest.mark.spec("MQQB-3.1.5.2.3-04", "MQQB-3.1.5.4.2-04", "MQQB-3.1.5.4.2-02")
 def test_the_state_of_an_outgoing_queue_follows_its_session() -> None:
-    network, a, _ = pair()
+    network, a, b = pair()
     network.stalled = True
     a.send(TO_B, b"1")
     network.run()
@@ -66,7 +66,7 @@ def test_the_state_of_an_outgoing_queue_follows_its_session() -> None:
     assert state(a) is QueueState.CONNECTED
     outgoing = a.outgoing(TO_B).outgoing
     assert outgoing is not None
-    assert outgoing.next_hops == ("10.0.0.2",)
+    assert outgoing.next_hops == (NextHop("10.0.0.2", b.guid, "10.0.0.2"),)
 
 
 @pytest.mark.spec("MQQB-3.1.5.2-02")
@@ -145,7 +145,7 @@ def test_a_session_that_closes_takes_its_queue_along(*, paused: bool) -> None:
     queue = a.outgoing(TO_B)
     assert queue.outgoing is not None
     recorded = queue.outgoing = RecordedQueue(
-        TO_B, queue.outgoing.transport, peer=queue.outgoing.peer
+        TO_B, queue.outgoing.transport, destination=queue.outgoing.destination
     )
     (transfer,) = a.binary._transfers.transfers.values()
     transfer.outgoing = transfer.stream.outgoing = recorded
@@ -154,7 +154,8 @@ def test_a_session_that_closes_takes_its_queue_along(*, paused: bool) -> None:
     before = len(recorded.states)
     network.cut()
     states = [state for state, _ in groupby(recorded.states[before:])]
-    assert states == [QueueState.DISCONNECTING, QueueState.DISCONNECTED] * (not paused)
+    ended = [QueueState.DISCONNECTING, QueueState.DISCONNECTED]
+    assert states == ([QueueState.ONHOLD] if paused else ended)
 
 
 @pytest.mark.spec("MQQB-6-21", "MQQB-3.1.2.3-01")
@@ -278,5 +279,7 @@ def test_what_concerns_an_unknown_connection_is_ignored() -> None:
     network, a, _ = pair()
     a.binary.receive_data(99, b"x", now=network.now)
     a.binary.connection_lost(99, now=network.now)
+    a.binary.connected(99, "10.0.0.2", now=network.now)
+    assert a.binary.next_event() == Disconnect(connection=99, reason=CloseReason.OFFLINE)
     assert a.binary.data_to_send(99, now=network.now) == []
     assert a.binary.may_read(99)

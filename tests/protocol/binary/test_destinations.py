@@ -8,11 +8,12 @@ from tests.protocol.binary.ordered_traffic import traffic
 from tests.protocol.binary.outgoing_state import history, state
 from tests.protocol.binary.pair import ORDERS, TO_B, pair
 
-from openmsmq.core.queues.creation import drop_unused_outgoing
+from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.transfer.delivery import learn_address
+from openmsmq.core.transfer.destinations import Destination, find_destination
 from openmsmq.core.transfer.transports import Transport
+from openmsmq.core.transfer.unused_outgoing import drop_unused_outgoing
 from openmsmq.directory.objects import Enterprise, QueueManagerObject, QueueObject
-from openmsmq.protocol.binary.destinations import Destination, find_destination
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 from openmsmq.wire.names.format_name import parse_format_name
 from openmsmq.wire.names.queue_address import direct_address, public_address
@@ -27,18 +28,18 @@ from openmsmq.wire.scalars import GUID_NULL
 def test_a_direct_name_says_its_host(name: str, host: str) -> None:
     _, a, _ = pair()
     found = find_destination(a.qm.state, parse_format_name(name))
-    assert found == Destination(host, GUID_NULL)
+    assert found == Destination(GUID_NULL, (NextHop(host, GUID_NULL),))
 
 
 @pytest.mark.spec("MQQB-3.1.7.4-03")
 def test_a_private_name_says_its_queue_manager() -> None:
     _, a, b = pair()
     name = parse_format_name(rf"PRIVATE={b.guid}\00000009")
-    assert find_destination(a.qm.state, name) == Destination("", b.guid)
+    assert find_destination(a.qm.state, name) == Destination(b.guid, ())
     learn_address(a.qm.state, b.guid, "10.0.0.2")
-    assert find_destination(a.qm.state, name) == Destination("10.0.0.2", b.guid)
+    assert find_destination(a.qm.state, name) == Destination(b.guid, (NextHop("10.0.0.2", b.guid),))
     a.restart()
-    assert find_destination(a.qm.state, name) == Destination("10.0.0.2", b.guid)
+    assert find_destination(a.qm.state, name) == Destination(b.guid, (NextHop("10.0.0.2", b.guid),))
 
 
 @pytest.mark.spec("MQQB-3.1.7.4-02")
@@ -58,7 +59,9 @@ def test_a_public_name_is_looked_up_in_the_directory() -> None:
     assert find_destination(a.qm.state, name) is None
     a.qm.state.directory = directory_of(enterprise, machine, queue)[0]
     a.qm.state.local.directory_integrated = True
-    assert find_destination(a.qm.state, name) == Destination("b.example", b.guid)
+    assert find_destination(a.qm.state, name) == Destination(
+        b.guid, (NextHop("b.example", b.guid),)
+    )
 
 
 @pytest.mark.spec("MQQB-3.1.7.4-02", "MQQB-3.1.5.8.5-01")
@@ -98,7 +101,7 @@ def test_a_destination_that_nobody_knows_is_looked_up_again() -> None:
     network.advance(4)
     assert state(a, name) is QueueState.NEED_VALIDATION
     (status,) = a.binary.outgoing(now=network.now)
-    assert (status.reason, status.retry_in_seconds) == ("nobody knows where the queue is", 1)
+    assert (status.reason, status.retry_in_seconds) == ("nothing says where the queue is", 1)
     a.send(name, b"2")
     network.run()
     assert len(history(a, name)) == 1

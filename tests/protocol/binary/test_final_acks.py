@@ -164,7 +164,7 @@ def test_who_takes_transactional_messages_is_on_disk_before_they_leave() -> None
     network.run()
     assert [message.body for message in traffic(network, "B")] == [b"1"]
     a.crash()
-    assert a.outgoing(TO_B).outgoing.peer == b.guid  # type: ignore[union-attr]
+    assert a.outgoing(TO_B).outgoing.destination == b.guid  # type: ignore[union-attr]
 
 
 @pytest.mark.spec("MQQB-3.1.7.17-05")

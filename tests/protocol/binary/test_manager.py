@@ -266,7 +266,7 @@ def test_words_for_every_state() -> None:
     a.send(TO_B, b"1")
     assert a.binary.outgoing(now=network.now)[0].reason == "not connected"
     network.run()
-    assert a.binary.outgoing(now=network.now)[0].reason == "connected"
+    assert a.binary.outgoing(now=network.now)[0].reason == "the other side has not answered"
     network.stalled = False
     network.run()
     a.flushing = False

@@ -6,10 +6,10 @@ import pytest
 from tests.protocol.binary.pair import ORDERS, START_UTC, TO_B, USER, Network, Node, is_ack, pair
 from tests.protocol.binary.raw_peer import SOURCE, RawPeer, tx_message
 
-from openmsmq.core.queues.creation import drop_unused_outgoing
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.state import Settings
 from openmsmq.core.transfer.message_history import DEFAULT_HISTORY_SIZE
+from openmsmq.core.transfer.unused_outgoing import drop_unused_outgoing
 from openmsmq.protocol.binary.events import CloseReason
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.security.caller import SYSTEM_CALLER

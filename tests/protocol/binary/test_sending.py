@@ -1,10 +1,15 @@
 """Plain messages leave: windows, acknowledgments, cuts, restarts, order."""
 
+from typing import Any
+
 import pytest
 from tests.protocol.binary.pair import ADMINISTRATOR, TO_B, Network, Node, pair
 from tests.protocol.binary.raw_peer import RawPeer
 
+from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.model.queue import Queue
+from openmsmq.core.transfer.outgoing import Outgoing
 from openmsmq.core.transfer.outgoing_stream import OutgoingMessagePosition
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.protocol.binary.events import CloseReason
@@ -382,3 +387,25 @@ def test_a_pause_survives_a_restart() -> None:
     a.qm.outgoing.resume(a.outgoing(TO_B), caller=ADMINISTRATOR)
     network.run()
     assert b.bodies() == [b"1"]
+
+
+@pytest.mark.parametrize("options", [{"tx": True}, {}, {"delivery_mode": 0}])
+def test_a_message_is_taken_once_when_it_is_on_disk(options: dict[str, Any]) -> None:
+    network, a, _ = pair(queue={"transactional": "tx" in options})
+    a.send(TO_B, b"0", **options)
+    network.advance(25)
+    (stream,) = a.binary._transfers.streams.streams.values()
+    reads: list[int] = []
+
+    class CountedOutgoing(Outgoing):
+        def peek(self, queue: Queue, *, max_count: int, max_bytes: int) -> Read | None:
+            reads.append(max_count)
+            return super().peek(queue, max_count=max_count, max_bytes=max_bytes)
+
+    stream._operations = CountedOutgoing(a.qm.state)
+    a.send(TO_B, b"1", **options)
+    a.engine.work()
+    a.flush()
+    a.engine.work()
+    assert len(reads) == 1
+    assert len(stream.in_flight) == 1

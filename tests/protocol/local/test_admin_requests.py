@@ -1,14 +1,15 @@
 """Requests about the queue manager: status, outgoing queues, backup."""
 
 from dataclasses import fields
+from datetime import UTC, datetime
 
 import pytest
 from tests.protocol.local.fake_service import PROCESS
 from tests.protocol.local.harness import ADMINISTRATOR, STRANGER, USER, Client, World
 
 from openmsmq.core.management.records import ClientInfo, SessionInfo, Status, TransferInfo
-from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.transfer.outgoing_states import OutgoingInput
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
@@ -119,17 +120,20 @@ def test_the_history_of_an_outgoing_queue_is_shown(client: Client) -> None:
     nothing: dict[Queue, TransferInfo] = {}
     manager.management.add_transfers(lambda queue: nothing.get(queue))
     manager.management.add_transfers(lambda queue: {away: transfer}.get(queue))
-    entry = ConnectionHistoryEntry(
-        ConnectionStatus.CONNECT_SOCKET_FAILURE, 5, 0xC00E0013, ("10.0.0.1",)
+    manager.outgoing.change(
+        away,
+        OutgoingInput.FAILED,
+        status=ConnectionStatus.CONNECT_SOCKET_FAILURE,
+        address="10.0.0.1",
     )
-    manager.outgoing.add_history(away, entry)
+    noted = datetime.fromtimestamp(int(manager.utc), UTC).isoformat()
     (shown,) = client.value(local.ListOutgoing)
     assert shown["last_error"] == "connection refused"
     assert shown["history"] == [
         {
             "status": "CONNECT_SOCKET_FAILURE",
-            "time": "1970-01-01T00:00:05+00:00",
-            "error": "MQ_ERROR_NO_DS",
+            "time": noted,
+            "error": "MQ_ERROR",
             "addresses": ["10.0.0.1"],
         }
     ]

@@ -105,7 +105,7 @@ def outgoing_info(state: State, queue: Queue, transfer: TransferStatus | None) -
     assert outgoing is not None  # noqa: S101 - only outgoing queues are asked for
     if transfer is None:
         reason = _NOT_CARRIED.get(outgoing.transport, "") if queue.count else ""
-        next_hop = ", ".join(outgoing.next_hops or ())
+        next_hop = ", ".join(map(str, outgoing.next_hops or ()))
         transfer = TransferInfo(messages=queue.count, next_hop=next_hop, reason=reason)
     return OutgoingInfo(
         destination=outgoing.destination_format_name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import UUID
 
 from openmsmq.core.transfer.transports import Transport
@@ -15,6 +15,29 @@ if TYPE_CHECKING:
     from openmsmq.core.transfer.sequences import OutgoingSequence
 
 CONNECTION_HISTORY_LIMIT: Final = 100
+NOT_CONNECTED: Final = "not connected"
+# The states in which no message leaves, whatever the connection does, and why.
+HELD_REASONS: Final = {
+    QueueState.ONHOLD: "paused",
+    QueueState.LOCKED: "locked: only HTTP is allowed in hardened mode",
+}
+
+
+class NextHop(NamedTuple):
+    """A queue manager to which messages can go next on their way.
+
+    Args:
+        host: the name or address to connect to.
+        queue_manager: the one that must answer there; GUID_NULL for any.
+        address: where it was reached last; empty before.
+    """
+
+    host: str
+    queue_manager: UUID
+    address: str = ""
+
+    def __str__(self) -> str:
+        return self.address or self.host
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +74,16 @@ class OutgoingQueue:
     destination_format_name: str
     transport: Transport
     state: QueueState = QueueState.INACTIVE
-    next_hops: tuple[str, ...] | None = None
-    # The queue manager that takes the messages, and the batch that stores who it is.
-    peer: UUID | None = None
-    peer_stored: int = 0
+    # Why messages wait, in words; empty while a session is open.
+    reason: str = NOT_CONNECTED
+    # Where messages can go next, the best first; None before the destination is looked up.
+    next_hops: tuple[NextHop, ...] | None = None
+    # The queue manager that has the queue, and the batch that stores which one it is. It need not
+    # be the next hop: only the destination says what became of a transactional message.
+    destination: UUID | None = None
+    destination_stored: int = 0
+    # Whether it was empty and unused when unused queues were last looked for.
+    unused: bool = False
     # The transactional sequence that messages go into; None before the first.
     sequence: OutgoingSequence | None = None
     transfer_info: OutgoingTransferInfo = field(default_factory=OutgoingTransferInfo)
@@ -65,4 +94,4 @@ class OutgoingQueue:
     @property
     def may_transmit(self) -> bool:
         """Whether messages may leave: neither paused nor locked."""
-        return self.state not in (QueueState.ONHOLD, QueueState.LOCKED)
+        return self.state not in HELD_REASONS

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
-from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
-from openmsmq.core.events import QueueChanged, QueueCreated, QueueDeleted
+from openmsmq.core.events import QueueChanged, QueueCreated
 from openmsmq.core.model.queue import Queue, QueueRole, QueueType
 from openmsmq.core.outbox import Result, ResultOf
 from openmsmq.core.rows.queue_rows import forget_queue, store_queue
@@ -50,8 +49,6 @@ CREATE_ATTRIBUTES: Final = frozenset(
         "base_priority",
     )
 )
-# How many outgoing queues are looked at for one that is not used.
-UNUSED_SEARCH: Final = 64
 # Transactional is fixed for the life of a queue.
 SET_ATTRIBUTES: Final = CREATE_ATTRIBUTES - {"transactional"}
 _FIELDS: Final = {item.name for item in fields(QueueObject)}
@@ -188,31 +185,6 @@ def drop_if_unused(state: State, queue: Queue) -> None:
     ):
         unlist_queue(state, queue)
         forget_queue(state, queue)
-
-
-def drop_unused_outgoing(state: State) -> bool:
-    """Forget an outgoing queue that nothing is in and nobody uses; whether one was found.
-
-    Only some are looked at each time, in turn.
-    """
-    for key, queue in list(islice(state.outgoing.items(), UNUSED_SEARCH)):
-        outgoing = queue.outgoing
-        del state.outgoing[key]
-        if (
-            outgoing is not None
-            and outgoing.may_transmit
-            and outgoing.sequence is None
-            and not queue.count
-            and not queue.pending
-            and not queue.descriptors
-            and not queue.expected
-        ):
-            del state.queues[queue.number]
-            forget_queue(state, queue)
-            state.outbox.tell(QueueDeleted(queue=queue, depends=state.outbox.number))
-            return True
-        state.outgoing[key] = queue
-    return False
 
 
 def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[str, Any]) -> Result:

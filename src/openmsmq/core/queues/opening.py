@@ -12,11 +12,12 @@ from openmsmq.core.rows.queue_rows import store_queue
 from openmsmq.core.sites.public_queues import set_destination
 from openmsmq.core.state import State
 from openmsmq.core.transactions.transactions import return_locked
+from openmsmq.core.transfer.outgoing_states import OutgoingInput, change_state
 from openmsmq.core.transfer.transports import WEB, transport_of
 from openmsmq.directory.objects import QueueObject
 from openmsmq.security.caller import Caller
 from openmsmq.wire.codes.hresult import Hresult
-from openmsmq.wire.codes.queue_enums import QueueState, ShareMode
+from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.names.direct_format_name import DirectFormatName
 from openmsmq.wire.names.format_name import (
@@ -132,10 +133,9 @@ def _make_outgoing(state: State, name: SingleFormatName) -> Queue:
         state.last_queue_number, str(name), QueueRole.OUTGOING, QueueType.SYSTEM, properties
     )
     transport = transport_of(name)
-    locked = state.local.hardened_security and transport not in WEB
-    queue.outgoing = OutgoingQueue(
-        str(name), transport, QueueState.LOCKED if locked else QueueState.INACTIVE
-    )
+    outgoing = queue.outgoing = OutgoingQueue(str(name), transport)
+    if state.local.hardened_security and transport not in WEB:
+        change_state(state, queue, outgoing, OutgoingInput.LOCKED)
     list_queue(state, queue)
     store_queue(state, queue)
     return queue

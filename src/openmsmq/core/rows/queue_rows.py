@@ -6,7 +6,7 @@ from struct import Struct
 from typing import Any, Final
 from uuid import UUID
 
-from openmsmq.core.model.outgoing_queue import OutgoingQueue
+from openmsmq.core.model.outgoing_queue import HELD_REASONS, NOT_CONNECTED, OutgoingQueue
 from openmsmq.core.model.queue import Queue, QueueRole, QueueType
 from openmsmq.core.state import State
 from openmsmq.core.transfer.transports import transport_of
@@ -21,7 +21,10 @@ _GUIDS: Final = frozenset(("identifier", "queue_manager", "type"))
 # The states of an outgoing queue that a start does not forget. Choice: State is volatile by
 # [MS-MQDMPR] 3.1.1.3, but who pauses a queue does not expect a restart to send its messages, and
 # the start of 3.1.3 unlocks queues that were Locked before.
-_KEPT_STATES: Final = frozenset((QueueState.ONHOLD, QueueState.LOCKED))
+KEPT_STATES: Final = frozenset(HELD_REASONS)
+# The queue manager that takes the messages of an outgoing queue; the name is that of the first
+# version, in which it was always the peer of a session.
+_DESTINATION: Final = "peer"
 
 
 def queue_key(number: int) -> bytes:
@@ -58,10 +61,10 @@ def _serialize(queue: Queue) -> bytes:
     outgoing = queue.outgoing
     if outgoing is not None:
         row["destination_format_name"] = outgoing.destination_format_name
-        if outgoing.state in _KEPT_STATES:
+        if outgoing.state in KEPT_STATES:
             row["state"] = outgoing.state.value
-        if outgoing.peer is not None:
-            row["peer"] = str(outgoing.peer)
+        if outgoing.destination is not None:
+            row[_DESTINATION] = str(outgoing.destination)
     return json.dumps(row, separators=(",", ":")).encode()
 
 
@@ -102,10 +105,12 @@ def parse_queue(number: int, value: bytes, queues: dict[int, Queue]) -> Queue:
     )
     queue.deleted = "deleted" in row
     if "destination_format_name" in row:
+        state = QueueState(row.get("state", QueueState.INACTIVE.value))
         queue.outgoing = OutgoingQueue(
             row["destination_format_name"],
             transport_of(parse_format_name(row["destination_format_name"])),
-            QueueState(row.get("state", QueueState.INACTIVE.value)),
-            peer=UUID(row["peer"]) if "peer" in row else None,
+            state,
+            HELD_REASONS.get(state, NOT_CONNECTED),
+            destination=UUID(row[_DESTINATION]) if _DESTINATION in row else None,
         )
     return queue

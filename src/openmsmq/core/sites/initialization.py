@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
-from openmsmq.core.events import Stopped
+from openmsmq.core.events import QueuePaused, QueueResumed, Stopped
 from openmsmq.core.model.local_queue_manager import (
     INITIALIZATION_RETRY_SECONDS,
     QueueManagerState,
     store_local,
 )
 from openmsmq.core.model.queue import QueueRole, QueueType
-from openmsmq.core.rows.queue_rows import store_queue
+from openmsmq.core.transfer.outgoing_states import OutgoingInput, change_state
 from openmsmq.core.transfer.transports import WEB
 from openmsmq.directory.interface import DirectoryOperationResult, ReadResult
 from openmsmq.directory.objects import (
@@ -26,7 +26,6 @@ from openmsmq.directory.objects import (
 )
 from openmsmq.wire.codes.algorithms import PROVIDERS, Provider
 from openmsmq.wire.codes.hresult import Hresult
-from openmsmq.wire.codes.queue_enums import QueueState
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.security.key_blobs import MQDSPublicKey, MQDSPublicKeys
 
@@ -137,12 +136,13 @@ def settle_outgoing_queues(state: State) -> None:
     hardened = state.local.hardened_security
     for queue in state.outgoing.values():
         outgoing = queue.outgoing
-        if outgoing is not None and outgoing.state is QueueState.LOCKED and not hardened:
-            outgoing.state = QueueState.WAITING
-            store_queue(state, queue)
-        elif outgoing is not None and hardened and outgoing.transport not in WEB:
-            outgoing.state = QueueState.LOCKED
-            store_queue(state, queue)
+        if outgoing is None or outgoing.transport in WEB:
+            continue
+        if hardened:
+            if change_state(state, queue, outgoing, OutgoingInput.LOCKED):
+                state.outbox.tell(QueuePaused(queue=queue))
+        elif change_state(state, queue, outgoing, OutgoingInput.UNLOCKED):
+            state.outbox.tell(QueueResumed(queue=queue))
 
 
 def _set_names(state: State, machine: MachineIdentity) -> None:

@@ -52,6 +52,24 @@ class Incoming:
         """A job that was taken has run, or failed with an error."""
         job.inlet.checked(job, error)
 
+    def set_history_size(self, size: int) -> None:
+        """Remember the identifiers of so many received messages, to know duplicates by."""
+        self._state.message_history.size = size
+
+    @property
+    def has_history(self) -> bool:
+        """Whether the identifiers of any received messages are remembered."""
+        return len(self._state.message_history) > 0
+
+    def forget_old_history(self, seconds: float) -> None:
+        """Forget the identifiers of messages that were received longer ago than this."""
+        self._state.message_history.clean(self._state, seconds)
+
+    @property
+    def has_streams(self) -> bool:
+        """Whether any transactional stream of another queue manager is known."""
+        return self._state.stream_count.total > 0
+
     def forget_old_streams(self) -> None:
         """Forget the transactional streams that nothing needs any more."""
         forget_old_streams(self._state)

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from openmsmq.core.events import (
     ConnectionActiveChanged,
-    ConnectionNoted,
     FlowControlChanged,
     QueuePaused,
     QueueResumed,
@@ -31,17 +30,21 @@ from openmsmq.security.caller import Caller
 from openmsmq.wire.codes.access_rights import MachineRight
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
-from openmsmq.wire.codes.queue_enums import QueueState
 from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.names.format_name import parse_format_name
 
+from .destinations import Destination, find_destination
+from .outgoing_states import OutgoingInput, change_state
 from .outgoing_streams import OutgoingStreams
 from .sequences import end_sequence
+from .unused_outgoing import forget_outgoing
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
-    from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry, OutgoingQueue
+    from openmsmq.core.model.outgoing_queue import OutgoingQueue
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
+    from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
     from .dispatch import DispatchEntry
     from .transports import Transport
@@ -87,41 +90,89 @@ class Outgoing:
     def pause(self, queue: Queue, *, caller: Caller) -> None:
         """Pause Queue: messages may still be added, none leaves."""
         outgoing = self._controlled(queue, caller)
-        if outgoing.state is not QueueState.ONHOLD:
-            outgoing.state = QueueState.ONHOLD
-            store_queue(self._state, queue)
+        if change_state(self._state, queue, outgoing, OutgoingInput.PAUSED):
             self._state.outbox.tell(QueuePaused(queue=queue))
 
     def resume(self, queue: Queue, *, caller: Caller) -> None:
         """Resume Queue: what waited goes out in order."""
         outgoing = self._controlled(queue, caller)
-        if outgoing.state is QueueState.ONHOLD:
-            outgoing.state = QueueState.INACTIVE
-            store_queue(self._state, queue)
+        if change_state(self._state, queue, outgoing, OutgoingInput.RESUMED):
             self._state.outbox.tell(QueueResumed(queue=queue))
+
+    def delete(self, queue: Queue, *, caller: Caller) -> None:
+        """Forget an outgoing queue that is empty and that no application has open.
+
+        Raises:
+            QueueError: MQ_ERROR_ILLEGAL_OPERATION if it is in use.
+        """
+        self._controlled(queue, caller)
+        if queue.count or queue.pending or queue.expected:
+            count = queue.count + len(queue.pending) + queue.expected
+            raise QueueError(
+                Hresult.MQ_ERROR_ILLEGAL_OPERATION,
+                f"{queue.path} holds {count} messages",
+                cause="Only an empty outgoing queue can be deleted.",
+                remedy="Purge it or move its messages elsewhere first: `openmsmq outgoing purge`, "
+                "`openmsmq outgoing move`.",
+            )
+        if queue.descriptors:
+            raise QueueError(
+                Hresult.MQ_ERROR_SHARING_VIOLATION,
+                f"{queue.path} is open",
+                cause="An application has it open for sending.",
+                remedy="Let the application close the queue or end it.",
+            )
+        forget_outgoing(self._state, queue)
 
     def _controlled(self, queue: Queue, caller: Caller) -> OutgoingQueue:
         check_machine_right(self._state, caller, MachineRight.SET_MACHINE_PROPERTIES)
         return _outgoing(queue)
 
-    def set_state(self, queue: Queue, state: QueueState) -> None:
-        """Note how far a connection is; a paused or locked queue stays so."""
-        outgoing = _outgoing(queue)
-        if outgoing.may_transmit:
-            outgoing.state = state
+    # The way to the destination
 
-    def set_peer(self, queue: Queue, peer: UUID) -> None:
-        """Note which queue manager takes the messages: nobody else may say what became of them."""
+    def change(
+        self,
+        queue: Queue,
+        what: OutgoingInput,
+        *,
+        status: ConnectionStatus | None = None,
+        reason: str = "",
+        address: str = "",
+    ) -> None:
+        """Note how far the connection of an outgoing queue is; see `change_state`."""
+        change_state(
+            self._state,
+            queue,
+            _outgoing(queue),
+            what,
+            status=status,
+            reason=reason,
+            address=address,
+        )
+
+    def find_destination(self, queue: Queue) -> Destination | None:
+        """Which queue manager has the queue, and the next hops on the way there.
+
+        None when the name leads nowhere.
+        """
         outgoing = _outgoing(queue)
-        if outgoing.peer != peer:
-            outgoing.peer = peer
+        name = parse_format_name(outgoing.destination_format_name)
+        destination = find_destination(self._state, name)
+        outgoing.next_hops = destination.next_hops if destination is not None else None
+        return destination
+
+    def set_destination(self, queue: Queue, queue_manager: UUID) -> None:
+        """Note which queue manager has the queue: only it says what became of messages."""
+        outgoing = _outgoing(queue)
+        if outgoing.destination != queue_manager:
+            outgoing.destination = queue_manager
             store_queue(self._state, queue)
-            outgoing.peer_stored = self._state.outbox.number
+            outgoing.destination_stored = self._state.outbox.number
 
-    def add_history(self, queue: Queue, entry: ConnectionHistoryEntry) -> None:
-        """Note a step of a connection attempt."""
-        _outgoing(queue).connection_history.append(entry)
-        self._state.outbox.tell(ConnectionNoted(queue=queue, entry=entry))
+    @property
+    def online(self) -> bool:
+        """Whether this queue manager talks to others."""
+        return self._state.local.connection_active
 
     def set_online(self, *, active: bool, caller: Caller) -> None:
         """Bring Online and Take Offline: whether other queue managers may deliver."""
@@ -217,6 +268,17 @@ class Outgoing:
     def move(self, message: Message, target: Queue) -> Message:
         """Move Message without a transaction, such as to the system journal."""
         return move_message(self._state, message, target)
+
+    # Packets of protocols
+
+    @property
+    def new_identifiers_depend_on(self) -> int:
+        """The batch that must be on disk before new message identifiers are used; 0 for none."""
+        return self._state.outbox.pending(self._state.ordinals.depends())
+
+    def new_message_id(self) -> int:
+        """A message identifier for a packet of a protocol that is no message of a queue."""
+        return self._state.ordinals.take(1, self._state.outbox) + 1 & 0xFFFFFFFF
 
     def add_to_dispatch(
         self, message: Message, protocol_data: object | None

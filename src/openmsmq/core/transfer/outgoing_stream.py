@@ -197,16 +197,16 @@ class OutgoingStream:
         if departure.depends:
             return departure
         durable = state.outbox.durable_number
-        peer_stored = self.outgoing.peer_stored
+        destination_stored = self.outgoing.destination_stored
         ready = 0
         for message in read.messages:
             traits = message.traits
             if message.stored > durable:
                 departure.depends = message.stored
                 break
-            if traits & TRANSACTIONAL and peer_stored > durable:
+            if traits & TRANSACTIONAL and destination_stored > durable:
                 # Only who is known for sure may acknowledge it after a crash.
-                departure.depends = peer_stored
+                departure.depends = destination_stored
                 break
             departure.express &= not traits & RECOVERABLE
             ready += 1

@@ -1,4 +1,8 @@
-"""The outgoing queues that one carrier serves: whose acknowledgment it is, and who may say so."""
+"""The outgoing queues that one carrier serves, and acknowledgments of their messages.
+
+An acknowledgment of a transactional message is accepted from the queue manager that has the
+destination queue, whatever session or next hop it came by.
+"""
 
 from __future__ import annotations
 
@@ -92,10 +96,14 @@ class OutgoingStreams:
 
     # Acknowledgments of transactional messages
 
-    def acknowledged(self, sequence: int, number: int, peer: UUID) -> bool:
-        """A queue manager has all messages of a sequence up to a number; whether it is believed."""
+    def acknowledged(self, sequence: int, number: int, source: UUID) -> bool:
+        """A queue manager has all messages of a sequence up to a number; whether it is accepted.
+
+        Args:
+            source: the queue manager that the acknowledgment is from.
+        """
         stream = self._stream_of(sequence)
-        if stream is None or stream.outgoing.peer != peer:
+        if stream is None or stream.outgoing.destination != source:
             return False
         active = stream.outgoing.sequence
         if active is None or number > active.last:
@@ -105,9 +113,9 @@ class OutgoingStreams:
         return True
 
     def final(
-        self, sequence: int, number: int, message_id: int, message_class: int, peer: UUID
+        self, sequence: int, number: int, message_id: int, message_class: int, source: UUID
     ) -> bool:
-        """A queue manager says what became of one message; whether it is believed."""
+        """A queue manager says what became of one message; whether it is accepted."""
         message = self.awaiting.get((sequence, number))
         stream = (
             self.streams[message.queue.number] if message is not None else self._stream_of(sequence)
@@ -116,11 +124,11 @@ class OutgoingStreams:
             return False
         if message is None:
             message = stream.find(number)
-        # Choice: only the queue manager that takes the messages of the queue may say so. Who that
-        # is was on disk before the message left, so it is known after a restart, too.
+        # Choice: only the destination may say so. Which queue manager that is was on disk before
+        # the message left, so it is known after a restart, too.
         if (
             message is None
-            or stream.outgoing.peer != peer
+            or stream.outgoing.destination != source
             or self._message_id(message) != message_id
         ):
             return False

@@ -11,13 +11,12 @@ if TYPE_CHECKING:
     from openmsmq.wire.names.queue_address import QueueAddress
 
     from .streams import IncomingTransactionalTransferInfo
-    from .transports import Origin
 
 
 class Acknowledgments(Protocol):
     """Takes what others say about transactional messages that were sent to them."""
 
-    def take(self, message: UserMessage, origin: Origin) -> bool:
+    def take(self, message: UserMessage) -> bool:
         """A message to the order queue; whether it concerns something that was sent."""
 
 

@@ -172,7 +172,7 @@ class Reception:
         for packet in run.packets:
             if refused is not None:
                 self._reject(UserMessage(packet), refused)
-            elif not self._acknowledgments.take(UserMessage(packet), self._origin):
+            elif not self._acknowledgments.take(UserMessage(packet)):
                 self._count_ignored("unknown transactional acknowledgment")
 
     # Counters

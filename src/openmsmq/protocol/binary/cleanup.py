@@ -27,11 +27,11 @@ class Cleanup:
 
     def start(self, now: float) -> None:
         """Start what does not run, after something was received or recovered."""
-        state = self._manager.state
+        incoming = self._manager.incoming
         # [MS-MQQB] 3.1.2.8.
-        if len(state.message_history):
+        if incoming.has_history:
             self._start(HISTORY_TIMER, now + self._settings.history_seconds)
-        if state.stream_count.total:
+        if incoming.has_streams:
             self._start(STREAM_TIMER, now + self._settings.stream_cleanup_seconds)
 
     def _start(self, timer: str, deadline: float) -> None:
@@ -41,9 +41,8 @@ class Cleanup:
 
     def timer(self, timer: object, now: float) -> None:
         """A timer is over: clean, and go on if something is left."""
-        state = self._manager.state
         if timer == HISTORY_TIMER:
-            state.message_history.clean(state, self._settings.history_seconds)
+            self._manager.incoming.forget_old_history(self._settings.history_seconds)
             self._running.discard(HISTORY_TIMER)
         else:
             self._manager.incoming.forget_old_streams()

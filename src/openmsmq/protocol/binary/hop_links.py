@@ -1,44 +1,105 @@
-"""HopLink: the way to one host, over one connection after the other ([MS-MQQB] 3.1.5.2)."""
+"""HopLink: the way to one next hop, over one connection after the other ([MS-MQQB] 3.1.5.2)."""
 
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from .destinations import Destination
+    from openmsmq.core.model.outgoing_queue import NextHop
+
     from .transfer import Transfer
 
 
 class HopLinkState(Enum):
-    """How far the way to a host is; WAITING is the SessionState WAITING_RECONNECT."""
+    """How far the way to a next hop is; WAITING is the SessionState WAITING_RECONNECT."""
 
     IDLE = "idle"
     PINGING = "pinging"
     CONNECTING = "connecting"
     CONNECTED = "connected"
     WAITING = "waiting to reconnect"
+    DUE = "about to reconnect"
+
+
+class HopLinkInput(Enum):
+    """What happens to a hop link."""
+
+    PING = "messages wait, and a ping asks first whether a session would be accepted"
+    CONNECT = "messages wait"
+    ANSWERED = "the ping was answered: a session would be accepted"
+    REACHED = "the connection is made"
+    BROKE = "the attempt or the session is over, and messages wait"
+    ENDED = "the attempt or the session is over, and no message waits"
+    RETRY = "the Session Retry Connect Timer is over, and messages wait"
+    REST = "no message waits any more"
+
+
+class HopLinkAction(Enum):
+    """What to do then."""
+
+    NOTHING = "nothing"
+    SEND_PING = "send a ping"
+    CONNECT = "connect"
+    RETRY_LATER = "start the Session Retry Connect Timer"
+    TRY_NEXT_HOP = "let each outgoing queue try its next hop, which may be this one again"
+    REST = "forget the way unless an outgoing queue leads there"
+
+
+_S = HopLinkState
+_In = HopLinkInput
+_Act = HopLinkAction
+_Rows = dict[tuple[HopLinkState, HopLinkInput], tuple[HopLinkState, HopLinkAction]]
+_CHANGES: Final[_Rows] = {
+    (_S.IDLE, _In.PING): (_S.PINGING, _Act.SEND_PING),
+    (_S.IDLE, _In.CONNECT): (_S.CONNECTING, _Act.CONNECT),
+    # [MS-MQQB] 3.1.5.2.2: no ping before a retry.
+    (_S.DUE, _In.PING): (_S.CONNECTING, _Act.CONNECT),
+    (_S.DUE, _In.CONNECT): (_S.CONNECTING, _Act.CONNECT),
+    (_S.PINGING, _In.ANSWERED): (_S.CONNECTING, _Act.CONNECT),
+    (_S.CONNECTING, _In.REACHED): (_S.CONNECTED, _Act.NOTHING),
+    **{
+        (state, _In.BROKE): (_S.WAITING, _Act.RETRY_LATER)
+        for state in (_S.PINGING, _S.CONNECTING, _S.CONNECTED)
+    },
+    **{
+        (state, _In.ENDED): (_S.IDLE, _Act.REST)
+        for state in (_S.PINGING, _S.CONNECTING, _S.CONNECTED)
+    },
+    (_S.WAITING, _In.RETRY): (_S.DUE, _Act.TRY_NEXT_HOP),
+    (_S.WAITING, _In.REST): (_S.IDLE, _Act.REST),
+    (_S.DUE, _In.REST): (_S.IDLE, _Act.REST),
+    (_S.IDLE, _In.REST): (_S.IDLE, _Act.REST),
+}
+# Whatever is not in the table above changes nothing.
+HOP_LINK_TABLE: Final[_Rows] = {
+    (state, each): _CHANGES.get((state, each), (state, _Act.NOTHING))
+    for state in HopLinkState
+    for each in HopLinkInput
+}
 
 
 class HopLink:
-    """The connection to one destination that is made when messages wait for it."""
+    """The connection to one next hop that is made when messages wait for it."""
 
-    __slots__ = ("connection", "destination", "pinged", "retry_at", "state", "transfers")
+    __slots__ = ("connection", "hop", "pinged", "retry_at", "state", "transfers")
 
-    def __init__(self, destination: Destination) -> None:
-        self.destination = destination
+    def __init__(self, hop: NextHop) -> None:
+        self.hop = hop
         self.state = HopLinkState.IDLE
         # The number of the connection that is being made or used; 0 for none.
         self.connection = 0
         self.pinged = False
         self.retry_at: float | None = None
-        # The outgoing queues that go this way.
+        # The outgoing queues that try this next hop.
         self.transfers: dict[Transfer, None] = {}
+
+    def step(self, what: HopLinkInput) -> HopLinkAction:
+        """Something happens; what to do then."""
+        self.state, action = HOP_LINK_TABLE[self.state, what]
+        return action
 
     @property
     def has_work(self) -> bool:
         """Whether messages wait that may leave."""
-        return any(
-            transfer.queue.lanes.count and transfer.outgoing.may_transmit
-            for transfer in self.transfers
-        )
+        return any(transfer.has_work for transfer in self.transfers)

@@ -30,8 +30,10 @@ from openmsmq.core.events import (
     Stopped,
 )
 from openmsmq.core.events import Event as CoreEvent
-from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.core.model.outgoing_queue import NextHop
+from openmsmq.core.transfer.outgoing_states import OutgoingInput
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
+from openmsmq.wire.scalars import GUID_NULL
 
 from .cleanup import Cleanup
 from .events import (
@@ -97,7 +99,7 @@ class BinaryProtocol:
         self._waiting: set[PeerConnection] = set()
         self._window = self.settings.window_size
         self._cleanup = Cleanup(manager, self.settings, self._timers)
-        manager.state.message_history.size = self.settings.history_size
+        manager.incoming.set_history_size(self.settings.history_size)
 
     @property
     def carries(self) -> frozenset[Transport]:
@@ -137,7 +139,7 @@ class BinaryProtocol:
             return None
         session = BinarySession(
             self.settings,
-            self._manager.state.local.identifier,
+            self._manager.identifier,
             initiator=False,
             now=now,
             refuse=held >= limit,
@@ -156,17 +158,17 @@ class BinaryProtocol:
 
     def connected(self, number: int, address: str, *, now: float) -> None:
         """A connection that `Connect` asked for is made, to this address."""
-        link = self._finder.connected(number, address)
+        link = self._finder.connected(number, address, now=now)
         if link is None:
             self._events.append(Disconnect(connection=number, reason=CloseReason.OFFLINE))
             return
         session = BinarySession(
             self.settings,
-            self._manager.state.local.identifier,
+            self._manager.identifier,
             initiator=True,
             now=now,
-            remote_guid=link.destination.guid,
-            direct=link.destination.direct,
+            remote_guid=link.hop.queue_manager,
+            direct=link.hop.queue_manager == GUID_NULL,
             pinged=link.pinged,
             window_size=self._window,
         )
@@ -182,11 +184,9 @@ class BinaryProtocol:
         self._connections[number] = connection
         self._update(connection)
 
-    def connect_failed(
-        self, number: int, status: ConnectionStatus, *, now: float, error: int = Hresult.MQ_ERROR
-    ) -> None:
+    def connect_failed(self, number: int, status: ConnectionStatus, *, now: float) -> None:
         """A connection that `Connect` or `SendPing` asked for cannot be made."""
-        self._finder.failed(number, status, error, now=now)
+        self._finder.failed(number, status, now=now)
 
     def receive_data(self, number: int, data: bytes, *, now: float) -> None:
         """Bytes came over a connection."""
@@ -208,7 +208,7 @@ class BinaryProtocol:
         if connection is None:
             return []
         data = connection.session.data_to_send()
-        if data:
+        if data and connection.full:
             self._pump(connection, now)
         return data
 
@@ -236,7 +236,7 @@ class BinaryProtocol:
         if not self.settings.answer_ping:
             return None
         refuse = self._finder.offline or len(self._connections) >= self.settings.max_connections
-        return answer_ping(datagram, self._manager.state.local.identifier, refuse=refuse)
+        return answer_ping(datagram, self._manager.identifier, refuse=refuse)
 
     def ping_response(self, datagram: bytes, *, now: float) -> None:
         """A datagram came to the port from which a ping was sent."""
@@ -247,7 +247,7 @@ class BinaryProtocol:
     def core_event(self, event: CoreEvent, *, now: float) -> None:
         """Something happened in the queue manager."""
         if isinstance(event, OutgoingAvailable):
-            self._available(event.queue, now)
+            self._available(event.queue, now, event.depends)
         elif isinstance(event, QueuePaused):
             self._paused(event.queue)
         elif isinstance(event, QueueResumed):
@@ -319,16 +319,23 @@ class BinaryProtocol:
         if transfer is None:
             return None
         transfer.stream.refresh_info()
-        return describe(transfer, now=now)
+        return describe(transfer, now=now, offline=self._finder.offline)
 
-    def _available(self, queue: Queue, now: float) -> None:
-        """Message Position Available ([MS-MQQB] 3.1.7.12)."""
+    def _available(self, queue: Queue, now: float, depends: int = 0) -> None:
+        """Message Position Available ([MS-MQQB] 3.1.7.12): some wait for batch `depends`."""
         transfer = self._transfers.find_transfer(queue)
         if transfer is None or not transfer.outgoing.may_transmit:
             return
-        if transfer.connection is not None:
-            self._manager.outgoing.set_state(queue, QueueState.CONNECTED)
-            self._pump(transfer.connection, now)
+        connection = transfer.connection
+        if connection is not None:
+            if transfer.outgoing.state is not QueueState.CONNECTED:
+                self._manager.outgoing.change(
+                    queue, OutgoingInput.OPENED, address=connection.address
+                )
+            if depends > self._gate.durable_number:
+                self._waiting.add(connection)
+            else:
+                self._pump(connection, now)
         elif queue.lanes.count and not self._finder.offline:
             connection = self._finder.find(transfer, now=now)
             self._update_transfer(transfer)
@@ -343,7 +350,7 @@ class BinaryProtocol:
             self._update(transfer.connection)
 
     def _forget(self, queue: Queue) -> None:
-        """An outgoing queue that nobody used is gone."""
+        """An outgoing queue was deleted."""
         transfer = self._transfers.forget(queue)
         if transfer is not None:
             self._timers.set(transfer, None)
@@ -362,10 +369,17 @@ class BinaryProtocol:
         transfer.connection = connection
         connection.transfers[transfer] = None
         transfer.stream.connected()
-        transfer.outgoing.next_hops = (connection.address,)
-        self._manager.outgoing.set_peer(transfer.queue, connection.session.remote_guid)
-        self._finder.note(transfer, ConnectionStatus.READY, connection.address)
-        self._manager.outgoing.set_state(transfer.queue, QueueState.CONNECTED)
+        session = connection.session
+        host = connection.link.hop.host if connection.link is not None else connection.address
+        transfer.outgoing.next_hops = (NextHop(host, session.remote_guid, connection.address),)
+        # Behind a direct name is the queue manager that answers there.
+        destination = transfer.destination
+        outgoing = self._manager.outgoing
+        outgoing.set_destination(
+            transfer.queue, destination if destination != GUID_NULL else session.remote_guid
+        )
+        transfer.hops = ()
+        outgoing.change(transfer.queue, OutgoingInput.OPENED, address=connection.address)
 
     # Sessions
 
@@ -377,14 +391,13 @@ class BinaryProtocol:
                 self._cleanup.start(now)
             elif isinstance(event, MessagesAcknowledged):
                 self._transfers.acknowledged(event)
-                self._pump(connection, now)
+                self._go_on(connection, now)
             elif isinstance(event, Opened):
                 self._opened(connection, now)
             elif isinstance(event, Closed):
                 self._closed(connection, event, now)
             else:
-                status = ConnectionStatus.ESTABLISH_PACKET_RECEIVED
-                self._finder.note_waiting(connection.waiting, status, connection.address)
+                self._finder.established(connection)
         self._update(connection)
 
     def _opened(self, connection: PeerConnection, now: float) -> None:
@@ -419,32 +432,60 @@ class BinaryProtocol:
             )
         )
         self._finder.closed(connection, self._connections.values())
+        self._detach(connection, event.reason, now)
+
+    def _detach(self, connection: PeerConnection, reason: CloseReason, now: float) -> None:
+        """What a session did not deliver goes back in place; its queues look for another one."""
+        outgoing = self._manager.outgoing
+        link = connection.link
         transfers = list(connection.transfers)
         for transfer in transfers:
-            self._manager.outgoing.set_state(transfer.queue, QueueState.DISCONNECTING)
+            outgoing.change(transfer.queue, OutgoingInput.CLOSING)
         self._transfers.release(connection)
-        link = connection.link
-        status = CLOSE_STATUS.get(event.reason, ConnectionStatus.UNKNOWN_FAILURE)
+        status = CLOSE_STATUS.get(reason, ConnectionStatus.UNKNOWN_FAILURE)
+        words = "" if reason in CLOSE_STATUS else f"the session ended: {reason}"
+        address = connection.address
+        if reason is CloseReason.IDLE:
+            for transfer in transfers:
+                outgoing.change(transfer.queue, OutgoingInput.CLOSED)
+        else:
+            for transfer in transfers:
+                outgoing.change(
+                    transfer.queue,
+                    OutgoingInput.CLOSED,
+                    status=status,
+                    reason=words,
+                    address=address,
+                )
         for transfer in transfers:
             self._update_transfer(transfer)
-            self._manager.outgoing.set_state(transfer.queue, QueueState.DISCONNECTED)
         if link is not None:
-            if event.reason is not CloseReason.IDLE:
-                self._finder.note_waiting(
-                    link.transfers, status, connection.address, Hresult.MQ_ERROR
-                )
+            if reason is not CloseReason.IDLE:
+                self._finder.broke(link, status, words, address)
             self._finder.down(link, now=now)
         for transfer in transfers:
             if transfer.link is not link or link is None:
+                if not transfer.has_work:
+                    outgoing.change(transfer.queue, OutgoingInput.RESTED)
                 self._available(transfer.queue, now)
 
     def _pump(self, connection: PeerConnection, now: float) -> None:
         """Send what the outgoing queues of a connection have."""
         if self._transfers.pump(connection, now=now):
             self._waiting.add(connection)
+        self._update_transfers(connection)
+        self._update(connection)
+
+    def _go_on(self, connection: PeerConnection, now: float) -> None:
+        """There is room again: send what found none before."""
+        if connection.full:
+            self._pump(connection, now)
+        else:
+            self._update_transfers(connection)
+
+    def _update_transfers(self, connection: PeerConnection) -> None:
         for transfer in connection.transfers:
             self._update_transfer(transfer)
-        self._update(connection)
 
     def _update(self, connection: PeerConnection) -> None:
         """Note the next timer of a connection, and whether it has data to send."""
@@ -459,8 +500,8 @@ class BinaryProtocol:
         self._timers.set(connection, min(time for time in times if time is not None))
 
     def _may_order_ack(self, connection: PeerConnection) -> bool:
-        state = self._manager.state
-        return connection.session.room > 0 and not state.outbox.pending(state.ordinals.depends())
+        depends = self._manager.outgoing.new_identifiers_depend_on
+        return connection.session.room > 0 and not depends
 
     def _update_transfer(self, transfer: Transfer) -> None:
         times = (transfer.stream.resend_at, transfer.validate_at)
@@ -478,7 +519,7 @@ class BinaryProtocol:
             if isinstance(owner, PeerConnection):
                 self._connection_timer(owner, now)
             elif isinstance(owner, HopLink):
-                self._finder.timer(owner, now=now)
+                self._link_timer(owner, now)
             elif isinstance(owner, Transfer):
                 self._transfer_timer(owner, now)
             elif owner is _WINDOW_TIMER:
@@ -493,6 +534,11 @@ class BinaryProtocol:
             for ack, destination in connection.order_acks.take_due(room, now=now):
                 self._receiver.send_order_ack(connection, ack, destination, now=now)
         self._process(connection, now)
+
+    def _link_timer(self, link: HopLink, now: float) -> None:
+        for transfer in self._finder.timer(link, now=now):
+            self._available(transfer.queue, now)
+        self._finder.rest_if_passed_over(link, now=now)
 
     def _transfer_timer(self, transfer: Transfer, now: float) -> None:
         resend_at = transfer.stream.resend_at

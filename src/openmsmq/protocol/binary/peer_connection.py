@@ -47,6 +47,7 @@ class PeerConnection:
     __slots__ = (
         "address",
         "arrived",
+        "full",
         "inlet",
         "link",
         "number",
@@ -76,6 +77,8 @@ class PeerConnection:
         self.order_acks = OrderAckSchedule(settings, gate, now)
         # What arrived last and waits for the disk.
         self.arrived: Arrived | None = None
+        # Whether messages wait until there is room in the window or the output.
+        self.full = False
         # The outgoing queues that send through this session, in the order they came.
         self.transfers: dict[Transfer, None] = {}
 

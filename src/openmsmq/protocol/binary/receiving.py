@@ -105,7 +105,7 @@ class Receiver:
         released, self._released = self._released, set()
         return released
 
-    def take(self, message: UserMessage, origin: Origin) -> bool:
+    def take(self, message: UserMessage) -> bool:
         """A message to the order queue: whether it is an OrderAck or FinalAck that concerns us."""
         try:
             ack = recognize_ack(message)
@@ -114,22 +114,21 @@ class Receiver:
         if ack is None:
             return False
         sequence, number = ack.tx_sequence_id.value, ack.tx_sequence_number
-        peer = origin.queue_manager
+        # Not the peer of the session: routers may bring it another way than the messages went.
+        source = message.source_queue_manager
         if isinstance(ack, OrderAck):
-            return self._streams.acknowledged(sequence, number, peer)
-        return self._streams.final(sequence, number, ack.message_id, message.message_class, peer)
+            return self._streams.acknowledged(sequence, number, source)
+        return self._streams.final(sequence, number, ack.message_id, message.message_class, source)
 
     def send_order_ack(
         self, connection: PeerConnection, ack: OrderAck, destination: QueueAddress, *, now: float
     ) -> None:
         """Order Ack Send Timer: tell the sender how far its stream got."""
-        state = self._manager.state
-        ordinal = state.ordinals.take(1, state.outbox) + 1
         packet = build_order_ack(
             ack,
             destination,
-            source_queue_manager=state.manager.identifier,
-            message_id=ordinal & 0xFFFFFFFF,
-            sent_time=int(state.utc),
+            source_queue_manager=self._manager.identifier,
+            message_id=self._manager.outgoing.new_message_id(),
+            sent_time=int(self._manager.utc),
         )
         connection.session.send(packet, None, now=now)

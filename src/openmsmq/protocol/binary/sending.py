@@ -57,10 +57,11 @@ class OutgoingTransfers:
             transfer = ready[0] if len(ready) == 1 else min(ready, key=_rank)
             count = room if len(ready) == 1 else 1
             departure = transfer.stream.take(count, _READ_BYTES)
-            blocked |= departure.depends > 0
             packets = departure.packets
-            if not packets:
+            if departure.depends or not packets or not transfer.queue.lanes.count:
+                blocked |= departure.depends > 0
                 ready.remove(transfer)
+            if not packets:
                 continue
             if departure.express:
                 session.send_express(packets, departure.tokens, now=now)
@@ -68,6 +69,7 @@ class OutgoingTransfers:
                 for packet, token in zip(packets, departure.tokens, strict=True):
                     session.send(packet, token, now=now)
             self._report(connection, packets)
+        connection.full = bool(ready)
         return blocked
 
     def _report(self, connection: PeerConnection, packets: list[bytes]) -> None:

@@ -1,6 +1,6 @@
 """Which session an outgoing queue uses, or how one is made.
 
-[MS-MQQB] 3.1.5.2: find the host, ping it if that is wanted, connect, and try again later.
+[MS-MQQB] 3.1.5.2: find the next hops, ping if that is wanted, connect, and try again later.
 """
 
 from __future__ import annotations
@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
-from openmsmq.wire.codes.hresult import Hresult
-from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
-from openmsmq.wire.names.format_name import PrivateFormatName
+from openmsmq.core.transfer.outgoing_states import OutgoingInput
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
+from openmsmq.wire.scalars import GUID_NULL
 
-from .destinations import Destination, find_destination
 from .events import Connect, Event, SendPing
-from .hop_links import HopLink, HopLinkState
+from .hop_links import HopLink, HopLinkAction, HopLinkInput, HopLinkState
 from .ping import PingRequests
 from .settings import PING_RESPONSE_SECONDS, BinarySettings
 
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from uuid import UUID
 
+    from openmsmq.core.model.outgoing_queue import NextHop
     from openmsmq.core.queue_manager import QueueManager
 
     from .peer_connection import PeerConnection
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class SessionFinder:
-    """Open sessions by peer, and links for those destinations that have none."""
+    """Open sessions by peer, and links to those next hops that have none."""
 
     __slots__ = (
         "_by_guid",
@@ -40,8 +39,8 @@ class SessionFinder:
         "_direct",
         "_events",
         "_last_number",
-        "_manager",
         "_named",
+        "_outgoing",
         "_pings",
         "_settings",
         "_timers",
@@ -56,25 +55,23 @@ class SessionFinder:
         timers: TimerHeap,
         events: deque[Event],
     ) -> None:
-        self._manager = manager
+        self._outgoing = manager.outgoing
         self._settings = settings
         self._timers = timers
         self._events = events
         # Whether no connection may be made.
-        self.offline = not manager.state.local.connection_active
-        self._pings = PingRequests(
-            manager.state.local.identifier, server_class=settings.server_class
-        )
+        self.offline = not manager.outgoing.online
+        self._pings = PingRequests(manager.identifier, server_class=settings.server_class)
         self._last_number = 0
         # Links by the host of direct names, and those to a certain queue manager.
         self._direct: dict[str, HopLink] = {}
-        self._named: dict[Destination, HopLink] = {}
+        self._named: dict[NextHop, HopLink] = {}
         # Links by the number of the connection that they are making.
         self._connecting: dict[int, HopLink] = {}
         # Open sessions by queue manager and by address.
         self._by_guid: dict[UUID, PeerConnection] = {}
         self._by_host: dict[str, PeerConnection] = {}
-        # Outgoing queues to a queue manager of which nobody knows where it is.
+        # Outgoing queues to a queue manager whose address is not known.
         self._unknown: dict[UUID, dict[Transfer, None]] = {}
 
     def new_number(self) -> int:
@@ -85,59 +82,82 @@ class SessionFinder:
     # Open sessions
 
     def opened(self, connection: PeerConnection) -> None:
-        """A session is open: it serves all destinations that are the same peer."""
+        """A session is open: it serves all next hops that are the same peer."""
         self._by_guid.setdefault(connection.session.remote_guid, connection)
         self._by_host.setdefault(connection.address.lower(), connection)
         if connection.link is not None:
-            self._by_host.setdefault(connection.link.destination.host.lower(), connection)
+            self._by_host.setdefault(connection.link.hop.host.lower(), connection)
 
     def closed(self, connection: PeerConnection, others: Iterable[PeerConnection]) -> None:
         """A session is over; another open one to the same peer takes its place."""
         guid = connection.session.remote_guid
         if self._by_guid.get(guid) is connection:
             del self._by_guid[guid]
-        for host in [host for host, each in self._by_host.items() if each is connection]:
+        for host in self._hosts_of(connection):
             del self._by_host[host]
         for other in others:
             if other.session.open and other.session.remote_guid == guid:
                 self.opened(other)
 
+    def _hosts_of(self, connection: PeerConnection) -> list[str]:
+        return [host for host, other in self._by_host.items() if other is connection]
+
     def leading_to(self, connection: PeerConnection) -> list[Transfer]:
         """The outgoing queues that lead to the peer of a session, as far as that is known."""
         guid = connection.session.remote_guid
-        hosts = [host for host, each in self._by_host.items() if each is connection]
+        hosts = self._hosts_of(connection)
         links = [self._direct[host] for host in hosts if host in self._direct]
-        links += [link for link in self._named.values() if link.destination.guid == guid]
-        found = [transfer for link in links for transfer in link.transfers]
-        return found + list(self._unknown.get(guid, ()))
+        links += [link for link in self._named.values() if link.hop.queue_manager == guid]
+        transfers = [transfer for link in links for transfer in link.transfers]
+        return transfers + list(self._unknown.get(guid, ()))
 
     # Outgoing queues
 
     def find(self, transfer: Transfer, *, now: float) -> PeerConnection | None:
         """The session that an outgoing queue uses; None while one is being made."""
-        destination = find_destination(self._manager.state, transfer.name)
-        self._know(transfer)
-        connection = self._open_connection(destination) if destination is not None else None
+        link = transfer.link
+        if link is not None and link.state not in (HopLinkState.IDLE, HopLinkState.DUE):
+            # Its attempt is under way, or the next one has its time.
+            return self._open_connection(transfer, link.hop)
+        self._forget_unknown(transfer)
+        if not transfer.hops or link is None or link.state is HopLinkState.IDLE:
+            transfer.resolved(self._outgoing.find_destination(transfer.queue))
+        hop = transfer.hops[0] if transfer.hops else None
+        connection = self._open_connection(transfer, hop)
         if connection is not None:
             transfer.validate_at = None
-        elif destination is None or not destination.host:
+        elif hop is None:
             self._validate_later(transfer, now)
         else:
             transfer.validate_at = None
-            link = self._link_to(destination)
-            if transfer.link is not link:
-                self.forget(transfer)
-                transfer.link = link
-                link.transfers[transfer] = None
-            if link.state is HopLinkState.IDLE:
-                self._begin(link, ping=self._settings.send_ping, now=now)
+            self._use_link(transfer, self._link_to(hop), now)
         return connection
 
+    def _open_connection(self, transfer: Transfer, hop: NextHop | None) -> PeerConnection | None:
+        """An open session to the destination itself, or to a next hop."""
+        if transfer.destination != GUID_NULL and transfer.destination in self._by_guid:
+            return self._by_guid[transfer.destination]
+        if hop is None:
+            return None
+        if hop.queue_manager == GUID_NULL:
+            return self._by_host.get(hop.host.lower())
+        return self._by_guid.get(hop.queue_manager)
+
+    def _use_link(self, transfer: Transfer, link: HopLink, now: float) -> None:
+        """Wait for the session of a link, which begins to make one if it does not yet."""
+        if transfer.link is not link:
+            self.forget(transfer)
+            transfer.link = link
+            link.transfers[transfer] = None
+        ping = self._settings.send_ping
+        self._step(link, HopLinkInput.PING if ping else HopLinkInput.CONNECT, now)
+
     def forget(self, transfer: Transfer) -> None:
-        """An outgoing queue is gone or goes another way."""
-        self._know(transfer)
+        """An outgoing queue was deleted or goes another way."""
+        self._forget_unknown(transfer)
         link = transfer.link
         if link is not None:
+            transfer.link = None
             del link.transfers[transfer]
             self._drop_if_unused(link)
 
@@ -145,44 +165,38 @@ class SessionFinder:
         """No queue goes this way any more, and no connection is made or used."""
         if link.transfers or link.state is not HopLinkState.IDLE:
             return
-        if link.destination.direct:
-            del self._direct[link.destination.host.lower()]
+        if link.hop.queue_manager == GUID_NULL:
+            self._direct.pop(link.hop.host.lower(), None)
         else:
-            del self._named[link.destination]
+            self._named.pop(link.hop, None)
 
-    def _link_to(self, destination: Destination) -> HopLink:
-        if destination.direct:
-            host = destination.host.lower()
+    def _link_to(self, hop: NextHop) -> HopLink:
+        if hop.queue_manager == GUID_NULL:
+            host = hop.host.lower()
             link = self._direct.get(host)
             if link is None:
-                link = self._direct[host] = HopLink(destination)
+                link = self._direct[host] = HopLink(hop)
             return link
-        link = self._named.get(destination)
+        link = self._named.get(hop)
         if link is None:
-            link = self._named[destination] = HopLink(destination)
+            link = self._named[hop] = HopLink(hop)
         return link
 
-    def _open_connection(self, destination: Destination) -> PeerConnection | None:
-        if destination.direct:
-            return self._by_host.get(destination.host.lower())
-        return self._by_guid.get(destination.guid)
-
     def _validate_later(self, transfer: Transfer, now: float) -> None:
-        """[MS-MQQB] 3.1.5.2.1: nobody knows the destination; look again later."""
-        if isinstance(transfer.name, PrivateFormatName):
-            self._unknown.setdefault(transfer.name.guid, {})[transfer] = None
+        """[MS-MQQB] 3.1.5.2.1: the destination is not known; look again later."""
+        if transfer.destination != GUID_NULL:
+            self._unknown.setdefault(transfer.destination, {})[transfer] = None
         if transfer.validate_at is None:
-            self.note(transfer, ConnectionStatus.ROUTING_FAILURE, "", Hresult.MQ_ERROR)
             transfer.validate_at = now + self._retry_seconds
-            self._manager.outgoing.set_state(transfer.queue, QueueState.NEED_VALIDATION)
+            self._outgoing.change(transfer.queue, OutgoingInput.UNRESOLVED)
 
-    def _know(self, transfer: Transfer) -> None:
-        """Where an outgoing queue leads is looked up, or does not matter any more."""
-        if isinstance(transfer.name, PrivateFormatName) and transfer.name.guid in self._unknown:
-            waiting = self._unknown[transfer.name.guid]
+    def _forget_unknown(self, transfer: Transfer) -> None:
+        """Where an outgoing queue leads is looked up again, or does not matter any more."""
+        waiting = self._unknown.get(transfer.destination)
+        if waiting is not None:
             waiting.pop(transfer, None)
             if not waiting:
-                del self._unknown[transfer.name.guid]
+                del self._unknown[transfer.destination]
 
     # Links
 
@@ -190,122 +204,149 @@ class SessionFinder:
     def _retry_seconds(self) -> float:
         return self._settings.retry_connect_seconds + self._settings.round_trip_delay
 
-    def _begin(self, link: HopLink, *, ping: bool, now: float) -> None:
+    def _step(self, link: HopLink, what: HopLinkInput, now: float) -> None:
+        """Something happens to a link: do what its table says."""
+        action = link.step(what)
+        if action is HopLinkAction.SEND_PING:
+            self._send_ping(link, now)
+        elif action is HopLinkAction.CONNECT:
+            self._connect(link)
+        elif action is HopLinkAction.RETRY_LATER:
+            link.retry_at = now + self._retry_seconds
+            self._timers.set(link, link.retry_at)
+        elif action is HopLinkAction.TRY_NEXT_HOP:
+            self._try_next_hops(link)
+        elif action is HopLinkAction.REST:
+            self._rest(link)
+
+    def _begin(self, link: HopLink) -> None:
         """Establish a Protocol Session ([MS-MQQB] 3.1.5.2)."""
-        number = link.connection = self.new_number()
-        self._connecting[number] = link
+        link.connection = self.new_number()
+        self._connecting[link.connection] = link
         link.retry_at = None
         link.pinged = False
-        self._set_states(link, QueueState.WAITING)
-        if not ping:
-            self._connect(link, number)
-            return
-        link.state = HopLinkState.PINGING
+        self._change(link.transfers, OutgoingInput.CONNECTING)
+
+    def _send_ping(self, link: HopLink, now: float) -> None:
+        self._begin(link)
         self._timers.set(link, now + PING_RESPONSE_SECONDS)
         self._events.append(
             SendPing(
-                connection=number,
-                host=link.destination.host,
+                connection=link.connection,
+                host=link.hop.host,
                 port=self._settings.peer_ping_port,
-                datagram=self._pings.request(number),
+                datagram=self._pings.request(link.connection),
             )
         )
 
-    def _connect(self, link: HopLink, number: int) -> None:
-        link.state = HopLinkState.CONNECTING
+    def _connect(self, link: HopLink) -> None:
+        if not link.pinged:
+            self._begin(link)
         self._events.append(
-            Connect(connection=number, host=link.destination.host, port=self._settings.peer_port)
+            Connect(connection=link.connection, host=link.hop.host, port=self._settings.peer_port)
         )
+
+    def _try_next_hops(self, link: HopLink) -> None:
+        """Each outgoing queue tries the next of its hops; after the last it looks them up anew."""
+        link.retry_at = None
+        for transfer in link.transfers:
+            transfer.hops = transfer.hops[1:]
+
+    def _rest(self, link: HopLink) -> None:
+        """No connection is needed for now."""
+        link.retry_at = None
+        self._timers.set(link, None)
+        for transfer in link.transfers:
+            transfer.hops = ()
+        self._change(link.transfers, OutgoingInput.RESTED)
+        self._drop_if_unused(link)
 
     def ping_response(self, datagram: bytes, *, now: float) -> None:
         """A datagram came to the port from which a ping was sent."""
-        found = self._pings.response(datagram)
-        if found is None:
+        answer = self._pings.response(datagram)
+        if answer is None:
             return
-        number, accepted = found
+        number, accepted = answer
         link = self._connecting[number]
         self._timers.set(link, None)
         if accepted:
             link.pinged = True
-            self._connect(link, number)
+            self._step(link, HopLinkInput.ANSWERED, now)
         else:
-            self.failed(number, ConnectionStatus.PING_FAILURE, Hresult.MQ_ERROR, now=now)
+            self.failed(number, ConnectionStatus.PING_FAILURE, now=now)
 
-    def connected(self, number: int, address: str) -> HopLink | None:
-        """A connection was made; None if nobody wants it any more."""
+    def connected(self, number: int, address: str, *, now: float) -> HopLink | None:
+        """A connection was made; None if it is not wanted any more."""
         link = self._connecting.pop(number, None)
-        if link is None or self.offline:
+        if link is None:
             return None
-        link.state = HopLinkState.CONNECTED
-        self.note_waiting(link.transfers, ConnectionStatus.NONE, address)
-        self._set_states(link, QueueState.WAITING)
+        if self.offline:
+            self.down(link, now=now)
+            return None
+        self._step(link, HopLinkInput.REACHED, now)
+        self._change(link.transfers, OutgoingInput.REACHED, address=address)
         return link
 
-    def failed(self, number: int, status: ConnectionStatus, error: int, *, now: float) -> None:
+    def failed(self, number: int, status: ConnectionStatus, *, now: float) -> None:
         """A connection could not be made."""
         link = self._connecting.pop(number, None)
         if link is not None:
             self._pings.forget(number)
-            self.note_waiting(link.transfers, status, "", error)
+            self._change(link.transfers, OutgoingInput.FAILED, status=status)
             self.down(link, now=now)
 
     def down(self, link: HopLink, *, now: float) -> None:
-        """The connection of a link is gone: try again if messages wait ([MS-MQQB] 3.1.5.9)."""
+        """The connection of a link is over: try again if messages wait ([MS-MQQB] 3.1.5.9)."""
         link.connection = 0
-        self._set_states(link, QueueState.DISCONNECTED)
-        if link.has_work and not self.offline:
-            link.state = HopLinkState.WAITING
-            link.retry_at = now + self._retry_seconds
-        else:
-            self._rest(link)
-        self._timers.set(link, link.retry_at)
+        needed = link.has_work and not self.offline
+        self._timers.set(link, None)
+        self._step(link, HopLinkInput.BROKE if needed else HopLinkInput.ENDED, now)
 
-    def timer(self, link: HopLink, *, now: float) -> None:
-        """No answer to a ping, or the Session Retry Connect Timer ([MS-MQQB] 3.1.6.1)."""
+    def timer(self, link: HopLink, *, now: float) -> list[Transfer]:
+        """No answer to a ping, or the Session Retry Connect Timer ([MS-MQQB] 3.1.6.1).
+
+        Returns:
+            The outgoing queues that need a session now.
+        """
         if link.state is HopLinkState.PINGING:
-            status = ConnectionStatus.PING_FAILURE
-            self.failed(link.connection, status, Hresult.MQ_ERROR, now=now)
-        elif link.has_work and not self.offline:
-            # [MS-MQQB] 3.1.5.2.2: no ping before a retry.
-            self._begin(link, ping=False, now=now)
-        else:
-            self._rest(link)
+            self.failed(link.connection, ConnectionStatus.PING_FAILURE, now=now)
+            return []
+        if not link.has_work or self.offline:
+            self._step(link, HopLinkInput.REST, now)
+            return []
+        self._step(link, HopLinkInput.RETRY, now)
+        return [transfer for transfer in link.transfers if transfer.has_work]
 
-    def _rest(self, link: HopLink) -> None:
-        """No connection is needed for now."""
-        link.state = HopLinkState.IDLE
-        link.retry_at = None
-        self._drop_if_unused(link)
+    def rest_if_passed_over(self, link: HopLink, *, now: float) -> None:
+        """All outgoing queues of a link that was due have gone to other next hops."""
+        if link.state is HopLinkState.DUE:
+            self._step(link, HopLinkInput.REST, now)
 
     # What people see
 
-    def _set_states(self, link: HopLink, state: QueueState) -> None:
-        for transfer in link.transfers:
-            if transfer.connection is None:
-                self._manager.outgoing.set_state(transfer.queue, state)
+    def established(self, connection: PeerConnection) -> None:
+        """The other side has answered the session that this side opens."""
+        address = connection.address
+        self._change(connection.waiting, OutgoingInput.ESTABLISHED, address=address)
 
-    def note_waiting(
+    def broke(self, link: HopLink, status: ConnectionStatus, reason: str, address: str) -> None:
+        """A session ended before the outgoing queues of its link could use it."""
+        self._change(
+            link.transfers, OutgoingInput.FAILED, status=status, reason=reason, address=address
+        )
+
+    def _change(
         self,
         transfers: Iterable[Transfer],
-        status: ConnectionStatus,
-        address: str,
-        error: int = 0,
+        what: OutgoingInput,
+        *,
+        status: ConnectionStatus | None = None,
+        reason: str = "",
+        address: str = "",
     ) -> None:
-        """Append to ConnectionHistory of those outgoing queues that have no session."""
+        """Something happens to those outgoing queues that have no session."""
         for transfer in transfers:
             if transfer.connection is None:
-                self.note(transfer, status, address, error)
-
-    def note(
-        self, transfer: Transfer, status: ConnectionStatus, address: str, error: int = 0
-    ) -> None:
-        """Append to ConnectionHistory of an outgoing queue."""
-        self._manager.outgoing.add_history(
-            transfer.queue,
-            ConnectionHistoryEntry(
-                status,
-                int(self._manager.state.utc),
-                error,
-                (address,) if address else (),
-            ),
-        )
+                self._outgoing.change(
+                    transfer.queue, what, status=status, reason=reason, address=address
+                )

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.scalars import GUID_NULL
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
+    from openmsmq.core.model.outgoing_queue import NextHop
+    from openmsmq.core.transfer.destinations import Destination
     from openmsmq.core.transfer.outgoing_stream import OutgoingStream
 
     from .hop_links import HopLink
@@ -16,15 +20,37 @@ if TYPE_CHECKING:
 class Transfer:
     """Which session the messages of one outgoing queue use, or how they get one."""
 
-    __slots__ = ("connection", "link", "name", "outgoing", "queue", "stream", "validate_at")
+    __slots__ = (
+        "connection",
+        "destination",
+        "hops",
+        "link",
+        "outgoing",
+        "queue",
+        "stream",
+        "validate_at",
+    )
 
     def __init__(self, stream: OutgoingStream) -> None:
         self.stream = stream
         self.queue = stream.queue
         self.outgoing = stream.outgoing
-        self.name = parse_format_name(stream.outgoing.destination_format_name)
         # The connection in use, and the link that makes connections.
         self.connection: PeerConnection | None = None
         self.link: HopLink | None = None
+        # The queue manager that has the queue; GUID_NULL for the one that answers at the next hop.
+        self.destination: UUID = GUID_NULL
+        # The next hops that are left to try, the current one first.
+        self.hops: tuple[NextHop, ...] = ()
         # When to look for the destination again, if it was not found.
         self.validate_at: float | None = None
+
+    @property
+    def has_work(self) -> bool:
+        """Whether messages wait that may leave."""
+        return self.queue.lanes.count > 0 and self.outgoing.may_transmit
+
+    def resolved(self, destination: Destination | None) -> None:
+        """The destination was looked up, or leads nowhere."""
+        self.destination = destination.queue_manager if destination is not None else GUID_NULL
+        self.hops = destination.next_hops if destination is not None else ()

@@ -1,8 +1,9 @@
-"""Get Destination Info: which host an outgoing queue leads to ([MS-MQQB] 3.1.7.4)."""
+"""Get Destination Info: where the messages of an outgoing queue can go ([MS-MQQB] 3.1.7.4)."""
 
 from typing import NamedTuple
 from uuid import UUID
 
+from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.sites.directory_access import by_identifier
 from openmsmq.core.sites.directory_events import read_directory
 from openmsmq.core.sites.public_queues import read_public
@@ -14,23 +15,24 @@ from openmsmq.wire.scalars import GUID_NULL
 
 
 class Destination(NamedTuple):
-    """A host name or address, empty when unknown, and a queue manager, GUID_NULL for any."""
+    """The queue manager that has a queue, and the next hops on the way there, the best first.
 
-    host: str
-    guid: UUID
+    `queue_manager` is GUID_NULL if a name only says where it is: then it is the one that answers
+    there. Without next hops nothing says where to connect to.
+    """
 
-    @property
-    def direct(self) -> bool:
-        return self.guid == GUID_NULL
+    queue_manager: UUID
+    next_hops: tuple[NextHop, ...]
 
 
 def find_destination(state: State, name: FormatName) -> Destination | None:
-    """Where messages to this name go; None when nobody knows."""
+    """Where messages to this name go; None for a name that leads nowhere."""
     if isinstance(name, DirectFormatName):
         # [MS-MQQB] note 4: IPX and SPX went with Windows 2000.
         if name.protocol in (DirectProtocol.IPX, DirectProtocol.SPX):
             return None
-        return Destination(name.address, GUID_NULL)
+        # [MS-MQQB] 3.1.5.2.1: a direct name is never routed.
+        return Destination(GUID_NULL, (NextHop(name.address, GUID_NULL),))
     if isinstance(name, PublicFormatName):
         found = read_public(state, name)
         guid = found.queue_manager if found is not None else None
@@ -40,7 +42,8 @@ def find_destination(state: State, name: FormatName) -> Destination | None:
         guid = None
     if guid is None:
         return None
-    return Destination(_host_of(state, guid), guid)
+    host = _host_of(state, guid)
+    return Destination(guid, (NextHop(host, guid),) if host else ())
 
 
 def _host_of(state: State, guid: UUID) -> str:
