@@ -26,7 +26,7 @@ class Peer:
         assert now
         self.later.append((read, received))
 
-    def take(self, message: UserMessage, origin: Origin) -> bool:
+    def take(self, message: UserMessage) -> bool:
         assert (message, origin) == (message, ORIGIN)
         return False
 
