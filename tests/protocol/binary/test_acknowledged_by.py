@@ -31,7 +31,7 @@ def test_an_order_ack_of_the_destination_is_accepted_over_any_session() -> None:
     assert a.outgoing(TO_B).count == 1
     router.order_ack(2, source=destination.guid)
     assert a.outgoing(TO_B).count == 0
-    assert UNKNOWN not in a.binary.counters
+    assert UNKNOWN not in a.counts
 
 
 def test_an_order_ack_of_another_queue_manager_is_not_accepted() -> None:
@@ -43,7 +43,7 @@ def test_an_order_ack_of_another_queue_manager_is_not_accepted() -> None:
     # Nor does it help that the session is the one that the messages took.
     destination.order_ack(1, source=UUID(int=0x57A))
     assert a.outgoing(TO_B).count == 1
-    assert a.binary.counters[UNKNOWN] == 2
+    assert a.counts[UNKNOWN] == 2
 
 
 @pytest.mark.parametrize("restart", [False, True])
