@@ -30,7 +30,7 @@ class PointerCodec(Codec):
     def __init__(self, syntax: TransferSyntax, pointee: Codec, null: object, field: str) -> None:
         super().__init__(syntax.count_size, syntax.count_size, pointees=True)
         self._pointee = pointee
-        self._null = null
+        self._null_value = null
         self._field = field
         self._counts = pointee.counts if isinstance(pointee, ArrayCodec) else None
 
@@ -41,19 +41,19 @@ class PointerCodec(Codec):
         if not state:
             if self._counts is not None:
                 self._counts.check_null(reader, values)
-            return self._null
+            return self._null_value
         pointee = self._pointee
         value = pointee.read(reader, values)
         return pointee.finish(reader, value, values) if pointee.pointees else value
 
     def referent(self, writer: NdrWriter, value: object) -> int:
-        return 0 if value == self._null else writer.next_referent()
+        return 0 if value == self._null_value else writer.next_referent()
 
     def write(self, writer: NdrWriter, value: object, values: Values) -> object:
         writer.count(self.referent(writer, value))
         return value
 
     def write_pointees(self, writer: NdrWriter, state: object, values: Values) -> None:
-        if state != self._null:
+        if state != self._null_value:
             pointee = self._pointee
             pointee.write_pointees(writer, pointee.write(writer, state, values), values)
