@@ -11,17 +11,21 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import pytest
+from tests.client.local.peer import GUID, opened
 
 import openmsmq
 from openmsmq import Message, Queue, QueueManager
-from openmsmq.protocol.local.framing import frame
+from openmsmq.protocol.local import messages as local
+from openmsmq.protocol.local.framing import FrameBuffer, frame
 from openmsmq.server.embedded import EmbeddedQueueManager, embedded
 
 ORDERS = r".\private$\orders"
 WAIT: Final = 20.0
+EVERYONE: Final = bytes.fromhex("010100000000000100000000")
+R = TypeVar("R", bound=local.Request)
 CERTIFICATES: Final = Path(__file__).parent.parent / "certificates"
 
 
@@ -285,6 +289,47 @@ def test_what_was_sent_leaves_although_the_program_forgets_to_close(msmq: QueueM
     subprocess.run([sys.executable, "-c", program, msmq.address, ORDERS], check=True, timeout=60)
     queue = msmq.open_queue(ORDERS)
     assert [queue.receive(timeout=WAIT).body for _ in range(100)] == [str(n) for n in range(100)]
+
+
+def test_a_program_that_forgets_to_close_stays_until_its_messages_are_accepted(
+    tmp_path: Path,
+) -> None:
+    program = (
+        "import sys, openmsmq\n"
+        "openmsmq.connect(sys.argv[1]).send('DIRECT=OS:alpha\\\\private$\\\\orders', b'x')\n"
+    )
+    address = str(tmp_path / "socket")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        listener.settimeout(WAIT)
+        sender = subprocess.Popen([sys.executable, "-c", program, address])
+        theirs, _ = listener.accept()
+        with theirs:
+            theirs.settimeout(WAIT)
+            hello = read_request(theirs, local.Hello)
+            who = {"name": "alpha", "guid": GUID, "sid": EVERYONE, "version": "1"}
+            theirs.sendall(frame(local.encode(local.Done(hello.id, who))))
+            opening = read_request(theirs, local.OpenQueue)
+            theirs.sendall(frame(local.encode(opened(opening.id))))
+            sending = read_request(theirs, local.Send)
+            theirs.settimeout(0.3)
+            with pytest.raises(TimeoutError):
+                theirs.recv(1)
+            theirs.sendall(frame(local.encode(local.Done(sending.id, 1))))
+            theirs.settimeout(WAIT)
+            assert theirs.recv(1) == b""
+        assert sender.wait(WAIT) == 0
+
+
+def read_request(sock: socket.socket, kind: type[R]) -> R:
+    """The next request, which is of this kind."""
+    frames = FrameBuffer()
+    while not (payloads := frames.feed(sock.recv(65536))):
+        pass
+    (request,) = map(local.decode_request, payloads)
+    assert isinstance(request, kind)
+    return request
 
 
 def test_a_connection_that_is_dropped_is_closed(msmq: QueueManager) -> None:

@@ -16,8 +16,12 @@ from openmsmq.client.logic.patience import Patience, may_start
 from openmsmq.client.logic.queue import QueueLogic
 from openmsmq.client.message import Message
 from openmsmq.client.operations import Operation
+from openmsmq.wire.errors import MsmqError
 
 from .transport import LINGER_SECONDS, Transport, open_transport
+
+# How long a program that ends without closing waits for what it has sent to be accepted.
+FINISH_SECONDS: Final = 5.0
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -95,7 +99,7 @@ class Driver:
             if address is not None:
                 transport.close()
         # A program that ends without closing still sends what it has sent.
-        self._finalizer = weakref.finalize(self, finish, transport)
+        self._finalizer = weakref.finalize(self, finish, transport, self.backend.flush)
         self._transport = transport
 
     @property
@@ -259,11 +263,27 @@ class Driver:
         self._transport.channel.told = True
 
 
-def finish(transport: Transport) -> None:
-    """Let everything leave and hang up."""
-    with contextlib.suppress(ConnectionLost):
+def finish(transport: Transport, flush: Callable[[], Operation[None]]) -> None:
+    """Let everything leave, wait a while until it is accepted, and hang up.
+
+    A queue manager that answers into a connection which is closed reads no further in it.
+    """
+    with contextlib.suppress(MsmqError):
         if transport.channel.fault is None:
-            with transport.lock:
-                transport.channel.close_sends()
-            transport.flush()
+            run_for(FINISH_SECONDS, transport, flush())
     transport.close()
+
+
+def run_for(seconds: float, transport: Transport, operation: Operation[None]) -> None:
+    """Run an operation, but no longer than so many seconds."""
+    deadline = time.monotonic() + seconds
+    with transport.lock:
+        wait = next(operation, None)
+    transport.flush()
+    while wait is not None and (left := deadline - time.monotonic()) > 0:
+        reply = transport.wait(wait._replace(seconds=left))
+        with transport.lock:
+            try:
+                wait = operation.send(reply)
+            except StopIteration:
+                wait = None
