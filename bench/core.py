@@ -16,12 +16,11 @@ from typing import Final
 from uuid import UUID
 
 from bench.report import Result
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.model.read import Read
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.sites.initialization import MachineIdentity
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import MachineIdentity, Settings
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
 from openmsmq.security.caller import SYSTEM_CALLER

@@ -8,8 +8,8 @@ from tests.directory.memory_file import MemoryFile, directory_of
 
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.sites.initialization import MachineIdentity, Provisioning
-from openmsmq.core.state import Settings, State
+from openmsmq.core.settings import MachineIdentity, Provisioning, Settings
+from openmsmq.core.state import State
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import DirectoryObject, Enterprise, QueueManagerObject
 from openmsmq.engine.engine import Engine

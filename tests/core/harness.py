@@ -10,16 +10,15 @@ import pytest
 
 from openmsmq.core.events import Event, ReadEnded, ReadSatisfied
 from openmsmq.core.messages.sending import Sent
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.model.message import Message
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.model.read import Read
 from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.rows.packets import packet_of
-from openmsmq.core.sites.initialization import MachineIdentity, Provisioning
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import MachineIdentity, Provisioning, Settings
 from openmsmq.core.transactions.transactions import Transaction
 from openmsmq.directory.interface import Directory
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject

@@ -2,7 +2,7 @@
 
 from tests.core.harness import ORDERS, RECEIVE, Harness, bodies
 
-from openmsmq.core.messages.taking import Read
+from openmsmq.core.model.read import Read
 
 
 def test_messages_come_back_in_order_and_survive_a_restart() -> None:

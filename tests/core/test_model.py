@@ -21,11 +21,10 @@ from tests.core.reference import Model, ModelMessage, ModelTransaction
 from tests.core.totals_check import check_totals
 from tests.store.simulated_disk import SimulatedDisk
 
-from openmsmq.core.messages.lookup import MessageSeekAction
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.message import SEQUENCE_MASK
 from openmsmq.core.model.open_queue import OpenQueueDescriptor
-from openmsmq.core.state import Settings
+from openmsmq.core.model.read import MessageSeekAction, Read
+from openmsmq.core.settings import Settings
 from openmsmq.store.file_store import FileStore
 from openmsmq.store.interface import Store
 from openmsmq.store.memory_store import MemoryStore

@@ -16,8 +16,7 @@ from openmsmq.core.events import Event, OutgoingAvailable
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.sites.initialization import MachineIdentity
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import MachineIdentity, Settings
 from openmsmq.core.transfer.checks import CheckJob, Verifier
 from openmsmq.core.transfer.received import Received
 from openmsmq.core.transfer.streams import ORDER_RULES, StreamPosition

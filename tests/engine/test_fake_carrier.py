@@ -10,8 +10,8 @@ from tests.core.peer_counts import peer_counts
 from tests.engine import fake_carrier
 from tests.engine.fake_carrier import RESEND_TABLE, FakeCarrier, pair, run
 
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.model.read import Read
 from openmsmq.core.rows.packets import packets_of
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.transfer.transports import Transport

@@ -11,7 +11,7 @@ from tests.core.harness import FakeKeys
 
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.sites.initialization import MachineIdentity, Provisioning
+from openmsmq.core.settings import MachineIdentity, Provisioning
 from openmsmq.directory.interface import DirectoryOperationResult
 from openmsmq.directory.objects import ElementType, QueueManagerObject, QueueObject
 from openmsmq.engine.engine import Engine

@@ -7,8 +7,7 @@ from tests.service.fake_store import FakeStore
 
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.sites.initialization import MachineIdentity
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import MachineIdentity, Settings
 from openmsmq.core.transfer.checks import Verifier
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine

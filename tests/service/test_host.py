@@ -10,7 +10,7 @@ from tests.service.hosted import Hosted
 from tests.service.loops import run, until
 
 from openmsmq.core.events import QueueCreated, ReadEnded, ReadSatisfied
-from openmsmq.core.messages.taking import Read
+from openmsmq.core.model.read import Read
 from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.engine.engine import MAX_WAITING_BYTES
 from openmsmq.store.interface import Finding

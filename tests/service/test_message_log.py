@@ -9,7 +9,7 @@ from tests.service.hosted import Hosted
 from tests.service.loops import run, until
 
 from openmsmq.core.management.counters import reason_name
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import Settings
 from openmsmq.service import logs
 from openmsmq.service.message_log import LINES_PER_SECOND, MessageLog
 from openmsmq.wire.codes.hresult import Hresult

@@ -23,14 +23,13 @@ from uuid import UUID
 from openmsmq.core.management.counters import Counters
 from openmsmq.core.management.management import Management
 from openmsmq.core.messages.expiry import expire_due
-from openmsmq.core.messages.lookup import MessageSeekAction
 from openmsmq.core.messages.moving import Moved
 from openmsmq.core.messages.reading import DEFAULT_MAX_BYTES
 from openmsmq.core.messages.sending import Sent
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.local_queue_manager import store_local
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.model.read import MessageSeekAction, Read
 from openmsmq.core.model.read_request import ReadOwner, ReadRequest
 from openmsmq.core.pipelines.leases import Leases
 from openmsmq.core.pipelines.ranges import Ranges
@@ -40,10 +39,9 @@ from openmsmq.core.queues.purging import PURGE_STEP, Purged
 from openmsmq.core.queues.system_queues import create_connector_queues
 from openmsmq.core.rows.packets import drop_durable_packets
 from openmsmq.core.rows.recovery import Recovery, read_rows, recover, recover_local
+from openmsmq.core.settings import MachineIdentity, Provisioning, Settings
 from openmsmq.core.sites.directory_updates import handle_directory_timers, next_directory_timer
 from openmsmq.core.sites.initialization import (
-    MachineIdentity,
-    Provisioning,
     initialize,
     queue_manager_started,
     queue_manager_stopped,
@@ -67,7 +65,7 @@ from .events import Event
 from .messages import lookup, moving, reading, sending, taking
 from .outbox import Result, ResultOf
 from .queues import creation, opening, purging
-from .state import Packets, Scratch, Settings, State
+from .state import Packets, Scratch, State
 from .transactions import transactions
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
@@ -12,10 +11,10 @@ from openmsmq.core.management.counters import Counters
 from openmsmq.core.model.timers import ExpiryTimers, WaitTimers
 from openmsmq.core.model.totals import Totals
 from openmsmq.core.rows.ordinals import Reservation
+from openmsmq.core.settings import Settings
 from openmsmq.core.transfer.message_history import MessageIDHistory
 from openmsmq.core.transfer.streams import AbandonedStreams, StreamCount
 from openmsmq.directory.objects import QueueManagerObject
-from openmsmq.security.caller import SYSTEM_CALLER, Caller
 
 from .outbox import Outbox
 
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 
 SEQUENCE_BLOCK: Final = 1 << 20
 ORDINAL_BLOCK: Final = 1 << 16
-# [MS-MQDMPR] 3.1.1.12: LongLiveTime, four days.
-DEFAULT_LONG_LIVE_TIME: Final = 0x54600
 # [MS-MQDMPR] 3.1.2.5: the Directory Online timer.
 DIRECTORY_ONLINE_SECONDS: Final = 60.0
 
@@ -62,49 +59,6 @@ class DirectoryTimer(StrEnum):
     SITE_GATES_UPDATE = "Directory Site Gates Update"
     SERVER_LIST_UPDATE = "Directory Server List Update"
     ONLINE = "Directory Online"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirectoryPeriods:
-    """How often the directory is read again."""
-
-    sites_seconds: float = 12 * 3600.0
-    site_gates_seconds: float = 3600.0
-    # Choice: a day, as nothing here depends on the list being fresh ([MS-MQSO] 6.4.1.2).
-    server_list_seconds: float = 24 * 3600.0
-
-
-@dataclass(slots=True, kw_only=True)
-class Settings:
-    """What the owner of the queue manager decides; none of it is kept in the store."""
-
-    # Host names and addresses that mean this machine in a DIRECT format name, besides its name.
-    names: frozenset[str] = frozenset()
-    # Packets in memory beyond this many bytes are read back from disk.
-    memory_budget: int = 256 * 1024 * 1024
-    # No message may take longer to reach its queue.
-    long_live_time: int = DEFAULT_LONG_LIVE_TIME
-    # Whether the acknowledgments that tell a stranger what exists here are sent.
-    send_insecure_nacks: bool = False
-    # Acknowledgments and reports make no more outgoing queues when there are this many.
-    max_outgoing_queues: int = 5_000
-    # An outgoing queue that is unused is forgotten after this long, at most after twice as long.
-    unused_outgoing_seconds: float = 3600.0
-    # Transactional streams of other queue managers, in all and from one address, and how long one
-    # is known that nobody uses.
-    max_streams: int = 50_000
-    max_streams_per_address: int = 5_000
-    stream_seconds: float = 90 * 86400.0
-    # Bytes of messages of other queue managers that may wait for checks.
-    max_checking_bytes: int = 64 * 1024 * 1024
-    # How often the directory is read again.
-    directory_periods: DirectoryPeriods = field(default_factory=DirectoryPeriods)
-    # In whose name the queue manager itself works with the directory.
-    own: Caller = SYSTEM_CALLER
-    # How long a staged batch waits for its commit.
-    stage_seconds: float = 24 * 3600.0
-    # How long it is known which batch a producer published last.
-    producer_seconds: float = 366 * 86400.0
 
 
 class State:

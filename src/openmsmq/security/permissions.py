@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
@@ -10,6 +11,14 @@ from openmsmq.wire.security.sid import SID
 
 from .access_check import DENIES, GenericMapping, applies
 from .principals import Accounts, describe_principal
+
+
+class PermissionChange(StrEnum):
+    """Allow, deny, or say nothing about rights any more."""
+
+    GRANT = "grant"
+    DENY = "deny"
+    REVOKE = "revoke"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from openmsmq.core.management.queue_infos import guid_text
 from openmsmq.core.management.records import ProcessInfo
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.sites.initialization import MachineIdentity
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import MachineIdentity, Settings
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import QueueManagerObject
 from openmsmq.engine.engine import Engine

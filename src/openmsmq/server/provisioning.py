@@ -4,7 +4,7 @@ import uuid
 from pathlib import Path
 from typing import Final
 
-from openmsmq.core.sites.initialization import KeySource, Provisioning
+from openmsmq.core.settings import KeySource, Provisioning
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.engine.engine import Engine
 from openmsmq.service.directory_file import DirectoryFileOnDisk, create_directory_file

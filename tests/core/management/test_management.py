@@ -11,8 +11,8 @@ from tests.security.accounts import FakeAccounts
 from openmsmq.core.management.management import LIST_STEP, Management
 from openmsmq.core.management.records import QueueDetails, QueueInfo
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.queues.access import RightMissing
-from openmsmq.core.queues.permissions import PermissionChange
+from openmsmq.security.permissions import PermissionChange
+from openmsmq.security.right_missing import RightMissing
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 
 ACCOUNTS = FakeAccounts()

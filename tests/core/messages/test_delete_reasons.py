@@ -17,7 +17,7 @@ from tests.core.harness import (
 )
 
 from openmsmq.core.events import MessagesDeleted, ReadSatisfied
-from openmsmq.core.messages.taking import Read
+from openmsmq.core.model.read import Read
 from openmsmq.core.transfer.delivery import deliver
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.transaction_header import TransactionHeader

@@ -4,8 +4,8 @@ import pytest
 from tests.core.harness import ORDERS, PEEK, RECEIVE, USER, Harness, bodies, refused
 
 from openmsmq.core.events import MessagesDeleted, ReadSatisfied
-from openmsmq.core.messages.lookup import MessageSeekAction as Seek
 from openmsmq.core.model.message import SEQUENCE_BITS, SEQUENCE_MASK, PositionState
+from openmsmq.core.model.read import MessageSeekAction as Seek
 from openmsmq.wire.codes.message_class import MessageClass
 
 SPEC = pytest.mark.spec

@@ -4,9 +4,9 @@ import pytest
 from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, USER, Harness, Tag, bodies, refused
 
 from openmsmq.core.events import MessagesDeleted, ReadEnded, ReadSatisfied
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.model.read import Read
 from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass

@@ -19,8 +19,8 @@ from tests.core.harness import (
 )
 
 from openmsmq.core.events import ReadSatisfied
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.message import PositionState
+from openmsmq.core.model.read import Read
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.transfer.delivery import deliver
 from openmsmq.security.caller import SYSTEM_CALLER

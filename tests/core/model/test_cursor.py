@@ -4,9 +4,9 @@ import pytest
 from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, USER, Harness, bodies, refused
 
 from openmsmq.core.events import ReadEnded, ReadSatisfied
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.cursor import START, Cursor, CursorState
 from openmsmq.core.model.open_queue import OpenQueueDescriptor
+from openmsmq.core.model.read import Read
 from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
 

@@ -4,7 +4,7 @@ import pytest
 from tests.core.harness import ORDERS, STRANGER, USER, Harness, packet, refused
 
 from openmsmq.core.rows.packets import packet_of
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import Settings
 from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.message.transaction_header import TRANSACTION_ID_SHIFT, TransactionHeader
 from openmsmq.wire.message.user_message import UserMessage

@@ -5,8 +5,9 @@ import pickle
 import pytest
 from tests.core.harness import ORDERS, STRANGER, Harness
 
-from openmsmq.core.queues.access import RightMissing, check_machine_right, check_queue_right
+from openmsmq.core.queues.access import check_machine_right, check_queue_right
 from openmsmq.core.queues.value_text import value_text
+from openmsmq.security.right_missing import RightMissing
 from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
 
 

@@ -23,7 +23,7 @@ from tests.core.harness import (
 from openmsmq.core.model.open_queue import QueueAccessType, RemoteReadState
 from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.model.queue import Queue, QueueType
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import Settings
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import DistributionList

@@ -14,9 +14,9 @@ from tests.core.harness import (
 )
 
 from openmsmq.core.events import MessagesDeleted, QueueDeleted
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.model.read import Read
 from openmsmq.wire.codes.message_class import MessageClass
 
 SPEC = pytest.mark.spec

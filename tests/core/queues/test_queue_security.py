@@ -6,15 +6,12 @@ from tests.core.harness import ADMINISTRATOR, STRANGER, USER
 
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.queues.permissions import (
-    PermissionChange,
-    change_manager_permissions,
-    change_queue_permissions,
-)
+from openmsmq.core.queues.permissions import change_manager_permissions, change_queue_permissions
 from openmsmq.core.queues.queue_security import machine_sid
 from openmsmq.security.access_check import GENERIC_ALL, parse_descriptor
 from openmsmq.security.caller import ANONYMOUS_CALLER, SYSTEM_CALLER, Caller, unix_caller
 from openmsmq.security.default_descriptor import allow, default_queue_descriptor
+from openmsmq.security.permissions import PermissionChange
 from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, USER, Harness, bodies, packet
 
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import Settings
 from openmsmq.store.memory_store import MemoryStore
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.names.queue_address import direct_address

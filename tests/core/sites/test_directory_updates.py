@@ -8,6 +8,7 @@ from tests.core.directory_harness import QM1, QM2, Machine, reader, shared_file
 from tests.core.harness import USER
 from tests.directory.memory_file import MemoryFile
 
+from openmsmq.core.settings import DirectoryPeriods
 from openmsmq.core.sites.directory_access import by_identifier
 from openmsmq.core.sites.directory_events import read_directory
 from openmsmq.core.sites.directory_updates import (
@@ -16,7 +17,7 @@ from openmsmq.core.sites.directory_updates import (
     update_site_gates,
     update_sites,
 )
-from openmsmq.core.state import DirectoryPeriods, DirectoryTimer
+from openmsmq.core.state import DirectoryTimer
 from openmsmq.directory.objects import (
     ConnectedNetwork,
     DirectoryObject,

@@ -12,8 +12,8 @@ from openmsmq.core.events import Stopped
 from openmsmq.core.model.local_queue_manager import QueueManagerState, store_local
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.queue import QueueRole, QueueType
+from openmsmq.core.settings import MachineIdentity, Provisioning
 from openmsmq.core.sites.directory_events import ChangeNotification
-from openmsmq.core.sites.initialization import MachineIdentity, Provisioning
 from openmsmq.core.state import DirectoryTimer
 from openmsmq.directory.interface import AttributeFilter, FilterOperator
 from openmsmq.directory.objects import (

@@ -9,7 +9,7 @@ from tests.directory.memory_file import MemoryFile
 
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.queue import Queue, QueueRole
-from openmsmq.core.queues.permissions import PermissionChange, change_queue_permissions
+from openmsmq.core.queues.permissions import change_queue_permissions
 from openmsmq.core.rows.packets import packets_of
 from openmsmq.core.sites.directory_events import read_directory
 from openmsmq.core.transfer.delivery import deliver
@@ -22,6 +22,7 @@ from openmsmq.directory.objects import ElementType, QueueObject, Site, attribute
 from openmsmq.security.access_check import QUEUE_MAPPING
 from openmsmq.security.caller import unix_caller
 from openmsmq.security.default_descriptor import allow
+from openmsmq.security.permissions import PermissionChange
 from openmsmq.wire.codes.access_rights import QueueRight
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass

@@ -14,7 +14,7 @@ from tests.core.harness import (
 )
 
 from openmsmq.core.rows.packets import packet_of
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import Settings
 from openmsmq.core.transfer.acknowledgments import acknowledge
 from openmsmq.core.transfer.delivery import deliver
 from openmsmq.wire.codes.message_class import MessageClass

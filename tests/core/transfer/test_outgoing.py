@@ -19,13 +19,13 @@ from openmsmq.core.events import (
     QueuePaused,
     QueueResumed,
 )
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.outgoing_queue import (
     CONNECTION_HISTORY_LIMIT,
     ConnectionHistoryEntry,
     OutgoingTransferInfo,
 )
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.model.read import Read
 from openmsmq.core.transfer.outgoing_states import OutgoingInput
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass

@@ -3,7 +3,7 @@
 from tests.core.harness import ADMINISTRATOR, SEND, STRANGER, Harness, refused
 
 from openmsmq.core.events import QueueDeleted
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import Settings
 from openmsmq.core.transfer.unused_outgoing import UNUSED_STEP
 from openmsmq.wire.codes.message_class import MessageClass
 

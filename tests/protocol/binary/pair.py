@@ -14,14 +14,13 @@ from tests.core.peer_counts import peer_counts
 
 from openmsmq.core.events import Event as CoreEvent
 from openmsmq.core.messages.sending import Sent
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.model.read import Read
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.rows.packets import packets_of
-from openmsmq.core.sites.initialization import MachineIdentity
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import MachineIdentity, Settings
 from openmsmq.core.transfer.checks import CheckJob, Verifier
 from openmsmq.directory.interface import Directory
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject

@@ -9,7 +9,7 @@ from tests.protocol.binary.pair import ORDERS, TO_B, USER, Network, Node, pair
 from tests.protocol.binary.raw_peer import SOURCE, RawPeer
 
 from openmsmq.core.model.open_queue import QueueAccessType
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import Settings
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_builder import build_user_message

@@ -8,8 +8,8 @@ from tests.protocol.binary.ordered_traffic import ordered, tx_pair
 from tests.protocol.binary.pair import ORDERS, TO_B, USER, Network, Node
 from tests.protocol.binary.raw_peer import RawPeer, tx_message
 
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
+from openmsmq.core.model.read import Read
 from openmsmq.security.caller import SYSTEM_CALLER
 from openmsmq.wire.codes.access_rights import QueueRight
 from openmsmq.wire.codes.message_class import MessageClass, is_negative

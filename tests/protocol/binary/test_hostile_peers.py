@@ -10,7 +10,7 @@ from tests.protocol.binary.sessions import NOW, message, open_session, reason, s
 
 from openmsmq.core.events import MessageDropped
 from openmsmq.core.rows.tables import Table
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import Settings
 from openmsmq.core.transfer.streams import TOO_MANY, TOO_MANY_OF_ADDRESS
 from openmsmq.core.transfer.unused_outgoing import drop_unused_outgoing
 from openmsmq.protocol.binary.events import CloseReason

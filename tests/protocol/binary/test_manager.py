@@ -10,7 +10,7 @@ from tests.protocol.binary.raw_peer import RawPeer
 from tests.protocol.binary.sessions import message
 
 from openmsmq.core.events import MessagesDeleted, QueueCreated, QueueDeleted
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import Settings
 from openmsmq.protocol.binary.events import CloseReason, Disconnect
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.protocol.carrier import CARRIER_EVENTS

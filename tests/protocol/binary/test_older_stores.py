@@ -13,7 +13,7 @@ import pytest
 from tests.protocol.binary.pair import Network, Node
 
 from openmsmq.core.rows.tables import Table
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import Settings
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.store.backup import restore_backup
 from openmsmq.store.file_store import FileStore

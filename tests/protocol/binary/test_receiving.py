@@ -7,7 +7,7 @@ from tests.protocol.binary.pair import ORDERS, START_UTC, TO_B, USER, Network, N
 from tests.protocol.binary.raw_peer import SOURCE, RawPeer, tx_message
 
 from openmsmq.core.rows.tables import Table
-from openmsmq.core.state import Settings
+from openmsmq.core.settings import Settings
 from openmsmq.core.transfer.message_history import DEFAULT_HISTORY_SIZE
 from openmsmq.core.transfer.unused_outgoing import drop_unused_outgoing
 from openmsmq.protocol.binary.events import CloseReason

@@ -6,9 +6,9 @@ import pytest
 from tests.protocol.binary.pair import ADMINISTRATOR, TO_B, Network, Node, pair
 from tests.protocol.binary.raw_peer import RawPeer
 
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.model.read import Read
 from openmsmq.core.transfer.outgoing import Outgoing
 from openmsmq.core.transfer.outgoing_stream import OutgoingMessagePosition
 from openmsmq.core.transfer.transports import Transport

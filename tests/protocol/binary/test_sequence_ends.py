@@ -5,8 +5,8 @@ from tests.protocol.binary.ordered_traffic import ordered, tx_pair
 from tests.protocol.binary.pair import ADMINISTRATOR, TO_B, Network, Node
 from tests.protocol.binary.raw_peer import RawPeer
 
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.model.read import Read
 from openmsmq.core.transfer.sequences import OutgoingSequence
 from openmsmq.wire.codes.message_class import MessageClass
 

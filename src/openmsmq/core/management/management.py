@@ -10,14 +10,10 @@ from openmsmq.core.model.message import RECOVERABLE
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.queues.access import check_machine_right, check_queue_right
 from openmsmq.core.queues.names import find_by_path
-from openmsmq.core.queues.permissions import (
-    PermissionChange,
-    change_manager_permissions,
-    change_queue_permissions,
-)
+from openmsmq.core.queues.permissions import change_manager_permissions, change_queue_permissions
 from openmsmq.core.transactions.transactions import OperationType
 from openmsmq.security.access_check import parse_descriptor
-from openmsmq.security.permissions import Permission, describe
+from openmsmq.security.permissions import Permission, PermissionChange, describe
 from openmsmq.security.principals import Accounts, parse_principal
 from openmsmq.security.rights import (
     describe_machine_rights,

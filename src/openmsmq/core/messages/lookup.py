@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.cursor import START
 from openmsmq.core.model.message import SEQUENCE_BITS
 from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE
+from openmsmq.core.model.read import MessageSeekAction, Read
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
 from .reading import queue_to_read
-from .taking import Read, check_transaction, show, take
+from .taking import check_transaction, show, take
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
@@ -23,16 +23,6 @@ if TYPE_CHECKING:
 
 # Behind every lookup id.
 _END: Final = 8 << SEQUENCE_BITS
-
-
-class MessageSeekAction(StrEnum):
-    """MessageSeekAction."""
-
-    FIRST = "first"
-    PREVIOUS = "previous"
-    CURRENT = "current"
-    NEXT = "next"
-    LAST = "last"
 
 
 def read_by_lookup_id(

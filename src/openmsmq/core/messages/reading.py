@@ -15,13 +15,14 @@ from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.core.model.cursor import START, CursorInput, CursorOutcome
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE
+from openmsmq.core.model.read import Read
 from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.core.transactions.transactions import TransactionState
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import StoreError
 
-from .taking import Read, check_transaction, show, take
+from .taking import check_transaction, show, take
 
 if TYPE_CHECKING:
     from openmsmq.core.model.cursor import Cursor

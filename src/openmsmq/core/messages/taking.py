@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.model.open_queue import MAY_RECEIVE
+from openmsmq.core.model.read import Read
 from openmsmq.core.outbox import Result
 from openmsmq.core.rows.packets import packets_of
 from openmsmq.core.transactions.transactions import OperationType, return_locked, withdraw
@@ -33,17 +34,6 @@ ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
 _PURGED: Final = int(MessageClass.NACK_Q_PURGED)
 _REJECTED: Final = int(MessageClass.NACK_RECEIVE_REJECTED)
 _PURGE_PENDING: Final = int(PositionState.PURGE_PENDING)
-
-
-class Read(Result):
-    """Messages that a read returned; show them once batch `depends` is durable."""
-
-    __slots__ = ("messages", "packets")
-
-    def __init__(self, messages: list[Message], packets: list[bytes], depends: int) -> None:
-        self.messages = messages
-        self.packets = packets
-        super().__init__(depends)
 
 
 def check_transaction(queue: Queue, transaction: Transaction | None) -> None:

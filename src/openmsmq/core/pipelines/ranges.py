@@ -16,10 +16,11 @@ from typing import Final
 from openmsmq.core.messages.delete_reasons import ACK_RECEIVE, delete_messages
 from openmsmq.core.messages.positions import changes
 from openmsmq.core.messages.reading import queue_to_read
-from openmsmq.core.messages.taking import Read, show
+from openmsmq.core.messages.taking import show
 from openmsmq.core.model.message import SEQUENCE_MASK, Message
 from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE, OpenQueueDescriptor
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.model.read import Read
 from openmsmq.core.state import State
 from openmsmq.core.transactions.transactions import Transaction
 from openmsmq.wire.codes.hresult import Hresult

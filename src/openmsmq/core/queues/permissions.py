@@ -1,7 +1,6 @@
 """Changing who may do what with a queue or with the queue manager."""
 
 from collections.abc import Callable
-from enum import StrEnum
 from typing import Final
 
 from openmsmq.core.model.queue import Queue
@@ -9,20 +8,12 @@ from openmsmq.core.state import State
 from openmsmq.security import permissions
 from openmsmq.security.access_check import parse_descriptor
 from openmsmq.security.caller import Caller
+from openmsmq.security.permissions import PermissionChange
 from openmsmq.wire.security.security_descriptor import SecurityDescriptor
 from openmsmq.wire.security.sid import SID
 
 from .creation import set_queue
 from .manager_settings import set_queue_manager
-
-
-class PermissionChange(StrEnum):
-    """Allow, deny, or say nothing about rights any more."""
-
-    GRANT = "grant"
-    DENY = "deny"
-    REVOKE = "revoke"
-
 
 _CHANGES: Final[
     dict[PermissionChange, Callable[[SecurityDescriptor, SID, int], SecurityDescriptor]]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
-from uuid import UUID
+from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.events import QueuePaused, QueueResumed, Stopped
 from openmsmq.core.model.local_queue_manager import (
@@ -13,6 +11,7 @@ from openmsmq.core.model.local_queue_manager import (
     store_local,
 )
 from openmsmq.core.model.queue import QueueRole, QueueType
+from openmsmq.core.settings import MachineIdentity, Provisioning
 from openmsmq.core.transfer.outgoing_states import OutgoingInput, change_state
 from openmsmq.core.transfer.transports import WEB
 from openmsmq.directory.interface import DirectoryOperationResult, ReadResult
@@ -43,31 +42,6 @@ if TYPE_CHECKING:
 
 _RESULT = DirectoryOperationResult
 NOTIFICATION: Final = "non_ldap_capable_queue_manager_notification"
-
-
-@dataclass(frozen=True, slots=True)
-class MachineIdentity:
-    """What the machine says it is called; the domain is empty outside of one."""
-
-    computer_name: str
-    dns_domain: str = ""
-    domain_guid: UUID | None = None
-
-
-class KeySource(Protocol):
-    """Makes key pairs, keeps the private keys and gives the public ones as PUBLICKEYBLOB."""
-
-    def exchange_key(self, provider: Provider) -> bytes: ...
-
-    def signing_key(self, provider: Provider) -> bytes: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Provisioning:
-    """What the first start with a directory may have; without keys none are published."""
-
-    keys: KeySource | None = None
-    site: UUID | None = None
 
 
 def initialize(

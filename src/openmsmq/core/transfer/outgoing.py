@@ -16,13 +16,14 @@ from openmsmq.core.messages.delete_reasons import delete_messages
 from openmsmq.core.messages.expiry import expire_now
 from openmsmq.core.messages.moving import move_message
 from openmsmq.core.messages.positions import changes, store_record
-from openmsmq.core.messages.taking import Read, show
+from openmsmq.core.messages.taking import show
 from openmsmq.core.model.message import (
     AWAITING_FINAL_ACK,
     NEVER,
     PositionState,
     is_awaiting_final_ack,
 )
+from openmsmq.core.model.read import Read
 from openmsmq.core.queues.access import check_machine_right
 from openmsmq.core.queues.names import parse_name
 from openmsmq.core.rows.queue_rows import store_queue

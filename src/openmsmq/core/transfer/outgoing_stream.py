@@ -29,10 +29,10 @@ from openmsmq.wire.message.user_message_patch import patch_transaction
 from openmsmq.wire.scalars import TxSequenceID
 
 if TYPE_CHECKING:
-    from openmsmq.core.messages.taking import Read
     from openmsmq.core.model.message import History
     from openmsmq.core.model.outgoing_queue import OutgoingQueue
     from openmsmq.core.model.queue import Queue
+    from openmsmq.core.model.read import Read
     from openmsmq.core.state import State
 
     from .outgoing import Outgoing

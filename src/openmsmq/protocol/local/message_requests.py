@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from openmsmq.core.messages.lookup import MessageSeekAction
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
+from openmsmq.core.model.read import MessageSeekAction, Read
 from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ShareMode

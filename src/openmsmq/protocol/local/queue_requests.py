@@ -3,7 +3,7 @@
 from typing import Any, Final
 from uuid import UUID
 
-from openmsmq.core.queues.permissions import PermissionChange
+from openmsmq.security.permissions import PermissionChange
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.codes.queue_error import QueueError

@@ -3,7 +3,7 @@
 from itertools import accumulate
 from typing import Final
 
-from openmsmq.core.messages.taking import Read
+from openmsmq.core.model.read import Read
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 

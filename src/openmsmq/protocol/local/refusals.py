@@ -1,7 +1,7 @@
 """Refusals: why a request was not carried out, for its client and for the log."""
 
-from openmsmq.core.queues.access import RightMissing
 from openmsmq.security.principals import describe_principal
+from openmsmq.security.right_missing import RightMissing
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import StoreError
 
