@@ -1,5 +1,6 @@
 """Rules about the files themselves."""
 
+import ast
 import re
 import subprocess
 from pathlib import Path
@@ -7,6 +8,8 @@ from typing import Final
 from xml.etree import ElementTree
 
 import pytest
+
+from openmsmq.core.state import State
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 # In pieces, so that this file keeps its own rule.
@@ -16,6 +19,8 @@ FORBIDDEN: Final = {
     "a folder outside the repository": r"\.\./" + "shared",
     "the host of a package registry": "|".join(HOSTS),
 }
+# What code calls a queue manager.
+MANAGERS: Final = frozenset(("manager", "qm", "queue_manager"))
 LINK: Final = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)|(?:src|srcset|href)=\"([^\"#]+)\"")
 
 
@@ -81,3 +86,46 @@ def test_pictures_are_well_formed_and_described() -> None:
         ElementTree.fromstring(text)  # noqa: S314 - our own file
         assert "<title" in text
         assert "<desc" in text
+
+
+# The wall around the core
+
+
+def state_uses(source: str) -> list[str]:
+    """Where code reaches into the state of a queue manager."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Attribute):
+            continue
+        owner = node.value
+        name = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+        of_manager = node.attr in ("state", "_state") and name.strip("_") in MANAGERS
+        of_state = name == "state" and node.attr in State.__slots__
+        if of_manager or of_state:
+            found.append(f"line {node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "manager.state.utc",
+        "state = self._manager.state",
+        "engine.manager.state",
+        "host.qm._state",
+        "that.state.outbox.number",
+    ],
+)
+def test_a_look_into_the_state_is_noticed(line: str) -> None:
+    assert state_uses(line)
+
+
+def test_only_the_core_uses_the_state_of_a_queue_manager() -> None:
+    core = ROOT / "src" / "openmsmq" / "core"
+    outside = [path for path in files("src/*.py") if core not in path.parents]
+    assert len(outside) > 100
+    assert not [
+        f"{path.relative_to(ROOT)}, {use}"
+        for path in outside
+        for use in state_uses(path.read_text(encoding="utf-8"))
+    ]
