@@ -2,13 +2,13 @@
 
 import hmac
 
-from openmsmq.security.caller import Caller, unix_caller
+from openmsmq.security.caller import ANONYMOUS_CALLER, Caller, unix_caller
 from openmsmq.security.mechanism import AuthenticationFailed
 
 AUTH_TYPE = 77
 ALICE = unix_caller(1000, [], service_uid=99)
 BOB = unix_caller(1001, [], service_uid=99)
-CALLERS = {"alice": ALICE, "bob": BOB}
+CALLERS = {"alice": ALICE, "bob": BOB, "nobody": ANONYMOUS_CALLER}
 _MASK = 0x5A
 
 
@@ -51,7 +51,7 @@ class FakeContext:
             if token != str(self._done).encode():
                 raise AuthenticationFailed(f"token {token!r} is out of turn")
         else:
-            name, _, number = token.decode().rpartition(":")
+            name, _, number = token.decode("latin-1").rpartition(":")
             self._name = name or self._name
             if number != str(self._done):
                 raise AuthenticationFailed(f"token {token!r} is out of turn")

@@ -155,6 +155,18 @@ def test_a_call_is_answered_later() -> None:
     assert case.server.total_calls == 0
 
 
+def test_a_call_that_is_answered_later_waits_for_its_batch() -> None:
+    case = Case()
+    client = case.client()
+    call_id = client.connection.call(TEST, HOLD, Number(1))
+    client.move()
+    case.held[1].reply(Number(9), depends=1)
+    assert client.move() == []
+    case.gate.open(1)
+    assert client.move() == [Answered(call_id=call_id, response=Number(9))]
+    assert case.server.total_calls == 0
+
+
 def test_calls_that_wait_are_limited() -> None:
     case = Case(RpcSettings(max_calls=2, max_total_calls=3))
     client, other = case.client(), case.client()

@@ -110,9 +110,6 @@ class Handles:
         self._total = total
         self._handles: dict[bytes, ContextHandle] = {}
 
-    def __len__(self) -> int:
-        return len(self._handles)
-
     def add(self, handle: ContextHandle) -> None:
         """Keep a new handle.
 

@@ -173,7 +173,7 @@ class ServerCall:
             rundown: called with the value when the client is gone.
 
         Raises:
-            RpcFault: there are too many handles.
+            RpcFault: there are too many handles, or the client is gone.
         """
         return self.connection.open_handle(self, value, rundown)
 

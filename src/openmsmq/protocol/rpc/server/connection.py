@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from openmsmq.protocol.rpc.assembly import Assembly
+from openmsmq.protocol.rpc.errors import RpcFault
 from openmsmq.protocol.rpc.handles import ContextHandle, Rundown
 from openmsmq.protocol.rpc.negotiation import PresentationContext
 from openmsmq.protocol.rpc.protection import fragments
@@ -31,6 +32,7 @@ from openmsmq.wire.rpc.status import (
     NCA_S_FAULT_REMOTE_NO_MEMORY,
     NCA_S_PROTO_ERROR,
     RPC_ACCESS_DENIED,
+    RPC_S_CALL_FAILED,
     RejectReason,
 )
 
@@ -252,9 +254,9 @@ class ServerConnection:
         self.server.total_calls += 1
 
     def _forget(self, call: ServerCall) -> None:
-        if self.calls.pop(call.call_id, None) is not None:
-            self.server.total_calls -= 1
-            self.reply_bytes -= len(call.answer)
+        del self.calls[call.call_id]
+        self.server.total_calls -= 1
+        self.reply_bytes -= len(call.answer)
 
     @property
     def is_busy(self) -> bool:
@@ -364,7 +366,8 @@ class ServerConnection:
     def open_handle(self, call: ServerCall, value: Any, rundown: Rundown) -> bytes:
         """Make a context handle."""
         association = self.association
-        assert association is not None, "the connection is gone"  # noqa: S101
+        if association is None:
+            raise RpcFault(RPC_S_CALL_FAILED, "the client is gone")
         wire = _HANDLE_ATTRIBUTES + self.server.random_bytes(16)
         handle = ContextHandle(
             wire, value, interface=call.context.served, caller=call.caller, rundown=rundown

@@ -86,9 +86,6 @@ class SecurityContexts:
         # The context of requests without a verifier: the first one at level connect.
         self.connect_level: Authentication | None = None
 
-    def __len__(self) -> int:
-        return len(self._contexts)
-
     @property
     def negotiating(self) -> bool:
         """Whether an authentication waits for another token."""

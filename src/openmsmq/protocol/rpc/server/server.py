@@ -1,5 +1,6 @@
 """The RPC server of a process: all connections, their limits, and what they share."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -84,7 +85,7 @@ class RpcServer:
         self._pending: dict[int, float] = {}
         self._last_number = 0
         self._ready: list[int] = []
-        self._events: list[Disconnect] = []
+        self._events: deque[Disconnect] = deque()
         self._stopped = False
 
     def __len__(self) -> int:
@@ -149,7 +150,7 @@ class RpcServer:
 
     def next_event(self) -> Disconnect | None:
         """The oldest event that was not fetched yet."""
-        return self._events.pop(0) if self._events else None
+        return self._events.popleft() if self._events else None
 
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
