@@ -11,6 +11,17 @@ from typing import Final
 from uuid import UUID
 
 from tests.fuzz.targets import BODY_TYPES, NAMES, logon_packages
+from tests.protocol.rpc.harness import (
+    ADD,
+    NDR64_ID,
+    NDR_ID,
+    TEST_ID,
+    Number,
+    bind_pdu,
+    element,
+    fragment,
+    request_pdu,
+)
 from tests.wire.rpc_interfaces.layouts import LAYOUTS
 from tests.wire.rpc_interfaces.stubs import STUBS
 
@@ -54,6 +65,14 @@ from openmsmq.wire.remote_read.extension_header import ExtensionHeader, Extensio
 from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage
 from openmsmq.wire.remote_read.subqueue_header import SubqueueHeader
 from openmsmq.wire.remote_read.ta_address import TAAddress, TAAddressType
+from openmsmq.wire.rpc.bind import Bind, BindAck, BindNak, ResultElement
+from openmsmq.wire.rpc.call import Fault
+from openmsmq.wire.rpc.header import PduType, pack_pdu
+from openmsmq.wire.rpc.sec_trailer import SecTrailer
+from openmsmq.wire.rpc.status import ContextResult
+from openmsmq.wire.rpc.syntax import features_syntax
+from openmsmq.wire.rpc.tower import TcpTower
+from openmsmq.wire.rpc.verification_trailer import Header2, VerificationTrailer
 from openmsmq.wire.scalars import TxSequenceID
 from openmsmq.wire.security.key_blobs import (
     MQDSPublicKey,
@@ -132,6 +151,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
     yield from _acknowledgments()
     yield from _remote_reads()
     yield from _stubs()
+    yield from _rpc()
     yield from _structures()
     yield from _bodies()
     yield from _logon()
@@ -161,6 +181,36 @@ def _stubs() -> Iterator[tuple[str, bytes]]:
         if len(raw) > SMALL_STUB:
             yield f"stub-{name}", raw
             yield f"stub-{name}-ndr64", STUBS[name].encode(record, NDR64)
+
+
+def _rpc() -> Iterator[tuple[str, bytes]]:
+    """PDUs of RPC, the bodies of some of them, and what stands inside others."""
+    offer = element(0, TEST_ID, NDR_ID, NDR64_ID)
+    proposal = Bind(5840, 5840, 0, (offer, element(1, TEST_ID, features_syntax(3))))
+    accepted = ResultElement(ContextResult.ACCEPTANCE, 0, NDR_ID)
+    trailer = VerificationTrailer(1, TEST_ID, NDR_ID, Header2(0, b"\x10\0\0\0", 2, 0, 0))
+    signed = SecTrailer(10, 6, 1, 4).serialize() + bytes(16)
+    bind = pack_pdu(PduType.BIND, 1, proposal.serialize(), verifier=signed)
+    yield "rpc-bind", proposal.serialize()
+    yield "rpc-bind-ack", BindAck(5840, 5840, 7, "2103", (accepted,)).serialize()
+    yield "rpc-bind-nak", BindNak(4).serialize()
+    yield "rpc-bind-pdu", bind
+    yield "rpc-fault", Fault(2, 5, 3).serialize()
+    yield "rpc-request", request_pdu(ADD, Number(1))
+    yield "rpc-signed-request", fragment(bytes(16), verifier=signed)
+    yield "rpc-fragments", fragment(b"\1\2", flags=1) + fragment(b"\3\4", flags=2)
+    yield (
+        "rpc-alter-and-cancel",
+        b"".join(
+            (
+                bind_pdu(element(3), ptype=PduType.ALTER_CONTEXT),
+                pack_pdu(PduType.CO_CANCEL, 2, b""),
+                pack_pdu(PduType.AUTH3, 2, bytes(4), verifier=signed),
+            )
+        ),
+    )
+    yield "rpc-tower", TcpTower(TEST_ID, NDR_ID, 2103).serialize()
+    yield "rpc-verification-trailer", trailer.serialize()[8:]
 
 
 def _frames() -> Iterator[tuple[str, bytes]]:

@@ -7,6 +7,9 @@ from functools import partial
 from io import BytesIO
 from typing import Any, Final, Protocol
 
+from tests.protocol.rpc.harness import TEST, Case
+
+from openmsmq.protocol.rpc import ClientConnection
 from openmsmq.security.caller import ANONYMOUS_CALLER
 from openmsmq.security.mechanism import RPC_C_AUTHN_GSS_NEGOTIATE, AuthenticationFailed
 from openmsmq.security.ntlm import MachineNames, NtlmAccount
@@ -53,6 +56,12 @@ from openmsmq.wire.remote_read.extension_header import ExtensionHeader
 from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage
 from openmsmq.wire.remote_read.subqueue_header import SubqueueHeader
 from openmsmq.wire.remote_read.ta_address import TAAddress
+from openmsmq.wire.rpc.bind import Bind, BindAck, BindNak
+from openmsmq.wire.rpc.call import CallHeader, Fault
+from openmsmq.wire.rpc.header import CommonHeader
+from openmsmq.wire.rpc.sec_trailer import SecTrailer, parse_verifier
+from openmsmq.wire.rpc.tower import TcpTower
+from openmsmq.wire.rpc.verification_trailer import VerificationTrailer
 from openmsmq.wire.rpc_interfaces import epm, mgmt, qm2qm, qmcomm, remote_read
 from openmsmq.wire.scalars import MessageIdentifier, TxSequenceID, XactUow
 from openmsmq.wire.security.key_blobs import MQDSPublicKeys, PublicKeyBlob, SimpleBlob
@@ -73,6 +82,9 @@ BODY_TYPES: Final = (
 PROPERTIES: Final = tuple(
     name for name, value in vars(UserMessage).items() if isinstance(value, property)
 )
+
+
+RPC_SERVER: Final = Case()
 
 
 class Parser(Protocol):
@@ -103,6 +115,11 @@ PARSERS: Final[tuple[Parser, ...]] = (
     AddressOverlay.parse,
     Acl.parse,
     BaseHeader.parse,
+    Bind.parse,
+    BindAck.parse,
+    BindNak.parse,
+    CallHeader.parse,
+    CommonHeader.parse,
     CompoundMessageHeader.parse,
     ConnectionParameters.parse,
     DeadLetterHeader.parse,
@@ -110,6 +127,7 @@ PARSERS: Final[tuple[Parser, ...]] = (
     EstablishConnection.parse,
     ExtendedAddressHeader.parse,
     ExtensionHeader.parse,
+    Fault.parse,
     FinalAck.parse,
     InternalHeader.parse,
     MQDSPublicKeys.parse,
@@ -121,6 +139,7 @@ PARSERS: Final[tuple[Parser, ...]] = (
     PublicKeyBlob.parse,
     SID.parse,
     SRMPEnvelopeHeader.parse,
+    SecTrailer.parse,
     SecurityDescriptor.parse,
     SecurityHeader.parse,
     SequenceInfo.parse,
@@ -130,11 +149,33 @@ PARSERS: Final[tuple[Parser, ...]] = (
     SoapHeader.parse,
     SubqueueHeader.parse,
     TAAddress.parse,
+    TcpTower.parse,
     TransactionHeader.parse,
     TxSequenceID.parse,
     UserHeader.parse,
+    VerificationTrailer.parse,
     XactUow.parse,
 )
+
+
+def read_verifier(pdu: bytes) -> None:
+    """The authentication part of a PDU, as long as its header says."""
+    parse_verifier(pdu, CommonHeader.parse(pdu)[0].auth_length)
+
+
+def serve_rpc(data: bytes) -> None:
+    """A whole RPC server takes any bytes, before a bind and after one."""
+    for link in (RPC_SERVER.link(), RPC_SERVER.link().bound()):
+        link.send(data)
+        link.lose()
+    RPC_SERVER.links.clear()
+
+
+def call_rpc(data: bytes) -> None:
+    """A client of RPC takes any bytes."""
+    connection = ClientConnection([TEST])
+    connection.receive_data(data)
+    connection.connection_lost()
 
 
 def read_message(packet: bytes) -> None:
@@ -280,6 +321,9 @@ PATIENT: Final = 20
 TARGETS: Final = (
     *(Target(_structure_name(parser), parser) for parser in PARSERS),
     *_stub_targets(),
+    Target("Verifier", read_verifier),
+    Target("RpcServer", serve_rpc, slack=PATIENT),
+    Target("RpcClient", call_rpc, slack=PATIENT),
     Target("UserMessage", read_message),
     Target("RemoteReadMessage", read_remote),
     Target("QueueAddress", read_addresses),

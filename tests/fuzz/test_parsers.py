@@ -108,7 +108,7 @@ def test_every_parser_accepts_something_of_the_kept_corpus() -> None:
 
 def test_every_structure_has_its_own_target() -> None:
     assert len({target.name for target in TARGETS}) == len(TARGETS)
-    assert len(PARSERS) == 34
+    assert len(PARSERS) == 43
 
 
 def test_other_errors_are_not_hidden() -> None:
