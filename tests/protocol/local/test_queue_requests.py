@@ -286,3 +286,10 @@ def test_an_administrator_can_repair_permissions(client: Client) -> None:
     administrator = client.world.client(ADMINISTRATOR)
     administrator.value(local.Grant, ORDERS, "administrators", ["receive"])
     assert administrator.value(local.OpenQueue, ORDERS, "receive")
+
+
+def test_a_step_that_found_nothing_sends_nothing(client: Client) -> None:
+    request = client.make(local.ListQueues)
+    client.post(request)
+    (reply,) = client.replies(request)
+    assert reply == local.Part(request.id, last=True, values=[])

@@ -172,11 +172,16 @@ class Management:
             series_name(counter.metric, labels): count
             for counter in self._state.counters.all
             for labels, count in counter.values.items()
+            if count
         }
-        found[series_name(TRANSACTIONS, ("committed",))] = totals.committed
-        found[series_name(TRANSACTIONS, ("aborted",))] = totals.aborted
-        found[series_name(FLUSHES, ())] = process.flushes
-        return {name: count for name, count in found.items() if count}
+        for metric, labels, count in (
+            (TRANSACTIONS, ("committed",), totals.committed),
+            (TRANSACTIONS, ("aborted",), totals.aborted),
+            (FLUSHES, (), process.flushes),
+        ):
+            if count:
+                found[series_name(metric, labels)] = count
+        return found
 
     def require_administrator(self, caller: Caller, deed: str) -> None:
         """Refuse who is not an administrator of the queue manager.
@@ -214,12 +219,8 @@ class Management:
         """The queues that the caller may see, in the order in which they were created."""
         state = self._state
         for part in in_parts(list(state.queues), state.queues, LIST_STEP):
-            yield [
-                queue_info(state, queue)
-                for queue in part
-                if _is_listed(queue, include_system=include_system)
-                and _may(queue, caller, QueueRight.GET_QUEUE_PROPERTIES)
-            ]
+            listed = [queue for queue in part if _is_listed(queue, include_system=include_system)]
+            yield [queue_info(state, queue) for queue in _visible(listed, caller)]
 
     # Permissions
 
@@ -370,6 +371,18 @@ def _may(queue: Queue, caller: Caller, right: QueueRight) -> bool:
     except AccessDenied:
         return False
     return True
+
+
+def _visible(queues: Iterable[Queue], caller: Caller) -> Iterator[Queue]:
+    """The queues whose properties the caller may see; most of them share one descriptor."""
+    checked: dict[bytes, bool] = {}
+    for queue in queues:
+        security = queue.family.properties.security
+        visible = checked.get(security)
+        if visible is None:
+            visible = checked[security] = _may(queue, caller, QueueRight.GET_QUEUE_PROPERTIES)
+        if visible:
+            yield queue
 
 
 def _permissions(queue: Queue, accounts: Accounts) -> tuple[Permission, ...]:
