@@ -10,17 +10,18 @@ from setuptools import setup  # type: ignore[import-untyped] # it has no types
 
 
 def main(optimization: str, jobs: str, *modules: str) -> None:
-    folders: dict[str, list[str]] = {}
+    # One library per package: `core/model/lanes` and `core/outbox` call each other as C functions.
+    packages: dict[str, list[str]] = {}
     for module in modules:
-        folders.setdefault(module.partition("/")[0], []).append(f"openmsmq/{module}.py")
+        packages.setdefault(module.partition("/")[0], []).append(f"openmsmq/{module}.py")
     groups: list[tuple[list[str], str | None]] = [
-        (files, f"openmsmq_{folder}") for folder, files in folders.items()
+        (files, f"openmsmq_{package}") for package, files in packages.items()
     ]
     extensions = mypycify(
         [
             "--strict",
             "--follow-imports=silent",
-            *[file for files in folders.values() for file in files],
+            *[file for files in packages.values() for file in files],
         ],
         opt_level=optimization,
         debug_level="0",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from openmsmq.core.outbox import Result
+from openmsmq.wire.names.queue_address import QueueAddress
+
+# Compiled, a NamedTuple needs the classes of its fields when the module is loaded.
+from .streams import IncomingTransactionalTransferInfo
 
 if TYPE_CHECKING:
     from openmsmq.wire.message.user_message import UserMessage
-    from openmsmq.wire.names.queue_address import QueueAddress
-
-    from .streams import IncomingTransactionalTransferInfo
 
 
 class Acknowledgments(Protocol):
