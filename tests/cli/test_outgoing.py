@@ -76,3 +76,86 @@ def test_a_queue_whose_transport_is_not_there_says_why_it_waits(
     assert (shown["transport"], shown["messages"]) == (transport, 1)
     assert f"does not send {words}" in shown["reason"]
     assert words in manager.run("outgoing").out
+
+
+# Looking into an outgoing queue and emptying it
+
+WRONG = r"DIRECT=TCP:10.99.99.90\private$\wrong"
+
+
+@pytest.fixture
+def wrong(manager: Manager) -> Iterator[str]:
+    """Three messages to a destination that is misspelt."""
+    for body in ("one", "two", "three"):
+        assert manager.run("send", WRONG, "--body", body, "--recoverable").code == 0
+    yield WRONG
+    if WRONG in outgoing(manager):
+        assert manager.run("outgoing", "purge", WRONG).code == 0
+        assert manager.run("outgoing", "delete", WRONG).code == 0
+
+
+def bodies(manager: Manager, *command: str) -> list[str]:
+    return [each["body"] for each in manager.run(*command, "--all", "--json").objects]
+
+
+def test_one_queue_is_shown_with_what_is_known_of_it(manager: Manager, wrong: str) -> None:
+    shown = manager.run("outgoing", "show", wrong).out
+    assert wrong in shown
+    assert "Messages" in shown
+    assert "Why it waits" in shown
+    assert manager.run("outgoing", "show", wrong, "--json").object.keys() >= CONTRACT
+
+
+def test_messages_can_be_looked_at(manager: Manager, wrong: str) -> None:
+    assert bodies(manager, "outgoing", "peek", wrong) == ["one", "two", "three"]
+    first = manager.run("outgoing", "peek", wrong, "--json").object
+    assert first["body"] == "one"
+    again = manager.run("outgoing", "peek", wrong, "--lookup-id", first["lookup_id"], "--json")
+    assert again.object == first
+    assert outgoing(manager)[wrong]["messages"] == 3
+
+
+def test_messages_are_purged_and_the_empty_queue_is_deleted(manager: Manager, wrong: str) -> None:
+    refused = manager.run("outgoing", "delete", wrong)
+    assert refused.code == 1
+    assert "MQ_ERROR_ILLEGAL_OPERATION" in refused.err
+    assert manager.run("outgoing", "purge", wrong, "--dry-run").out == (
+        f"Would remove 3 messages to {wrong}\n"
+    )
+    assert manager.run("outgoing", "purge", wrong, "--json").object == {
+        "destination": wrong,
+        "purged": 3,
+        "dry_run": False,
+    }
+    assert manager.run("outgoing", "peek", wrong).code == 3
+    dry = manager.run("outgoing", "delete", wrong, "--dry-run", "--json").object
+    assert dry == {"destination": wrong, "deleted": False, "dry_run": True}
+    assert wrong in outgoing(manager)
+    assert manager.run("outgoing", "delete", wrong).out == (
+        f"Deleted the outgoing queue of {wrong}\n"
+    )
+    assert wrong not in outgoing(manager)
+
+
+def test_messages_are_moved_to_another_destination(manager: Manager, wrong: str) -> None:
+    right = r"DIRECT=TCP:10.99.99.91\private$\right"
+    assert manager.run("outgoing", "move", wrong, right).code == 2
+    dry = manager.run("outgoing", "move", wrong, right, "--all", "--dry-run")
+    assert dry.out == f"Would move 3 messages from {wrong} to {right}\n"
+    first = manager.run("outgoing", "peek", wrong, "--json").object
+    only = manager.run("outgoing", "move", wrong, right, "--lookup-id", first["lookup_id"])
+    assert only.out == f"Moved 1 message from {wrong} to {right}\n"
+    rest = manager.run("outgoing", "move", wrong, right, "--all", "--json").object
+    assert rest == {"destination": wrong, "target": right, "moved": 2, "dry_run": False}
+    assert outgoing(manager)[wrong]["messages"] == 0
+    moved = manager.run("outgoing", "peek", right, "--all", "--json").objects
+    assert [each["body"] for each in moved] == ["one", "two", "three"]
+    assert {each["destination_queue"] for each in moved} == {right}
+    assert moved[0]["id"] == first["id"]
+
+
+def test_messages_are_moved_to_a_queue_here(manager: Manager, wrong: str) -> None:
+    kept = r".\private$\kept"
+    assert manager.run("queue", "create", kept).code == 0
+    assert manager.run("outgoing", "move", wrong, kept, "--all").code == 0
+    assert bodies(manager, "receive", kept) == ["one", "two", "three"]

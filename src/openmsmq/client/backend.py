@@ -512,6 +512,12 @@ class Management(Protocol):
     def hold_outgoing(self, destination: str, *, pause: bool) -> Operation[Info]:
         """Pause or resume an outgoing queue."""
 
+    def outgoing_info(self, destination: str) -> Operation[Info]:
+        """One outgoing queue."""
+
+    def delete_outgoing(self, destination: str) -> Operation[None]:
+        """Forget an outgoing queue that is empty."""
+
     def backup(self, file: str) -> Operation[Info]:
         """Copy the store to a file of the queue manager's machine."""
 

@@ -62,8 +62,15 @@ class MessagesDeleted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessagesMoved(Event):
+    """An administrator moved messages of an outgoing queue elsewhere."""
+
+    queue: Queue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingAvailable(Event):
-    """An outgoing queue has new messages to transfer."""
+    """An outgoing queue has new messages to transfer, none before batch `depends` is durable."""
 
     queue: Queue
 

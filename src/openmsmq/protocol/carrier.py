@@ -8,6 +8,7 @@ from openmsmq.core.events import (
     Event,
     FlowControlChanged,
     MessagesDeleted,
+    MessagesMoved,
     OutgoingAvailable,
     QueueDeleted,
     QueuePaused,
@@ -18,7 +19,14 @@ from openmsmq.core.transfer.transports import Transport
 
 CARRIER_EVENTS: Final = frozenset(
     (
-        *(OutgoingAvailable, MessagesDeleted, QueuePaused, QueueResumed, QueueDeleted),
+        *(
+            OutgoingAvailable,
+            MessagesDeleted,
+            MessagesMoved,
+            QueuePaused,
+            QueueResumed,
+            QueueDeleted,
+        ),
         *(ConnectionActiveChanged, FlowControlChanged, Stopped),
     )
 )

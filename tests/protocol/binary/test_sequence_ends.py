@@ -126,3 +126,20 @@ def test_a_new_session_starts_with_a_fresh_outgoing_sequence() -> None:
     # All in front of it is settled.
     (message,) = again.received
     assert (message.tx_sequence_number, message.previous_tx_sequence_number) == (3, 0)
+
+
+def test_a_sequence_ends_when_its_last_messages_are_moved_elsewhere() -> None:
+    network, a, b = tx_pair()
+    b.listening = False
+    a.send(TO_B, b"1", b"2", tx=True)
+    network.run()
+    queue = a.outgoing(TO_B)
+    assert queue.outgoing is not None
+    assert queue.outgoing.sequence is not None
+    source = a.qm.open_queue(TO_B, QueueAccessType.RECEIVE_ADMIN, caller=ADMINISTRATOR)
+    target = a.qm.open_queue(
+        r"DIRECT=TCP:10.0.0.3\private$\q", QueueAccessType.SEND, caller=ADMINISTRATOR
+    )
+    assert a.qm.move_many(source, target).count == 2
+    network.run()
+    assert queue.outgoing.sequence is None

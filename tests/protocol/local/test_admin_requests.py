@@ -292,3 +292,22 @@ def test_only_an_administrator_backs_up(client: Client) -> None:
 
 def test_the_file_of_a_backup_is_named_from_the_root(client: Client) -> None:
     assert client.refusal(local.Backup, "backup") == "MQ_ERROR_INVALID_PARAMETER"
+
+
+def test_one_outgoing_queue_is_shown_to_those_who_may_see_it(client: Client) -> None:
+    (listed,) = client.value(local.ListOutgoing)
+    assert client.value(local.ShowOutgoing, AWAY) == listed
+    assert client.refusal(local.ShowOutgoing, r"DIRECT=OS:x\q") == "MQ_ERROR_QUEUE_NOT_FOUND"
+    stranger = client.world.client(STRANGER)
+    assert stranger.refusal(local.ShowOutgoing, AWAY) == "MQ_ERROR_ACCESS_DENIED"
+
+
+def test_an_outgoing_queue_is_deleted_when_it_is_empty(client: Client) -> None:
+    assert client.refusal(local.DeleteOutgoing, AWAY) == "MQ_ERROR_ILLEGAL_OPERATION"
+    outgoing = client.world.core.qm.outgoing
+    queue = outgoing.find(AWAY)
+    outgoing.finish(queue, list(queue.lanes), 2)
+    for descriptor in list(queue.descriptors.values()):
+        client.world.core.qm.close_queue(descriptor)
+    assert client.value(local.DeleteOutgoing, AWAY) is None
+    assert client.value(local.ListOutgoing) == []

@@ -275,6 +275,18 @@ class QueueManager:
         """Let a paused outgoing queue send again."""
         return await self._driver.call(self._management.hold_outgoing, destination, pause=False)
 
+    async def outgoing_info(self, destination: str) -> Info:
+        """One outgoing queue: its state, how many messages wait, and why."""
+        return await self._driver.call(self._management.outgoing_info, destination)
+
+    async def delete_outgoing(self, destination: str) -> None:
+        """Forget an outgoing queue that is empty.
+
+        Raises:
+            QueueError: MQ_ERROR_ILLEGAL_OPERATION if it holds messages.
+        """
+        await self._driver.call(self._management.delete_outgoing, destination)
+
     async def backup(self, file: str | Path) -> Info:
         """Copy the store to a file on the queue manager's machine while it runs."""
         return await self._driver.call(self._management.backup, str(file))

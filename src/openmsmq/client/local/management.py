@@ -66,5 +66,11 @@ class LocalManagement:
     def hold_outgoing(self, destination: str, *, pause: bool) -> Operation[Info]:
         return self._backend.call(local.HoldOutgoing, destination, pause)
 
+    def outgoing_info(self, destination: str) -> Operation[Info]:
+        return self._backend.call(local.ShowOutgoing, destination)
+
+    def delete_outgoing(self, destination: str) -> Operation[None]:
+        return self._backend.call(local.DeleteOutgoing, destination)
+
     def backup(self, file: str) -> Operation[Info]:
         return self._backend.call(local.Backup, file)

@@ -347,7 +347,7 @@ class QueueLogic:
 
     def purge(self, progress: Progress | None, upto: int | None = None) -> Operation[int]:
         """Delete every message up to a sequence, or all, step by step; return how many."""
-        handle = yield from self.opened("receive")
+        handle = yield from self.opened(self._taking)
         purged: int = 0
         while True:
             step = yield from self.backend.purge(handle, upto)
@@ -357,6 +357,11 @@ class QueueLogic:
                 progress(purged)
             if step.done:
                 return purged
+
+    @property
+    def _taking(self) -> str:
+        """How the queue is opened to take messages out: an outgoing queue is open already."""
+        return "receive_admin" if "receive_admin" in self._handles else "receive"
 
     def move_target(self, name: str) -> "QueueLogic":
         """The queue that a move goes to; `;name` is a subqueue of this queue."""
@@ -375,8 +380,9 @@ class QueueLogic:
     ) -> Operation[int]:
         """Move messages by lookup id, or the first `count`, or all; return how many."""
         several("lookup_ids", lookup_ids, "lookup ids")
-        source = yield from self.opened("receive")
-        to = yield from target.opened("move")
+        source = yield from self.opened(self._taking)
+        # Messages of an outgoing queue can go to another machine.
+        to = yield from target.opened("move" if self._taking == "receive" else "send")
         moved: int = 0
         left = len(lookup_ids) if lookup_ids is not None else count
         while left is None or moved < left:

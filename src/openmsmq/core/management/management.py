@@ -292,6 +292,15 @@ class Management:
             for part in in_parts(numbers, state.queues, LIST_STEP)
         )
 
+    def show_outgoing(self, queue: Queue, *, caller: Caller) -> OutgoingInfo:
+        """One outgoing queue.
+
+        Raises:
+            AccessDenied: `peek-deadletter` of the queue manager is missing.
+        """
+        check_machine_right(self._state, caller, _SEE_TRAFFIC)
+        return self._outgoing_info(queue)
+
     def describe_outgoing(self, queue: Queue) -> OutgoingInfo:
         """An outgoing queue that the caller has just changed."""
         return self._outgoing_info(queue)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.message import NEVER, PositionState
@@ -15,6 +16,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 
 from .positions import changes, count_decided, count_messages, reslot
 from .reading import queue_to_read
+from .redirecting import redirect
 from .taking import check_transaction
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ def move_many(
     """
     queue = queue_to_read(state, source, MAY_MOVE)
     to = target.require(_TARGETS)
+    if queue.outgoing is not None:
+        return _move_away(state, queue, to, lookup_ids, max_count, transaction)
     _check_pair(queue, to)
     check_transaction(queue, transaction)
     messages = _select(queue, to, lookup_ids, max_count, transaction)
@@ -83,6 +87,29 @@ def move_many(
     drop_if_unused(state, queue)
     lookup_ids = [message.lookup_id for message in moved]
     return Moved(len(moved), lookup_ids, changes(state, moved))
+
+
+def _move_away(
+    state: State,
+    queue: Queue,
+    target: Queue,
+    lookup_ids: Sequence[int] | None,
+    max_count: int,
+    transaction: Transaction | None,
+) -> Moved:
+    """Messages of an outgoing queue that are not under way go to another destination."""
+    if transaction is not None or queue is target:
+        raise QueueError(
+            Hresult.MQ_ERROR_INVALID_PARAMETER,
+            f"messages of {queue.path} are moved to another queue, outside of transactions",
+        )
+    if lookup_ids is None:
+        messages = list(islice(queue.lanes, max_count))
+    else:
+        messages = [_find(queue, each, None) for each in dict.fromkeys(lookup_ids)]
+    moved = redirect(state, queue, messages, target)
+    depends = max(changes(state, messages), changes(state, moved))
+    return Moved(len(moved), [message.lookup_id for message in moved], depends)
 
 
 def _check_pair(queue: Queue, target: Queue) -> None:

@@ -41,7 +41,7 @@ _PEEK: Final = frozenset((QueueAccessType.PEEK, QueueAccessType.PEEK_ADMIN))
 MAY_PEEK: Final = _RECEIVE | _PEEK
 MAY_RECEIVE: Final = _RECEIVE
 # Choice: whoever may receive may also move, as both take the message out of the queue.
-MAY_MOVE: Final = frozenset((QueueAccessType.MOVE, QueueAccessType.RECEIVE))
+MAY_MOVE: Final = _RECEIVE | {QueueAccessType.MOVE}
 MAY_SEND: Final = frozenset((QueueAccessType.SEND,))
 
 

@@ -23,6 +23,7 @@ from openmsmq.core.events import (
     ConnectionActiveChanged,
     FlowControlChanged,
     MessagesDeleted,
+    MessagesMoved,
     OutgoingAvailable,
     QueueDeleted,
     QueuePaused,
@@ -254,7 +255,7 @@ class BinaryProtocol:
             self._available(event.queue, now)
         elif isinstance(event, QueueDeleted):
             self._forget(event.queue)
-        elif isinstance(event, MessagesDeleted):
+        elif isinstance(event, (MessagesDeleted, MessagesMoved)):
             self._transfers.streams.removed(event.queue)
         elif isinstance(event, ConnectionActiveChanged):
             self._active_changed(event, now)

@@ -32,6 +32,18 @@ def hold_outgoing(session: LocalSession, request: local.HoldOutgoing) -> None:
     session.done(request.id, session.manager.management.describe_outgoing(queue), session.seen)
 
 
+def show_outgoing(session: LocalSession, request: local.ShowOutgoing) -> None:
+    queue = session.manager.outgoing.find(request.destination)
+    info = session.manager.management.show_outgoing(queue, caller=session.identity())
+    session.done(request.id, info, session.seen)
+
+
+def delete_outgoing(session: LocalSession, request: local.DeleteOutgoing) -> None:
+    outgoing = session.manager.outgoing
+    outgoing.delete(outgoing.find(request.destination), caller=session.identity())
+    session.done(request.id, None, session.seen)
+
+
 def list_sessions(session: LocalSession, request: local.ListSessions) -> Steps:
     sessions = session.manager.management.sessions(caller=session.identity())
     return session.stream(request.id, sessions)
@@ -81,6 +93,8 @@ HANDLERS: Final[Handlers] = {
     local.GetStatus: get_status,
     local.ListOutgoing: list_outgoing,
     local.HoldOutgoing: hold_outgoing,
+    local.ShowOutgoing: show_outgoing,
+    local.DeleteOutgoing: delete_outgoing,
     local.ListSessions: list_sessions,
     local.ListClients: list_clients,
     local.ListTransactions: list_transactions,

@@ -280,6 +280,18 @@ class Backup(Request, frozen=True, tag=62):
     file: str
 
 
+class ShowOutgoing(Request, frozen=True, tag=63):
+    """One outgoing queue."""
+
+    destination: str
+
+
+class DeleteOutgoing(Request, frozen=True, tag=64):
+    """Forget an outgoing queue that is empty."""
+
+    destination: str
+
+
 class ListSessions(Request, frozen=True, tag=70):
     """The sessions with other queue managers."""
 
@@ -445,6 +457,8 @@ AnyRequest = (
     | AbortBatch
     | ListOutgoing
     | HoldOutgoing
+    | ShowOutgoing
+    | DeleteOutgoing
     | Backup
     | ListSessions
     | ListClients
