@@ -27,7 +27,7 @@ def completed(line: str) -> list[str]:
     [
         ("openmsmq re", ["receive", "restore"]),
         ("openmsmq queue re", ["revoke"]),
-        ("openmsmq outgoing p", ["pause"]),
+        ("openmsmq outgoing p", ["pause", "peek", "purge"]),
         ("openmsmq store ", ["check"]),
         ("openmsmq queue create --journal", ["--journal", "--journal-quota"]),
         ("openmsmq queue create --privacy o", ["optional"]),

@@ -39,11 +39,7 @@ COMMANDS: Final = (
     Entry("receive", "Receive messages: print them and remove them.", ".receive"),
     Entry("peek", "Look at messages without removing them.", ".peek"),
     Entry("move", "Move messages to and from subqueues, or back from dead letters.", ".move"),
-    Entry(
-        "outgoing",
-        "Show the outgoing queues; look into one, pause, empty or delete it.",
-        ".outgoing",
-    ),
+    Entry("outgoing", "Show outgoing queues; pause, empty or delete one.", ".outgoing"),
     Entry("key", "Create, list, export and import certificates and their keys.", ".key"),
     Entry("user", "Accounts for reading queues from other machines (NTLM).", ".user"),
     Entry("backup", "Copy everything that the queue manager keeps into a file.", ".backup"),

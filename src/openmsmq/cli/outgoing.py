@@ -66,7 +66,7 @@ def register(app: typer.Typer) -> None:
 def outgoing(
     context: typer.Context, *, as_json: JsonOption = False, socket: SocketOption = None
 ) -> None:
-    """Show the outgoing queues; look into one, pause, empty or delete it."""
+    """Show outgoing queues; pause, empty or delete one."""
     if context.invoked_subcommand is not None:
         return
     with connect(socket) as manager:
