@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import pytest
+from tests.core.invariants import check_engine
 
 from openmsmq.core.events import Event, ReadEnded, ReadSatisfied
 from openmsmq.core.messages.sending import Sent
@@ -153,6 +154,7 @@ class Harness:
     def flush(self) -> int:
         """Make everything durable that is there; return the number of the last batch."""
         self.engine.flush()
+        check_engine(self.engine)
         return self.engine.gate.durable_number
 
     def crash(self) -> None:
@@ -161,6 +163,7 @@ class Harness:
             self.store = self._reopen()
         self.events.clear()
         self.qm = self._start()
+        check_engine(self.engine)
 
     def restart(self) -> None:
         """Stop cleanly and start again."""
@@ -172,6 +175,7 @@ class Harness:
         self.now += seconds
         self.utc += seconds
         self.qm.handle_timer(now=self.now, utc=self.utc)
+        check_engine(self.engine)
 
     def take_events(self, kind: type[E]) -> list[E]:
         """The events of one kind since they were last asked for."""
@@ -183,6 +187,7 @@ class Harness:
     def settle(self) -> None:
         """End the turn: what the operations left to its end happens now."""
         self.events += self.qm.take_events()
+        check_engine(self.engine)
 
     # Shorter calls
 
@@ -219,6 +224,7 @@ class Harness:
             deadletter_queue=deadletter_queue,
         )
         self.qm.close_queue(descriptor)
+        check_engine(self.engine)
         return sent
 
     def drain(self, name: str = ORDERS, *, caller: Caller = USER) -> list[bytes]:

@@ -17,8 +17,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from tests.core.harness import MOVE, PEEK, RECEIVE, SEND, Harness, bodies, packet
+from tests.core.invariants import check_engine
 from tests.core.reference import Model, ModelMessage, ModelTransaction
-from tests.core.totals_check import check_totals
 from tests.store.simulated_disk import SimulatedDisk
 
 from openmsmq.core.model.message import SEQUENCE_MASK
@@ -400,7 +400,7 @@ class QueueMachine(RuleBasedStateMachine):
             }
             assert queue.total_bytes == sum(message.size for message in messages)
             assert queue.count == len(messages)
-        check_totals(state)
+        check_engine(self.harness.engine)
         held = [each for queue in state.queues.values() for each in queue.lanes]
         held += [each for queue in state.queues.values() for each in queue.locked.values()]
         held += [each for queue in state.queues.values() for each in queue.pending.values()]

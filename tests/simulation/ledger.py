@@ -146,7 +146,7 @@ class Ledger:
     def _check_order(self) -> None:
         streams: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
         for entry in self.entries.values():
-            if entry.kind == TRANSACTIONAL:
+            if entry.kind != EXPRESS:
                 key = entry.source.name, entry.destination.name, entry.queue
                 places = streams.setdefault(key, [])
                 places += [(lookup_id, entry.order) for lookup_id, _ in entry.received]
@@ -154,7 +154,7 @@ class Ledger:
             places.sort()
             for (_, one), (_, other) in pairwise(places):
                 if one > other:
-                    raise Violation(f"transactional messages {other} and {one} of {key} overtook")
+                    raise Violation(f"messages {other} and {one} of {key} overtook")
 
 
 def contents(node: Node, queue: Queue) -> list[UserMessage]:

@@ -8,6 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from tests.core.invariants import Watch, check_engine
 from tests.protocol.local.fake_service import FakeService
 
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
@@ -135,6 +136,8 @@ class Node:
         self.engine = Engine(
             self.qm, self.disk.store, max_waiting_bytes=self.ways.max_waiting_bytes
         )
+        self.watch = Watch(self.engine)
+        check_engine(self.engine)
         self.binary = BinaryProtocol(self.qm, self.engine.gate, self.settings)
         self.engine.add_carrier(self.binary)
         self.engine.add_output(self._output)
@@ -242,6 +245,7 @@ class Node:
         """Do what follows from the last operation."""
         self.engine.work()
         self._start_jobs()
+        self.watch.step()
         self._use_disk()
         self._arm()
 

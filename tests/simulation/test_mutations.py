@@ -13,10 +13,13 @@ from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.queues import purging
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.state import State
+from openmsmq.core.transfer.checks import CheckJob
+from openmsmq.core.transfer.inlet import Inlet, WaitingReception
 from openmsmq.core.transfer.message_history import MessageIDHistory
 from openmsmq.core.transfer.outgoing import Outgoing
 from openmsmq.core.transfer.outgoing_stream import OutgoingMessagePosition, OutgoingStream
 from openmsmq.core.transfer.outgoing_streams import OutgoingStreams
+from openmsmq.core.transfer.received import Received
 from openmsmq.core.transfer.reception import Reception
 from openmsmq.core.transfer.streams import (
     ORDER_RULES,
@@ -28,6 +31,8 @@ from openmsmq.core.transfer.transports import Transport
 from openmsmq.engine.engine import Engine
 from openmsmq.engine.gate import Effect, Gate
 from openmsmq.protocol.binary.events import MessagesAcknowledged
+from openmsmq.protocol.binary.peer_connection import Arrived, PeerConnection
+from openmsmq.protocol.binary.receiving import Receiver
 from openmsmq.protocol.binary.sending import OutgoingTransfers
 from openmsmq.protocol.binary.windows import ReceivedMessages
 from openmsmq.protocol.local.session import LocalSession
@@ -291,6 +296,72 @@ def commit_for_dead_clients(patch: Patch) -> None:
     patch.setattr(Holder, "close", close)
 
 
+# Checks of messages
+
+
+def _never_take_back(patch: Patch) -> None:
+    """Without the assertion that acknowledgments go forward only: is it seen elsewhere, too?"""
+
+    def release(self: ReceivedMessages, count: int, recoverable: int) -> None:
+        self.ready = max(self.ready, count)
+        self.ready_recoverable = max(self.ready_recoverable, recoverable)
+
+    patch.setattr(ReceivedMessages, "release", release)
+
+
+def deliver_in_the_order_in_which_checks_end(patch: Patch) -> None:
+    def checked(self: Inlet, job: CheckJob, error: Exception | None) -> None:
+        self._waiting.remove(job.reception)
+        self._waiting.appendleft(job.reception)
+        original(self, job, error)
+
+    _never_take_back(patch)
+    original = Inlet.checked
+    patch.setattr(Inlet, "checked", checked)
+
+
+def deliver_past_what_is_being_checked(patch: Patch) -> None:
+    def check(self: Inlet, verifier: Any, reception: WaitingReception) -> Received | None:
+        if self._job(verifier, reception) is None:
+            return self._deliver(reception.runs, reception.origin)
+        return original(self, verifier, reception)
+
+    original = Inlet._check
+    patch.setattr(Inlet, "_check", check)
+
+
+def acknowledge_before_it_is_checked(patch: Patch) -> None:
+    def receive(self: Receiver, connection: PeerConnection, *args: Any, now: float) -> None:
+        original(self, connection, *args, now=now)
+        if connection.inlet._waiting:
+            received = connection.session.received
+            received.release(received.count, received.recoverable)
+
+    _never_take_back(patch)
+    original = Receiver.receive
+    patch.setattr(Receiver, "receive", receive)
+
+
+def acknowledge_everything_that_came_meanwhile(patch: Patch) -> None:
+    def settle(self: Receiver, arrived: Arrived, *args: Any, now: float) -> None:
+        received = arrived.connection.session.received
+        arrived.count, arrived.recoverable = received.count, received.recoverable
+        original(self, arrived, *args, now=now)
+
+    original = Receiver.settle
+    patch.setattr(Receiver, "settle", settle)
+
+
+def forget_what_is_being_checked(patch: Patch) -> None:
+    def receive(self: Receiver, connection: PeerConnection, *args: Any, now: float) -> None:
+        original(self, connection, *args, now=now)
+        if connection.session.received.count % 5 == 0:
+            connection.inlet._waiting.clear()
+
+    original = Receiver.receive
+    patch.setattr(Receiver, "receive", receive)
+
+
 # A machine with other work to do may need long for some seeds.
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
@@ -320,6 +391,11 @@ def commit_for_dead_clients(patch: Patch) -> None:
         keep_queues_of_dead_clients_open,
         give_back_to_the_dead,
         commit_for_dead_clients,
+        deliver_in_the_order_in_which_checks_end,
+        deliver_past_what_is_being_checked,
+        acknowledge_before_it_is_checked,
+        acknowledge_everything_that_came_meanwhile,
+        forget_what_is_being_checked,
     ],
 )
 def test_the_simulation_notices(

@@ -82,6 +82,11 @@ class Outbox:
         self.number += 1
         return taken
 
+    def durable(self, number: int) -> None:
+        """All batches up to this number are on disk."""
+        assert self.durable_number < number < self.number, "batches are taken, then durable"  # noqa: S101
+        self.durable_number = number
+
     def take_events(self) -> list[Event]:
         """What happened since the last call, oldest first."""
         events, self.events = self.events, []

@@ -237,7 +237,7 @@ class QueueManager:
     def durable(self, number: int) -> None:
         """All batches up to this number are on disk."""
         state = self.state
-        state.outbox.durable_number = number
+        state.outbox.durable(number)
         state.sequence.durable(number)
         state.ordinals.durable(number)
         drop_durable_packets(state)

@@ -1,7 +1,7 @@
 """Running totals follow every change of a queue."""
 
 from tests.core.harness import ORDERS, PEEK, RECEIVE, SEND, USER, Harness
-from tests.core.totals_check import check_totals
+from tests.core.invariants import check_totals
 
 from openmsmq.wire.codes.message_class import MessageClass
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.core.harness import MOVE, ORDERS, RECEIVE, SEND, USER, Harness, packet, refused
-from tests.core.totals_check import check_totals
+from tests.core.invariants import check_totals
 
 from openmsmq.core.events import MessagesDeleted, QueueDeleted
 from openmsmq.core.model.queue import Queue

@@ -10,6 +10,7 @@ from itertools import count
 from typing import Any, Protocol
 from uuid import UUID
 
+from tests.core.invariants import check_engine
 from tests.core.peer_counts import peer_counts
 
 from openmsmq.core.events import Event as CoreEvent
@@ -162,6 +163,7 @@ class Node:
         while self.jobs and self.checking:
             self.finish_job()
             self._happened = True
+        check_engine(self.engine)
         return self._happened
 
     def finish_job(self, at: int = 0) -> None:

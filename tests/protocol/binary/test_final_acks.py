@@ -1,7 +1,7 @@
 """FinalAck: what became of a transactional message."""
 
 import pytest
-from tests.core.totals_check import check_totals
+from tests.core.invariants import check_totals
 from tests.protocol.binary.ordered_traffic import numbers, ordered, traffic, tx_pair
 from tests.protocol.binary.pair import (
     ADMINISTRATOR,

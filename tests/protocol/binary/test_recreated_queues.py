@@ -13,6 +13,7 @@ from openmsmq.core.rows.tables import Table
 from openmsmq.core.transfer.streams import (
     TOO_MANY_OF_ADDRESS,
     IncomingTransactionalTransferInfo,
+    forget_stream,
 )
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.packets.order_ack import FinalAck, OrderAck, recognize_ack
@@ -306,10 +307,8 @@ def test_a_receiver_that_lost_its_streams_is_reached_by_what_is_sent_again(
         b.store = empty
         b.crash(restored=True)
     else:
-        b.qm.state.outbox.batch.delete_row(
-            Table.STREAMS, next(iter(b.qm.find_queue(rf".\{ORDERS}").incoming))
-        )
-        b.qm.find_queue(rf".\{ORDERS}").incoming.clear()
+        (stream,) = b.qm.find_queue(rf".\{ORDERS}").incoming.values()
+        forget_stream(b.qm.state, stream)
     a.qm.outgoing.resume(a.outgoing(TO_B), caller=ADMINISTRATOR)
     network.advance(5)
     assert b.bodies() == ([b"5", b"6"] if interrupt == "session" else [])

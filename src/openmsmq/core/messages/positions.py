@@ -39,6 +39,7 @@ def count_messages(state: State, queue: Queue, count: int, size: int) -> None:
     if count > 0:
         queue.counters.arrived_messages += count
         queue.counters.arrived_bytes += size
+    assert totals.bytes >= queue.total_bytes >= 0, "more bytes left than came"  # noqa: S101
     if queue.outgoing is not None:
         totals.outgoing_messages += count
     elif queue.role in JOURNALS:

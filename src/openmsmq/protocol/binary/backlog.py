@@ -23,5 +23,6 @@ class Backlog:
         """Messages of this size are on disk, or were left to their sender."""
         self.total -= size
         left = self._by_address.pop(address) - size
+        assert left >= 0, "more bytes left than came"  # noqa: S101
         if left:
             self._by_address[address] = left

@@ -49,6 +49,8 @@ class ReceivedMessages:
 
     def release(self, count: int, recoverable: int) -> None:
         """The first `count` messages, `recoverable` of them recoverable, may be acknowledged."""
+        assert self.ready_recoverable <= recoverable <= self.recoverable  # noqa: S101
+        assert count <= self.count  # noqa: S101
         self.ready = count
         self.ready_recoverable = recoverable
 
