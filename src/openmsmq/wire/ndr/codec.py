@@ -1,6 +1,6 @@
 """What a declared type is, and what it is compiled to for one transfer syntax."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Final
 
 from .stream import NdrReader, NdrWriter
@@ -11,7 +11,7 @@ Values = list[object]
 NO_SLOT: Final = -1
 
 
-class Codec(ABC):
+class Codec:
     """Reads and writes one type in one syntax.
 
     A value with pointers takes two steps: the part in place, and later what its pointers point to
@@ -20,6 +20,8 @@ class Codec(ABC):
 
     `values` are the fields of the structure that holds the value: arrays and unions look there for
     the counts and tags that belong to them.
+
+    Not an `ABC`: compiled subclasses of one class share its cache, and `isinstance` errs.
     """
 
     def __init__(self, alignment: int, minimum: int, *, pointees: bool) -> None:
@@ -40,9 +42,7 @@ class Codec(ABC):
     def write(self, writer: NdrWriter, value: object, values: Values) -> object:
         """Write the part in place."""
 
-    def write_pointees(  # noqa: B027 (most types have no pointers)
-        self, writer: NdrWriter, state: object, values: Values
-    ) -> None:
+    def write_pointees(self, writer: NdrWriter, state: object, values: Values) -> None:
         """Write what the pointers of the value point to."""
 
 
@@ -63,7 +63,7 @@ class Scope:
         return f"{self.record}.{name}"
 
 
-class NdrType(ABC):
+class NdrType:
     """A type of the interface definition language, the same for every syntax."""
 
     @abstractmethod

@@ -3,7 +3,7 @@
 Neighbours of fixed size are one step: one call of `struct`, whatever their number.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 
 from .arrays import Array, MaxCount
@@ -14,7 +14,7 @@ from .stream import NdrReader, NdrWriter
 from .syntax import TransferSyntax
 
 
-class Step(ABC):
+class Step:
     """A part of the work on the values of one structure."""
 
     @abstractmethod

@@ -1,6 +1,6 @@
 """Types of one fixed size: integers, enumerations, GUIDs, context handles, ranges."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from enum import IntEnum
 from struct import Struct
@@ -19,7 +19,7 @@ CONTEXT_HANDLE_NULL: Final = bytes(CONTEXT_HANDLE_SIZE)
 ENUM_MAX: Final = 0x7FFF
 
 
-class Converter(ABC):
+class Converter:
     """Between the value that `struct` knows and the value of the field; ValueError if it is bad."""
 
     # Any: the value of any primitive type; each converter knows its own.
@@ -88,7 +88,8 @@ class EnumConverter(Converter):
     """With members, other values are refused."""
 
     def __init__(self, members: type[IntEnum] | None) -> None:
-        self._members: dict[int, int] | None = None
+        # As IntEnum: mypyc would turn members that are declared as int into plain integers.
+        self._members: dict[int, IntEnum] | None = None
         if members is not None:
             self._members = {int(member): member for member in members}
 
