@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from openmsmq.core.outbox import Result
     from openmsmq.core.transactions.transactions import Transaction
     from openmsmq.security.caller import Caller
+    from openmsmq.wire.names.format_name import FormatName
 
 
 class HolderLimits(NamedTuple):
@@ -73,7 +74,7 @@ class Holder:
 
     def open_queue(
         self,
-        name: str,
+        name: str | FormatName,
         access: QueueAccessType,
         *,
         caller: Caller,

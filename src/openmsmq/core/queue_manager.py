@@ -203,6 +203,11 @@ class QueueManager:
         self.state.now = now
         self.state.utc = utc
 
+    @property
+    def now(self) -> float:
+        """The monotonic time of this turn."""
+        return self.state.now
+
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
         state = self.state

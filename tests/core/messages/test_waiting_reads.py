@@ -4,9 +4,9 @@ import pytest
 from tests.core.harness import ORDERS, PEEK, RECEIVE, USER, Harness, Tag, bodies, refused
 
 from openmsmq.core.events import ReadEnded, ReadSatisfied
-from openmsmq.core.messages.reading import STATUS_NOT_FOUND
 from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.ntstatus import STATUS_NOT_FOUND
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.message.user_message import UserMessage
 

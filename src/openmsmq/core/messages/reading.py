@@ -19,6 +19,7 @@ from openmsmq.core.model.read import Read
 from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.core.transactions.transactions import TransactionState
 from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.ntstatus import STATUS_NOT_FOUND
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import StoreError
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 # Choice: how many bytes one read returns unless the caller wants fewer or more.
 DEFAULT_MAX_BYTES: Final = 4 * 1024 * 1024
-STATUS_NOT_FOUND: Final = 0xC0000225
 _AVAILABLE: Final = int(PositionState.AVAILABLE)
 
 

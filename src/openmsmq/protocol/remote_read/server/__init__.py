@@ -1,0 +1,6 @@
+"""The server's side of remote read."""
+
+from .remote_queue import RemoteQueue
+from .server import RemoteReadServer
+
+__all__ = ["RemoteQueue", "RemoteReadServer"]

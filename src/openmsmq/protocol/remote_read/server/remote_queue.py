@@ -1,0 +1,244 @@
+"""RemoteQueue: a queue that a remote client has open, with everything the client holds there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from openmsmq.core.holder import Holder, HolderLimits
+from openmsmq.core.messages.taking import Read
+from openmsmq.core.model.open_queue import MAY_RECEIVE
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.ntstatus import STATUS_INVALID_HANDLE
+from openmsmq.wire.codes.queue_enums import ShareMode
+from openmsmq.wire.codes.queue_error import QueueError
+
+from .actions import Action, Kind
+
+if TYPE_CHECKING:
+    from openmsmq.core.events import ReadEnded, ReadSatisfied
+    from openmsmq.core.model.cursor import Cursor
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
+    from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.protocol.remote_read.settings import RemoteReadSettings
+    from openmsmq.security.caller import Caller
+    from openmsmq.wire.names.format_name import FormatName
+
+    from .pending import PendingReceives
+
+
+class ReadCall(Protocol):
+    """The call of a client that asked for a read, and gets its result once."""
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the client does not want the result any more."""
+
+    def found(self, message: Message, packet: bytes, depends: int) -> None:
+        """The message, which may be shown once batch `depends` is on disk."""
+
+    def failed(self, code: int) -> None:
+        """There is none."""
+
+
+class RemoteQueue:
+    """What stands behind one context handle of a client.
+
+    A receive hands out a message in two steps: the message stays locked until the client ends the
+    receive, is gone, or takes too long.
+
+    Attributes:
+        holder: the open queue, its cursors and its waiting reads.
+        descriptor: the open queue.
+        receives: the lookup ids of messages handed out and not ended, by request id.
+    """
+
+    __slots__ = ("_manager", "_pending", "descriptor", "holder", "number", "receives")
+
+    def __init__(
+        self, manager: QueueManager, pending: PendingReceives, settings: RemoteReadSettings
+    ) -> None:
+        self._manager = manager
+        self._pending = pending
+        limits = HolderLimits(
+            queues=1,
+            cursors=settings.max_cursors,
+            transactions=0,
+            waiting_reads=settings.max_waiting_reads,
+        )
+        self.holder: Final = Holder(manager, limits)
+        self.number = 0
+        self.descriptor: OpenQueueDescriptor
+        self.receives: dict[int, int] = {}
+
+    def open(
+        self, name: FormatName, access: QueueAccessType, *, share: ShareMode, caller: Caller
+    ) -> None:
+        """Open the queue.
+
+        Raises:
+            QueueError: as `QueueManager.open_queue`.
+        """
+        self.number = self.holder.open_queue(name, access, caller=caller, share=share)
+        self.descriptor = self.holder.descriptor(self.number)
+
+    def close(self) -> None:
+        """The client closed the queue or is gone: waiting reads end, messages go back in place."""
+        for request_id in self.receives:
+            self._pending.stop(self, request_id)
+        self.receives.clear()
+        self.holder.close()
+
+    # Cursors
+
+    def cursor(self, number: int, code: int = STATUS_INVALID_HANDLE) -> Cursor | None:
+        """A cursor of this queue; None for 0.
+
+        Raises:
+            QueueError: there is none; `code` says so.
+        """
+        try:
+            return self.holder.cursor(number)
+        except QueueError as exc:
+            raise QueueError(code, exc.detail) from exc
+
+    # Reads
+
+    def start(
+        self,
+        action: Action,
+        call: ReadCall,
+        *,
+        request_id: int,
+        lookup_id: int,
+        cursor: Cursor | None,
+        timeout: float | None,
+    ) -> None:
+        """Read a message, at once or when one comes; `call` gets the result.
+
+        Raises:
+            QueueError: there is none to be had.
+        """
+        self._check_request(request_id, receive=action.receive)
+        manager, descriptor = self._manager, self.descriptor
+        if action.kind is Kind.LOOKUP:
+            read = manager.read_by_lookup_id(
+                descriptor, lookup_id, action.seek, receive=action.receive, two_phase=action.receive
+            )
+            self._hand_out(call, request_id, read, receive=action.receive)
+            return
+        waiter = WaitingCall(self, request_id, call, receive=action.receive)
+        if action.receive:
+            result = manager.dequeue_many(
+                descriptor, timeout=timeout, cursor=cursor, two_phase=True, tag=waiter
+            )
+        else:
+            result = manager.peek_many(
+                descriptor,
+                timeout=timeout,
+                cursor=cursor,
+                next_message=action.kind is Kind.NEXT,
+                tag=waiter,
+            )
+        if isinstance(result, Read):
+            self._hand_out(call, request_id, result, receive=action.receive)
+        else:
+            self.holder.waiting[request_id] = result
+
+    def _check_request(self, request_id: int, *, receive: bool) -> None:
+        if receive:
+            self.descriptor.require(MAY_RECEIVE)
+        # [MS-MQRR] 3.1.4.7: a request id names one read at a time.
+        if request_id in self.receives:
+            raise QueueError(
+                Hresult.MQ_ERROR_INVALID_PARAMETER, f"request {request_id} has not been ended"
+            )
+        self.holder.require_wait(request_id)
+
+    def _hand_out(self, call: ReadCall, request_id: int, read: Read, *, receive: bool) -> None:
+        self.hand_out(
+            call, request_id, read.messages[0], read.packets[0], read.depends, receive=receive
+        )
+
+    def hand_out(
+        self,
+        call: ReadCall,
+        request_id: int,
+        message: Message,
+        packet: bytes,
+        depends: int,
+        *,
+        receive: bool,
+    ) -> None:
+        """Give a message to the client, or back if the client does not wait any more."""
+        if receive:
+            if call.abandoned:
+                self._manager.end_many(self.descriptor, [message.lookup_id], delete=False)
+                return
+            self.receives[request_id] = message.lookup_id
+            self._pending.start(self, request_id)
+        call.found(message, packet, depends)
+
+    def cancel(self, request_id: int) -> bool:
+        """End a waiting read; False if none waits under this id."""
+        return self.holder.cancel(request_id)
+
+    def end(self, request_id: int, *, delete: bool) -> int:
+        """End a receive: delete the message or put it back; return the batch that stores it.
+
+        Raises:
+            QueueError: MQ_ERROR_INVALID_HANDLE without any receive to end, ..._INVALID_PARAMETER
+                without this one, ..._MESSAGE_NOT_FOUND when the message is gone.
+        """
+        if not self.receives:
+            raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, "no receive is to be ended")
+        lookup_id = self.receives.pop(request_id, None)
+        if lookup_id is None:
+            raise QueueError(
+                Hresult.MQ_ERROR_INVALID_PARAMETER, f"request {request_id} received no message"
+            )
+        self._pending.stop(self, request_id)
+        queue = self.descriptor.queue
+        if queue is None or lookup_id not in queue.locked:
+            raise QueueError(
+                Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{self.descriptor.format_name}: {lookup_id}"
+            )
+        return self._manager.end_many(self.descriptor, [lookup_id], delete=delete).depends
+
+    def give_back(self, request_id: int) -> None:
+        """The client took too long ([MS-MQRR] 3.1.5.1): others get the message."""
+        lookup_id = self.receives.pop(request_id)
+        queue = self.descriptor.queue
+        if queue is not None and lookup_id in queue.locked:
+            self._manager.end_many(self.descriptor, [lookup_id], delete=False)
+
+
+class WaitingCall:
+    """A read that waits: the owner that the queue manager tells its end."""
+
+    __slots__ = ("_call", "_queue", "_receive", "_request_id")
+
+    def __init__(
+        self, queue: RemoteQueue, request_id: int, call: ReadCall, *, receive: bool
+    ) -> None:
+        self._queue = queue
+        self._request_id = request_id
+        self._call = call
+        self._receive = receive
+
+    def satisfied(self, event: ReadSatisfied) -> None:
+        """The read got a message."""
+        self._queue.holder.waiting.pop(self._request_id, None)
+        self._queue.hand_out(
+            self._call,
+            self._request_id,
+            event.messages[0],
+            event.packets[0],
+            event.depends,
+            receive=self._receive,
+        )
+
+    def ended(self, event: ReadEnded) -> None:
+        """The read ended without a message."""
+        self._queue.holder.waiting.pop(self._request_id, None)
+        self._call.failed(event.code)

@@ -1,0 +1,126 @@
+"""The packet of a message for a remote reader, made from the stored packet by patching."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.model.queue import QueueRole
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.remote_read.dead_letter_header import DeadLetterHeader
+from openmsmq.wire.remote_read.extended_address_header import (
+    ExtendedAddressHeader,
+    HostAddressType,
+)
+from openmsmq.wire.remote_read.reply_packet import ReplyPacket, serialize_extension_headers
+from openmsmq.wire.remote_read.subqueue_header import SubqueueHeader
+
+if TYPE_CHECKING:
+    from openmsmq.core.model.message import History, Message
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.queue_manager import QueueManager
+
+NO_ADDRESS: Final = ExtendedAddressHeader()
+_NAMES: Final = 1000
+
+
+class Replies:
+    """Makes the packets that answer remote reads.
+
+    What most messages of a queue have in common is made once.
+    """
+
+    __slots__ = ("_addresses", "_extensions", "_manager")
+
+    def __init__(self, manager: QueueManager) -> None:
+        self._manager = manager
+        self._addresses: dict[str, ExtendedAddressHeader] = {}
+        self._extensions: dict[tuple[str, int, ExtendedAddressHeader], bytes] = {}
+
+    def packet(self, message: Message, packet: bytes, local_address: str) -> ReplyPacket:
+        """The packet of a message.
+
+        Args:
+            local_address: where the client reached this machine, which is also the address of
+                messages that were sent here.
+        """
+        user_message = UserMessage(packet)
+        source = user_message.source_queue_manager
+        # The address of another machine is not kept; a reader ignores one that is missing.
+        address = NO_ADDRESS
+        if source == self._manager.identifier:
+            address = self._address(local_address)
+        return ReplyPacket(
+            user_message,
+            extension_headers=self._extension(message, user_message, address),
+            extended_address_header=address,
+            source=source,
+        )
+
+    def _address(self, text: str) -> ExtendedAddressHeader:
+        header = self._addresses.get(text)
+        if header is None:
+            address = ip_address(text)
+            kind = HostAddressType.IP if address.version == 4 else HostAddressType.IPV6
+            header = ExtendedAddressHeader(kind, address.packed)
+            if len(self._addresses) < _NAMES:
+                self._addresses[text] = header
+        return header
+
+    def _extension(
+        self, message: Message, user_message: UserMessage, address: ExtendedAddressHeader
+    ) -> bytes:
+        history = message.history
+        message_class = user_message.message_class
+        if history is not None:
+            return self._own_extension(message, history, message_class, address)
+        subqueue = subqueue_name(message.queue)
+        key = (subqueue, message_class, address)
+        headers = self._extensions.get(key)
+        if headers is None:
+            headers = serialize_extension_headers(
+                subqueue_header=SubqueueHeader(message_class, subqueue_name=subqueue),
+                extended_address_header=address,
+            )
+            if len(self._extensions) < _NAMES:
+                self._extensions[key] = headers
+        return headers
+
+    def _own_extension(
+        self,
+        message: Message,
+        history: History,
+        message_class: int,
+        address: ExtendedAddressHeader,
+    ) -> bytes:
+        dead_letter = None
+        if history.deadletter_queue:
+            path = f"{self._manager.name}\\{history.deadletter_queue}"
+            dead_letter = DeadLetterHeader(path)
+        return serialize_extension_headers(
+            subqueue_header=SubqueueHeader(
+                history.message_class or message_class,
+                history.abort_count,
+                history.move_count,
+                history.last_move_time,
+                subqueue_name(message.queue),
+            ),
+            extended_address_header=address,
+            dead_letter_header=dead_letter,
+            dead_letter_invalid=dead_letter is not None
+            and not self._takes(history.deadletter_queue, message),
+        )
+
+    def _takes(self, path: str, message: Message) -> bool:
+        """Whether the dead-letter queue that the sender named can take the message."""
+        try:
+            queue = self._manager.find_queue(f".\\{path}")
+        except QueueError:
+            return False
+        return queue.properties.transactional == message.transactional
+
+
+def subqueue_name(queue: Queue) -> str:
+    """The name of a subqueue; empty for other queues."""
+    return queue.path.rpartition(";")[2] if queue.role is QueueRole.SUBQUEUE else ""

@@ -1,0 +1,440 @@
+"""RemoteReadServer: the interface RemoteRead of a queue manager ([MS-MQRR] 3.1.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.model.open_queue import MAY_RECEIVE, QueueAccessType
+from openmsmq.core.model.queue import QueueRole
+from openmsmq.protocol.rpc.interface import Served, ServedInterface, serve
+from openmsmq.wire.codes.endpoints import REMOTE_READ
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.ntstatus import (
+    STATUS_ACCESS_DENIED,
+    STATUS_INVALID_PARAMETER,
+    STATUS_NOT_FOUND,
+)
+from openmsmq.wire.codes.queue_enums import AccessMode, ShareMode
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
+from openmsmq.wire.ndr import CONTEXT_HANDLE_NULL, Call
+from openmsmq.wire.remote_read.queue_format import QueueFormat, QueueFormatType
+from openmsmq.wire.rpc.status import AuthnLevel
+from openmsmq.wire.rpc_interfaces import remote_read as calls
+from openmsmq.wire.rpc_interfaces.common import NoParameters, ResultResponse
+
+from .actions import check_combination, seconds
+from .long_work import LongWork
+from .pending import PendingReceives
+from .remote_queue import RemoteQueue
+from .replies import Replies
+
+if TYPE_CHECKING:
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.protocol.remote_read.settings import RemoteReadSettings
+    from openmsmq.protocol.rpc.associations import Association
+    from openmsmq.protocol.rpc.server import ServerCall
+    from openmsmq.wire.names.format_name import SingleFormatName
+
+_MQ_OK: Final = int(Hresult.MQ_OK)
+_RR_ACK: Final = 2
+_XACTUOW_NULL: Final = bytes(16)
+_SEQUENCE_MASK: Final = (1 << 56) - 1
+_OPENABLE: Final = frozenset(
+    (
+        QueueFormatType.PUBLIC,
+        QueueFormatType.PRIVATE,
+        QueueFormatType.DIRECT,
+        QueueFormatType.MACHINE,
+        QueueFormatType.SUBQUEUE,
+    )
+)
+_RELATED: Final = frozenset((QueueRole.USER, QueueRole.SUBQUEUE))
+
+
+def _result(code: int) -> ResultResponse:
+    return ResultResponse(code)
+
+
+def _no_cursor(code: int) -> calls.CreateCursorResponse:
+    return calls.CreateCursorResponse(0, code)
+
+
+def _not_closed(code: int) -> calls.CloseQueueResponse:
+    return calls.CloseQueueResponse(CONTEXT_HANDLE_NULL, code)
+
+
+def _no_message(code: int) -> calls.StartReceiveResponse:
+    return calls.StartReceiveResponse(0, 0, (), code)
+
+
+class RemoteReadServer:
+    """Serves the queues of a queue manager to remote readers.
+
+    Args:
+        settings: the limits.
+        random_bytes: makes move contexts that nobody can guess.
+        port: where RemoteRead listens.
+        minimum_level: weaker calls are refused, except R_GetServerPort.
+    """
+
+    def __init__(
+        self,
+        manager: QueueManager,
+        settings: RemoteReadSettings,
+        *,
+        random_bytes: Callable[[int], bytes],
+        port: Callable[[], int],
+        minimum_level: AuthnLevel,
+    ) -> None:
+        self._manager = manager
+        self._settings = settings
+        self._random_bytes = random_bytes
+        self._port = port
+        self.pending = PendingReceives(lambda: manager.now, settings.cleanup_seconds)
+        self.replies = Replies(manager)
+        self.long_work = LongWork(manager)
+        self._moves: dict[int, _MoveTarget] = {}
+        self.interface = self._serve(minimum_level)
+
+    def _serve(self, level: AuthnLevel) -> ServedInterface:
+        def on_handle(
+            call: Call, handler: Callable[..., None], failure: Callable[[int], object]
+        ) -> Served:
+            return Served(call, handler, handle="ph_context", minimum_level=level, failure=failure)
+
+        return serve(
+            REMOTE_READ,
+            "RemoteRead",
+            (
+                Served(calls.R_GET_SERVER_PORT, self._get_server_port),
+                Served(calls.R_OPEN_QUEUE, self._open_queue, minimum_level=level),
+                Served(
+                    calls.R_CLOSE_QUEUE,
+                    self._close_queue,
+                    handle="pph_context",
+                    null_handle=True,
+                    serialize=True,
+                    minimum_level=level,
+                    failure=_not_closed,
+                ),
+                on_handle(calls.R_CREATE_CURSOR, self._create_cursor, _no_cursor),
+                on_handle(calls.R_CLOSE_CURSOR, self._close_cursor, _result),
+                on_handle(calls.R_PURGE_QUEUE, self._purge_queue, _result),
+                on_handle(calls.R_START_RECEIVE, self._start_receive, _no_message),
+                on_handle(calls.R_CANCEL_RECEIVE, self._cancel_receive, _result),
+                on_handle(calls.R_END_RECEIVE, self._end_receive, _result),
+                Served(
+                    calls.R_MOVE_MESSAGE,
+                    self._move_message,
+                    handle="ph_context_from",
+                    minimum_level=level,
+                    failure=_result,
+                ),
+                Served(calls.R_OPEN_QUEUE_FOR_MOVE, self._open_for_move, minimum_level=level),
+                Served(
+                    calls.R_QM_ENLIST_REMOTE_TRANSACTION,
+                    self._enlist,
+                    minimum_level=level,
+                    failure=_result,
+                ),
+                on_handle(
+                    calls.R_START_TRANSACTIONAL_RECEIVE, self._start_transactional, _no_message
+                ),
+                on_handle(calls.R_SET_USER_ACKNOWLEDGEMENT_CLASS, self._set_class, _result),
+                on_handle(calls.R_END_TRANSACTIONAL_RECEIVE, self._end_receive, _result),
+            ),
+        )
+
+    # Ports
+
+    def _get_server_port(self, call: ServerCall, request: NoParameters) -> None:  # noqa: ARG002
+        call.reply(ResultResponse(self._port()))
+
+    # Open queues
+
+    def _open(
+        self, call: ServerCall, request: calls.OpenQueueRequest, access: QueueAccessType
+    ) -> RemoteQueue:
+        queue = RemoteQueue(self._manager, self.pending, self._settings)
+        share = ShareMode.DENY_RECEIVE_SHARE if request.dw_share_mode else ShareMode.DENY_NONE
+        name = readable_name(request.p_queue_format)
+        queue.open(name, access, share=share, caller=call.caller)
+        return queue
+
+    def _open_queue(self, call: ServerCall, request: calls.OpenQueueRequest) -> None:
+        # [MS-MQRR] 3.1.4.2: everything but receive access is peek access.
+        receives = request.dw_access == AccessMode.RECEIVE
+        queue = self._open(
+            call, request, QueueAccessType.RECEIVE if receives else QueueAccessType.PEEK
+        )
+        handle = open_handle(call, queue, RemoteQueue.close)
+        call.reply(calls.OpenQueueResponse(handle))
+
+    def _open_for_move(self, call: ServerCall, request: calls.OpenQueueRequest) -> None:
+        queue = self._open(call, request, QueueAccessType.MOVE)
+        handle = open_handle(call, queue, self._close_target)
+        context = 0
+        while context == 0 or context in self._moves:
+            context = int.from_bytes(self._random_bytes(8), "little")
+        self._moves[context] = _MoveTarget(queue, call.connection.association)
+        call.reply(calls.OpenQueueForMoveResponse(context, handle))
+
+    def _close_target(self, queue: RemoteQueue) -> None:
+        """A queue that was opened for moves is closed."""
+        for context, target in list(self._moves.items()):
+            if target.queue is queue:
+                del self._moves[context]
+        queue.close()
+
+    def _close_queue(self, call: ServerCall, request: calls.CloseQueueRequest) -> None:  # noqa: ARG002
+        if call.handle is None:
+            raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, "the handle is NULL")
+        queue: RemoteQueue = call.handle.value
+        call.handle.rundown(queue)
+        call.close_handle()
+        call.reply(
+            calls.CloseQueueResponse(CONTEXT_HANDLE_NULL, _MQ_OK), depends=self._manager.seen
+        )
+
+    def _create_cursor(self, call: ServerCall, request: calls.HandleRequest) -> None:  # noqa: ARG002
+        queue = queue_of(call)
+        number = queue.holder.open_cursor(queue.number)
+        call.reply(calls.CreateCursorResponse(number, _MQ_OK))
+
+    def _close_cursor(self, call: ServerCall, request: calls.CloseCursorRequest) -> None:
+        if not request.h_cursor:
+            raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, "0 is not a cursor")
+        queue_of(call).holder.close_cursor(request.h_cursor)
+        call.reply(ResultResponse(_MQ_OK))
+
+    def _purge_queue(self, call: ServerCall, request: calls.HandleRequest) -> None:  # noqa: ARG002
+        queue = queue_of(call)
+        if queue.descriptor.access not in MAY_RECEIVE:
+            raise QueueError(STATUS_ACCESS_DENIED, f"{queue.descriptor.format_name}: peek only")
+        self.long_work.purge(queue.descriptor, call, _result)
+
+    # Reads
+
+    def _start_receive(
+        self,
+        call: ServerCall,
+        request: calls.StartReceiveRequest | calls.StartTransactionalReceiveRequest,
+    ) -> None:
+        action = check_combination(
+            request.ul_action, request.lookup_id, request.h_cursor, request.ul_timeout
+        )
+        queue = queue_of(call)
+        cursor = queue.cursor(request.h_cursor)
+        read = _StartedReceive(self, queue, call, request)
+        queue.start(
+            action,
+            read,
+            request_id=request.dw_request_id,
+            lookup_id=request.lookup_id,
+            cursor=cursor,
+            timeout=seconds(request.ul_timeout),
+        )
+        if call.open:
+            call.on_cancel = read.cancel
+
+    def _cancel_receive(self, call: ServerCall, request: calls.CancelReceiveRequest) -> None:
+        if not queue_of(call).cancel(request.dw_request_id):
+            raise QueueError(STATUS_NOT_FOUND, f"no read waits as {request.dw_request_id}")
+        call.reply(ResultResponse(_MQ_OK))
+
+    def _end_receive(self, call: ServerCall, request: calls.EndReceiveRequest) -> None:
+        depends = queue_of(call).end(request.dw_request_id, delete=request.dw_ack == _RR_ACK)
+        call.reply(ResultResponse(_MQ_OK), depends=depends)
+
+    # Moves
+
+    def _move_message(self, call: ServerCall, request: calls.MoveMessageRequest) -> None:
+        source = queue_of(call).descriptor
+        target = self._moves.get(request.ull_context_to)
+        if target is None or target.association is not call.connection.association:
+            raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, "no queue is open for this move")
+        check_related(source.require(MAY_RECEIVE), target.queue.descriptor.queue)
+        result = self._manager.move_many(
+            source, target.queue.descriptor, lookup_ids=[request.lookup_id]
+        )
+        call.reply(ResultResponse(_MQ_OK), depends=result.depends)
+
+    # Transactions
+
+    def _enlist(
+        self,
+        call: ServerCall,  # noqa: ARG002 - refused
+        request: calls.QMEnlistRemoteTransactionRequest,  # noqa: ARG002 - refused
+    ) -> None:
+        raise QueueError(
+            Hresult.MQ_ERROR_DTC_CONNECT, "no transaction coordinator of another machine is known"
+        )
+
+    def _start_transactional(
+        self, call: ServerCall, request: calls.StartTransactionalReceiveRequest
+    ) -> None:
+        if request.p_transaction_id == _XACTUOW_NULL:
+            self._start_receive(call, request)
+            return
+        action = check_combination(
+            request.ul_action, request.lookup_id, request.h_cursor, request.ul_timeout
+        )
+        remote = queue_of(call)
+        remote.cursor(request.h_cursor)
+        queue = remote.descriptor.require(MAY_RECEIVE)
+        if not queue.properties.transactional or not action.receive:
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_USAGE, f"{queue.path}: not a transactional receive"
+            )
+        raise QueueError(Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, "the transaction is not enlisted")
+
+    def _set_class(
+        self, call: ServerCall, request: calls.SetUserAcknowledgementClassRequest
+    ) -> None:
+        if request.us_class not in (0, MessageClass.NACK_RECEIVE_REJECTED):
+            raise QueueError(
+                Hresult.MQ_ERROR_INVALID_PARAMETER, f"{request.us_class:#x} is not a rejection"
+            )
+        if request.us_class:
+            queue = queue_of(call).descriptor.require(MAY_RECEIVE)
+            lookup_id = request.lookup_id
+            if queue.lanes.get(lookup_id) is None and lookup_id not in queue.locked:
+                raise QueueError(
+                    Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{queue.path}: no message {lookup_id}"
+                )
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_USAGE,
+                f"{queue.path}: message {lookup_id} is not in a transaction of this client",
+            )
+        call.reply(ResultResponse(_MQ_OK))
+
+    # Time
+
+    def next_timer(self) -> float | None:
+        """When `handle_timer` is to be called next."""
+        times = (self.pending.next_timer(), self.long_work.next_timer())
+        return min([time for time in times if time is not None], default=None)
+
+    def handle_timer(self, *, now: float) -> None:
+        """Put back what clients have not ended, and go on with what takes long."""
+        self.pending.handle_timer(now=now)
+        self.long_work.step()
+
+
+class _MoveTarget:
+    """A queue that a client opened for moves."""
+
+    __slots__ = ("association", "queue")
+
+    def __init__(self, queue: RemoteQueue, association: Association | None) -> None:
+        self.queue = queue
+        self.association = association
+
+
+class _StartedReceive:
+    """A call of R_StartReceive that gets a message."""
+
+    __slots__ = ("_call", "_queue", "_request", "_server")
+
+    def __init__(
+        self,
+        server: RemoteReadServer,
+        queue: RemoteQueue,
+        call: ServerCall,
+        request: calls.StartReceiveRequest | calls.StartTransactionalReceiveRequest,
+    ) -> None:
+        self._server = server
+        self._queue = queue
+        self._call = call
+        self._request = request
+
+    def cancel(self, call: ServerCall) -> None:  # noqa: ARG002 - it is the same call
+        """The client cancels the read, or is gone."""
+        self._queue.cancel(self._request.dw_request_id)
+
+    @property
+    def abandoned(self) -> bool:
+        return self._call.abandoned
+
+    def found(self, message: Message, packet: bytes, depends: int) -> None:
+        call, request = self._call, self._request
+        reply = self._server.replies.packet(message, packet, call.connection.local_address)
+        call.reply(
+            calls.StartReceiveResponse(
+                int(message.arrived),
+                message.lookup_id & _SEQUENCE_MASK,
+                reply.sections(request.dw_max_body_size, request.dw_max_compound_message_size),
+                _MQ_OK,
+            ),
+            depends=depends,
+        )
+
+    def failed(self, code: int) -> None:
+        self._call.fail(code)
+
+
+def open_handle(
+    call: ServerCall, queue: RemoteQueue, rundown: Callable[[RemoteQueue], None]
+) -> bytes:
+    """Make the context handle of an open queue, or close the queue again."""
+    try:
+        return call.open_handle(queue, rundown)
+    except BaseException:
+        queue.close()
+        raise
+
+
+def queue_of(call: ServerCall) -> RemoteQueue:
+    """The queue behind the handle of a call."""
+    assert call.handle is not None, "the runtime refuses NULL handles"  # noqa: S101
+    queue: RemoteQueue = call.handle.value
+    return queue
+
+
+def readable_name(queue_format: QueueFormat) -> SingleFormatName:
+    """The name of a queue that can be read remotely ([MS-MQRR] 2.2.3).
+
+    Raises:
+        QueueError: MQ_ERROR_INVALID_PARAMETER, it is of another kind or malformed.
+    """
+    if queue_format.type not in _OPENABLE:
+        raise QueueError(
+            Hresult.MQ_ERROR_INVALID_PARAMETER,
+            f"a queue with a name of type {queue_format.type} cannot be read remotely",
+        )
+    try:
+        name = queue_format.to_format_name()
+    except QueueError as exc:
+        raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, exc.detail) from exc
+    if isinstance(name, DirectFormatName) and name.protocol not in (
+        DirectProtocol.TCP,
+        DirectProtocol.OS,
+    ):
+        raise QueueError(
+            Hresult.MQ_ERROR_INVALID_PARAMETER, f"{name} cannot be read remotely: TCP and OS can"
+        )
+    return name
+
+
+def check_related(source: Queue, target: Queue | None) -> None:
+    """Refuse a move between queues that are not a queue and its subqueues ([MS-MQRR] 3.1.4.10).
+
+    Raises:
+        QueueError: STATUS_INVALID_PARAMETER, or the target was deleted.
+    """
+    if target is None:
+        raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE, "the target of the move was deleted")
+    if (
+        source is target
+        or source.family is not target.family
+        or source.role not in _RELATED
+        or target.role not in _RELATED
+    ):
+        raise QueueError(
+            STATUS_INVALID_PARAMETER, f"messages of {source.path} cannot be moved to {target.path}"
+        )

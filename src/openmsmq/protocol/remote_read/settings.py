@@ -1,0 +1,18 @@
+"""Settings of remote read."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteReadSettings:
+    """How much remote clients may hold, and for how long.
+
+    Attributes:
+        cleanup_seconds: how long a client may take to end a receive ([MS-MQRR] 3.1.2.2).
+        max_cursors: cursors of one open queue.
+        max_waiting_reads: reads of one open queue that wait or have not been ended.
+    """
+
+    cleanup_seconds: float = 300.0
+    max_cursors: int = 10_000
+    max_waiting_reads: int = 10_000

@@ -1,0 +1,9 @@
+"""NTSTATUS codes that calls of Message Queuing return beside HRESULTs ([MS-ERREF] 2.3.1)."""
+
+from typing import Final
+
+STATUS_INVALID_HANDLE: Final = 0xC0000008
+STATUS_INVALID_PARAMETER: Final = 0xC000000D
+STATUS_ACCESS_DENIED: Final = 0xC0000022
+STATUS_SHARING_VIOLATION: Final = 0xC0000043
+STATUS_NOT_FOUND: Final = 0xC0000225
