@@ -18,15 +18,13 @@ from .config_texts import describe
 from .environment import read_environment, variable
 from .parts.binary import BinaryConfig
 from .parts.local import LocalConfig
+from .parts.rpc import RpcConfig
 
 
-class Config(BinaryConfig, LocalConfig):
+class Config(BinaryConfig, LocalConfig, RpcConfig):
     """Every setting of `openmsmq serve`; a key of the file and an option have the same name."""
 
     # Of protocols that are not built yet: accepted, and nothing listens.
-    rpc_port: Port = 2103
-    qm2qm_port: Port = 2105
-    epm_port: Port = 135
     http_port: Port = 80
     https_port: Port = "off"
     console_port: Port = 8780

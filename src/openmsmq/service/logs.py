@@ -64,6 +64,12 @@ LOGON_FAILED: Final = LogEvent("M0060", logging.WARNING, "logon from another mac
 LOGON_REFUSED: Final = LogEvent(
     "M0061", logging.WARNING, "logon refused: too many logons from this address have failed"
 )
+# Clients that read queues from other machines.
+RPC_CLOSED: Final = LogEvent("M0062", logging.DEBUG, "connection of a remote client closed")
+RPC_FAULT: Final = LogEvent("M0063", logging.WARNING, "remote client cut off")
+PORT_SKIPPED: Final = LogEvent(
+    "M0064", logging.WARNING, "a default port is skipped: it needs a privilege"
+)
 # Messages.
 SESSION_CLOSED: Final = LogEvent("M0050", logging.DEBUG, "session with another queue manager ended")
 SESSION_FAULT: Final = LogEvent(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from .binary import BinaryPart
 from .local import LocalPart
 from .part import Part, Premises
+from .rpc import RpcPart
 
 if TYPE_CHECKING:
     from openmsmq.server.config import Config
@@ -23,5 +24,5 @@ class PartKind(Protocol):
         """
 
 
-PARTS: Final[tuple[PartKind, ...]] = (BinaryPart, LocalPart)
+PARTS: Final[tuple[PartKind, ...]] = (BinaryPart, RpcPart, LocalPart)
 """Every part, in the order in which they begin to listen; they are closed the other way round."""

@@ -3,7 +3,7 @@
 from enum import Enum, auto
 from typing import Final, NamedTuple
 
-from openmsmq.core.messages.lookup import MessageSeekAction
+from openmsmq.core.model.read import MessageSeekAction
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import LookupAction, ReceiveAction
 from openmsmq.wire.codes.queue_error import QueueError

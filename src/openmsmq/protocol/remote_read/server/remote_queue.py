@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from openmsmq.core.holder import Holder, HolderLimits
-from openmsmq.core.messages.taking import Read
 from openmsmq.core.model.open_queue import MAY_RECEIVE
+from openmsmq.core.model.read import Read
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.ntstatus import STATUS_INVALID_HANDLE
 from openmsmq.wire.codes.queue_enums import ShareMode

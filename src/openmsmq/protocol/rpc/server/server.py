@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 from uuid import UUID
 
 from openmsmq.protocol.carrier import Gate
@@ -35,6 +35,16 @@ class Endpoint:
 def endpoint(port: int, interfaces: Sequence[ServedInterface]) -> Endpoint:
     """An endpoint with these interfaces."""
     return Endpoint(port, {served.interface.uuid: served for served in interfaces})
+
+
+class Timers(Protocol):
+    """An interface that has timers of its own."""
+
+    def next_timer(self) -> float | None:
+        """The monotonic time at which `handle_timer` is to be called next."""
+
+    def handle_timer(self, *, now: float) -> None:
+        """Do what is due."""
 
 
 class Counters:
@@ -86,6 +96,7 @@ class RpcServer:
         self._last_number = 0
         self._ready: list[int] = []
         self._events: deque[Disconnect] = deque()
+        self._timers: list[Timers] = []
         self._stopped = False
 
     def __len__(self) -> int:
@@ -152,12 +163,20 @@ class RpcServer:
         """The oldest event that was not fetched yet."""
         return self._events.popleft() if self._events else None
 
+    def add_timers(self, timers: Timers) -> None:
+        """Give an interface its time."""
+        self._timers.append(timers)
+
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
-        return next(iter(self._pending.values()), None)
+        times = [timers.next_timer() for timers in self._timers]
+        times.append(next(iter(self._pending.values()), None))
+        return min([time for time in times if time is not None], default=None)
 
     def handle_timer(self, *, now: float) -> None:
-        """Close connections that do not bind or authenticate."""
+        """Close connections that do not bind or authenticate; let interfaces do what is due."""
+        for timers in self._timers:
+            timers.handle_timer(now=now)
         for number, deadline in list(self._pending.items()):
             if deadline > now:
                 break

@@ -1,0 +1,169 @@
+"""The part that speaks RPC: remote read, the endpoint mapper, and what an RPC server must offer."""
+
+import errno
+import secrets
+from collections.abc import Callable
+from typing import Final, Literal
+
+from pydantic import Field
+
+from openmsmq.net.rpc.shell import RpcShell
+from openmsmq.protocol.remote_read.server import RemoteReadServer
+from openmsmq.protocol.remote_read.settings import RemoteReadSettings
+from openmsmq.protocol.rpc.endpoint_mapper import Registration, endpoint_mapper
+from openmsmq.protocol.rpc.interface import ServedInterface
+from openmsmq.protocol.rpc.management import management
+from openmsmq.protocol.rpc.server import CloseReason, Disconnect, Endpoint, RpcServer, endpoint
+from openmsmq.protocol.rpc.settings import RpcSettings
+from openmsmq.server.common_config import CommonConfig, Port
+from openmsmq.service.logons import Logons
+from openmsmq.service.logs import PORT_SKIPPED, RPC_CLOSED, RPC_FAULT, log_event
+from openmsmq.wire.codes.endpoints import REMOTE_READ, RPC_PORT_STEP
+from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.rpc.status import AuthnLevel
+
+from .part import PartStatus, Premises, check_port, settings_of
+
+LEVELS: Final = {
+    "none": AuthnLevel.NONE,
+    "connect": AuthnLevel.CONNECT,
+    "packet": AuthnLevel.PKT,
+    "integrity": AuthnLevel.PKT_INTEGRITY,
+    "privacy": AuthnLevel.PKT_PRIVACY,
+}
+# How often a default port that is taken is tried again, each time so much higher.
+STEPS: Final = 100
+# What a client does in the ordinary course of things; everything else is worth a warning.
+ORDINARY: Final = frozenset((CloseReason.STOPPED, CloseReason.NOT_BOUND))
+
+
+class RpcConfig(CommonConfig):
+    """Settings of RPC and of remote read; `RpcSettings` has more, which are not for users."""
+
+    rpc_port: Port = 2103
+    qm2qm_port: Port = 2105
+    epm_port: Port = 135
+    rpc_minimum_level: Literal["none", "connect", "packet", "integrity", "privacy"] = "privacy"
+    rpc_cleanup_seconds: float = Field(default=300.0, ge=1.0, le=86400.0)
+    rpc_max_connections: int = Field(default=20_000, ge=1, le=1_000_000)
+    rpc_max_connections_per_address: int = Field(default=2_000, ge=1, le=1_000_000)
+
+
+class RpcPart:
+    """Clients of other machines that read queues here."""
+
+    name: Final = "rpc"
+
+    def __init__(self, config: RpcConfig, premises: Premises) -> None:
+        self._config = config
+        self._host = host = premises.host
+        self._endpoints: dict[str, str] = {}
+        level = LEVELS[config.rpc_minimum_level]
+        self._logons = Logons(
+            config.data, host.manager.name, allow_anonymous=level is AuthnLevel.NONE
+        )
+        settings = settings_of(
+            RpcSettings,
+            config,
+            max_connections=config.rpc_max_connections,
+            max_connections_per_address=config.rpc_max_connections_per_address,
+        )
+        self.server: Final = RpcServer(
+            settings,
+            acceptors=self._logons.acceptors,
+            random_bytes=secrets.token_bytes,
+            gate=host.engine.gate,
+        )
+        self._remote_read = RemoteReadServer(
+            host.manager,
+            settings_of(RemoteReadSettings, config, cleanup_seconds=config.rpc_cleanup_seconds),
+            random_bytes=secrets.token_bytes,
+            port=lambda: self._rpc.port,
+            minimum_level=level,
+        )
+        self.server.add_timers(self._remote_read)
+        interfaces = (self._remote_read.interface, management({}))
+        self._rpc = endpoint(0, interfaces)
+        self._qm2qm = endpoint(0, interfaces)
+        self._epm = self._make_mapper(interfaces)
+        self._shell = RpcShell(
+            self.server, host, bind=config.bind, disconnected=self._log_disconnect
+        )
+        host.engine.add_output(self._shell.turn)
+
+    def _make_mapper(self, interfaces: tuple[ServedInterface, ...]) -> Endpoint:
+        def registrations() -> list[Registration]:
+            where = {REMOTE_READ: self._rpc}
+            return [
+                Registration(each.interface, where[each.interface].port, each.name)
+                for each in interfaces
+                if each.interface in where and where[each.interface].port
+            ]
+
+        return endpoint(0, (endpoint_mapper(registrations), management({})))
+
+    @staticmethod
+    def check(config: RpcConfig) -> None:
+        for key in ("rpc_port", "qm2qm_port", "epm_port"):
+            # Default ports step up, or are skipped without the right to them.
+            if key in config.model_fields_set:
+                check_port(key, config.bind, getattr(config, key))
+
+    async def listen(self) -> dict[str, str]:
+        """Open the sockets."""
+        if self._config.rpc_port != "off":
+            await self._listen_stepping("rpc", self._rpc, self._config.rpc_port)
+        if self._config.qm2qm_port != "off":
+            await self._listen_stepping("qm2qm", self._qm2qm, self._config.qm2qm_port)
+        if self._config.epm_port != "off" and self._endpoints:
+            await self._listen_for_mapping(self._config.epm_port)
+        return self._endpoints
+
+    async def _listen_stepping(self, name: str, endpoint: Endpoint, port: int) -> None:
+        """Listen; a default port that is taken steps up ([MS-MQRR] 3.1.4.1)."""
+        key = f"{name}_port"
+        steps = 0 if key in self._config.model_fields_set else STEPS
+        while True:
+            try:
+                self._endpoints[name] = await self._shell.listen(endpoint, port, key=key)
+            except ConfigError as exc:
+                if steps == 0 or error_number(exc) != errno.EADDRINUSE:
+                    raise
+                steps -= 1
+                port += RPC_PORT_STEP
+            else:
+                return
+
+    async def _listen_for_mapping(self, port: int) -> None:
+        try:
+            self._endpoints["epm"] = await self._shell.listen(self._epm, port, key="epm_port")
+        except ConfigError as exc:
+            named = "epm_port" in self._config.model_fields_set
+            if named or error_number(exc) not in (errno.EACCES, errno.EPERM):
+                raise
+            log_event(PORT_SKIPPED, port=port, reason=exc.detail)
+
+    def status(self) -> PartStatus:
+        return PartStatus(self._endpoints, connections=len(self.server))
+
+    @property
+    def reloads(self) -> dict[str, Callable[[], None]]:
+        return {"accounts": self._logons.reload}
+
+    async def close(self) -> None:
+        """Hang up; what clients hold goes back in place."""
+        await self._shell.close()
+
+    def _log_disconnect(self, event: Disconnect, address: str) -> None:
+        """Say why the server ended a connection."""
+        if event.reason is CloseReason.AUTHENTICATION_FAILED:
+            self._logons.failed(address, event.detail)
+            return
+        kind = RPC_CLOSED if event.reason in ORDINARY else RPC_FAULT
+        log_event(kind, peer=address, reason=event.reason, detail=event.detail)
+
+
+def error_number(error: ConfigError) -> int | None:
+    """Why the system did not give a port."""
+    cause = error.__cause__
+    return cause.errno if isinstance(cause, OSError) else None
