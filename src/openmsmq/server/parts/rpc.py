@@ -144,7 +144,7 @@ class RpcPart:
             log_event(PORT_SKIPPED, port=port, reason=exc.detail)
 
     def status(self) -> PartStatus:
-        return PartStatus(self._endpoints, connections=len(self.server))
+        return PartStatus(self._endpoints)
 
     @property
     def reloads(self) -> dict[str, Callable[[], None]]:
