@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.server.raw_client import ROOT, Serve, bodies, packet, serving
+from tests.server.raw_client import PORTS_OFF, ROOT, Serve, bodies, packet, serving
 
 from openmsmq.cli.serve import RecoveryProgress, describe, print_endpoints
 from openmsmq.protocol.local import messages as local
@@ -38,12 +38,11 @@ process.write_ready_file = write_and_signal
 from openmsmq.cli import main
 main()
 """
-OFF = ("--binary-port", "off", "--ping-port", "off")
 
 
 def run(*arguments: str, program: str = MAIN) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", program, "serve", *OFF, *arguments],
+        [sys.executable, "-c", program, "serve", *PORTS_OFF, *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -150,17 +149,19 @@ def test_a_signal_at_the_moment_it_is_ready_stops_it_cleanly(tmp_path: Path) -> 
 
 
 def test_it_prints_one_line_for_each_endpoint(tmp_path: Path) -> None:
-    with serving(tmp_path, "--binary-port", "0", "--ping-port", "0") as serve:
-        wait_for(lambda: all(f"{name} " in serve.log for name in ("binary", "ping", "local")))
+    names = {"binary", "ping", "rpc", "qm2qm", "epm"}
+    flags = [word for name in sorted(names) for word in (f"--{name}-port", "0")]
+    with serving(tmp_path, *flags) as serve:
+        wait_for(lambda: all(f"{name} " in serve.log for name in (*names, "local")))
         lines = [line.split() for line in serve.log.splitlines() if " M0" not in line]
         assert dict(lines) == json.loads(serve.ready_file.read_text())
-        assert {name for name, _ in lines} == {"local", "binary", "ping"}
+        assert {name for name, _ in lines} == {"local", *names}
 
 
 def test_ports_of_protocols_that_do_not_exist_are_accepted_and_not_opened(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        options = ("rpc", "qm2qm", "epm", "http", "https", "console")
+        options = ("http", "https", "console")
         flags = [word for name in options for word in (f"--{name}-port", port)]
         with serving(tmp_path, *flags) as serve:
             assert set(json.loads(serve.ready_file.read_text())) == {"local"}

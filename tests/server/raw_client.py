@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import FrameBuffer, frame
@@ -23,6 +23,9 @@ from openmsmq.wire.names.queue_address_names import address_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 30.0
+PORTS_OFF: Final = tuple(
+    word for port in ("binary", "ping", "rpc", "qm2qm", "epm") for word in (f"--{port}-port", "off")
+)
 
 
 class RawClient:
@@ -213,9 +216,9 @@ class Serve:
         command = [
             *(sys.executable, "-c", self._program),
             *("serve", "--data", str(self.data), "--name", "ALPHA"),
-            *("--binary-port", "off", "--ping-port", "off"),
             *("--ready-file", str(self.ready_file)),
-            *("--binary-port", "off", "--ping-port", "off", *self._options),
+            *PORTS_OFF,
+            *self._options,
         ]
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen(

@@ -157,7 +157,12 @@ def test_a_member_of_a_directory_does_not_start_without_naming_it(path: Path) ->
 def test_public_queues_of_a_process_are_in_the_file(path: Path, tmp_path: Path) -> None:
     async def run() -> UUID:
         config = Config(
-            data=tmp_path / "data", name="QM1", directory=path, binary_port="off", ping_port="off"
+            data=tmp_path / "data",
+            name="QM1",
+            directory=path,
+            binary_port="off",
+            ping_port="off",
+            epm_port="off",
         )
         process = QueueManagerProcess(config, store=MemoryStore())
         await process.start()

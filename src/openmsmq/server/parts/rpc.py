@@ -73,7 +73,9 @@ class RpcPart:
             acceptors=self._logons.acceptors,
             random_bytes=secrets.token_bytes,
             gate=host.engine.gate,
+            delay=self._logons.reserve,
         )
+        host.every_second(self._logons.forget)
         self._remote_read = RemoteReadServer(
             host.manager,
             settings_of(RemoteReadSettings, config, cleanup_seconds=config.rpc_cleanup_seconds),
@@ -148,7 +150,8 @@ class RpcPart:
 
     @property
     def reloads(self) -> dict[str, Callable[[], None]]:
-        return {"accounts": self._logons.reload}
+        # The file of accounts is read again whenever it has changed.
+        return {}
 
     async def close(self) -> None:
         """Hang up; what clients hold goes back in place."""

@@ -137,6 +137,10 @@ class ServerConnection:
             self.security is None or not self.security.negotiating
         )
 
+    def keep_data(self, data: bytes) -> None:
+        """Take bytes from the connection; `process` looks at them."""
+        self._framer.feed(data)
+
     def receive_data(self, data: bytes, now: float) -> None:
         """Take bytes from the connection."""
         self._framer.feed(data)

@@ -69,6 +69,7 @@ class RpcServer:
         acceptors: makes security contexts, by auth_type.
         random_bytes: makes unguessable numbers.
         gate: holds answers until what they report is on disk; None if nothing is ever stored.
+        delay: seconds to wait before a client of this address is examined; None refuses it.
     """
 
     def __init__(
@@ -78,11 +79,13 @@ class RpcServer:
         acceptors: Acceptors,
         random_bytes: Callable[[int], bytes],
         gate: Gate | None = None,
+        delay: Callable[[str], float | None] | None = None,
     ) -> None:
         self.settings = settings
         self.acceptors = acceptors
         self.random_bytes = random_bytes
         self.gate = gate
+        self._delay = delay
         self.associations = Associations(settings, random_bytes)
         self.counters = Counters()
         # Calls without an answer, and bytes of requests whose last fragment is missing.
@@ -93,6 +96,8 @@ class RpcServer:
         # Connections that have not bound or not authenticated yet, the oldest first, with the
         # time at which they are closed.
         self._pending: dict[int, float] = {}
+        # Connections of addresses whose logons failed, with the time until which they wait.
+        self._delayed: dict[int, float] = {}
         self._last_number = 0
         self._ready: list[int] = []
         self._events: deque[Disconnect] = deque()
@@ -116,26 +121,35 @@ class RpcServer:
             or count >= settings.max_connections_per_address
         ):
             return None
+        delay = 0.0 if self._delay is None else self._delay(address)
+        if delay is None:
+            return None
         if len(self._pending) >= settings.max_unbound:
             self._close(next(iter(self._pending)), CloseReason.NOT_BOUND)
         self._last_number += 1
         number = self._last_number
+        if delay:
+            self._delayed[number] = now + delay
         self._addresses[address] = self._addresses.get(address, 0) + 1
         connection = ServerConnection(self, number, address, local_address, endpoint)
         self._connections[number] = connection
-        self._pending[number] = now + settings.bind_seconds
+        self._pending[number] = now + delay + settings.bind_seconds
         return number
 
     def receive_data(self, number: int, data: bytes, *, now: float) -> None:
         """Bytes came."""
         connection = self._connections.get(number)
-        if connection is not None:
+        if connection is None:
+            return
+        if number in self._delayed:
+            connection.keep_data(data)
+        else:
             connection.receive_data(data, now)
 
     def may_read(self, number: int) -> bool:
         """Whether a connection is read on."""
         connection = self._connections.get(number)
-        return connection is None or connection.may_read
+        return connection is None or (connection.may_read and number not in self._delayed)
 
     def connection_lost(self, number: int, *, now: float) -> None:  # noqa: ARG002 - as elsewhere
         """A client hung up, or its connection broke."""
@@ -152,7 +166,7 @@ class RpcServer:
     def data_to_send(self, number: int, *, now: float) -> list[bytes]:
         """The next bytes to send; what waited for the client to read goes on afterwards."""
         connection = self._connections.get(number)
-        if connection is None:
+        if connection is None or number in self._delayed:
             return _NOTHING
         data = connection.data_to_send()
         if data and connection.has_input:
@@ -171,12 +185,16 @@ class RpcServer:
         """The monotonic time at which `handle_timer` is to be called next."""
         times = [timers.next_timer() for timers in self._timers]
         times.append(next(iter(self._pending.values()), None))
+        times.append(min(self._delayed.values(), default=None))
         return min([time for time in times if time is not None], default=None)
 
     def handle_timer(self, *, now: float) -> None:
         """Close connections that do not bind or authenticate; let interfaces do what is due."""
         for timers in self._timers:
             timers.handle_timer(now=now)
+        for number in [each for each, until in self._delayed.items() if until <= now]:
+            del self._delayed[number]
+            self._connections[number].process(now)
         for number, deadline in list(self._pending.items()):
             if deadline > now:
                 break
@@ -214,6 +232,7 @@ class RpcServer:
     def _remove(self, connection: ServerConnection) -> None:
         del self._connections[connection.number]
         self._pending.pop(connection.number, None)
+        self._delayed.pop(connection.number, None)
         count = self._addresses[connection.address] - 1
         if count:
             self._addresses[connection.address] = count
