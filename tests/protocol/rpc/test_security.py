@@ -26,6 +26,7 @@ from tests.protocol.rpc.test_binding import MGMT_ID, nak_of
 from openmsmq.protocol.rpc import CloseReason, RpcSettings
 from openmsmq.protocol.rpc.protection import Protection, fragments, open_fragment
 from openmsmq.wire.ndr import NDR, Call
+from openmsmq.wire.ndr.structures import TRAILER_SIGNATURE
 from openmsmq.wire.rpc.header import LITTLE_ENDIAN_DREP, WHOLE, PduType, PfcFlags, pack_pdu
 from openmsmq.wire.rpc.sec_trailer import SecTrailer, parse_verifier
 from openmsmq.wire.rpc.status import (
@@ -40,7 +41,6 @@ from openmsmq.wire.rpc.status import (
 from openmsmq.wire.rpc.verification_trailer import (
     SEC_VT_COMMAND_END,
     SEC_VT_MUST_PROCESS_COMMAND,
-    SIGNATURE,
     Header2,
     VerificationTrailer,
     append_trailer,
@@ -392,7 +392,7 @@ def test_header_signing_in_a_trailer_must_be_agreed_on() -> None:
         VerificationTrailer(header2=Header2(PduType.REQUEST, LITTLE_ENDIAN_DREP, 2, 0, 0)),
         VerificationTrailer(header2=Header2(PduType.REQUEST, LITTLE_ENDIAN_DREP, 1, 1, 0)),
         VerificationTrailer(header2=Header2(PduType.REQUEST, LITTLE_ENDIAN_DREP, 1, 0, 1)),
-        SIGNATURE
+        TRAILER_SIGNATURE
         + (SEC_VT_COMMAND_END | SEC_VT_MUST_PROCESS_COMMAND | 9).to_bytes(2, "little")
         + bytes(2),
     ],
@@ -402,7 +402,7 @@ def test_a_trailer_that_differs_is_refused(trailer: VerificationTrailer | bytes)
 
 
 def test_a_trailer_that_is_cut_off_is_bad_stub_data() -> None:
-    assert fault(send_trailer(SIGNATURE + b"\x01\x00")).status == RPC_X_BAD_STUB_DATA
+    assert fault(send_trailer(TRAILER_SIGNATURE + b"\x01\x00")).status == RPC_X_BAD_STUB_DATA
 
 
 def test_an_anonymous_logon_counts_as_no_authentication() -> None:

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from tests.wire.rpc.test_bind import longs, shorts, syntaxes
 
 from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.ndr.structures import TRAILER_SIGNATURE
 from openmsmq.wire.rpc.sec_trailer import SecTrailer, parse_verifier
 from openmsmq.wire.rpc.syntax import SyntaxId
 from openmsmq.wire.rpc.verification_trailer import (
-    SIGNATURE,
     Header2,
     VerificationTrailer,
     append_trailer,
@@ -49,7 +49,7 @@ def test_every_verification_trailer_comes_back(
     interface, transfer = pair or (None, None)
     trailer = VerificationTrailer(bits, interface, transfer, header2)
     data = append_trailer(b"12345", trailer)
-    assert data[5:16] == bytes(3) + SIGNATURE
+    assert data[5:16] == bytes(3) + TRAILER_SIGNATURE
     assert VerificationTrailer.find(data, 5) == trailer
     for size in range(16, len(data)):
         with pytest.raises(MalformedPacket):
@@ -65,11 +65,11 @@ def test_a_trailer_of_one_command_ends_with_it() -> None:
 
 
 def test_a_stub_without_signature_has_no_trailer() -> None:
-    assert VerificationTrailer.find(SIGNATURE + bytes(8), 1) is None
+    assert VerificationTrailer.find(TRAILER_SIGNATURE + bytes(8), 1) is None
 
 
 def test_unknown_commands_are_ignored_unless_they_must_be_understood() -> None:
-    data = SIGNATURE + bytes.fromhex("0900040000000000098004000000000001400400 01000000")
+    data = TRAILER_SIGNATURE + bytes.fromhex("0900040000000000098004000000000001400400 01000000")
     trailer = VerificationTrailer.find(data, 0)
     assert trailer == VerificationTrailer(bits=1, unknown=(9,))
 
@@ -77,4 +77,4 @@ def test_unknown_commands_are_ignored_unless_they_must_be_understood() -> None:
 @pytest.mark.parametrize("kind", ["0140", "0240", "0340"])
 def test_a_command_of_wrong_length_is_malformed(kind: str) -> None:
     with pytest.raises(MalformedPacket, match="in place of"):
-        VerificationTrailer.find(SIGNATURE + bytes.fromhex(kind + "0800") + bytes(8), 0)
+        VerificationTrailer.find(TRAILER_SIGNATURE + bytes.fromhex(kind + "0800") + bytes(8), 0)

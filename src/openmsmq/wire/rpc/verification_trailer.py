@@ -10,10 +10,10 @@ from typing import Final
 
 from openmsmq.wire.checks import pad4, require
 from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.ndr.structures import TRAILER_SIGNATURE
 
 from .syntax import SYNTAX_ID_SIZE, SyntaxId
 
-SIGNATURE: Final = bytes((0x8A, 0xE3, 0x13, 0x71, 0x02, 0xF4, 0x36, 0x71))
 SEC_VT_COMMAND_BITMASK_1: Final = 0x0001
 SEC_VT_COMMAND_PCONTEXT: Final = 0x0002
 SEC_VT_COMMAND_HEADER2: Final = 0x0003
@@ -59,10 +59,10 @@ class VerificationTrailer:
         Raises:
             MalformedPacket: commands do not fit.
         """
-        start = stub.find(SIGNATURE, offset)
+        start = stub.find(TRAILER_SIGNATURE, offset)
         if start < 0:
             return None
-        return cls.parse(stub, start + len(SIGNATURE))[0]
+        return cls.parse(stub, start + len(TRAILER_SIGNATURE))[0]
 
     @classmethod
     def parse(cls, buf: bytes | memoryview, offset: int = 0) -> "tuple[VerificationTrailer, int]":
@@ -106,7 +106,7 @@ class VerificationTrailer:
                 header.ptype, header.packed_drep, header.call_id, header.p_cont_id, header.opnum
             )
             commands.append((SEC_VT_COMMAND_HEADER2, packed))
-        parts = [SIGNATURE]
+        parts = [TRAILER_SIGNATURE]
         for position, (kind, data) in enumerate(commands, 1):
             last = SEC_VT_COMMAND_END if position == len(commands) else 0
             parts.append(_COMMAND.pack(kind | last, len(data)) + data)
