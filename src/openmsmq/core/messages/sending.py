@@ -19,6 +19,7 @@ from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.message.stamping import MAX_ORDINAL, Stamp, read_life
 from openmsmq.wire.message.user_header import UserHeaderFlags
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_run import UserMessageRun, split_runs
@@ -27,7 +28,6 @@ from openmsmq.wire.packets.base_header import MAX_PACKET_SIZE, PRIORITY_MASK
 from .arrivals import Arrival, expiry, insert, insert_pending, traits_of
 from .expiry import expire_now
 from .fanout import copies_for
-from .stamping import MAX_ORDINAL, Stamp, read_life
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message

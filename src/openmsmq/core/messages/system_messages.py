@@ -12,13 +12,13 @@ from openmsmq.security.caller import SYSTEM_CALLER
 from openmsmq.wire.codes.hresult import hresult_name
 from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.stamping import MAX_ORDINAL, address_to_owner
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.names.format_name import SingleFormatName
 from openmsmq.wire.names.queue_address import QueueAddress
 from openmsmq.wire.names.queue_address_names import format_name_of
 
 from .arrivals import arrival, insert
-from .stamping import MAX_ORDINAL, address_to_owner
 
 Build = Callable[[int], bytes]
 """Makes the packet with the ordinal that the message gets."""

@@ -5,21 +5,22 @@ from struct import Struct
 from typing import Final
 from uuid import UUID
 
-from openmsmq.wire.message.transaction_header import (
+from openmsmq.wire.names.queue_address import QueueAddressType
+from openmsmq.wire.packets.base_header import PRIORITY_MASK
+
+from .transaction_header import (
     TRANSACTION_HEADER,
     TRANSACTION_HEADER_SIZE,
     TRANSACTION_ID_MASK,
     TRANSACTION_ID_SHIFT,
     TransactionHeaderFlags,
 )
-from openmsmq.wire.message.user_header import (
+from .user_header import (
     DELIVERY_MODE_MASK,
     DELIVERY_MODE_SHIFT,
     UserHeaderFlags,
 )
-from openmsmq.wire.message.user_message import UserMessage
-from openmsmq.wire.names.queue_address import QueueAddressType
-from openmsmq.wire.packets.base_header import PRIORITY_MASK
+from .user_message import UserMessage
 
 _U32: Final = Struct("<I")
 _LIFE_AND_SOURCE: Final = Struct("<I16s").pack
