@@ -12,7 +12,6 @@ from collections import Counter
 from openmsmq.core.model.lanes import Lane
 from openmsmq.core.model.message import (
     NEVER,
-    SEQUENCE_BITS,
     Message,
     PositionState,
     is_awaiting_final_ack,
@@ -24,6 +23,7 @@ from openmsmq.core.state import State
 from openmsmq.core.transactions.transactions import OperationType, Transaction, TransactionState
 from openmsmq.core.transfer.streams import NO_QUEUE_NUMBER
 from openmsmq.engine.engine import Engine
+from openmsmq.wire.lookup_id import SEQUENCE_BITS
 
 
 def check_invariants(manager: QueueManager) -> None:

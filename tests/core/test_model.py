@@ -21,7 +21,6 @@ from tests.core.invariants import check_engine
 from tests.core.reference import Model, ModelMessage, ModelTransaction
 from tests.store.simulated_disk import SimulatedDisk
 
-from openmsmq.core.model.message import SEQUENCE_MASK
 from openmsmq.core.model.open_queue import OpenQueueDescriptor
 from openmsmq.core.model.read import MessageSeekAction, Read
 from openmsmq.core.settings import Settings
@@ -30,6 +29,7 @@ from openmsmq.store.interface import Store
 from openmsmq.store.memory_store import MemoryStore
 from openmsmq.store.options import Options
 from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.lookup_id import SEQUENCE_MASK
 from openmsmq.wire.message.user_message import UserMessage
 
 PLAIN, TRANSACTIONAL = "plain", "transactional"

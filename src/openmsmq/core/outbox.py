@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from openmsmq.wire.batch import Batch
+from openmsmq.wire.message.packet_fields import identifier_of
 
 from .events import MessageDropped
 
@@ -62,12 +63,11 @@ class Outbox:
             packet: of the message.
         """
         self.counters.dropped_messages.add((what, reason))
-        identifier = packet[16:32] + packet[56:60]
         self.tell(
             MessageDropped(
                 what=what,
                 queue=queue,
-                identifier=identifier,
+                identifier=identifier_of(packet),
                 reason=reason,
                 depends=self.changed(),
             )

@@ -5,8 +5,6 @@ from typing import Final, NamedTuple, Protocol
 
 import pyarrow as pa
 
-SEQUENCE_BITS: Final = 56
-SEQUENCE_MASK: Final = (1 << SEQUENCE_BITS) - 1
 TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
 
 HEADERS: Final = "headers"

@@ -4,9 +4,10 @@ import pytest
 from tests.core.harness import ORDERS, PEEK, RECEIVE, USER, Harness, bodies, refused
 
 from openmsmq.core.events import MessagesDeleted, ReadSatisfied
-from openmsmq.core.model.message import SEQUENCE_BITS, SEQUENCE_MASK, PositionState
+from openmsmq.core.model.message import PositionState
 from openmsmq.core.model.read import MessageSeekAction as Seek
 from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.lookup_id import SEQUENCE_BITS, SEQUENCE_MASK
 
 SPEC = pytest.mark.spec
 TRANSACTIONAL = r".\private$\t"

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from tests.core.harness import Harness
 
 from openmsmq.core.model.lanes import Lanes
-from openmsmq.core.model.message import NEVER, SEQUENCE_BITS, Message
+from openmsmq.core.model.message import NEVER, Message
 from openmsmq.core.model.queue import Queue
+from openmsmq.wire.lookup_id import SEQUENCE_BITS
 
 QUEUE: Queue = Harness().create()
 

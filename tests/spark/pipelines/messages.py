@@ -9,7 +9,8 @@ import pyarrow as pa
 from openmsmq.spark.columns import INCLUDES, Packets, message_schema
 from openmsmq.spark.decoding.row_decoder import RowDecoder
 from openmsmq.spark.pipelines.archive.manifest import Range
-from openmsmq.spark.readers.offsets import digest_of, digest_text
+from openmsmq.spark.readers.offsets import digest_of
+from openmsmq.wire.lookup_id import digest_text
 from openmsmq.wire.message.user_message_builder import build_user_message
 from openmsmq.wire.names.queue_address import direct_address
 

@@ -11,12 +11,12 @@ from openmsmq.client.blocking.queue_manager import QueueManager
 from openmsmq.spark.readers.offsets import (
     QueueOffset,
     digest_of,
-    digest_text,
     first_after,
     offset_json,
     parse_offset,
 )
 from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.lookup_id import digest_text
 
 ENTRY = QueueOffset("i-1", 100, 4711, 811, "9f3c000000000000")
 JSON: dict[str, Any] = {

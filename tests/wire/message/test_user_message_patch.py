@@ -59,6 +59,7 @@ TRANSACTION_PROPERTIES = {
     "transaction_header",
     "transaction_flags",
     "tx_sequence_id",
+    "raw_tx_sequence_id",
     "tx_sequence_number",
     "previous_tx_sequence_number",
     "first_in_transaction",

@@ -8,8 +8,6 @@ from openmsmq.core.model.message import (
     ACKNOWLEDGMENT_SHIFT,
     NEVER,
     RECOVERABLE,
-    SEQUENCE_BITS,
-    SEQUENCE_MASK,
     STAGED,
     TRANSACTIONAL,
     Message,
@@ -23,6 +21,8 @@ from openmsmq.core.queues.quota import journal_takes
 from openmsmq.core.rows.packets import packet_of, spill
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.lookup_id import SEQUENCE_BITS, SEQUENCE_MASK
+from openmsmq.wire.message.packet_fields import source_of
 from openmsmq.wire.message.user_header import DELIVERY_MODE_MASK, UserHeaderFlags
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.packets.base_header import INFINITE
@@ -243,7 +243,7 @@ def _arrived(state: State, message: Message) -> None:
     if (
         message.traits & Traits.POSITIVE_JOURNALING
         and not message.traits & TRANSACTIONAL
-        and packet[16:32] == state.identity
+        and source_of(packet) == state.identity
         and journal_takes(state, state.machine_journal, message)
     ):
         duplicate(state, message, packet, state.machine_journal)

@@ -23,6 +23,7 @@ from openmsmq.core.queues.quota import OVER_QUOTA, dead_letters_have_room, journ
 from openmsmq.core.rows.packets import forget_packet, packet_of
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
+from openmsmq.wire.message.packet_fields import source_of
 
 from .positions import count_decided, count_messages, duplicate, reslot
 
@@ -144,7 +145,7 @@ def _at_destination(state: State, message: Message, reason: int) -> list[tuple[Q
         return []
     if message.transactional:
         # [MS-MQQB] 3.1.5.7: the source decides; for others the final acknowledgment tells it.
-        if packet_of(state, message)[16:32] != state.identity:
+        if source_of(packet_of(state, message)) != state.identity:
             return []
         return _at_source(state, message, reason)
     if message.traits & _NJ and reason in _PLAIN_DEAD_LETTERS:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.cursor import START
-from openmsmq.core.model.message import SEQUENCE_BITS
 from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE
 from openmsmq.core.model.read import MessageSeekAction, Read
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.lookup_id import SEQUENCE_BITS
 
 from .reading import queue_to_read
 from .taking import check_transaction, show, take

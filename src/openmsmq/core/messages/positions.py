@@ -6,7 +6,6 @@ from openmsmq.core.events import OutgoingAvailable
 from openmsmq.core.model.message import (
     NEVER,
     RECOVERABLE,
-    SEQUENCE_BITS,
     Message,
     PositionState,
     is_awaiting_final_ack,
@@ -14,6 +13,7 @@ from openmsmq.core.model.message import (
 )
 from openmsmq.core.model.queue import JOURNALS, Queue
 from openmsmq.core.state import State
+from openmsmq.wire.lookup_id import SEQUENCE_BITS
 
 
 def next_lookup_id(state: State, priority: int) -> int:

@@ -9,7 +9,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Final
 
-from .message import SEQUENCE_BITS, SEQUENCE_MASK, Message
+from openmsmq.wire.lookup_id import SEQUENCE_BITS, SEQUENCE_MASK
+
+from .message import Message
 
 BLOCK: Final = 512
 LANES: Final = 8

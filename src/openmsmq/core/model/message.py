@@ -12,11 +12,11 @@ from operator import attrgetter
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
+from openmsmq.wire.lookup_id import SEQUENCE_BITS, SEQUENCE_MASK
+
 if TYPE_CHECKING:
     from .queue import Queue
 
-SEQUENCE_BITS: Final = 56
-SEQUENCE_MASK: Final = (1 << SEQUENCE_BITS) - 1
 HIGHEST_PRIORITY: Final = 7
 # The state of a message that is stored, but belongs to no queue until its batch is published; in
 # records, and in memory only for those.

@@ -17,7 +17,7 @@ from openmsmq.core.messages.delete_reasons import ACK_RECEIVE, delete_messages
 from openmsmq.core.messages.positions import changes
 from openmsmq.core.messages.reading import queue_to_read
 from openmsmq.core.messages.taking import show
-from openmsmq.core.model.message import SEQUENCE_MASK, Message
+from openmsmq.core.model.message import Message
 from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE, OpenQueueDescriptor
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.model.read import Read
@@ -25,11 +25,10 @@ from openmsmq.core.state import State
 from openmsmq.core.transactions.transactions import Transaction
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.lookup_id import SEQUENCE_MASK, digest_of_sequence, digest_text
 
 ACKNOWLEDGE_STEP: Final = 10_000
 MAX_PIN_SECONDS: Final = 30 * 24 * 3600.0
-_MIX: Final = 0x9E3779B97F4A7C15
-_MASK: Final = (1 << 64) - 1
 _SEQUENCE: Final = attrgetter("sequence")
 
 
@@ -127,13 +126,12 @@ class Ranges:
             end = message.lookup_id & SEQUENCE_MASK
             count += 1
             size += message.size
-            mixed = end * _MIX & _MASK
-            digest += mixed ^ mixed >> 32
+            digest += digest_of_sequence(end)
         return Plan(
             end=end,
             count=count,
             size=size,
-            digest=f"{digest & _MASK:016x}",
+            digest=digest_text(digest),
             depends=self._state.outbox.seen(),
         )
 

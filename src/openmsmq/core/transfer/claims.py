@@ -8,6 +8,11 @@ clears them before anything else looks at a message.
 from collections.abc import Iterable
 from typing import Final
 
+from openmsmq.wire.message.packet_fields import (
+    BASE_FLAGS,
+    SESSION_HEADER_BIT,
+    without_session_header,
+)
 from openmsmq.wire.message.user_header import ROUTING_COUNT_MASK, UserHeaderFlags
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_patch import (
@@ -16,13 +21,11 @@ from openmsmq.wire.message.user_message_patch import (
     without_srmp_headers,
 )
 from openmsmq.wire.message.user_message_run import UserMessageRun
-from openmsmq.wire.packets.base_header import BaseHeaderFlags
 from openmsmq.wire.security.security_header import AUTHENTICATION_MASK, SecurityHeaderFlags
 
 from .transports import Transport
 
 _AU_AND_AS: Final = AUTHENTICATION_MASK | int(SecurityHeaderFlags.AU)
-_SESSION_HEADER: Final = int(BaseHeaderFlags.SH)
 _AH: Final = int(UserHeaderFlags.AH)
 _SECURED: Final = int(UserHeaderFlags.SH)
 _RC: Final = ROUTING_COUNT_MASK
@@ -38,7 +41,7 @@ def drop_claims(runs: Iterable[UserMessageRun], transport: Transport) -> None:
         flags = head.flags
         if (
             flags & user_flags
-            or head.packet[2] & _SESSION_HEADER
+            or head.packet[BASE_FLAGS] & SESSION_HEADER_BIT
             or (flags & _SECURED and head.security_flags & _AU_AND_AS)
         ):
             run.replace([_without_claims(packet, user_flags) for packet in run.packets])
@@ -62,6 +65,5 @@ def _without_claims(packet: bytes, user_flags: int) -> bytes:
         message = UserMessage(without_srmp_headers(message))
     if message.flags & user_flags & _RC:
         message = UserMessage(patch(message, routing_count=0))
-    packet = message.packet
     # The SessionHeader belongs to a session, not to the message: it does not follow here.
-    return packet[:2] + bytes((packet[2] & ~_SESSION_HEADER,)) + packet[3:]
+    return without_session_header(message.packet)

@@ -15,6 +15,7 @@ from openmsmq.core.model.message import TRANSACTIONAL
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.rows.queue_rows import queue_key, queue_number
 from openmsmq.core.rows.tables import Table
+from openmsmq.wire.message.packet_fields import source_of
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
@@ -71,7 +72,7 @@ def number_own(state: State, queue: Queue, messages: Iterable[Message]) -> None:
 
 
 def _is_own(state: State, message: Message) -> bool:
-    return packet_of(state, message)[16:32] == state.identity
+    return source_of(packet_of(state, message)) == state.identity
 
 
 def _new_sequence(state: State) -> OutgoingSequence:

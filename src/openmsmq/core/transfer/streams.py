@@ -214,8 +214,7 @@ class OrderRule(NamedTuple):
 
 def _position_in_session(message: UserMessage) -> StreamPosition:
     # TxSequenceID is a 64-bit number ([MS-MQMQ] 2.2.18.1.2); big-endian bytes compare alike.
-    at = message.transaction_offset + 4
-    sequence = message.packet[at : at + 8][::-1]
+    sequence = message.raw_tx_sequence_id[::-1]
     number = message.tx_sequence_number
     previous = message.previous_tx_sequence_number
     # [MS-MQQB] 3.1.1.3.1: 0 stands for no sequence.

@@ -9,8 +9,16 @@ from typing import Final
 from uuid import UUID
 
 from openmsmq.wire.errors import MalformedPacket, ProtocolViolation
+from openmsmq.wire.message.packet_fields import (
+    BASE_FLAGS,
+    INTERNAL_BIT,
+    RECOVERABLE_BIT,
+    USER_FLAGS,
+    with_session_header,
+    without_session_header,
+)
 from openmsmq.wire.message.user_message_run import RunBuilder
-from openmsmq.wire.packets.base_header import BASE_HEADER_SIZE, BaseHeaderFlags
+from openmsmq.wire.packets.base_header import BASE_HEADER_SIZE
 from openmsmq.wire.packets.framer import Framer
 from openmsmq.wire.packets.internal_header import InternalHeader, InternalPacketType
 from openmsmq.wire.packets.session_ack import SessionAck
@@ -31,11 +39,6 @@ from .session_timers import SessionTimer, SessionTimers
 from .settings import BinarySettings
 from .windows import COUNTER_MASK, RECOVERABLE_BITS, ReceivedMessages, SentMessages
 
-_IN: Final = int(BaseHeaderFlags.IN)
-_SH: Final = int(BaseHeaderFlags.SH)
-# UserHeader.Flags.DM: recoverable.
-_USER_FLAGS: Final = 60
-_DM: Final = 0x20
 # [MS-MQQB] 3.1.7.11: an acknowledgment rides along once this much of its time is over.
 _PIGGYBACK_AFTER: Final = 0.75
 
@@ -146,7 +149,7 @@ class BinarySession:
             if frames:
                 self._received_ack = True
             for packet, session_header in frames:
-                if packet[2] & _IN:
+                if packet[BASE_FLAGS] & INTERNAL_BIT:
                     self._receive_internal(packet, now)
                 else:
                     self._receive_user_message(packet, session_header, messages, now)
@@ -221,12 +224,12 @@ class BinarySession:
 
     def send(self, packet: bytes, token: object, *, now: float) -> None:
         """Send a message; its token comes back when the peer acknowledges it."""
-        self.sent.add(token, recoverable=packet[_USER_FLAGS] & _DM != 0)
+        self.sent.add(token, recoverable=packet[USER_FLAGS] & RECOVERABLE_BIT != 0)
         self._sending(now)
         if not self._piggybacks(now):
             self._write(packet)
             return
-        self._write(packet[:2] + bytes((packet[2] | _SH,)) + packet[3:])
+        self._write(with_session_header(packet))
         self._write(self._session_header(self.window_size).serialize())
         self._restart_ack_send(now)
 
@@ -314,10 +317,10 @@ class BinarySession:
             return
         if session_header is not None:
             # The header belongs to the session, not to the message that is stored.
-            packet = packet[:2] + bytes((packet[2] & ~_SH,)) + packet[3:]
+            packet = without_session_header(packet)
         messages.add(packet)
         self.received.count += 1
-        if packet[_USER_FLAGS] & _DM:
+        if packet[USER_FLAGS] & RECOVERABLE_BIT:
             self.received.recoverable += 1
         if session_header is not None:
             self._receive_session_header(SessionHeader.parse(session_header)[0], now)

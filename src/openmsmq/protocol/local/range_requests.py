@@ -6,6 +6,7 @@ from typing import Final
 from openmsmq.core.model.read import Read
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.lookup_id import digest_text
 
 from . import messages as local
 from .session import Handlers, LocalSession, Steps, counters
@@ -14,8 +15,6 @@ MAX_BLOCK_BYTES: Final = 16 * 1024 * 1024
 # Messages that one step of a plan looks at.
 PLAN_STEP: Final = 20_000
 NO_LIMIT: Final = 1 << 62
-MAX_PIN_SECONDS: Final = 366 * 86400.0
-DIGEST_MASK: Final = (1 << 64) - 1
 
 
 def range_info(session: LocalSession, request: local.RangeInfo) -> None:
@@ -60,7 +59,7 @@ def plan_range(session: LocalSession, request: local.PlanRange) -> Steps:
         yield
     session.done(
         request.id,
-        {"end": end, "count": count, "bytes": total, "digest": f"{digest & DIGEST_MASK:016x}"},
+        {"end": end, "count": count, "bytes": total, "digest": digest_text(digest)},
         session.seen,
     )
 
@@ -143,11 +142,6 @@ def release(session: LocalSession, request: local.Release) -> None:
 
 
 def pin(session: LocalSession, request: local.Pin) -> None:
-    if not 0 < request.seconds <= MAX_PIN_SECONDS:
-        raise QueueError(
-            Hresult.MQ_ERROR_INVALID_PARAMETER,
-            f"seconds: {request.seconds}; a pin lasts up to {MAX_PIN_SECONDS:.0f}",
-        )
     session.manager.ranges.pin(
         session.holder.descriptor(request.handle),
         request.base,

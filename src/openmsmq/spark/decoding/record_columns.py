@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from openmsmq.spark.columns import SEQUENCE_MASK, TIMESTAMP, PacketBlock
+from openmsmq.spark.columns import TIMESTAMP, PacketBlock
+from openmsmq.wire.lookup_id import SEQUENCE_MASK
 
 
 def record_column(name: str, block: PacketBlock) -> pa.Array:

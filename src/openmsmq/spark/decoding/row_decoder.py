@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from openmsmq.client.received_message import NO_COUNTERS, ReceivedMessage, name_text
 from openmsmq.spark.bodies.text import ENCRYPTED, text_of_body
-from openmsmq.spark.columns import BINARY, RECORD_COLUMNS, SEQUENCE_MASK, PacketBlock, check_schema
+from openmsmq.spark.columns import BINARY, RECORD_COLUMNS, PacketBlock, check_schema
 from openmsmq.wire.codes.message_enums import Journal
 from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.lookup_id import SEQUENCE_MASK
 
 _JOURNAL: Final = int(Journal.JOURNAL)
 _DEADLETTER: Final = int(Journal.DEADLETTER)

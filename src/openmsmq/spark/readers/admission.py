@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from math import ceil
 
 from openmsmq.client.logic.ranges import RangePlan
+from openmsmq.wire.lookup_id import digest_text
 
-from .offsets import QueueOffset, digest_text
+from .offsets import QueueOffset
 
 Plan = Callable[[str, int, int | None, int | None], RangePlan]
 

@@ -4,7 +4,6 @@ They are no pushed-down filters: those return wrong rows when a DataFrame is use
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,8 +12,7 @@ from openmsmq.protocol.local.messages import Block
 from openmsmq.spark.columns import COLUMNS
 from openmsmq.spark.decoding.block_decoder import BlockDecoder
 from openmsmq.spark.options.records import Where
-
-_SEQUENCE_MASK: Final = (1 << 56) - 1
+from openmsmq.wire.lookup_id import SEQUENCE_MASK
 
 
 def conditions(where: Where) -> dict[str, str | int]:
@@ -51,7 +49,7 @@ def matching_ranges(blocks: Iterable[Block], where: Where, after: int) -> Iterat
     for block in blocks:
         wanted = matches(decoder.decode(block), where).to_pylist()
         for lookup_id, is_wanted in zip(block.lookup_ids, wanted, strict=True):
-            sequence = lookup_id & _SEQUENCE_MASK
+            sequence = lookup_id & SEQUENCE_MASK
             if is_wanted:
                 upto = sequence
                 continue

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.lookup_id import DIGEST_FACTOR, DIGEST_SHIFT, SEQUENCE_MASK
 
 VERSION: Final = 1
 NO_DIGEST: Final = f"{0:016x}"
-_MASK: Final = (1 << 64) - 1
-_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
-_SEQUENCE_MASK: Final = np.uint64((1 << 56) - 1)
-_HALF: Final = np.uint64(32)
+_SEQUENCE_MASK: Final = np.uint64(SEQUENCE_MASK)
+_FACTOR: Final = np.uint64(DIGEST_FACTOR)
+_SHIFT: Final = np.uint64(DIGEST_SHIFT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +98,5 @@ def first_after(start: QueueOffset | None, end: QueueOffset) -> int:
 
 def digest_of(lookup_ids: npt.NDArray[np.uint64]) -> int:
     """The digest of messages, as the queue manager makes it; it does not depend on the order."""
-    mixed = (lookup_ids & _SEQUENCE_MASK) * _MIX
-    return int((mixed ^ (mixed >> _HALF)).sum(dtype=np.uint64))
-
-
-def digest_text(*digests: int) -> str:
-    """The digest of ranges together."""
-    return f"{sum(digests) & _MASK:016x}"
+    mixed = (lookup_ids & _SEQUENCE_MASK) * _FACTOR
+    return int((mixed ^ (mixed >> _SHIFT)).sum(dtype=np.uint64))

@@ -10,8 +10,8 @@ from pyspark.sql.datasource import InputPartition
 
 from openmsmq.client.blocking.ranges import Ranges
 from openmsmq.spark.options.records import ReadOptions
+from openmsmq.wire.lookup_id import digest_text
 
-from .offsets import digest_text
 from .queue_selection import SourceQueue
 
 # A task costs more than reading so few messages.

@@ -20,14 +20,14 @@ from openmsmq.spark.options.records import ReadOptions
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.lookup_id import SEQUENCE_MASK, digest_text
 
 from .matching import conditions, matches
-from .offsets import digest_of, digest_text
+from .offsets import digest_of
 from .partitions import RangePartition
 
 BATCH_ROWS: Final = 2000
 GOING_ON: Final = "With the option failOnDataLoss=false the query goes on"
-_SEQUENCE_MASK: Final = (1 << 56) - 1
 _GONE: Final = (Hresult.MQ_ERROR_QUEUE_NOT_FOUND, Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE)
 _LOG: Final = logging.getLogger(__name__)
 
@@ -107,7 +107,7 @@ def _blocks(options: ReadOptions, partition: RangePartition) -> Iterator[Block]:
                 ) as blocks:
                     for block in blocks:
                         yield block
-                        reached = block.lookup_ids[-1] & _SEQUENCE_MASK
+                        reached = block.lookup_ids[-1] & SEQUENCE_MASK
             return
         except ConnectionLost:
             now = time.monotonic()

@@ -8,6 +8,7 @@ from uuid import UUID
 from openmsmq.wire.names.queue_address import QueueAddressType
 from openmsmq.wire.packets.base_header import PRIORITY_MASK
 
+from .packet_fields import USER_FLAGS
 from .transaction_header import (
     TRANSACTION_HEADER,
     TRANSACTION_HEADER_SIZE,
@@ -30,7 +31,6 @@ _FIXED: Final = Struct("<8sI44sI").pack
 read_life: Final[Callable[[bytes], tuple[int, int, int]]] = Struct("<2xB9xI32xI").unpack_from
 MAX_ORDINAL: Final = 0xFFFFFFFF
 _SIZE: Final = 8
-_FLAGS: Final = 60
 # UserHeader.Flags.DQ in the second byte of the flags, and its value for PUBLIC names.
 _DQ: Final = 0x1C
 _PUBLIC: Final = int(QueueAddressType.PUBLIC) << 2
@@ -67,7 +67,7 @@ class Stamp:
         self._between = _LIFE_AND_SOURCE(time_to_reach_queue, identity)
         self._between += _queue_manager_address(packet, owner) + packet[48:52]
         self._between += _U32.pack(sent_time)
-        self._rest = packet[_FLAGS : head.properties_offset + self._growth]
+        self._rest = packet[USER_FLAGS : head.properties_offset + self._growth]
 
     def write(self, packet: bytes, ordinal: int) -> bytes:
         """A packet of the run with these headers."""
@@ -82,7 +82,7 @@ def address_to_owner(packet: bytes, owner: UUID) -> bytes:
 
 def _queue_manager_address(packet: bytes, owner: UUID) -> bytes:
     # Of a public queue only the directory knows the owner; other names say it themselves.
-    return owner.bytes_le if packet[_FLAGS + 1] & _DQ == _PUBLIC else packet[32:48]
+    return owner.bytes_le if packet[USER_FLAGS + 1] & _DQ == _PUBLIC else packet[32:48]
 
 
 def make_transactional(message: UserMessage, tag: int) -> bytes:
@@ -93,7 +93,7 @@ def make_transactional(message: UserMessage, tag: int) -> bytes:
     packet = bytearray(message.packet)
     packet[2] &= ~PRIORITY_MASK
     flags = message.flags & ~DELIVERY_MODE_MASK | _RECOVERABLE | _TH
-    _U32.pack_into(packet, _FLAGS, flags)
+    _U32.pack_into(packet, USER_FLAGS, flags)
     at = message.transaction_offset
     if at:
         kept = message.transaction_flags & ~(TRANSACTION_ID_MASK | _FM | _LM)

@@ -333,6 +333,12 @@ class UserMessage:
         return TxSequenceID.parse(self.packet, at + 4)[0] if at else None
 
     @property
+    def raw_tx_sequence_id(self) -> bytes:
+        """TxSequenceID as it stands in the packet; empty in a message without a transaction."""
+        at = self.transaction_offset
+        return self.packet[at + 4 : at + 12] if at else b""
+
+    @property
     def tx_sequence_number(self) -> int:
         return _U32(self.packet, self.transaction_offset + 12)[0] if self.transaction_offset else 0
 

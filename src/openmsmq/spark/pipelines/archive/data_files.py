@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from openmsmq.spark.columns import COLUMNS
 from openmsmq.spark.pipelines.support.durable import file_sha256, sync_file
-from openmsmq.spark.readers.offsets import digest_of, digest_text
+from openmsmq.spark.readers.offsets import digest_of
+from openmsmq.wire.lookup_id import digest_text
 
 DATE: Final = "date"
 QUEUE: Final = "queue"

@@ -27,7 +27,7 @@ from openmsmq.spark.pipelines.support.durable import (
 from openmsmq.spark.pipelines.support.errors import PipelineError
 from openmsmq.spark.pipelines.support.offset_log import lost_batches
 from openmsmq.spark.pipelines.support.spark_paths import literal_path
-from openmsmq.spark.readers.offsets import digest_text
+from openmsmq.wire.lookup_id import digest_text
 
 from .data_files import (
     FACTS_DDL,

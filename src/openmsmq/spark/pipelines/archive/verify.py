@@ -14,8 +14,8 @@ from openmsmq.spark.pipelines.sources import source_text
 from openmsmq.spark.pipelines.support.durable import file_sha256
 from openmsmq.spark.pipelines.support.offset_log import committed_batches, lost_batches
 from openmsmq.spark.pipelines.support.parallelism import parallelism
-from openmsmq.spark.readers.offsets import digest_text
 from openmsmq.terminal.quantities import count_text
+from openmsmq.wire.lookup_id import digest_text
 
 from .data_files import SEQUENCE, STEP, file_table, step_facts
 from .manifest import DataFile, Manifest, Range, gaps, range_name
