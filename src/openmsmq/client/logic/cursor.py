@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from openmsmq.client.backend import GRACE_SECONDS, Handle, Read
+from openmsmq.client.backend import GRACE_SECONDS, Handle, Read, not_answered
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.operations import Operation
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
-from .queue import QueueLogic, not_answered
+from .queue import QueueLogic
 
 # Requests on their way at a time: few at first, for those who look at one message only.
 FIRST_WINDOW: Final = 8

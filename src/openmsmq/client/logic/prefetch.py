@@ -9,13 +9,13 @@ import contextlib
 from typing import Final
 
 from openmsmq.client.arguments import whole
-from openmsmq.client.backend import GRACE_SECONDS, Handle, Read
+from openmsmq.client.backend import GRACE_SECONDS, Handle, Read, not_answered
 from openmsmq.client.operations import Operation
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
-from .queue import QueueLogic, not_answered
+from .queue import QueueLogic
 
 DEFAULT_PREFETCH: Final = 1000
 _ENDED: Final = (Hresult.MQ_ERROR_IO_TIMEOUT, Hresult.MQ_ERROR_OPERATION_CANCELLED)

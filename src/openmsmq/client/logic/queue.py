@@ -14,8 +14,9 @@ from openmsmq.client.backend import (
     LookUp,
     Read,
     SendHandle,
+    not_answered,
 )
-from openmsmq.client.errors import ConnectionLost, ReceiveTimeout
+from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.message import Message
 from openmsmq.client.operations import Operation
 from openmsmq.client.properties import Info
@@ -395,8 +396,3 @@ class QueueLogic:
             if step < wanted:
                 break
         return moved
-
-
-def not_answered(channel: Channel) -> ConnectionLost:
-    """The other side takes longer than one that works: the channel is over."""
-    return channel.lose(f"the queue manager at {channel.description} has not answered in time.")

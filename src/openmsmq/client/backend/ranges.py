@@ -1,0 +1,75 @@
+"""Ranges: what pipelines ask for."""
+
+from typing import Protocol
+
+from openmsmq.client.operations import Operation
+from openmsmq.client.properties import Info
+
+# One format of ranges for every backend: a blob of packets with columns.
+from openmsmq.protocol.local.messages import Block
+
+from .handles import Handle
+
+__all__ = ["Block", "RangeRequests"]
+
+
+class RangeRequests(Protocol):
+    """What pipelines ask for: ranges by arrival sequence, leases, batches that are staged."""
+
+    def info(self, handle: Handle) -> Operation[Info]:
+        """First, stable and last sequence, and who holds locks."""
+
+    def plan(
+        self,
+        handle: Handle,
+        after: int,
+        upto: int | None,
+        max_rows: int | None,
+        max_bytes: int | None,
+    ) -> Operation[Info]:
+        """The next range after `after`, below the stable mark and within the limits."""
+
+    def split(self, handle: Handle, after: int, upto: int, parts: int) -> Operation[list[int]]:
+        """Ends of consecutive ranges of about equal bytes."""
+
+    def peek(self, handle: Handle, after: int, upto: int, rows: int, size: int) -> int:
+        """Ask for the blocks of a range, of so many rows and bytes; return the request."""
+
+    def next_block(self, request: int) -> Operation[Block | None]:
+        """The next block of a range; None after the last one."""
+
+    def drop(self, request: int) -> None:
+        """Drop the blocks that still come."""
+
+    def acknowledge(self, handle: Handle, base: int, upto: int) -> Operation[Info]:
+        """Receive a range for good, some messages at a time."""
+
+    def lease(
+        self, handle: Handle, consumer: str, token: int, max_rows: int, max_bytes: int
+    ) -> Operation[Info]:
+        """Move the next messages into the subqueue of a consumer."""
+
+    def release(self, handle: Handle, consumer: str, token: int) -> Operation[Info]:
+        """Move what a consumer has back, some messages at a time."""
+
+    def pin(self, handle: Handle, base: int, upto: int, seconds: float) -> Operation[None]:
+        """Keep a range from expiring."""
+
+    def stage(
+        self,
+        producer: str,
+        batch: int,
+        partition: int,
+        attempt: int,
+        destination: str,
+        packets: list[bytes],
+    ) -> Operation[None]:
+        """Keep packets for a batch; return when there is room for more."""
+
+    def commit(self, producer: str, batch: int, stages: list[tuple[int, int]]) -> Operation[Info]:
+        """Publish a batch."""
+
+    def abort(
+        self, producer: str, batch: int, stages: list[tuple[int, int]] | None
+    ) -> Operation[None]:
+        """Forget the named stages of a batch, or all."""
