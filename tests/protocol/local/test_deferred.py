@@ -31,10 +31,9 @@ def test_the_answer_comes_when_it_is_there_and_other_requests_do_not_wait(client
     work = Work(client)
     assert client.create()
     assert client.replies(work.request) == []
-    assert work.answer.wanted
     work.answer.done({"path": "elsewhere"})
     assert client.replies(work.request) == [local.Done(work.request.id, {"path": "elsewhere"})]
-    assert not work.answer.wanted
+    assert not client.session.deferred
 
 
 def test_any_reply_can_be_the_answer_and_waits_for_its_batch(client: Client) -> None:
@@ -91,7 +90,7 @@ def test_a_client_that_goes_stops_its_work(client: Client) -> None:
     backup = defer(client.session, request)
     client.session.close()
     assert work.stopped == 1
-    assert not backup.wanted
+    assert not client.session.deferred
     for answer in (work.answer, backup):
         answer.done("nothing hears it")
         answer.fail(QueueError(Hresult.MQ_ERROR, "nor this"))

@@ -40,11 +40,6 @@ class Deferred:
         self._request = request
         self._stop = stop
 
-    @property
-    def wanted(self) -> bool:
-        """Whether the client still waits for the answer."""
-        return self._request.id in self._session.deferred
-
     def done(self, value: Any = None, depends: int = 0) -> None:
         """Answer with a value, once batch `depends` is on disk."""
         self.answer(local.Done(self._request.id, value), depends)
