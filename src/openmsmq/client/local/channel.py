@@ -11,6 +11,7 @@ from struct import Struct
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
+from msgspec import convert
 
 from openmsmq.client.backend import ChainBroken
 from openmsmq.client.errors import ConnectionLost
@@ -24,14 +25,16 @@ from openmsmq.protocol.local.messages import (
     Failed,
     Messages,
     Part,
+    Refused,
     Request,
     Send,
+    SendEach,
     decode_reply,
 )
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
 
-from .replies import failure
+from .replies import done, failure
 
 T = TypeVar("T")
 
@@ -40,6 +43,7 @@ REQUEST_MESSAGES: Final = 1000
 MAX_IN_FLIGHT: Final = 4 * 1024 * 1024
 _LENGTH: Final = Struct("<I")
 _NO_LENGTH: Final = bytes(_LENGTH.size)
+_NOT_IN_IT: Final = "; of the messages sent to the queue the last {} are not in it"
 _encode_into: Final = msgspec.msgpack.Encoder().encode_into
 
 
@@ -57,6 +61,8 @@ class Background(NamedTuple):
     chain: int = 0
     messages: int = 0
     void: bool = False
+    # Of a request for several handles: how many messages each has in it.
+    chains: dict[int, int] | None = None
 
 
 def is_last(reply: AnyReply) -> bool:
@@ -92,6 +98,8 @@ class RequestChannel:
         self._packets: list[bytes] = []
         self._packet_bytes = 0
         self._target = (0, 0, 0)
+        # The handle of each packet, when they are for several.
+        self._handles: list[int] = []
 
     # Requests
 
@@ -148,17 +156,44 @@ class RequestChannel:
                 self.check(transaction)
         target = (handle, transaction, chain)
         if target != self._target:
-            self.close_sends()
-            self._target = target
+            self._change_target(target)
         packets = self._packets
         packets.append(packet)
+        if self._handles:
+            self._handles.append(handle)
         self._packet_bytes = size = self._packet_bytes + len(packet)
         return size >= REQUEST_BYTES or len(packets) >= REQUEST_MESSAGES
+
+    def _change_target(self, target: tuple[int, int, int]) -> None:
+        """What follows goes to another handle, transaction or chain."""
+        _, before, own_before = self._target
+        _, transaction, chain = target
+        if transaction or chain or before or own_before:
+            self.close_sends()
+        elif self._packets and not self._handles:
+            # They leave together, each with its handle.
+            self._handles = [self._target[0]] * len(self._packets)
+        self._target = target
+
+    def _close_sends_of_handles(self) -> None:
+        size, self._packet_bytes = self._packet_bytes, 0
+        packets, self._packets = self._packets, []
+        handles, self._handles = self._handles, []
+        request = SendEach(self.next_id(), handles, packets)
+        self._encode(request)
+        chains: dict[int, int] = {}
+        for handle in handles:
+            chains[handle] = chains.get(handle, 0) + 1
+        self._background[request.id] = Background(size, 0, None, chains=chains)
+        self.in_flight += size
 
     def close_sends(self) -> None:
         """Make a request of the packets that came together."""
         packets = self._packets
         if not packets:
+            return
+        if self._handles:
+            self._close_sends_of_handles()
             return
         handle, transaction, chain = self._target
         size = self._packet_bytes
@@ -257,7 +292,9 @@ class RequestChannel:
         background = self._background.pop(request, None)
         if background is not None:
             self.in_flight -= background.size
-            if isinstance(reply, Failed) and not background.void:
+            if background.chains is not None:
+                self._handles_answered(background.chains, reply)
+            elif isinstance(reply, Failed) and not background.void:
                 self._failures.append((background.owner, self._refusal(background, reply)))
             if background.answered is not None:
                 background.answered(not isinstance(reply, Failed))
@@ -278,21 +315,54 @@ class RequestChannel:
         chain = background.chain
         if not chain:
             return error
-        refused = background.messages - reply.accepted
-        # The queue manager accepts nothing behind it: what is under way and what was to leave.
-        for request, other in self._background.items():
-            if other.chain == chain and request > reply.id:
-                refused += other.messages
-                self._background[request] = other._replace(void=True)
-        handle, transaction, own = self._target
-        if self._packets and not transaction and (own or handle) == chain:
-            refused += len(self._packets)
-            self._packets = []
-            self._packet_bytes = 0
+        refused = background.messages - reply.accepted + self._void(chain, reply.id)
         error.refused = refused
         if not background.owner:
-            error.detail += f"; of the messages sent to the queue the last {refused} are not in it"
+            error.detail += _NOT_IN_IT.format(refused)
         return error
+
+    def _handles_answered(self, chains: dict[int, int], reply: AnyReply) -> None:
+        """A request for several handles is answered; what was refused is told later."""
+        if isinstance(reply, Failed):
+            error = failure(reply)
+            error.refused = sum(chains.values())
+            self.refused.update(chains)
+            self._failures.append((0, error))
+            return
+        for refused in convert(done(reply) or [], list[Refused]):
+            self.refused.add(refused.handle)
+            # Otherwise a refusal before it has told.
+            if refused.handle in chains:
+                error = failure(
+                    Failed(reply.id, refused.code, refused.text, refused.cause, refused.remedy)
+                )
+                error.refused = refused.messages + self._void(refused.handle, reply.id)
+                error.detail += _NOT_IN_IT.format(error.refused)
+                self._failures.append((0, error))
+
+    def _void(self, chain: int, refused: int) -> int:
+        """Count what is refused with a request of a chain: what is under way and was to leave."""
+        count = 0
+        for request, other in self._background.items():
+            if request <= refused:
+                continue
+            if other.chains is not None:
+                count += other.chains.pop(chain, 0)
+            elif other.chain == chain:
+                count += other.messages
+                self._background[request] = other._replace(void=True)
+        handle, transaction, own = self._target
+        if self._handles:
+            kept = [at for at, each in enumerate(self._handles) if each != chain]
+            count += len(self._packets) - len(kept)
+            self._packets = [self._packets[at] for at in kept]
+            self._handles = [self._handles[at] for at in kept]
+            self._packet_bytes = sum(map(len, self._packets))
+        elif self._packets and not transaction and (own or handle) == chain:
+            count += len(self._packets)
+            self._packets = []
+            self._packet_bytes = 0
+        return count
 
     def is_over(self, wait: Wait) -> bool:
         """Whether what an operation waits for has come."""
