@@ -5,13 +5,8 @@ from tests.client.local.peer import Peer, Running, found
 
 from openmsmq.client.backend import ChainBroken
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.local import channel as channel_module
-from openmsmq.client.local.channel import (
-    MAX_IN_FLIGHT,
-    REQUEST_BYTES,
-    REQUEST_MESSAGES,
-    RequestChannel,
-)
+from openmsmq.client.local.channel import MAX_IN_FLIGHT, RequestChannel
+from openmsmq.client.local.send_batch import REQUEST_BYTES, REQUEST_MESSAGES
 from openmsmq.client.operations import Wait
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import frame
@@ -259,7 +254,7 @@ def test_a_wait_for_a_request_is_over_with_its_reply_only(peer: Peer) -> None:
 
 
 def test_the_limits_fit_the_protocol() -> None:
-    assert channel_module.REQUEST_MESSAGES <= local.MAX_MESSAGES
+    assert REQUEST_MESSAGES <= local.MAX_MESSAGES
 
 
 # Chains: nothing behind a refused message

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from itertools import count
 from struct import Struct
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 from msgspec import convert
@@ -27,42 +27,21 @@ from openmsmq.protocol.local.messages import (
     Part,
     Refused,
     Request,
-    Send,
-    SendEach,
     decode_reply,
 )
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
 
 from .replies import done, failure
+from .send_batch import Background, SendBatch
 
 T = TypeVar("T")
 
-REQUEST_BYTES: Final = 128 * 1024
-REQUEST_MESSAGES: Final = 1000
 MAX_IN_FLIGHT: Final = 4 * 1024 * 1024
 _LENGTH: Final = Struct("<I")
 _NO_LENGTH: Final = bytes(_LENGTH.size)
 _NOT_IN_IT: Final = "; of the messages sent to the queue the last {} are not in it"
 _encode_into: Final = msgspec.msgpack.Encoder().encode_into
-
-
-class Background(NamedTuple):
-    """A request whose answer nobody waits for.
-
-    `owner` is what a refusal belongs to: a transaction, the chain of one call, or 0. A send
-    outside transactions has a chain and so many `messages`. When it is `void`, a refusal before it
-    has told that it will be refused as well.
-    """
-
-    size: int
-    owner: int
-    answered: Callable[[bool], None] | None
-    chain: int = 0
-    messages: int = 0
-    void: bool = False
-    # Of a request for several handles: how many messages each has in it.
-    chains: dict[int, int] | None = None
 
 
 def is_last(reply: AnyReply) -> bool:
@@ -95,18 +74,13 @@ class RequestChannel:
         self.arrivals = 0
         # Handles for which a send was refused: the queue may be gone, another open tells.
         self.refused: Final[set[int]] = set()
-        self._packets: list[bytes] = []
-        self._packet_bytes = 0
-        self._target = (0, 0, 0)
-        # The handle of each packet, when they are for several.
-        self._handles: list[int] = []
+        self._batch: Final = SendBatch()
 
     # Requests
 
     def post(self, request: Request) -> None:
         """Let a request leave behind everything that was posted or sent before."""
-        if self._packets:
-            self.close_sends()
+        self.close_sends()
         self._encode(request)
 
     def _encode(self, request: Request) -> None:
@@ -154,64 +128,18 @@ class RequestChannel:
                 self._check_chain(chain)
             else:
                 self.check(transaction)
-        target = (handle, transaction, chain)
-        if target != self._target:
-            self._change_target(target)
-        packets = self._packets
-        packets.append(packet)
-        if self._handles:
-            self._handles.append(handle)
-        self._packet_bytes = size = self._packet_bytes + len(packet)
-        return size >= REQUEST_BYTES or len(packets) >= REQUEST_MESSAGES
-
-    def _change_target(self, target: tuple[int, int, int]) -> None:
-        """What follows goes to another handle, transaction or chain."""
-        _, before, own_before = self._target
-        _, transaction, chain = target
-        if transaction or chain or before or own_before:
+        batch = self._batch
+        if not batch.takes(handle, transaction, chain):
             self.close_sends()
-        elif self._packets and not self._handles:
-            # They leave together, each with its handle.
-            self._handles = [self._target[0]] * len(self._packets)
-        self._target = target
-
-    def _close_sends_of_handles(self) -> None:
-        size, self._packet_bytes = self._packet_bytes, 0
-        packets, self._packets = self._packets, []
-        handles, self._handles = self._handles, []
-        request = SendEach(self.next_id(), handles, packets)
-        self._encode(request)
-        chains: dict[int, int] = {}
-        for handle in handles:
-            chains[handle] = chains.get(handle, 0) + 1
-        self._background[request.id] = Background(size, 0, None, chains=chains)
-        self.in_flight += size
+        return batch.add(handle, transaction, chain, packet)
 
     def close_sends(self) -> None:
         """Make a request of the packets that came together."""
-        packets = self._packets
-        if not packets:
-            return
-        if self._handles:
-            self._close_sends_of_handles()
-            return
-        handle, transaction, chain = self._target
-        size = self._packet_bytes
-        self._packets = []
-        self._packet_bytes = 0
-        owner = chain or transaction
-        if not owner:
-            chain = handle
-        request = Send(self.next_id(), handle, packets, transaction, chain)
-        self._encode(request)
-        self._background[request.id] = Background(
-            size,
-            owner,
-            lambda accepted: None if accepted else self.refused.add(handle),
-            chain,
-            len(packets),
-        )
-        self.in_flight += size
+        if self._batch.packets:
+            request, background = self._batch.take(self.next_id(), self.refused.add)
+            self._encode(request)
+            self._background[request.id] = background
+            self.in_flight += background.size
 
     def ignore(self, request: int) -> None:
         """Drop what answers a request when it comes, whatever it says."""
@@ -258,7 +186,7 @@ class RequestChannel:
     @property
     def has_packets(self) -> bool:
         """Whether messages wait for others to leave with."""
-        return bool(self._packets)
+        return bool(self._batch.packets)
 
     def space(self) -> memoryview:
         """Where to read the next bytes to."""
@@ -351,18 +279,7 @@ class RequestChannel:
             elif other.chain == chain:
                 count += other.messages
                 self._background[request] = other._replace(void=True)
-        handle, transaction, own = self._target
-        if self._handles:
-            kept = [at for at, each in enumerate(self._handles) if each != chain]
-            count += len(self._packets) - len(kept)
-            self._packets = [self._packets[at] for at in kept]
-            self._handles = [self._handles[at] for at in kept]
-            self._packet_bytes = sum(map(len, self._packets))
-        elif self._packets and not transaction and (own or handle) == chain:
-            count += len(self._packets)
-            self._packets = []
-            self._packet_bytes = 0
-        return count
+        return count + self._batch.drop(chain)
 
     def is_over(self, wait: Wait) -> bool:
         """Whether what an operation waits for has come."""
@@ -383,7 +300,7 @@ class RequestChannel:
     def lose(self, text: str) -> ConnectionLost:
         """The connection is gone; the first reason counts."""
         if self.fault is None:
-            if self._packets or any(each.size for each in self._background.values()):
+            if self._batch.packets or any(each.size for each in self._background.values()):
                 self.fate_unknown = True
                 text += " Whether the messages sent last have arrived is not known."
             self.fault = ConnectionLost(text)
@@ -440,7 +357,7 @@ class RequestChannel:
 
     def disown(self, chain: int) -> None:
         """The call of a chain has ended too early: any other may tell what was refused."""
-        if self._target[2] == chain:
+        if self._batch.belongs_to(chain):
             self.close_sends()
         self._failures = [(0 if owner == chain else owner, e) for owner, e in self._failures]
         for request, each in self._background.items():
