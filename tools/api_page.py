@@ -24,7 +24,7 @@ Written by `python -m tools.api_page` from the docstrings; change those, not thi
 """
 
 KEYS = """\
-## Keys of what is told
+## Keys of the results
 
 These calls return dicts.
 
