@@ -42,6 +42,17 @@ def is_direct(packet: bytes | bytearray) -> bool:
     return flags >> DESTINATION_SHIFT & 7 == QueueAddressType.DIRECT
 
 
+def plain_packet(message: UserMessage) -> Pieces:
+    """A message in a queue as a reader by [MS-MQQP] gets it, without a copy of its body.
+
+    It is one UserMessage packet: TimeToReachQueue stays relative, and nothing follows.
+    """
+    head = bytearray(message.packet[:HEAD_SIZE])
+    U16.pack_into(head, FLAGS_OFFSET, message.base_flags & ~SH)
+    U32.pack_into(head, PACKET_SIZE_OFFSET, message.end)
+    return Pieces((bytes(head), memoryview(message.packet)[HEAD_SIZE : message.end]))
+
+
 def serialize_extension_headers(
     *,
     subqueue_header: SubqueueHeader,

@@ -22,10 +22,13 @@ from openmsmq.wire.ndr import (
     octet_array,
     ranged,
 )
+from openmsmq.wire.ndr.pieces import Octets
 
 from .common import NO_PARAMETERS, RESULT
 
 MAX_PACKET: Final = 0x420000
+# [MS-MQQP] 3.1.4.6: what a read returns that its client cancelled; the severity bit is clear.
+MQ_INFORMATION_REMOTE_CANCELED_BY_CLIENT: Final = 0x400E03E9
 DW_ACK: Final = ranged(1, 2)
 
 
@@ -41,7 +44,7 @@ class RemoteReadDesc(NamedTuple):
     reserved: int = 0
     dw_arrive_time: int = 0
     e_ack_nack: int = 0
-    lp_buffer: bytes | memoryview | None = None
+    lp_buffer: Octets | None = None
 
 
 class RemoteReadDesc2(NamedTuple):

@@ -9,7 +9,7 @@ from uuid import UUID
 from openmsmq.wire.ndr import CONTEXT_HANDLE, GUID, U32, Call, Stub, Unique
 from openmsmq.wire.remote_read.queue_format import QueueFormat
 
-from .common import RESULT
+from .common import NO_PARAMETERS, RESULT
 from .queue_formats import QUEUE_FORMAT
 from .transfer_buffer import CAC_TRANSFER_BUFFER_V1, CACTransferBufferV1
 
@@ -52,6 +52,9 @@ class QMGetRTQMServerPortRequest(NamedTuple):
 
 
 _CLOSE: Final = Stub(QMCloseRemoteQueueContext, CONTEXT_HANDLE)
+
+# Every server refuses it without a look at its parameters.
+R_QM_GET_REMOTE_QUEUE_NAME: Final = Call(1, "R_QMGetRemoteQueueName", NO_PARAMETERS, NO_PARAMETERS)
 
 R_QM_OPEN_REMOTE_QUEUE: Final = Call(
     2,
