@@ -8,6 +8,8 @@ from typing import Final, Literal
 from pydantic import Field
 
 from openmsmq.net.rpc.shell import RpcShell
+from openmsmq.protocol.qm2qm.server import OpenedQueues, Qm2qmServer, QmcommServer
+from openmsmq.protocol.qm2qm.server.ports import Ports
 from openmsmq.protocol.remote_read.server import RemoteReadServer
 from openmsmq.protocol.remote_read.settings import RemoteReadSettings
 from openmsmq.protocol.rpc.endpoint_mapper import Registration, endpoint_mapper
@@ -18,7 +20,7 @@ from openmsmq.protocol.rpc.settings import RpcSettings
 from openmsmq.server.common_config import CommonConfig, Port
 from openmsmq.service.logons import Logons
 from openmsmq.service.logs import PORT_SKIPPED, RPC_CLOSED, RPC_FAULT, log_event
-from openmsmq.wire.codes.endpoints import REMOTE_READ, RPC_PORT_STEP
+from openmsmq.wire.codes.endpoints import QM2QM, QMCOMM, REMOTE_READ, RPC_PORT_STEP
 from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.rpc.status import AuthnLevel
 
@@ -76,15 +78,7 @@ class RpcPart:
             delay=self._logons.reserve,
         )
         host.every_second(self._logons.forget)
-        self._remote_read = RemoteReadServer(
-            host.manager,
-            settings_of(RemoteReadSettings, config, cleanup_seconds=config.rpc_cleanup_seconds),
-            random_bytes=secrets.token_bytes,
-            port=lambda: self._rpc.port,
-            minimum_level=level,
-        )
-        self.server.add_timers(self._remote_read)
-        interfaces = (self._remote_read.interface, management({}))
+        interfaces = (*self._make_interfaces(level), management({}))
         self._rpc = endpoint(0, interfaces)
         self._qm2qm = endpoint(0, interfaces)
         self._epm = self._make_mapper(interfaces)
@@ -93,9 +87,30 @@ class RpcPart:
         )
         host.engine.add_output(self._shell.turn)
 
+    def _make_interfaces(self, level: AuthnLevel) -> tuple[ServedInterface, ...]:
+        """RemoteRead, qm2qm and qmcomm; each of them is served on both ports."""
+        config, manager = self._config, self._host.manager
+        settings = settings_of(
+            RemoteReadSettings, config, cleanup_seconds=config.rpc_cleanup_seconds
+        )
+        ports = Ports(rpc=lambda: self._rpc.port, qm2qm=lambda: self._qm2qm.port)
+        remote_read = RemoteReadServer(
+            manager,
+            settings,
+            random_bytes=secrets.token_bytes,
+            port=lambda: self._rpc.port,
+            minimum_level=level,
+        )
+        queues = OpenedQueues(manager, settings, random_bytes=secrets.token_bytes)
+        qm2qm = Qm2qmServer(manager, queues, ports=ports, minimum_level=level)
+        qmcomm = QmcommServer(manager, queues, ports=ports, minimum_level=level)
+        self.server.add_timers(remote_read)
+        self.server.add_timers(qm2qm)
+        return remote_read.interface, qm2qm.interface, qmcomm.interface
+
     def _make_mapper(self, interfaces: tuple[ServedInterface, ...]) -> Endpoint:
         def registrations() -> list[Registration]:
-            where = {REMOTE_READ: self._rpc}
+            where = {REMOTE_READ: self._rpc, QM2QM: self._qm2qm, QMCOMM: self._rpc}
             return [
                 Registration(each.interface, where[each.interface].port, each.name)
                 for each in interfaces
