@@ -41,7 +41,7 @@ _SETTLE_STEP: Final = 60.0
 # The last interval of the resend ladder is six hours.
 _SETTLE_SECONDS: Final = 24 * 3600.0
 # Several times what a run has; one with more goes round in circles.
-_MOST_ENTRIES: Final = 20_000
+_MOST_ENTRIES: Final = 40_000
 _QUIET_SECONDS: Final = 4000.0
 _TAG: Final = re.compile(rb"#(\d{6})#")
 
@@ -180,6 +180,9 @@ class Simulation:
                 left.append(f"{path} is not there")
             elif queue.count:
                 left.append(f"{queue.path} {queue.lanes.count}+{len(queue.locked)}")
+        # An eager node has acknowledged them, so that no outgoing queue holds them any more.
+        if waiting := node.qm.incoming._checks.waiting:
+            left.append(f"{waiting} waiting for checks")
         return left
 
     def _unsettled(self) -> str:
