@@ -8,7 +8,8 @@ from openmsmq.security.mechanism import AuthenticationFailed
 AUTH_TYPE = 77
 ALICE = unix_caller(1000, [], service_uid=99)
 BOB = unix_caller(1001, [], service_uid=99)
-CALLERS = {"alice": ALICE, "bob": BOB, "nobody": ANONYMOUS_CALLER}
+ROOT = unix_caller(0, [0], service_uid=99)
+CALLERS = {"alice": ALICE, "bob": BOB, "root": ROOT, "nobody": ANONYMOUS_CALLER}
 _MASK = 0x5A
 
 

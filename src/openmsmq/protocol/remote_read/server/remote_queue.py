@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from openmsmq.core.holder import Holder, HolderLimits
+from openmsmq.core.holder import Holder, HolderLimits, require_room
 from openmsmq.core.model.open_queue import MAY_RECEIVE
 from openmsmq.core.model.read import Read
 from openmsmq.wire.codes.hresult import Hresult
@@ -53,13 +53,22 @@ class RemoteQueue:
         receives: the lookup ids of messages handed out and not ended, by request id.
     """
 
-    __slots__ = ("_manager", "_pending", "descriptor", "holder", "number", "receives")
+    __slots__ = (
+        "_manager",
+        "_max_reads",
+        "_pending",
+        "descriptor",
+        "holder",
+        "number",
+        "receives",
+    )
 
     def __init__(
         self, manager: QueueManager, pending: PendingReceives, settings: RemoteReadSettings
     ) -> None:
         self._manager = manager
         self._pending = pending
+        self._max_reads = settings.max_waiting_reads
         limits = HolderLimits(
             queues=1,
             cursors=settings.max_cursors,
@@ -146,14 +155,17 @@ class RemoteQueue:
             self.holder.waiting[request_id] = result
 
     def _check_request(self, request_id: int, *, receive: bool) -> None:
-        if receive:
-            self.descriptor.require(MAY_RECEIVE)
-        # [MS-MQRR] 3.1.4.7: a request id names one read at a time.
+        self.holder.require_wait(request_id)
+        if not receive:
+            return
+        self.descriptor.require(MAY_RECEIVE)
+        # [MS-MQRR] 3.1.4.7: a request id names one receive at a time.
         if request_id in self.receives:
             raise QueueError(
                 Hresult.MQ_ERROR_INVALID_PARAMETER, f"request {request_id} has not been ended"
             )
-        self.holder.require_wait(request_id)
+        held = len(self.receives) + len(self.holder.waiting)
+        require_room(held, self._max_reads, "reads waiting or not ended")
 
     def _hand_out(self, call: ReadCall, request_id: int, read: Read, *, receive: bool) -> None:
         self.hand_out(
@@ -172,6 +184,10 @@ class RemoteQueue:
     ) -> None:
         """Give a message to the client, or back if the client does not wait any more."""
         if receive:
+            if message.lookup_id not in self.descriptor.locked:
+                # The queue was closed or deleted in the same turn, and the message with it.
+                call.failed(Hresult.MQ_ERROR_OPERATION_CANCELLED)
+                return
             if call.abandoned:
                 self._manager.end_many(self.descriptor, [message.lookup_id], delete=False)
                 return
@@ -198,8 +214,7 @@ class RemoteQueue:
                 Hresult.MQ_ERROR_INVALID_PARAMETER, f"request {request_id} received no message"
             )
         self._pending.stop(self, request_id)
-        queue = self.descriptor.queue
-        if queue is None or lookup_id not in queue.locked:
+        if lookup_id not in self.descriptor.locked:
             raise QueueError(
                 Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{self.descriptor.format_name}: {lookup_id}"
             )
@@ -208,8 +223,7 @@ class RemoteQueue:
     def give_back(self, request_id: int) -> None:
         """The client took too long ([MS-MQRR] 3.1.5.1): others get the message."""
         lookup_id = self.receives.pop(request_id)
-        queue = self.descriptor.queue
-        if queue is not None and lookup_id in queue.locked:
+        if lookup_id in self.descriptor.locked:
             self._manager.end_many(self.descriptor, [lookup_id], delete=False)
 
 

@@ -5,55 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.model.open_queue import MAY_RECEIVE, QueueAccessType
-from openmsmq.core.model.queue import QueueRole
+from openmsmq.core.model.open_queue import MAY_MOVE, MAY_RECEIVE, QueueAccessType
 from openmsmq.protocol.rpc.interface import Served, ServedInterface, serve
 from openmsmq.wire.codes.endpoints import REMOTE_READ
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
-from openmsmq.wire.codes.ntstatus import (
-    STATUS_ACCESS_DENIED,
-    STATUS_INVALID_PARAMETER,
-    STATUS_NOT_FOUND,
-)
+from openmsmq.wire.codes.ntstatus import STATUS_ACCESS_DENIED, STATUS_NOT_FOUND
 from openmsmq.wire.codes.queue_enums import AccessMode, ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
-from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
 from openmsmq.wire.ndr import CONTEXT_HANDLE_NULL, Call
-from openmsmq.wire.remote_read.queue_format import QueueFormat, QueueFormatType
 from openmsmq.wire.rpc.status import AuthnLevel
 from openmsmq.wire.rpc_interfaces import remote_read as calls
 from openmsmq.wire.rpc_interfaces.common import NoParameters, ResultResponse
 
 from .actions import check_combination, seconds
 from .long_work import LongWork
+from .moves import MoveTargets, check_related, refuse_transaction
+from .names import readable_name
 from .pending import PendingReceives
 from .remote_queue import RemoteQueue
 from .replies import Replies
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
-    from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
     from openmsmq.protocol.remote_read.settings import RemoteReadSettings
-    from openmsmq.protocol.rpc.associations import Association
     from openmsmq.protocol.rpc.server import ServerCall
-    from openmsmq.wire.names.format_name import SingleFormatName
 
 _MQ_OK: Final = int(Hresult.MQ_OK)
 _RR_ACK: Final = 2
 _XACTUOW_NULL: Final = bytes(16)
 _SEQUENCE_MASK: Final = (1 << 56) - 1
-_OPENABLE: Final = frozenset(
-    (
-        QueueFormatType.PUBLIC,
-        QueueFormatType.PRIVATE,
-        QueueFormatType.DIRECT,
-        QueueFormatType.MACHINE,
-        QueueFormatType.SUBQUEUE,
-    )
-)
-_RELATED: Final = frozenset((QueueRole.USER, QueueRole.SUBQUEUE))
 
 
 def _result(code: int) -> ResultResponse:
@@ -77,7 +59,7 @@ class RemoteReadServer:
 
     Args:
         settings: the limits.
-        random_bytes: makes move contexts that nobody can guess.
+        random_bytes: makes numbers that cannot be guessed.
         port: where RemoteRead listens.
         minimum_level: weaker calls are refused, except R_GetServerPort.
     """
@@ -93,12 +75,11 @@ class RemoteReadServer:
     ) -> None:
         self._manager = manager
         self._settings = settings
-        self._random_bytes = random_bytes
         self._port = port
         self.pending = PendingReceives(lambda: manager.now, settings.cleanup_seconds)
         self.replies = Replies(manager)
         self.long_work = LongWork(manager)
-        self._moves: dict[int, _MoveTarget] = {}
+        self.move_targets = MoveTargets(random_bytes)
         self.interface = self._serve(minimum_level)
 
     def _serve(self, level: AuthnLevel) -> ServedInterface:
@@ -146,7 +127,7 @@ class RemoteReadServer:
                     calls.R_START_TRANSACTIONAL_RECEIVE, self._start_transactional, _no_message
                 ),
                 on_handle(calls.R_SET_USER_ACKNOWLEDGEMENT_CLASS, self._set_class, _result),
-                on_handle(calls.R_END_TRANSACTIONAL_RECEIVE, self._end_receive, _result),
+                on_handle(calls.R_END_TRANSACTIONAL_RECEIVE, self._end_transactional, _result),
             ),
         )
 
@@ -176,20 +157,16 @@ class RemoteReadServer:
         call.reply(calls.OpenQueueResponse(handle))
 
     def _open_for_move(self, call: ServerCall, request: calls.OpenQueueRequest) -> None:
-        queue = self._open(call, request, QueueAccessType.MOVE)
-        handle = open_handle(call, queue, self._close_target)
-        context = 0
-        while context == 0 or context in self._moves:
-            context = int.from_bytes(self._random_bytes(8), "little")
-        self._moves[context] = _MoveTarget(queue, call.connection.association)
-        call.reply(calls.OpenQueueForMoveResponse(context, handle))
+        targets = self.move_targets
+        number = targets.new_number()
 
-    def _close_target(self, queue: RemoteQueue) -> None:
-        """A queue that was opened for moves is closed."""
-        for context, target in list(self._moves.items()):
-            if target.queue is queue:
-                del self._moves[context]
-        queue.close()
+        def close(queue: RemoteQueue) -> None:
+            targets.remove(number)
+            queue.close()
+
+        handle = open_handle(call, self._open(call, request, QueueAccessType.MOVE), close)
+        targets.add(number, handle)
+        call.reply(calls.OpenQueueForMoveResponse(number, handle))
 
     def _close_queue(self, call: ServerCall, request: calls.CloseQueueRequest) -> None:  # noqa: ARG002
         if call.handle is None:
@@ -255,13 +232,13 @@ class RemoteReadServer:
 
     def _move_message(self, call: ServerCall, request: calls.MoveMessageRequest) -> None:
         source = queue_of(call).descriptor
-        target = self._moves.get(request.ull_context_to)
-        if target is None or target.association is not call.connection.association:
-            raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, "no queue is open for this move")
-        check_related(source.require(MAY_RECEIVE), target.queue.descriptor.queue)
-        result = self._manager.move_many(
-            source, target.queue.descriptor, lookup_ids=[request.lookup_id]
-        )
+        target = self.move_targets.find(request.ull_context_to, call).descriptor
+        queue = source.require(MAY_RECEIVE)
+        to = target.require(MAY_MOVE)
+        check_related(queue, to)
+        if request.p_transaction_id != _XACTUOW_NULL:
+            raise refuse_transaction(queue, to, request.lookup_id)
+        result = self._manager.move_many(source, target, lookup_ids=[request.lookup_id])
         call.reply(ResultResponse(_MQ_OK), depends=result.depends)
 
     # Transactions
@@ -292,6 +269,15 @@ class RemoteReadServer:
                 Hresult.MQ_ERROR_TRANSACTION_USAGE, f"{queue.path}: not a transactional receive"
             )
         raise QueueError(Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, "the transaction is not enlisted")
+
+    def _end_transactional(self, call: ServerCall, request: calls.EndReceiveRequest) -> None:
+        # No receive is part of a transaction: whatever the client says, the message goes back.
+        queue_of(call).end(request.dw_request_id, delete=False)
+        if request.dw_ack == _RR_ACK:
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, "the receive is in no transaction"
+            )
+        call.reply(ResultResponse(_MQ_OK))
 
     def _set_class(
         self, call: ServerCall, request: calls.SetUserAcknowledgementClassRequest
@@ -324,16 +310,6 @@ class RemoteReadServer:
         """Put back what clients have not ended, and go on with what takes long."""
         self.pending.handle_timer(now=now)
         self.long_work.step()
-
-
-class _MoveTarget:
-    """A queue that a client opened for moves."""
-
-    __slots__ = ("association", "queue")
-
-    def __init__(self, queue: RemoteQueue, association: Association | None) -> None:
-        self.queue = queue
-        self.association = association
 
 
 class _StartedReceive:
@@ -394,47 +370,3 @@ def queue_of(call: ServerCall) -> RemoteQueue:
     assert call.handle is not None, "the runtime refuses NULL handles"  # noqa: S101
     queue: RemoteQueue = call.handle.value
     return queue
-
-
-def readable_name(queue_format: QueueFormat) -> SingleFormatName:
-    """The name of a queue that can be read remotely ([MS-MQRR] 2.2.3).
-
-    Raises:
-        QueueError: MQ_ERROR_INVALID_PARAMETER, it is of another kind or malformed.
-    """
-    if queue_format.type not in _OPENABLE:
-        raise QueueError(
-            Hresult.MQ_ERROR_INVALID_PARAMETER,
-            f"a queue with a name of type {queue_format.type} cannot be read remotely",
-        )
-    try:
-        name = queue_format.to_format_name()
-    except QueueError as exc:
-        raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, exc.detail) from exc
-    if isinstance(name, DirectFormatName) and name.protocol not in (
-        DirectProtocol.TCP,
-        DirectProtocol.OS,
-    ):
-        raise QueueError(
-            Hresult.MQ_ERROR_INVALID_PARAMETER, f"{name} cannot be read remotely: TCP and OS can"
-        )
-    return name
-
-
-def check_related(source: Queue, target: Queue | None) -> None:
-    """Refuse a move between queues that are not a queue and its subqueues ([MS-MQRR] 3.1.4.10).
-
-    Raises:
-        QueueError: STATUS_INVALID_PARAMETER, or the target was deleted.
-    """
-    if target is None:
-        raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE, "the target of the move was deleted")
-    if (
-        source is target
-        or source.family is not target.family
-        or source.role not in _RELATED
-        or target.role not in _RELATED
-    ):
-        raise QueueError(
-            STATUS_INVALID_PARAMETER, f"messages of {source.path} cannot be moved to {target.path}"
-        )
