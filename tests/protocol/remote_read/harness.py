@@ -108,9 +108,9 @@ class RemoteCase(Case):
 
     def send(self, *contents: bytes, **options: Any) -> list[int]:
         """Send to a queue; return the lookup ids."""
-        sent = self.core.send(*contents, **options)
+        self.core.send(*contents, **options)
         self.turn()
-        return [message.lookup_id for message in self.queue.lanes][-len(contents) :] if sent else []
+        return [message.lookup_id for message in self.queue.lanes][-len(contents) :]
 
     def advance(self, seconds: float) -> None:
         """Let time pass, and do what is due."""
@@ -264,9 +264,7 @@ class Opened:
         return number
 
     def close_cursor(self, number: int) -> int:
-        return self.reader.result(
-            rr.R_CLOSE_CURSOR, rr.CloseCursorRequest(self.handle, number)
-        )
+        return self.reader.result(rr.R_CLOSE_CURSOR, rr.CloseCursorRequest(self.handle, number))
 
     def purge(self) -> int:
         return self.reader.result(rr.R_PURGE_QUEUE, rr.HandleRequest(self.handle))

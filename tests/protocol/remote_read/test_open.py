@@ -248,7 +248,7 @@ def test_the_queues_of_the_machine_are_for_its_administrators(name: str) -> None
 def test_a_closed_handle_is_null_and_unknown() -> None:
     case = RemoteCase()
     reader = case.reader()
-    number, target = reader.open_for_move(DIRECT + ";sub")
+    _, target = reader.open_for_move(DIRECT + ";sub")
     for opened in (reader.open(), target):
         assert opened.close() == (CONTEXT_HANDLE_NULL, OK)
         with pytest.raises(RpcFault) as caught:
@@ -281,9 +281,10 @@ def test_a_close_ends_reads_and_gives_back_what_was_received() -> None:
     assert case.bodies() == [b"first", b"second"]
     assert not case.queue.descriptors
     assert len(case.remote.pending) == 0
-    assert opened.on(reader).reader.fault(
-        rr.R_END_RECEIVE, rr.EndReceiveRequest(opened.handle, 2, 1)
-    ) == NCA_S_FAULT_CONTEXT_MISMATCH
+    assert (
+        opened.on(reader).reader.fault(rr.R_END_RECEIVE, rr.EndReceiveRequest(opened.handle, 2, 1))
+        == NCA_S_FAULT_CONTEXT_MISMATCH
+    )
 
 
 def test_handles_of_others_are_refused() -> None:

@@ -29,6 +29,7 @@ from openmsmq.wire.codes.ntstatus import STATUS_INVALID_HANDLE, STATUS_NOT_FOUND
 from openmsmq.wire.ndr import CONTEXT_HANDLE, U32, Call, Stub
 from openmsmq.wire.rpc.status import RPC_X_BAD_STUB_DATA
 from openmsmq.wire.rpc_interfaces import remote_read as rr
+from openmsmq.wire.rpc_interfaces.common import RESULT
 
 TAKE, PEEK_CURRENT, PEEK_NEXT = 0, 0x80000000, 0x80000001
 LOOKUP_PEEK, LOOKUP_PEEK_NEXT, LOOKUP_PEEK_PREV = 0x40000010, 0x40000011, 0x40000012
@@ -70,7 +71,10 @@ def test_every_combination_of_parameters() -> None:
     case, opened, ids = opened_with(b"1", b"2", b"3")
     values = product(ACTIONS, (0, ids[1]), (False, True), (0, 10))
     for request_id, (action, lookup_id, by_cursor, timeout) in enumerate(values):
-        at = opened.cursor() if by_cursor else 0
+        at = 0
+        if by_cursor:
+            at = opened.cursor()
+            opened.start(PEEK_CURRENT, h_cursor=at, dw_request_id=1000)
         response = opened.start(
             action, lookup_id=lookup_id, h_cursor=at, ul_timeout=timeout, dw_request_id=request_id
         )
@@ -152,6 +156,12 @@ def test_a_cursor_goes_through_the_queue() -> None:
     assert case.bodies() == [b"1", b"3"]
 
 
+def test_a_cursor_that_stands_nowhere_has_no_next_message() -> None:
+    _, opened, _ = opened_with(b"1", b"2")
+    code = opened.failure(PEEK_NEXT, h_cursor=opened.cursor())
+    assert code == Hresult.MQ_ERROR_ILLEGAL_CURSOR_ACTION
+
+
 @pytest.mark.spec("MQRR-3.1.4.4-02", "MQRR-3.1.4.4-05")
 def test_each_cursor_has_a_place_of_its_own() -> None:
     _, opened, _ = opened_with(b"1", b"2", b"3")
@@ -165,7 +175,7 @@ def test_each_cursor_has_a_place_of_its_own() -> None:
 
 @pytest.mark.spec("MQRR-3.1.4.7-24")
 def test_a_cursor_whose_message_was_received_says_so() -> None:
-    case, opened, ids = opened_with(b"1", b"2")
+    case, opened, _ = opened_with(b"1", b"2")
     cursor = opened.cursor()
     assert opened.body(PEEK_CURRENT, h_cursor=cursor) == b"1"
     other = case.reader().open()
@@ -493,7 +503,7 @@ def test_a_request_id_is_used_again_once_it_is_free() -> None:
 def test_another_ack_is_a_fault(opnum: int, ack: int) -> None:
     case, opened, _ = opened_with(b"1")
     opened.start()
-    call = Call(opnum, "loose", Stub(rr.EndReceiveRequest, CONTEXT_HANDLE, U32, U32), rr.RESULT)
+    call = Call(opnum, "loose", Stub(rr.EndReceiveRequest, CONTEXT_HANDLE, U32, U32), RESULT)
     request = rr.EndReceiveRequest(opened.handle, ack, 1)
     assert opened.reader.fault(call, request) == RPC_X_BAD_STUB_DATA
     assert len(case.remote.pending) == 1
@@ -502,7 +512,7 @@ def test_another_ack_is_a_fault(opnum: int, ack: int) -> None:
 @pytest.mark.parametrize("call", [call for opnum, call in rr.CALLS.items() if opnum])
 def test_a_request_that_is_cut_off_is_a_fault(call: Call) -> None:
     case, opened, _ = opened_with(b"1")
-    short = Call(call.opnum, "short", Stub(rr.HandleRequest, U32), rr.RESULT)
+    short = Call(call.opnum, "short", Stub(rr.HandleRequest, U32), RESULT)
     assert opened.reader.fault(short, rr.HandleRequest(0)) == RPC_X_BAD_STUB_DATA  # type: ignore[arg-type]
     assert opened.body() == b"1"
     assert len(case.remote.pending) == 1

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from openmsmq.core.queues.purging import PURGE_STEP
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
@@ -31,12 +32,17 @@ class _Purge:
 
 
 class LongWork:
-    """Purges under way; each gets a step in turn."""
+    """Purges under way; each gets a step in turn.
 
-    __slots__ = ("_manager", "_purges")
+    Args:
+        step: how many messages a step removes.
+    """
 
-    def __init__(self, manager: QueueManager) -> None:
+    __slots__ = ("_manager", "_purges", "_step_size")
+
+    def __init__(self, manager: QueueManager, step: int = PURGE_STEP) -> None:
         self._manager = manager
+        self._step_size = step
         self._purges: deque[_Purge] = deque()
 
     def purge(
@@ -67,7 +73,7 @@ class LongWork:
             purge.call.fail(exc.code, depends=purge.depends)
 
     def _step(self, purge: _Purge) -> None:
-        purged = self._manager.purge(purge.descriptor, upto=purge.upto)
+        purged = self._manager.purge(purge.descriptor, upto=purge.upto, limit=self._step_size)
         purge.upto = purged.upto
         purge.depends = max(purge.depends, purged.depends)
         if purged.done:

@@ -22,21 +22,29 @@ if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
 
 NO_ADDRESS: Final = ExtendedAddressHeader()
-_NAMES: Final = 1000
+NAMES: Final = 1000
 
 
 class Replies:
     """Makes the packets that answer remote reads.
 
     What most messages of a queue have in common is made once.
+
+    Args:
+        names: how many addresses and how many headers are kept.
     """
 
-    __slots__ = ("_addresses", "_extensions", "_manager")
+    __slots__ = ("_addresses", "_extensions", "_manager", "_names")
 
-    def __init__(self, manager: QueueManager) -> None:
+    def __init__(self, manager: QueueManager, *, names: int = NAMES) -> None:
         self._manager = manager
+        self._names = names
         self._addresses: dict[str, ExtendedAddressHeader] = {}
         self._extensions: dict[tuple[str, int, ExtendedAddressHeader], bytes] = {}
+
+    def __len__(self) -> int:
+        """How much is kept."""
+        return len(self._addresses) + len(self._extensions)
 
     def packet(self, message: Message, packet: bytes, local_address: str) -> ReplyPacket:
         """The packet of a message.
@@ -64,7 +72,7 @@ class Replies:
             address = ip_address(text)
             kind = HostAddressType.IP if address.version == 4 else HostAddressType.IPV6
             header = ExtendedAddressHeader(kind, address.packed)
-            if len(self._addresses) < _NAMES:
+            if len(self._addresses) < self._names:
                 self._addresses[text] = header
         return header
 
@@ -83,7 +91,7 @@ class Replies:
                 subqueue_header=SubqueueHeader(message_class, subqueue_name=subqueue),
                 extended_address_header=address,
             )
-            if len(self._extensions) < _NAMES:
+            if len(self._extensions) < self._names:
                 self._extensions[key] = headers
         return headers
 

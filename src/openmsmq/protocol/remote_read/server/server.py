@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from openmsmq.protocol.remote_read.settings import RemoteReadSettings
     from openmsmq.protocol.rpc.server import ServerCall
 
+__all__ = ["RemoteReadServer", "open_handle", "queue_of", "readable_name"]
+
 _MQ_OK: Final = int(Hresult.MQ_OK)
 _RR_ACK: Final = 2
 _XACTUOW_NULL: Final = bytes(16)
@@ -78,7 +80,7 @@ class RemoteReadServer:
         self._port = port
         self.pending = PendingReceives(lambda: manager.now, settings.cleanup_seconds)
         self.replies = Replies(manager)
-        self.long_work = LongWork(manager)
+        self.long_work = LongWork(manager, settings.purge_step)
         self.move_targets = MoveTargets(random_bytes)
         self.interface = self._serve(minimum_level)
 
