@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from openmsmq.core.queues.purging import PURGE_STEP
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
@@ -14,6 +13,9 @@ if TYPE_CHECKING:
     from openmsmq.core.model.open_queue import OpenQueueDescriptor
     from openmsmq.core.queue_manager import QueueManager
     from openmsmq.protocol.rpc.server import ServerCall
+
+# How many messages are removed before other clients have their turn.
+STEP: Final = 10_000
 
 
 class _Purge:
@@ -40,7 +42,7 @@ class LongWork:
 
     __slots__ = ("_manager", "_purges", "_step_size")
 
-    def __init__(self, manager: QueueManager, step: int = PURGE_STEP) -> None:
+    def __init__(self, manager: QueueManager, step: int = STEP) -> None:
         self._manager = manager
         self._step_size = step
         self._purges: deque[_Purge] = deque()
