@@ -1,0 +1,150 @@
+"""What a client keeps of an open queue, and of a read on it."""
+
+from enum import IntEnum
+from itertools import count
+from typing import Final, NamedTuple
+
+from openmsmq.wire.codes.queue_enums import LookupAction, ReceiveAction
+from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.ndr import CONTEXT_HANDLE_NULL
+
+from .steps import Invoke
+
+# A lookup identifier without its top byte, which does not travel ([MS-MQRR] 3.1.4.7).
+SEQUENCE_MASK: Final = 0x00FF_FFFF_FFFF_FFFF
+PRIORITY_SHIFT: Final = 56
+HIGHEST_PRIORITY: Final = 7
+FOR_EVER: Final = 0xFFFF_FFFF
+WHOLE_BODY: Final = 0xFFFF_FFFF
+
+
+class Access(IntEnum):
+    """dwAccess ([MS-MQRR] 3.1.4.2, 3.1.4.11)."""
+
+    RECEIVE = 0x1
+    MOVE = 0x4
+    PEEK = 0x20
+
+
+class ShareMode(IntEnum):
+    """dwShareMode ([MS-MQRR] 3.1.4.2)."""
+
+    DENY_NONE = 0
+    DENY_SHARE = 1
+
+
+class Ack(IntEnum):
+    """dwAck ([MS-MQRR] 3.1.4.9)."""
+
+    RR_NACK = 1
+    RR_ACK = 2
+
+
+class Reading(NamedTuple):
+    """What to read.
+
+    Attributes:
+        action: one of the nine values of ulAction.
+        timeout: milliseconds to wait for a message; `FOR_EVER`.
+        lookup_id: for a `LookupAction`.
+        cursor: from `create_cursor`; 0 for none.
+    """
+
+    action: ReceiveAction | LookupAction
+    timeout: int = 0
+    lookup_id: int = 0
+    cursor: int = 0
+    max_body_size: int = WHOLE_BODY
+
+    @property
+    def receives(self) -> bool:
+        """Whether the message is locked for this client and has to be ended."""
+        return self.action in RECEIVES
+
+
+RECEIVES: Final = frozenset(
+    (
+        ReceiveAction.RECEIVE,
+        LookupAction.RECEIVE_CURRENT,
+        LookupAction.RECEIVE_NEXT,
+        LookupAction.RECEIVE_PREV,
+    )
+)
+
+
+class ReadCall(NamedTuple):
+    """A read on its way; its request id names it among those of its queue."""
+
+    request_id: int
+    reading: Reading
+    invoke: Invoke
+
+
+class RemoteMessage(NamedTuple):
+    """A message that a read brought.
+
+    Attributes:
+        packet: the UserMessage; its TimeToReachQueue is the absolute time of expiry.
+        lookup_id: rebuilt from the sequence and the priority.
+        arrived: seconds since 1970.
+        counters: abort count, move count and time of the last move.
+        request_id: of the read, for `end`.
+        context: the handle of the read in [MS-MQQP], for `end`.
+    """
+
+    packet: bytes
+    lookup_id: int
+    arrived: int
+    counters: tuple[int, int, int] = (0, 0, 0)
+    request_id: int = 0
+    context: bytes = CONTEXT_HANDLE_NULL
+
+
+class RemoteQueue:
+    """An open queue.
+
+    Attributes:
+        context: its context handle; NULL when it is closed.
+        cursors: the cursors that are open.
+        move_context: what opnum 10 of RemoteRead names it by, if it was opened to move to.
+        handle: what [MS-MQQP] names it by.
+    """
+
+    __slots__ = ("_next_request_id", "context", "cursors", "handle", "move_context")
+
+    def __init__(self, context: bytes, *, move_context: int = 0, handle: int = 0) -> None:
+        self.context = context
+        self.move_context: Final = move_context
+        self.handle: Final = handle
+        self.cursors: set[int] = set()
+        self._next_request_id = count(1)
+
+    def next_request_id(self) -> int:
+        """A number that no read of this queue has ever had; only after 2**32 reads one repeats."""
+        return next(self._next_request_id) & 0xFFFF_FFFF
+
+
+def lookup_id_of(sequence: int, packet: bytes) -> int:
+    """The lookup identifier of a message: its order in the queue is that of these numbers.
+
+    Args:
+        sequence: the lower seven bytes of it.
+        packet: the UserMessage, which has the priority.
+
+    Raises:
+        MalformedPacket: the packet is none.
+    """
+    priority = HIGHEST_PRIORITY - UserMessage(packet).priority
+    return priority << PRIORITY_SHIFT | sequence & SEQUENCE_MASK
+
+
+def checked_packet(packet: bytes | None) -> bytes:
+    """The packet of a read that succeeded.
+
+    Raises:
+        MalformedPacket: there is none.
+    """
+    if not packet:
+        raise MalformedPacket("message packet", 0, "a read succeeded without a message")
+    return bytes(packet)
