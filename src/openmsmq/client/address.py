@@ -9,6 +9,7 @@ from openmsmq.net.local.paths import SOCKET_VARIABLE, default_socket
 from openmsmq.wire.errors import ConfigError
 
 from .errors import ConnectionLost
+from .remote.address import SCHEME, RpcAddress, parse_rpc_address
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -45,24 +46,38 @@ class TcpAddress:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-Address = UnixAddress | TcpAddress
+Address = UnixAddress | TcpAddress | RpcAddress
 
 
 def find_address(
-    address: str | Path | None, *, token: str | None, ca_file: str | Path | None
+    address: str | Path | None,
+    *,
+    token: str | None,
+    ca_file: str | Path | None,
+    user: str | None = None,
+    password: str | None = None,
+    auth: str | None = None,
+    level: str | None = None,
 ) -> Address:
     """The address that a user means.
 
     Args:
-        address: path of a socket or `host:port`; without one, $OPENMSMQ_SOCKET, else the socket
-            in the default data directory.
+        address: path of a socket, `host:port` or `msmq://host[:port]`; without one,
+            $OPENMSMQ_SOCKET, else the socket in the default data directory.
         token: stands for the user over TCP; without one, what is in the file $OPENMSMQ_TOKEN_FILE.
         ca_file: certificates to trust over TCP instead of the system's; without it,
             $OPENMSMQ_CA_FILE.
+        user, password, auth, level: for `msmq://host`; see `parse_rpc_address`.
 
     Raises:
         ConfigError: it cannot be used; the text names the argument.
     """
+    if isinstance(address, str) and address.startswith(SCHEME):
+        if token is not None or ca_file is not None:
+            raise ConfigError(f"address: {address} takes user and password, no token and ca_file")
+        return parse_rpc_address(address, user=user, password=password, auth=auth, level=level)
+    if (user, password, auth, level) != (None, None, None, None):
+        raise ConfigError(f"user, password, auth and level are for {SCHEME}host")
     if address is None:
         address = str(default_socket())
     host_and_port = None if isinstance(address, Path) else split_host(address)
@@ -141,6 +156,8 @@ def nobody_answers(address: Address, reason: OSError | str) -> ConnectionLost:
             "Start one with `openmsmq serve`, or name its socket "
             f"(--socket, {SOCKET_VARIABLE}, connect(path))."
         )
+    elif isinstance(address, RpcAddress):
+        remedy = "Check the host and its firewall."
     else:
         import ssl
 

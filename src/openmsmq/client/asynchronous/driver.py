@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterable, Callable, Iterable
 from contextlib import nullcontext
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeAlias, TypeVar
 
 from openmsmq.client.address import Address
 from openmsmq.client.arguments import message_of, several
@@ -18,11 +18,15 @@ from openmsmq.client.operations import Operation
 
 from .transport import Transport, open_transport
 
+if TYPE_CHECKING:
+    from openmsmq.client.remote.asynchronous_transport import RemoteTransport
+
+AnyTransport: TypeAlias = "Transport | RemoteTransport"
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-async def run(transport: Transport, operation: Operation[T]) -> T:
+async def run(transport: AnyTransport, operation: Operation[T]) -> T:
     """Run an operation to its end."""
     try:
         wait = next(operation)
@@ -51,7 +55,7 @@ class Driver:
         self._opening = asyncio.Lock()
         # One thread runs everything: the logic needs no lock, unlike that of blocking clients.
         self.lock: Final = nullcontext()
-        self._transport: Transport
+        self._transport: AnyTransport
 
     async def open_first(self, wait: float | None) -> None:
         """Connect, and wait for the queue manager to start if that is wanted.
@@ -108,7 +112,7 @@ class Driver:
         self.backend.tell_loss()
         return await self._run(transport, operation(*args, **kwargs))
 
-    async def _run(self, transport: Transport, operation: Operation[T]) -> T:
+    async def _run(self, transport: AnyTransport, operation: Operation[T]) -> T:
         """Run an operation whose failure tells of everything that was under way."""
         try:
             return await run(transport, operation)
@@ -140,7 +144,7 @@ class Driver:
             await self._await_return(Patience(timeout, time.monotonic()))
             timeout = None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
-    async def _ready(self) -> Transport:
+    async def _ready(self) -> AnyTransport:
         """The transport, a new one after a loss if that is wanted."""
         if self.usable:
             return self._transport
@@ -212,7 +216,7 @@ class Driver:
             raise
         return await self._run(transport, channel.settle(chain, count)) if chain else count
 
-    async def _sender(self, queue: QueueLogic) -> tuple[Transport, SendHandle]:
+    async def _sender(self, queue: QueueLogic) -> tuple[AnyTransport, SendHandle]:
         transport = await self._ready()
         self.backend.tell_loss()
         handle = queue.open_sender()
@@ -220,7 +224,7 @@ class Driver:
             handle = await self._run(transport, queue.opened_to_send())
         return transport, handle
 
-    async def _ship(self, transport: Transport, channel: SendChannel) -> None:
+    async def _ship(self, transport: AnyTransport, channel: SendChannel) -> None:
         channel.close_sends()
         await self._run(transport, channel.make_room())
 

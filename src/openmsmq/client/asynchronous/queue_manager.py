@@ -30,6 +30,10 @@ def connect(
     *,
     token: str | None = None,
     ca_file: str | Path | None = None,
+    user: str | None = None,
+    password: str | None = None,
+    auth: str | None = None,
+    level: str | None = None,
     timeout: float | timedelta | None = 10.0,
     wait: float | timedelta | None = 0.0,
     reconnect: bool = False,
@@ -37,11 +41,16 @@ def connect(
     """Connect to a queue manager: await it, or use it in an `async with` statement.
 
     Args:
-        address: path of its Unix socket, or `host:port` for TLS; without one, $OPENMSMQ_SOCKET,
-            else the socket in the default data directory.
+        address: path of its Unix socket, or `host:port` for TLS, or `msmq://host[:port]` to read
+            queues of any MSMQ server over RPC; without one, $OPENMSMQ_SOCKET, else the socket in
+            the default data directory.
         token: says who you are over TCP; without one, what is in the file $OPENMSMQ_TOKEN_FILE.
         ca_file: certificates to trust over TCP instead of the system's, or of those in
             $OPENMSMQ_CA_FILE.
+        user, password: for `msmq://`; without them, $OPENMSMQ_RPC_USER and what is in the file
+            $OPENMSMQ_RPC_PASSWORD_FILE; without these, too, Anonymous Logon.
+        auth: for `msmq://`: `ntlm`, or `none` for Anonymous Logon.
+        level: for `msmq://`: `connect`, `packet`, `integrity` or `privacy`, the default.
         timeout: seconds or a timedelta to wait for an answer of somebody who listens there.
         wait: seconds or a timedelta to wait for the queue manager to start, if nobody listens
             there yet; None for ever.
@@ -53,7 +62,15 @@ def connect(
         ConnectionLost: nobody answers there, or not yet; the text says what to do.
         ConfigError: the arguments do not fit together.
     """
-    found = find_address(address, token=token, ca_file=ca_file)
+    found = find_address(
+        address,
+        token=token,
+        ca_file=ca_file,
+        user=user,
+        password=password,
+        auth=auth,
+        level=level,
+    )
     limit, patience = seconds("timeout", timeout), seconds("wait", wait)
 
     async def make() -> QueueManager:

@@ -1,12 +1,16 @@
 """Bytes of one channel over one asyncio connection."""
 
 import asyncio
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from openmsmq.client.address import Address, TcpAddress, hung_up, nobody_answers
 from openmsmq.client.backend import Channel
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.operations import Wait
+from openmsmq.client.remote.address import RpcAddress
+
+if TYPE_CHECKING:
+    from openmsmq.client.remote.asynchronous_transport import RemoteTransport
 
 # Parts of ranges that nobody has taken yet; beyond it they are left where they are.
 MAX_HELD_BYTES: Final = 16 * 1024 * 1024
@@ -119,12 +123,16 @@ def _finish(future: "asyncio.Future[None]") -> None:
         future.set_result(None)
 
 
-async def open_transport(address: Address, channel: Channel, timeout: float | None) -> Transport:
+async def open_transport(
+    address: Address, channel: Channel, timeout: float | None
+) -> "Transport | RemoteTransport":
     """Connect to a queue manager.
 
     Raises:
         ConnectionLost: nobody answers there.
     """
+    if isinstance(address, RpcAddress):
+        return _remote_transport(address, channel, timeout)
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(timeout):
@@ -141,3 +149,14 @@ async def open_transport(address: Address, channel: Channel, timeout: float | No
     except OSError as exc:
         raise nobody_answers(address, exc) from exc
     return transport
+
+
+def _remote_transport(
+    address: RpcAddress, channel: Channel, timeout: float | None
+) -> "RemoteTransport":
+    # Only now: most programs need no RPC.
+    from openmsmq.client.remote.asynchronous_transport import RemoteTransport
+    from openmsmq.client.remote.channel import RemoteChannel
+
+    assert isinstance(channel, RemoteChannel)  # noqa: S101 - its backend made it
+    return RemoteTransport(address, channel, timeout)

@@ -25,6 +25,10 @@ class Handle:
         self.number: Final = number
         self.format_name: Final = format_name
 
+    def holds(self, lookup_id: int) -> bool:  # noqa: ARG002 - a handle of another backend may not
+        """Whether a message that was received is still locked."""
+        return True
+
 
 class SendHandle:
     """A queue that is open to send to, in one channel.

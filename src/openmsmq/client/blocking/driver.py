@@ -5,7 +5,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeAlias, TypeVar
 
 from openmsmq.client.address import Address
 from openmsmq.client.arguments import message_of, several
@@ -23,11 +23,15 @@ from .transport import LINGER_SECONDS, Transport, open_transport
 # How long a program that ends without closing waits for what it has sent to be accepted.
 FINISH_SECONDS: Final = 5.0
 
+if TYPE_CHECKING:
+    from openmsmq.client.remote.blocking_transport import RemoteTransport
+
+AnyTransport: TypeAlias = "Transport | RemoteTransport"
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def run(transport: Transport, operation: Operation[T]) -> T:
+def run(transport: AnyTransport, operation: Operation[T]) -> T:
     """Run an operation to its end; its steps are under the lock, its waiting is not."""
     try:
         with transport.lock:
@@ -62,7 +66,7 @@ class Driver:
         self._closed = False
         self._opening = threading.Lock()
         self._last_ship = 0.0
-        self._transport: Transport
+        self._transport: AnyTransport
 
     def open_first(self, wait: float | None) -> None:
         """Connect, and wait for the queue manager to start if that is wanted.
@@ -124,7 +128,7 @@ class Driver:
         self.backend.tell_loss()
         return self._run(transport, operation(*args, **kwargs))
 
-    def _run(self, transport: Transport, operation: Operation[T]) -> T:
+    def _run(self, transport: AnyTransport, operation: Operation[T]) -> T:
         """Run an operation whose failure tells of everything that was under way."""
         try:
             return run(transport, operation)
@@ -156,7 +160,7 @@ class Driver:
             self._await_return(Patience(timeout, time.monotonic()))
             timeout = None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
-    def _ready(self) -> Transport:
+    def _ready(self) -> AnyTransport:
         """The transport, a new one after a loss if that is wanted."""
         if self.usable:
             return self._transport
@@ -230,7 +234,7 @@ class Driver:
             raise
         return self._run(transport, channel.settle(chain, count)) if chain else count
 
-    def _sender(self, queue: QueueLogic) -> tuple[Transport, SendHandle]:
+    def _sender(self, queue: QueueLogic) -> tuple[AnyTransport, SendHandle]:
         transport = self._ready()
         self.backend.tell_loss()
         with transport.lock:
@@ -239,7 +243,7 @@ class Driver:
             handle = self._run(transport, queue.opened_to_send())
         return transport, handle
 
-    def _pace(self, transport: Transport, channel: SendChannel, *, ship: bool) -> None:
+    def _pace(self, transport: AnyTransport, channel: SendChannel, *, ship: bool) -> None:
         """Let a message leave at once when none came for a while, else together with others."""
         now = time.monotonic()
         if not ship and now - self._last_ship <= LINGER_SECONDS:
@@ -263,7 +267,7 @@ class Driver:
         self._transport.channel.told = True
 
 
-def finish(transport: Transport, flush: Callable[[], Operation[None]]) -> None:
+def finish(transport: AnyTransport, flush: Callable[[], Operation[None]]) -> None:
     """Let everything leave, wait a while until it is accepted, and hang up.
 
     A queue manager that answers into a connection which is closed reads no further in it.
@@ -274,7 +278,7 @@ def finish(transport: Transport, flush: Callable[[], Operation[None]]) -> None:
     transport.close()
 
 
-def run_for(seconds: float, transport: Transport, operation: Operation[None]) -> None:
+def run_for(seconds: float, transport: AnyTransport, operation: Operation[None]) -> None:
     """Run an operation, but no longer than so many seconds."""
     deadline = time.monotonic() + seconds
     with transport.lock:

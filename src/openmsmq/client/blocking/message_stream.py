@@ -71,7 +71,7 @@ def take(
                 if clock() > due:
                     with driver.lock:
                         ahead.remove_taken()
-                    if not driver.flush_data():
+                    if not (driver.flush_data() and ahead.holds_rest):
                         # The rest of the batch is back in the queue.
                         break
                     due = clock() + REMOVE_SECONDS

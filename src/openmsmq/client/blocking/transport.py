@@ -16,8 +16,11 @@ from openmsmq.client.address import Address, TcpAddress, UnixAddress, hung_up, n
 from openmsmq.client.backend import Channel
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.operations import Wait
+from openmsmq.client.remote.address import RpcAddress
 
 if TYPE_CHECKING:
+    from openmsmq.client.remote.blocking_transport import RemoteTransport
+
     from .tls import Tls
 
 
@@ -201,12 +204,16 @@ def _poll(sock: socket.socket, events: int) -> select.poll:
     return poll
 
 
-def open_transport(address: Address, channel: Channel, timeout: float | None) -> Transport:
+def open_transport(
+    address: Address, channel: Channel, timeout: float | None
+) -> "Transport | RemoteTransport":
     """Connect to a queue manager.
 
     Raises:
         ConnectionLost: nobody answers there.
     """
+    if isinstance(address, RpcAddress):
+        return _remote_transport(address, channel, timeout)
     try:
         if isinstance(address, TcpAddress):
             sock, tls = _connect_tcp(address, timeout)
@@ -240,3 +247,14 @@ def _connect_tcp(address: TcpAddress, timeout: float | None) -> "tuple[socket.so
         sock.close()
         raise
     return sock, tls
+
+
+def _remote_transport(
+    address: RpcAddress, channel: Channel, timeout: float | None
+) -> "RemoteTransport":
+    # Only now: most programs need no RPC.
+    from openmsmq.client.remote.blocking_transport import RemoteTransport
+    from openmsmq.client.remote.channel import RemoteChannel
+
+    assert isinstance(channel, RemoteChannel)  # noqa: S101 - its backend made it
+    return RemoteTransport(address, channel, timeout)

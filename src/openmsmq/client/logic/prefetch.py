@@ -48,6 +48,7 @@ class Prefetch:
         """The next messages, once the caller has taken all before; None when none came in time."""
         handle = yield from self._begin()
         self.remove_taken()
+        self._queue.give_back(handle, self._batch[self.given :])
         self._batch = []
         self._removed = self.given = 0
         self._queue.backend.check()
@@ -95,6 +96,12 @@ class Prefetch:
         if found is None:
             raise not_answered(backend.channel)
         return found
+
+    @property
+    def holds_rest(self) -> bool:
+        """Whether what the caller has not seen is still locked."""
+        rest = self._batch[self.given : self.given + 1]
+        return self._handle is None or all(self._handle.holds(m.lookup_id) for m in rest)
 
     def remove_taken(self) -> bool:
         """Remove what the caller was given and has taken; say whether there was any."""

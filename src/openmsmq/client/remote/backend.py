@@ -1,0 +1,476 @@
+"""RemoteBackend: the way to the queues of any MSMQ server, over remote read."""
+
+import ipaddress
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NoReturn, cast
+from uuid import uuid4
+
+from openmsmq.client.address import Address
+from openmsmq.client.backend import (
+    Channel,
+    Handle,
+    Identity,
+    LookUp,
+    Management,
+    PurgeStep,
+    RangeRequests,
+    Read,
+    SendHandle,
+    not_available,
+)
+from openmsmq.client.errors import ConnectionLost, ReceiveTimeout
+from openmsmq.client.operations import Operation, Wait
+from openmsmq.client.received_message import ReceivedMessage
+from openmsmq.protocol.remote_read.client import (
+    Access,
+    Ack,
+    BindingSettings,
+    ClientIdentity,
+    Invoke,
+    Reading,
+    ReadProtocol,
+    RemoteMessage,
+    ShareMode,
+    Steps,
+    check,
+    find_server,
+    queue_error,
+)
+from openmsmq.protocol.remote_read.client.remote_queue import FOR_EVER
+from openmsmq.protocol.remote_read.client.steps import CALL_SECONDS
+from openmsmq.protocol.rpc.errors import ConnectionClosed, RpcFault
+from openmsmq.security.mechanism import AuthenticationFailed
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_enums import LookupAction, ReceiveAction
+from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
+from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
+from openmsmq.wire.names.format_name import FormatName, is_format_name, parse_format_name
+from openmsmq.wire.names.path_name import parse_path_name
+from openmsmq.wire.remote_read.queue_format import QueueFormat
+from openmsmq.wire.rpc.status import RPC_ACCESS_DENIED, RPC_S_SEC_PKG_ERROR
+
+from .address import RpcAddress
+from .channel import Outcome, RemoteChannel
+from .reads import ReadJob, RemoteHandle, ignore
+from .unavailable import Unavailable
+
+# What is held so long goes back before the server's clean-up timer of five minutes fires.
+HOLD_SECONDS: Final = 270.0
+# How long a server may take to be found.
+FIND_SECONDS: Final = 120.0
+LARGEST_READ: Final = 1000
+# Reads of a cursor go one by one: a server may run calls that overlap in any order.
+WINDOW: Final = 1
+_LAST: Final = 0xFFFF_FFFF_FFFF_FFFF
+_ACCESS: Final = {"receive": Access.RECEIVE, "peek": Access.PEEK, "move": Access.MOVE}
+_ACTIONS: Final = {
+    "receive": ReceiveAction.RECEIVE,
+    "peek": ReceiveAction.PEEK_CURRENT,
+    "peek_next": ReceiveAction.PEEK_NEXT,
+}
+_LOOKUPS: Final = {
+    ("current", False): LookupAction.PEEK_CURRENT,
+    ("next", False): LookupAction.PEEK_NEXT,
+    ("previous", False): LookupAction.PEEK_PREV,
+    ("last", False): LookupAction.PEEK_PREV,
+    ("current", True): LookupAction.RECEIVE_CURRENT,
+    ("next", True): LookupAction.RECEIVE_NEXT,
+    ("previous", True): LookupAction.RECEIVE_PREV,
+    ("last", True): LookupAction.RECEIVE_PREV,
+}
+
+
+class RemoteBackend:
+    """A `client.backend.Backend` over [MS-MQRR], or [MS-MQQP] where a server has only that.
+
+    Args:
+        address: where the server is, and who reads.
+        clock: monotonic time in seconds.
+        reconnects: whether a driver makes a new channel when one is lost.
+    """
+
+    can_send: Final = False
+    largest_read: Final = LARGEST_READ
+    window: Final = WINDOW
+
+    def __init__(
+        self,
+        address: RpcAddress,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        reconnects: bool,
+        settings: BindingSettings | None = None,
+    ) -> None:
+        self.clock: Final = clock
+        self.reconnects: Final = reconnects
+        self._address = address
+        self._settings = settings or BindingSettings(
+            port=address.port,
+            rebinds=address.rebinds,
+            identity=ClientIdentity(uuid4(), process_id=os.getpid()),
+        )
+        self.channel: RemoteChannel
+        self._protocol: ReadProtocol
+        self._handles: set[RemoteHandle] = set()
+        self._jobs: dict[int, ReadJob] = {}
+        self.identity: Identity
+        nothing = Unavailable(str(address))
+        self.management: Final = cast(Management, nothing)
+        self.ranges: Final = cast(RangeRequests, nothing)
+
+    # Connecting
+
+    def new_channel(self) -> RemoteChannel:
+        return RemoteChannel(str(self._address), self._address.security())
+
+    def greet(self, channel: Channel) -> Operation[Address | None]:
+        assert isinstance(channel, RemoteChannel)  # noqa: S101 - from `new_channel`
+        request = channel.run(find_server(self._settings))
+        outcome: Outcome | None = yield Wait(request, FIND_SECONDS)
+        if outcome is None:
+            raise channel.lose(f"{channel.description} has not answered in time.")
+        try:
+            self._protocol = outcome.result()
+        except ConnectionClosed as exc:
+            raise self._no_server(exc) from exc.__cause__ or exc
+        except MsmqError as exc:
+            raise self._explained(exc) from exc
+        self.identity = Identity(self._address.host, "", "", self._protocol.name)
+        self._handles.clear()
+        self._jobs.clear()
+        self.channel = channel
+        channel.on_timer = self._give_back_old
+        return None
+
+    def _no_server(self, error: ConnectionClosed) -> ConnectionLost:
+        ports = self._address.port or "135 (endpoint mapper) and 2103"
+        return ConnectionLost(
+            f"no server of remote read answers at {self._address}: {error.detail}",
+            remedy=f"Check the host, its Message Queuing service, and its firewall: ports {ports}.",
+        )
+
+    def tell_loss(self) -> None:
+        """Nothing is sent, so nothing is lost."""
+
+    def check(self, transaction: int = 0) -> None:  # noqa: ARG002 - there are none
+        self.channel.check()
+
+    def flush(self) -> Operation[None]:
+        channel = self.channel
+        while channel.background:
+            yield Wait(0, arrivals=channel.arrivals)
+        channel.check()
+
+    def _explained(self, error: MsmqError, what: str = "") -> MsmqError:
+        """What an error of RPC means, and what to do."""
+        if isinstance(error, RpcFault):
+            if error.status in (RPC_ACCESS_DENIED, RPC_S_SEC_PKG_ERROR):
+                return self._denied(error)
+            return queue_error(error, what or str(self._address))
+        if isinstance(error, AuthenticationFailed):
+            return self._denied(error)
+        if isinstance(error, ConnectionClosed):
+            return ConnectionLost(f"{self._address}: {error.detail}")
+        if isinstance(error, QueueError) and error.code == Hresult.MQ_ERROR_IO_TIMEOUT:
+            return ReceiveTimeout()
+        if isinstance(error, QueueError) and error.code == Hresult.MQ_ERROR_ACCESS_DENIED:
+            return AccessDenied(
+                f"{what or self._address}: {self._address.who} may not read the queue",
+                remedy="Ask its administrator for the right to receive or to peek messages, or "
+                "name another user.",
+            )
+        if isinstance(error, QueueError) and what and not error.detail:
+            return QueueError(error.code, what, cause=error.known_cause, remedy=error.known_remedy)
+        return error
+
+    def _denied(self, error: MsmqError) -> AccessDenied:
+        address = self._address
+        if address.user:
+            cause = (
+                "User or password are wrong, or the server asks for a higher level than "
+                f"{address.level}."
+            )
+            remedy = "Check both; most servers ask for level privacy."
+        else:
+            cause = "The server asks for authentication."
+            remedy = (
+                "Give user and password (--user and --password-file, or $OPENMSMQ_RPC_USER and "
+                "$OPENMSMQ_RPC_PASSWORD_FILE); the level is privacy then."
+            )
+        return AccessDenied(f"{address} refuses {address.who}: {error}", cause=cause, remedy=remedy)
+
+    def _run(self, steps: Steps[Any], what: str = "") -> Operation[Any]:
+        """Go through steps, for at most the five minutes that calls may take."""
+        channel = self.channel
+        channel.check()
+        request = channel.run(steps)
+        outcome: Outcome | None = yield Wait(request, CALL_SECONDS)
+        if outcome is None:
+            channel.drop(request)
+            raise channel.lose(f"{channel.description} has not answered in five minutes.")
+        try:
+            return outcome.result()
+        except MsmqError as exc:
+            raise self._explained(exc, what) from exc
+
+    def _call(self, invoke: Invoke, what: str) -> Operation[None]:
+        """Make a call that answers with nothing but success."""
+
+        def steps() -> Steps[None]:
+            check((yield invoke))
+
+        return self._run(steps(), what)
+
+    # Queues
+
+    def open(self, name: str, access: str, share: str) -> Operation[Handle]:
+        format_name = self._format_name(name)
+        kind = _ACCESS.get(access)
+        if kind is None:
+            raise not_available("outgoing queues cannot be opened", str(self._address))
+        share_mode = ShareMode.DENY_NONE if share == "deny_none" else ShareMode.DENY_SHARE
+        queue = yield from self._run(
+            self._protocol.open(QueueFormat.from_format_name(format_name), kind, share_mode), name
+        )
+        handle = RemoteHandle(self.channel, self.channel.next_id(), str(format_name), queue)
+        self._handles.add(handle)
+        return handle
+
+    def _format_name(self, name: str) -> FormatName:
+        """The name for the server: `.` in a path name is its machine."""
+        if is_format_name(name):
+            return parse_format_name(name)
+        path = parse_path_name(name)
+        address = self._address.host if path.is_local else path.computer
+        try:
+            ipaddress.ip_address(address)
+        except ValueError:
+            return DirectFormatName(DirectProtocol.OS, address, path.queue_name)
+        return DirectFormatName(DirectProtocol.TCP, address, path.queue_name)
+
+    def close(self, handles: Iterable[Handle | SendHandle]) -> Operation[None]:
+        channel = self.channel
+        for handle in handles:
+            assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
+            self._handles.discard(handle)
+            for job in list(handle.jobs):
+                job.withdrawn = True
+                job.cancel()
+            # A server may run calls that overlap in any order.
+            while handle.ending or handle.jobs:
+                yield Wait(0, arrivals=channel.arrivals)
+            yield from self._run(self._protocol.close(handle.queue))
+
+    def close_later(self, handle: Handle | SendHandle) -> None:
+        assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
+        self._handles.discard(handle)
+        self.channel.drop(self.channel.run(self._protocol.close(handle.queue)))
+
+    # Reading
+
+    def ask(self, handle: Handle, read: Read | LookUp) -> int:
+        assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
+        if read.transaction:
+            raise not_available("transactions cannot be used", str(self._address))
+        channel = self.channel
+        limit = 1
+        if isinstance(read, LookUp):
+            reading = _reading_by_lookup_id(read)
+        else:
+            limit = read.limit if read.action == "receive" and not read.cursor else 1
+            reading = Reading(_ACTIONS[read.action], _milliseconds(read.timeout), 0, read.cursor)
+        if reading.receives and not read.two_phase:
+            raise not_available("messages cannot be received in one step", str(self._address))
+        job = ReadJob(
+            channel.next_id(),
+            channel,
+            self._protocol,
+            handle,
+            reading,
+            limit=limit,
+            clock=self.clock,
+            explain=self._explained,
+        )
+        self._jobs[job.number] = job
+        job.start()
+        return job.number
+
+    def answer(
+        self, request: int, seconds: float | None = None
+    ) -> Operation[list[ReceivedMessage] | None]:
+        outcome: Outcome | None = yield Wait(request, seconds)
+        if outcome is None:
+            return None
+        job = self._jobs.pop(request)
+        found: list[ReceivedMessage] = outcome.result()
+        if not job.receives:
+            return found
+        # What was held for too long before the caller asked is back in its queue.
+        return [message for message in found if job.handle.holds(message.lookup_id)]
+
+    def cancel(self, request: int) -> None:
+        self._jobs[request].cancel()
+
+    def withdraw(self, request: int, handle: Handle | None) -> None:  # noqa: ARG002 - the job knows
+        job = self._jobs.pop(request)
+        outcome = self.channel.take(request)
+        if outcome is None:
+            job.withdrawn = True
+            self.channel.drop(request)
+            job.cancel()
+        elif outcome.error is None:
+            job.give_back(outcome.value)
+
+    def end(
+        self,
+        handle: Handle,
+        lookup_ids: Sequence[int],
+        *,
+        delete: bool,
+        answered: Callable[[Sequence[int]], None] | None = None,
+    ) -> None:
+        assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
+        for lookup_id in lookup_ids:
+            locked = handle.locked.pop(lookup_id, None)
+            if locked is not None:
+                self._end(handle, locked[0], Ack.RR_ACK if delete else Ack.RR_NACK, answered)
+            elif delete:
+                number = self.channel.next_id()
+                self.channel.background.add(number)
+                error = _may_come_again(handle, lookup_id, "it was held for too long")
+                self.channel.finish(number, None, error)
+                if answered is not None:
+                    answered([lookup_id])
+
+    def _end(
+        self,
+        handle: RemoteHandle,
+        message: RemoteMessage,
+        ack: Ack,
+        answered: Callable[[Sequence[int]], None] | None,
+    ) -> None:
+        channel = self.channel
+        number = channel.next_id()
+        channel.background.add(number)
+        handle.ending += 1
+
+        # Any: the response differs by protocol.
+        def ended(response: Any, error: MsmqError | None) -> None:
+            handle.ending -= 1
+            try:
+                if error is not None:
+                    raise error
+                check(response)
+            except ConnectionClosed as exc:
+                channel.finish(number, None, self._explained(exc))
+                return
+            except MsmqError as exc:
+                again = ack is Ack.RR_ACK
+                channel.finish(
+                    number,
+                    None,
+                    _may_come_again(handle, message.lookup_id, str(exc)) if again else None,
+                )
+            else:
+                channel.finish(number, None, None)
+            if answered is not None:
+                answered([message.lookup_id])
+
+        channel.post(self._protocol.end(handle.queue, message, ack), ended)
+
+    def _give_back_old(self, now: float) -> None:
+        """Give back what was held for so long that the server would do it."""
+        for handle in self._handles:
+            old = [
+                lookup_id
+                for lookup_id, (_, since) in handle.locked.items()
+                if now - since >= HOLD_SECONDS
+            ]
+            self.end(handle, old, delete=False)
+
+    def open_cursor(self, handle: Handle) -> Operation[int]:
+        assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
+        return self._run(self._protocol.create_cursor(handle.queue))
+
+    def close_cursor(self, handle: Handle, cursor: int) -> None:
+        assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
+        self.channel.post(self._protocol.close_cursor(handle.queue, cursor), ignore)
+
+    # Managing messages
+
+    def purge(self, handle: Handle, upto: int | None) -> Operation[PurgeStep]:
+        assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
+        if upto is not None:
+            raise not_available("a part of a queue cannot be purged", str(self._address))
+        yield from self._call(self._protocol.purge(handle.queue), handle.format_name)
+        # The server does not say how many.
+        return PurgeStep(0, None, done=True)
+
+    def move_messages(
+        self,
+        source: Handle,
+        target: Handle,
+        lookup_ids: list[int] | None,
+        count: int,
+        transaction: int,
+    ) -> Operation[int]:
+        assert isinstance(source, RemoteHandle)  # noqa: S101 - from `open`
+        assert isinstance(target, RemoteHandle)  # noqa: S101 - from `open`
+        if transaction:
+            raise not_available("transactions cannot be used", str(self._address))
+        moved = 0
+        while moved < count if lookup_ids is None else moved < len(lookup_ids):
+            if lookup_ids is None:
+                try:
+                    first = yield from self._first(source)
+                except ReceiveTimeout:
+                    break
+            else:
+                first = lookup_ids[moved]
+            move = self._protocol.move(source.queue, target.queue, first)
+            yield from self._call(move, source.format_name)
+            moved += 1
+        return moved
+
+    def _first(self, handle: RemoteHandle) -> Operation[int]:
+        found = yield from self.answer(self.ask(handle, Read("peek")), CALL_SECONDS)
+        if not found:
+            raise ReceiveTimeout
+        return found[0].lookup_id
+
+    # What only a queue manager does
+
+    def open_to_send(self, name: str, share: str) -> NoReturn:  # noqa: ARG002 - the interface
+        raise not_available("messages cannot be sent", str(self._address))
+
+    def send_and_wait(self, handle: SendHandle, packet: bytes, transaction: int) -> NoReturn:  # noqa: ARG002
+        raise not_available("messages cannot be sent", str(self._address))
+
+    def begin_transaction(self) -> NoReturn:
+        raise not_available("transactions cannot be used", str(self._address))
+
+    def end_transaction(self, number: int, *, commit: bool) -> NoReturn:  # noqa: ARG002
+        raise not_available("transactions cannot be used", str(self._address))
+
+
+def _milliseconds(seconds: float | None) -> int:
+    return FOR_EVER if seconds is None else min(round(max(seconds, 0.0) * 1000), FOR_EVER - 1)
+
+
+def _reading_by_lookup_id(read: LookUp) -> Reading:
+    if read.relation == "first":
+        return Reading(ReceiveAction.RECEIVE if read.receive else ReceiveAction.PEEK_CURRENT)
+    lookup_id = _LAST if read.relation == "last" else read.lookup_id
+    return Reading(_LOOKUPS[read.relation, read.receive], 0, lookup_id)
+
+
+def _may_come_again(handle: Handle, lookup_id: int, reason: str) -> QueueError:
+    return QueueError(
+        Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
+        f"{handle.format_name}: the receipt of message {lookup_id} was not confirmed: {reason}",
+        cause="The server has put the message back in its queue, or was not reached.",
+        remedy="The message may come again: be ready to see it twice.",
+    )

@@ -1,0 +1,31 @@
+"""Messages of remote read as those of a queue manager."""
+
+from struct import Struct
+from typing import Final
+
+from openmsmq.client.received_message import ReceivedMessage
+from openmsmq.protocol.remote_read.client import RemoteMessage
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.packets.base_header import INFINITE
+
+_TIME_TO_REACH_QUEUE: Final = Struct("<I")
+_TIME_TO_REACH_QUEUE_OFFSET: Final = 12
+
+
+def received(message: RemoteMessage) -> ReceivedMessage:
+    """The message that a caller gets."""
+    return ReceivedMessage(
+        relative(message.packet), message.lookup_id, float(message.arrived), message.counters
+    )
+
+
+def relative(packet: bytes) -> bytes:
+    """The packet with TimeToReachQueue as its sender wrote it, counted from SentTime on."""
+    view = UserMessage(packet)
+    expiry = view.time_to_reach_queue
+    if expiry == INFINITE:
+        return packet
+    out = bytearray(packet)
+    left = max(expiry - view.sent_time, 0)
+    _TIME_TO_REACH_QUEUE.pack_into(out, _TIME_TO_REACH_QUEUE_OFFSET, left)
+    return bytes(out)
