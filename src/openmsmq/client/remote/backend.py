@@ -166,10 +166,12 @@ class RemoteBackend:
 
     def _explained(self, error: MsmqError, what: str = "") -> MsmqError:
         """What an error of RPC means, and what to do."""
+        if isinstance(error.__cause__, RpcFault):
+            error = error.__cause__
         if isinstance(error, RpcFault):
             if error.status in (RPC_ACCESS_DENIED, RPC_S_SEC_PKG_ERROR):
                 return self._denied(error)
-            return queue_error(error, what or str(self._address))
+            error = queue_error(error, what or str(self._address))
         if isinstance(error, AuthenticationFailed):
             return self._denied(error)
         if isinstance(error, ConnectionClosed):

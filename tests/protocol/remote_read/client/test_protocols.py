@@ -130,6 +130,11 @@ def test_reads_by_cursor_have_no_lookup_id() -> None:
         assert (request.h_cursor, request.lookup_id) == (4, 0)
 
 
+def test_reads_that_receive_are_those_that_lock() -> None:
+    assert Reading(LookupAction.RECEIVE_PREV, 0, 5).receives
+    assert not Reading(ReceiveAction.PEEK_NEXT, cursor=4).receives
+
+
 def section(data: bytes) -> tuple[SectionBuffer, ...]:
     return (SectionBuffer(SectionType.FULL_PACKET, len(data), data),)
 
@@ -233,7 +238,8 @@ OPENED = qmcomm.QMOpenRemoteQueueResponse(CONTEXT, 0x100, 0x100, 0x100, 0)
 
 @pytest.mark.spec("MQQP-3.2.4.1-03", "MQQP-3.2.4.1-05", "MQQP-3.1.4.3-04")
 def test_open_hands_the_values_of_qmcomm_to_qm2qm() -> None:
-    steps = MQQP.open(FORMAT, Access.RECEIVE, ShareMode.DENY_NONE)
+    # Any: steps of all kinds.
+    steps: Any = MQQP.open(FORMAT, Access.RECEIVE, ShareMode.DENY_NONE)
     ask = only_step(steps)
     assert ask.request == qmcomm.QMOpenRemoteQueueRequest(FORMAT, 77, 1, 0, GUID, 0)
     claim = steps.send(OPENED)

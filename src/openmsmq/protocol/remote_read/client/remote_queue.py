@@ -6,14 +6,12 @@ from typing import Final, NamedTuple
 
 from openmsmq.wire.codes.queue_enums import LookupAction, ReceiveAction
 from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.lookup_id import SEQUENCE_BITS, SEQUENCE_MASK
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.ndr import CONTEXT_HANDLE_NULL
 
 from .steps import Invoke
 
-# A lookup identifier without its top byte, which does not travel ([MS-MQRR] 3.1.4.7).
-SEQUENCE_MASK: Final = 0x00FF_FFFF_FFFF_FFFF
-PRIORITY_SHIFT: Final = 56
 HIGHEST_PRIORITY: Final = 7
 FOR_EVER: Final = 0xFFFF_FFFF
 WHOLE_BODY: Final = 0xFFFF_FFFF
@@ -136,7 +134,7 @@ def lookup_id_of(sequence: int, packet: bytes) -> int:
         MalformedPacket: the packet is none.
     """
     priority = HIGHEST_PRIORITY - UserMessage(packet).priority
-    return priority << PRIORITY_SHIFT | sequence & SEQUENCE_MASK
+    return priority << SEQUENCE_BITS | sequence & SEQUENCE_MASK
 
 
 def checked_packet(packet: bytes | None) -> bytes:
