@@ -608,7 +608,7 @@ def test_messages_that_were_lost_unseen_are_told_of_once(tmp_path: Path) -> None
         await queue.send_and_wait(Message("first"))
         await queue.send(Message("second"))
         # The loop has no turn to send it before the connection is gone.
-        manager._driver._transport.connection_lost(None)
+        manager._driver._transport.connection_lost(None)  # type: ignore[union-attr]
         for _ in range(2):
             await asyncio.to_thread(running.close)
             running = await asyncio.to_thread(embedded, tmp_path)

@@ -103,7 +103,7 @@ def test_a_client_that_goes_leaves_what_it_has_not_taken(msmq: QueueManager, ord
     for _ in range(10):
         next(stream)
     # Hang up without a word, as a program does that is killed.
-    gone._driver._transport._socket.close()
+    gone._driver._transport._socket.close()  # type: ignore[union-attr]
     with pytest.raises(openmsmq.ConnectionLost):
         stream.close()
     gone._driver.close()
