@@ -45,7 +45,11 @@ class Check(Protocol):
 
 
 class Verifier(Protocol):
-    """Knows which messages need a check before they go into a queue."""
+    """Knows which messages need a check before they go into a queue.
+
+    Its methods are called for each read and must not fail: what a packet says is judged by
+    `Check.make`.
+    """
 
     def concerns(self, head: UserMessage, origin: Origin) -> bool:
         """Whether messages with the headers of this one need a check."""

@@ -63,6 +63,7 @@ class Inlet:
         "_acknowledgments",
         "_checks",
         "_closed",
+        "_full",
         "_owner",
         "_state",
         "_waiting",
@@ -81,8 +82,10 @@ class Inlet:
         self._owner = owner
         self._acknowledgments = acknowledgments
         self._waiting: deque[WaitingReception] = deque()
-        # Something was left out: what follows must not get in before it.
+        # Something that waited was left out: what follows must not get in before it.
         self._closed = False
+        # Something found no room to wait: the same, but what waits already goes in.
+        self._full = False
 
     def receive(self, runs: list[UserMessageRun], origin: Origin, read: object) -> Received | None:
         """Deal with messages that came together; the one way in for every transport.
@@ -113,7 +116,7 @@ class Inlet:
 
     def _check(self, verifier: Verifier, reception: WaitingReception) -> Received | None:
         """Have messages checked, in place if that is quick and nothing waits before them."""
-        if self._closed:
+        if self._closed or self._full:
             return not_received()
         job = self._job(verifier, reception)
         if job is None:
@@ -124,7 +127,7 @@ class Inlet:
             return self._end(reception)
         checks = self._checks
         if not checks.has_room(reception.size):
-            self._closed = True
+            self._full = True
             return not_received()
         checks.wait(reception.size)
         self._waiting.append(reception)
