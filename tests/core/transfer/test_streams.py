@@ -248,6 +248,14 @@ def test_a_row_of_a_later_version_is_refused_with_what_to_do(
     assert "restore a backup" in error.value.remedy
 
 
+def test_a_row_of_a_queue_that_does_not_exist_stops_the_start(harness: Harness, pay: Queue) -> None:
+    stream = stream_of(pay, 1)
+    stream.queue = 99
+    harness.qm.state.outbox.batch.set_row(Table.STREAMS, stream.key, stream.serialize())
+    with pytest.raises(StoreError, match="is in queue 99, which does not exist"):
+        harness.restart()
+
+
 def test_a_name_that_is_too_long_has_no_stream(harness: Harness, pay: Queue) -> None:
     stream = stream_of(pay, 1)
     stream.format_name = "x" * (MAX_NAME + 1)

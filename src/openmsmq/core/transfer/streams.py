@@ -409,7 +409,7 @@ def recover_streams(state: State, rows: dict[bytes, bytes], old: dict[bytes, byt
     """Take over the streams from the store; rows of version 0.1.0 are written anew.
 
     Raises:
-        StoreError: a later version of the program wrote a row.
+        StoreError: a later version of the program wrote a row, or one names a missing queue.
     """
     streams = [IncomingTransactionalTransferInfo.parse(key, row) for key, row in rows.items()]
     for key, row in old.items():
@@ -421,8 +421,13 @@ def recover_streams(state: State, rows: dict[bytes, bytes], old: dict[bytes, byt
     for stream in sorted(streams, key=attrgetter("last_access_time")):
         if stream.queue == NO_QUEUE_NUMBER:
             state.abandoned_streams.add(stream)
-        else:
+        elif stream.queue in state.queues:
             state.queues[stream.queue].incoming[stream.key] = stream
+        else:
+            raise StoreError(
+                f"the stream of {stream.sender_identifier} to {stream.format_name} is in queue"
+                f" {stream.queue}, which does not exist"
+            )
         state.stream_count.add(stream.address)
 
 
