@@ -23,7 +23,7 @@ def msmq() -> "Iterator[QueueManager]":
 
     Other processes and connections reach it at `msmq.address`.
     """
-    # Only now: the plugin is loaded also where nobody uses it.
+    # Imported late: pytest loads the plugin even where it is not used.
     from openmsmq.server.embedded import embedded
 
     with embedded() as manager:

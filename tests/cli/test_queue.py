@@ -253,7 +253,7 @@ def test_grants_are_shown_and_revoked(manager: Manager, queue: str) -> None:
     ("arguments", "text"),
     [
         (("nobody-in-particular", "send"), "principal: "),
-        (("everyone", "fly"), "rights: 'fly' is none of full, receive"),
+        (("everyone", "fly"), "rights: 'fly' must be one of full, receive"),
     ],
 )
 def test_words_that_mean_nothing_are_refused(

@@ -48,7 +48,7 @@ def test_acknowledgments_are_asked_for_in_words(words: str | int, flags: int) ->
 
 
 def test_an_unknown_word_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match=f"'soon' is none of {', '.join(ACKNOWLEDGE_WORDS)}"):
+    with pytest.raises(ValueError, match=f"'soon' must be one of {', '.join(ACKNOWLEDGE_WORDS)}"):
         acknowledge_flags("arrival,soon")
 
 

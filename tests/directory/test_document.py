@@ -148,11 +148,11 @@ def test_a_missing_section_is_empty() -> None:
         (text_of(queues=[{"quota": True}]), "d.json: queues[0].quota: is not a whole number"),
         (
             text_of(queues=[{"privacy_level": "some"}]),
-            "d.json: queues[0].privacy_level: is none of none, optional, body",
+            "d.json: queues[0].privacy_level: must be one of none, optional, body",
         ),
         (
             text_of(queue_managers=[{"operating_system_type": "BeOS"}]),
-            "d.json: queue_managers[0].operating_system_type: is none of Foreign, Win95",
+            "d.json: queue_managers[0].operating_system_type: must be one of Foreign, Win95",
         ),
         (
             text_of(queue_managers=[{"site_identifier_list": str(ONE)}]),

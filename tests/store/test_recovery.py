@@ -209,7 +209,7 @@ def test_a_segment_that_ends_without_a_roll_is_refused() -> None:
     size = whole.offsets[2]
     whole.disk.overwrite(LOG, 0, SegmentHeader(1, STORE_ID, size).serialize())
     whole.disk.cut(LOG, size)
-    assert refused(whole.disk).endswith("the segment ends without saying where the log goes on")
+    assert refused(whole.disk).endswith("the segment ends without a frame that ends it")
 
 
 @pytest.mark.parametrize("size", [0, 511, 512, 2000, 4095, 5000])

@@ -72,8 +72,8 @@ def bench(
 ) -> None:
     """Measure rates and latencies of a queue manager, for one client.
 
-    Starts a queue manager for it, on files in a folder that is gone afterwards. With --socket, or
-    $OPENMSMQ_SOCKET, the one that runs there is measured, with queues made for it.
+    Starts a queue manager for it, on files in a folder that is deleted afterwards. With --socket,
+    or $OPENMSMQ_SOCKET, the one that runs there is measured, with queues made for it.
     """
     if suite:
         raise typer.Exit(_run_suites(suite, quick=quick, as_json=as_json))

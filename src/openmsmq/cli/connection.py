@@ -28,7 +28,7 @@ def connect(socket: Path | None, *, wait: float = 0.0) -> "QueueManager":
         wait: how many seconds one may still be starting.
 
     Raises:
-        ConnectionLost: nobody answers there.
+        ConnectionLost: no queue manager answers there.
     """
     # Loaded only here: help and wrong usage need no client.
     from openmsmq.client import connect as connect_client

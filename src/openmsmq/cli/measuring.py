@@ -11,7 +11,7 @@ from openmsmq.client import Message, Queue, QueueManager
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
-# So many are sent before as many are received; fewer if they are large.
+# This many are sent, then the same number received; fewer if they are large.
 CHUNK: Final = 5000
 CHUNK_BYTES: Final = 8 * 1024 * 1024
 TRANSACTION: Final = 100
@@ -62,7 +62,7 @@ def measure(manager: QueueManager, load: Load) -> Iterator[Measured]:
 
 @contextmanager
 def temporary_queue(manager: QueueManager, *, transactional: bool) -> Iterator[Queue]:
-    """A queue that nobody else has."""
+    """A queue of this measurement alone."""
     path = rf".\private$\openmsmq-bench-{os.urandom(8).hex()}"
     manager.create_queue(path, transactional=transactional)
     try:

@@ -79,7 +79,7 @@ def screen_width() -> int | None:
 def table_lines(
     columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int | None
 ) -> list[str]:
-    """The lines of a table; titles in bold, which is left out where nobody sees it."""
+    """The lines of a table; titles in bold, on terminals only."""
     cells = [[printable(cell) for cell in row] for row in rows]
     chosen = _choose(columns, cells, width)
     widths = _shrink(columns, chosen, _natural_widths(columns, cells), width)

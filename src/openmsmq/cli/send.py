@@ -84,7 +84,7 @@ def send(
     time_to_be_received: Annotated[
         int | None,
         typer.Option(
-            parser=parse_duration, metavar="SECONDS", help="Give up if nobody received it by then."
+            parser=parse_duration, metavar="SECONDS", help="Give up if it is not received by then."
         ),
     ] = None,
     journal: Annotated[
@@ -232,7 +232,7 @@ class Batch:
             return self.sent(len(self._sizes), transactional=transactional)
 
     def sent(self, count: int, *, transactional: bool) -> dict[str, Any]:
-        """What is told of the first messages, which were accepted."""
+        """What is reported about the first messages, which were accepted."""
         return {
             "destination": self._destination,
             "sent": count,

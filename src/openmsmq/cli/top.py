@@ -101,7 +101,7 @@ def samples(
 
 
 def sleep(seconds: float) -> None:
-    """Sleep in short naps: a Ctrl-C that comes just before a nap is noticed behind it."""
+    """Sleep in short naps: a Ctrl-C that comes just before a nap is noticed after it."""
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         time.sleep(min(left, _NAP_SECONDS))
@@ -119,7 +119,7 @@ def rates_of(path: str, now: Sample, before: Sample | None) -> Rates:
 
 
 def screen(now: Sample, before: Sample | None, width: int | None, height: int | None) -> list[str]:
-    """One look as lines: the busiest queues first, as many as there is room for."""
+    """One look as lines: the busiest queues first, up to the height of the screen."""
     status = now.status
     rates = {path: rates_of(path, now, before) for path in now.queues}
     total = Rates(
@@ -216,6 +216,6 @@ def show_live(looks: Iterator[tuple[Sample, Sample | None]]) -> None:
                 lines = screen(now, before, console.width, console.height)
                 live.update(Text.from_ansi("\n".join(lines)), refresh=True)
     finally:
-        # The last look stays where the shell goes on.
+        # The last look stays above the prompt of the shell.
         for line in lines:
             typer.echo(line)

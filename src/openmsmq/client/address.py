@@ -169,7 +169,7 @@ def nobody_answers(address: Address, reason: OSError | str) -> ConnectionLost:
 
 
 def not_trusted(address: TcpAddress, code: int, reason: str) -> ConnectionLost:
-    """Say that whoever answers does not prove to be the queue manager, and what to do.
+    """The error for a server that does not prove to be the queue manager, with a remedy.
 
     Args:
         code: X509_V_ERR_* of OpenSSL.
@@ -193,7 +193,7 @@ def not_trusted(address: TcpAddress, code: int, reason: str) -> ConnectionLost:
 
 
 def hung_up(address: str, reason: object | None) -> str:
-    """Say that a queue manager is gone, and what to do."""
+    """The error for a lost connection to a queue manager, with a remedy."""
     why = f" ({reason})" if reason is not None else ""
     return (
         f"the queue manager at {address} closed the connection{why}. "

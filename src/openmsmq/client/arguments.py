@@ -51,7 +51,7 @@ def message_of(value: Message | str | bytes) -> Message:
     """The message that a caller sends; text and bytes are bodies.
 
     Raises:
-        TypeError: it is none of these.
+        TypeError: it has another type.
     """
     if isinstance(value, Message):
         return value

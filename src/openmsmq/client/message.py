@@ -136,7 +136,7 @@ def acknowledge_flags(words: str | int) -> int:
     flags = 0
     for word in words.split(","):
         if word.strip() not in ACKNOWLEDGE_WORDS:
-            raise ValueError(f"acknowledge: {word!r} is none of {', '.join(ACKNOWLEDGE_WORDS)}")
+            raise ValueError(f"acknowledge: {word!r} must be one of {', '.join(ACKNOWLEDGE_WORDS)}")
         flags |= ACKNOWLEDGE_WORDS[word.strip()]
     return flags
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that others are told of once batch `depends` is durable (0: at once)."""
+    """Something that is reported once batch `depends` is durable (0: at once)."""
 
     depends: int = 0
 

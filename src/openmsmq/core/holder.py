@@ -63,7 +63,7 @@ class Holder:
         self.open: dict[int, OpenQueueDescriptor] = {}
         self.cursors: dict[int, Cursor] = {}
         self.transactions: dict[int, Transaction] = {}
-        # Entered by whoever asked for the read, removed by the read's owner at its end.
+        # Added by the requester of the read, removed by the read's owner at its end.
         self.waiting: dict[int, ReadRequest] = {}
 
     def _new_handle(self) -> int:

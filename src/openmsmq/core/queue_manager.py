@@ -370,7 +370,7 @@ class QueueManager:
         opening.close_queue(self.state, descriptor)
 
     def open_cursor(self, descriptor: OpenQueueDescriptor) -> Cursor | None:
-        """A new cursor in front of the first message; None when the queue is gone."""
+        """A new cursor in front of the first message; None when the queue was deleted."""
         return opening.open_cursor(self.state, descriptor)
 
     def close_cursor(self, cursor: Cursor) -> None:

@@ -111,7 +111,7 @@ def _choice(enumeration: type[StrEnum]) -> Callable[[object], StrEnum]:
         try:
             return enumeration(_text(value))
         except ValueError as exc:
-            raise ValueError(f"is none of {', '.join(enumeration)}") from exc
+            raise ValueError(f"must be one of {', '.join(enumeration)}") from exc
 
     return choice
 
@@ -120,7 +120,7 @@ def _privacy_level(value: object) -> QueuePrivacyLevel:
     try:
         return QueuePrivacyLevel[_text(value).upper()]
     except KeyError as exc:
-        raise ValueError("is none of none, optional, body") from exc
+        raise ValueError("must be one of none, optional, body") from exc
 
 
 def _optional(decode: Callable[[object], Any]) -> Callable[[object], Any]:

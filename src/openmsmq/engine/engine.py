@@ -220,7 +220,7 @@ class Engine:
     # Checks of messages that arrived
 
     def take_job(self) -> CheckJob | None:
-        """The next checks for a worker; None if there are none. Many may be under way."""
+        """The next checks for a worker, or None. Many may be under way."""
         return self.manager.incoming.take_job()
 
     def job_done(self, job: CheckJob, error: Exception | None = None) -> None:
@@ -268,12 +268,12 @@ class Engine:
 
 
 def tell_satisfied(event: ReadSatisfied) -> None:
-    """Tell whoever waited what the read got."""
+    """Give the owner of the read its messages."""
     if event.read.tag is not None:
         event.read.tag.satisfied(event)
 
 
 def tell_ended(event: ReadEnded) -> None:
-    """Tell whoever waited that there is nothing."""
+    """Tell the owner of the read that there is no message."""
     if event.read.tag is not None:
         event.read.tag.ended(event)

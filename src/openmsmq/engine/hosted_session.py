@@ -1,4 +1,4 @@
-"""A session of the local protocol on an engine, for whoever moves its bytes."""
+"""A session of the local protocol on an engine; its caller moves the bytes."""
 
 from collections.abc import Callable
 

@@ -66,7 +66,7 @@ class StreamProtocol(Protocol):
         """The connections that may have something to send since the last call."""
 
     def data_to_send(self, number: int, *, now: float) -> list[bytes]:
-        """The next bytes to send; empty when there are none for now."""
+        """The next bytes to send; empty if there is nothing to send now."""
 
 
 Accept = Callable[[str, str, float], int | None]
@@ -153,7 +153,7 @@ class StreamShell:
         hosts: addresses of host names, in small letters, that are not resolved otherwise.
         server_tls, client_tls: contexts of TLS; without one connections are plain.
         refused: told the address of a peer that TLS was not agreed on with, and why.
-        keep_alive: notice within two minutes that the machine of a peer is gone.
+        keep_alive: notice within two minutes that the machine of a peer no longer answers.
     """
 
     def __init__(
@@ -275,7 +275,7 @@ class StreamShell:
             self._host.wake()
 
     def lost(self, stream: Stream) -> None:
-        """A connection is gone."""
+        """A connection was closed."""
         self._ending.discard(stream)
         self._gone.set()
         if stream.number and self._streams.pop(stream.number, None) is not None:
@@ -375,7 +375,7 @@ def endpoint(sock: socket.socket) -> str:
 
 
 def keep_alive(sock: socket.socket) -> None:
-    """Cut the connection when the machine of the peer is gone: after 60 and 5 times 10 seconds."""
+    """Close the connection if the peer's machine is silent for 60 seconds and five probes of 10."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEP_ALIVE_SECONDS)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, KEEP_ALIVE_INTERVAL_SECONDS)

@@ -49,7 +49,7 @@ class TlsListener:
     ) -> None:
         self._factory = factory
         self.context = context
-        """Certificate and rules for whoever connects from now on."""
+        """Certificate and rules for new connections."""
         self._refused = refused
         self._most = most
         self._seconds = seconds
@@ -67,13 +67,13 @@ class TlsListener:
         return len(self._waiting)
 
     def close(self) -> None:
-        """Let nobody else in."""
+        """Stop listening."""
         self._accepting.cancel()
         for task in self._waiting:
             task.cancel()
 
     async def _accept(self) -> None:
-        # Closed here, when nobody waits for it any more.
+        # Closed here, when nothing waits for it any more.
         with self.socket:
             while True:
                 try:

@@ -97,7 +97,7 @@ def missing_rights(
 
     The entries are taken in their order: for each right the first entry that names it decides.
     """
-    # Without a list nothing is protected; an empty list lets nobody in.
+    # Without a list nothing is protected; an empty list grants nothing.
     if caller.is_system or descriptor.dacl is None:
         return 0
     remaining = mapping.map(desired)

@@ -70,7 +70,7 @@ def _default_dacl(owner: SID, machine_sid: SID | None) -> Acl:
 def default_machine_descriptor(owner: SID) -> SecurityDescriptor:
     """The descriptor of a new queue manager: its owner and administrators may do everything.
 
-    Everyone may look; whoever is known may also create queues, as MSMQ lets all users of a network.
+    Everyone may look; known users may also create queues, as MSMQ lets all users of a network.
     """
     return SecurityDescriptor(
         owner=owner,

@@ -48,7 +48,7 @@ def parse_principal(text: str, accounts: Accounts) -> SID:
     """The SID that the words mean.
 
     Raises:
-        QueueError: they mean nobody; the text says what is understood.
+        QueueError: they name no principal; the text says what is understood.
     """
     stripped = text.strip()
     known = WELL_KNOWN.get(stripped.lower().replace(" ", "-").removesuffix("-logon"))

@@ -95,7 +95,7 @@ def _mask(words: Iterable[str], rights: Mapping[str, int], synonyms: Mapping[str
         name = word.strip().lower().removeprefix("mqsec_").replace("_", "-")
         right = rights.get(name, synonyms.get(name, 0))
         if not right:
-            raise _wrong(f"{word!r} is none of {', '.join(rights)}")
+            raise _wrong(f"{word!r} must be one of {', '.join(rights)}")
         mask |= int(right)
     if not mask:
         raise _wrong(f"name at least one of {', '.join(rights)}")

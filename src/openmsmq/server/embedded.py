@@ -139,7 +139,7 @@ class EmbeddedQueueManager:
         try:
             with asyncio.Runner(loop_factory=_loop_factory()) as runner:
                 runner.run(self._serve())
-        except BaseException as exc:  # noqa: BLE001 - raised by whoever started or stops it
+        except BaseException as exc:  # noqa: BLE001 - raised in the thread that starts or stops it
             self._fault = exc
         finally:
             self._ready.set()

@@ -339,7 +339,7 @@ def express_messages(manager: QueueManager) -> int:
 
 
 def write_ready_file(path: Path, endpoints: dict[str, str]) -> None:
-    """Tell whoever waits for the queue manager where it listens; the file appears whole.
+    """Write the ready file: where the queue manager listens. The file appears whole.
 
     Raises:
         ConfigError: it cannot be written.

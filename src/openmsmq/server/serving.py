@@ -17,7 +17,7 @@ OTHER_FILES: Final = 1_000
 
 
 def allow_files(wanted: int) -> None:
-    """Let this process open so many files, or as many as it may."""
+    """Raise the limit of open files to this count, or as far as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return

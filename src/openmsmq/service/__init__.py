@@ -1,1 +1,1 @@
-"""The queue manager process: configuration, start, stop, recovery."""
+"""The asyncio host of the engine, the threads beside it, logs; accounts, tokens and keys."""

@@ -75,7 +75,7 @@ class KeyFiles:
             raise ConfigError(f"data: {path}: {exc}") from exc
 
     def _write(self, path: Path, text: str) -> None:
-        """The file appears whole, and nobody else may read it."""
+        """The file appears whole, and only its owner may read it."""
         self._directory.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
         new = path.with_suffix(".new")
         new.unlink(missing_ok=True)

@@ -37,5 +37,5 @@ class StoreThread:
             try:
                 self._loop.call_soon_threadsafe(done, error)
             except RuntimeError:
-                # The loop was closed while this was done: nobody waits for it any more.
+                # The loop was closed meanwhile: nothing waits for the result any more.
                 return

@@ -53,7 +53,7 @@ class Files(Protocol):
         """Open an existing file for reading and writing."""
 
     def create(self, path: Path) -> File:
-        """Make a file, empty also if there was one of that name."""
+        """Create an empty file, in place of any other of that name."""
 
     def names(self, directory: Path) -> list[str]:
         """The names in a directory."""

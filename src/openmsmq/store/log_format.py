@@ -28,7 +28,7 @@ _CRC: Final = Struct("<I")
 
 KIND_BATCH: Final = 1
 KIND_ROLL: Final = 2
-"""The last frame of a segment: the log goes on in the next one."""
+"""The last frame of a segment: the log continues in the next one."""
 
 ENTRY: Final = Struct("<QIIIII")
 """Key, then where the packet is (segment, offset, size, checksum), then the record's size."""

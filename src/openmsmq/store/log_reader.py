@@ -1,6 +1,6 @@
 """Reading segments: frames one after the other, and what it means when one is not sound.
 
-A torn frame was being written when the power went: nobody was told that it is durable, so it is
+A torn frame was being written when the power failed: it was never acknowledged, so it is
 cut off. Anything else that is wrong is damage, and damage stops the start. docs/store.md says how
 the two are told apart.
 """
@@ -91,7 +91,7 @@ class SegmentReader:
         """
         offset = place.offset
         if offset + FRAME_HEADER_SIZE > self.size:
-            raise self.damage(offset, "the segment ends without saying where the log goes on")
+            raise self.damage(offset, "the segment ends without a frame that ends it")
         raw = self.view(offset, FRAME_HEADER_SIZE)
         header = FrameHeader.parse(raw)
         if header is None:

@@ -47,7 +47,7 @@ class Found:
     store_id: bytes
     index: Index
     end: Place
-    """Where the log goes on."""
+    """Where the log continues."""
     last: tuple[Place, int] | None = None
     """Place and length of the last frame."""
     tear: tuple[int, Tear] | None = None
@@ -215,7 +215,7 @@ class Reader:
             )
 
     def _replay_segment(self, found: Found) -> bool:
-        """Follow the log through one segment; whether it goes on in the next."""
+        """Follow the log through one segment; return whether it continues in the next."""
         tag = tag_of(found.store_id)
         reader = self.open(found.end.segment, found.store_id)
         try:

@@ -1,4 +1,4 @@
-"""A snapshot of the index: written in pieces while the log goes on, read back at start.
+"""A snapshot of the index: written in pieces while commits continue, read back at start.
 
 The pieces are taken one after the other and the index moves on in between. That does no harm:
 recovery reads the log from where the snapshot began, and every operation may be done twice.

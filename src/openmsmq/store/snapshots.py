@@ -64,7 +64,7 @@ class Snapshots:
         return self._kept[-_KEPT].start.segment if len(self._kept) >= _KEPT else 0
 
     def take_obsolete(self, held: Collection[int]) -> list[Path]:
-        """The files that nobody needs any more."""
+        """The files that are no longer needed."""
         self._obsolete += [snapshot.generation for snapshot in self._kept[:-_KEPT]]
         del self._kept[:-_KEPT]
         paths = [

@@ -61,7 +61,7 @@ class Gate:
 
 
 class Job(Protocol):
-    """Work that goes on beside maintenance and needs files to stay: a backup."""
+    """Work beside maintenance that needs files to stay: a backup."""
 
     @property
     def segments(self) -> Collection[int]:

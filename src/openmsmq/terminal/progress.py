@@ -26,7 +26,7 @@ def progress(what: str, total: int | None, *, in_bytes: bool = False) -> Iterato
 
     Args:
         what: what is going on, in a word or two.
-        total: how much there is to do, None if nobody knows.
+        total: how much there is to do, None if unknown.
         in_bytes: count bytes, not messages.
     """
     if not is_terminal(sys.stderr):
@@ -40,7 +40,7 @@ def progress(what: str, total: int | None, *, in_bytes: bool = False) -> Iterato
 
 
 def _nothing(done: int, total: int | None = None) -> None:
-    """Stands for a bar where nobody looks."""
+    """Takes the place of a bar where there is no terminal."""
 
 
 class _Bar:
@@ -56,7 +56,7 @@ class _Bar:
     def update(self, done: int, total: int | None = None) -> None:
         if self._shown is None:
             now = time.monotonic()
-            # The clock starts with the work: whoever types what to send needs no bar.
+            # The clock starts with the work: a user who types messages needs no bar.
             self._started = self._started or now
             if now - self._started < QUIET_SECONDS:
                 return

@@ -105,7 +105,7 @@ def decode(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Only messages to this queue: its format name, or what is behind the computer; "
+            help="Only messages to this queue: its format name, or the part after the computer; "
             "* stands for any text.",
         ),
     ] = None,

@@ -37,7 +37,7 @@ class PacketFilter:
     Args:
         stream: the number of its TCP connection.
         kinds: one of its names.
-        queue: the format name of its destination, or the part behind the computer; `*` stands for
+        queue: the format name of its destination, or the part after the computer; `*` stands for
             any text, and case does not matter.
         label: of its message; `*` stands for any text.
         identifier: of its message, or of the one that it acknowledges.

@@ -46,7 +46,7 @@ def frame_link_type(pieces: Sequence[HexPiece]) -> int | None:
 
 
 def piece_frames(pieces: Iterable[HexPiece], link_type: int) -> Iterator[Frame]:
-    """Pieces as frames of a capture; what goes on behind a whole one is padding."""
+    """Pieces as frames of a capture; what follows a whole frame is padding."""
     number = 0
     for piece in pieces:
         if not piece.continued:
@@ -57,7 +57,7 @@ def piece_frames(pieces: Iterable[HexPiece], link_type: int) -> Iterator[Frame]:
 
 
 class _Text:
-    """The lines that no piece was made of yet, and how the piece before them goes on."""
+    """The lines that are not in a piece yet, and how the piece before them continues."""
 
     __slots__ = ("_count", "_lines", "_parts", "_plain", "_resume")
 

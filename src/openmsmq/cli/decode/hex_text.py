@@ -44,7 +44,7 @@ class _Line:
 
 
 class Resume(NamedTuple):
-    """Where a dump goes on: the offset of its next line, and the bytes of the line before."""
+    """Where a dump continues: the offset of its next line, and the bytes of the line before."""
 
     offset: int
     before: bytes
@@ -54,10 +54,10 @@ class Parsed(NamedTuple):
     """The bytes of a text.
 
     Attributes:
-        pieces: one for each dump or array; the first goes on with the dump that was resumed.
+        pieces: one for each dump or array; the first continues the dump that was resumed.
         last_line: index of the line that begins the last piece.
         resume: how the last piece may go on; None if it cannot.
-        plain: whether the text is nothing but digits, so that more text goes on with its bytes.
+        plain: whether the text is nothing but digits, so that more text continues its bytes.
     """
 
     pieces: list[bytes]
@@ -186,7 +186,7 @@ def _dump_bytes(lines: Sequence[_Line], resume: Resume | None) -> tuple[bytes, R
 
 
 def _line_bytes(rest: str, width: int | None) -> bytes | None:
-    """The bytes of a line without the text column behind them; None if more than `width`."""
+    """The bytes of a line without the text column after them; None if more than `width`."""
     column = _TEXT_COLUMN.search(rest)
     digits = ""
     token_size = 0

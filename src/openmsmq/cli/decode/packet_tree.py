@@ -90,7 +90,7 @@ class PacketTree:
             yield [(hanging.ljust(column), "dim"), *part]
 
     def _text_block(self, text: str, start: str) -> Iterator[Line]:
-        """Text of several lines, or of one that is too long to stand behind a name."""
+        """Text of several lines, or of one that is too long to follow a name."""
         room = min(max(self._width - len(start), _MIN_CONTENT), _LONG_TEXT)
         lines = 0
         shown = 0

@@ -95,7 +95,7 @@ class MessagePrinter:
         """Print one message.
 
         Raises:
-            OutputClosed: nobody reads any more.
+            OutputClosed: the reader of the output has closed it.
             Refusal: it cannot be written.
         """
         left = memoryview(self._bytes(message))
@@ -103,7 +103,7 @@ class MessagePrinter:
             while left:
                 written = self._stream.write(left)
                 if written is None:
-                    # The stream does not block, and whoever reads it is slow.
+                    # The stream does not block, and its reader is slow.
                     select.select([], [self._stream], [])
                 else:
                     left = left[written:]

@@ -52,8 +52,8 @@ def audit(
     twice or out of order, or there is no evidence. It is called lost only if it asked for
     acknowledgments that did not come in its time.
 
-    With --follow it goes on as messages come, and shows how the numbers change; Ctrl-C ends it and
-    writes the report. The next run with the same --output goes on where this one was.
+    With --follow it keeps running as messages come, and shows how the numbers change; Ctrl-C ends
+    it and writes the report. The next run with the same --output continues there.
 
     Example: openmsmq pipeline audit --sends ';journal' --evidence '.\private$\admin'
     --evidence ';deadxact' --output audit

@@ -120,7 +120,7 @@ def command_line(context: typer.Context) -> str:
 
 @contextmanager
 def spark_session(master: str | None) -> "Iterator[SparkSession]":
-    """A session for one command, with its failures explained; one that was there goes on.
+    """A session for one command, with its failures explained; one that was there stays.
 
     Raises:
         SparkUnavailable: PySpark or Java is missing.
@@ -153,7 +153,7 @@ def _has_session() -> bool:
 
 
 def say(text: str) -> None:
-    """Tell people who wait at a terminal what goes on."""
+    """Show progress to a user at a terminal."""
     if is_terminal(sys.stderr):
         typer.echo(text, err=True)
 

@@ -1,4 +1,4 @@
-"""Summaries of a pipeline that goes on: in one place on a terminal, else one line each."""
+"""Summaries of a running pipeline: in one place on a terminal, else one line each."""
 
 import io
 import sys

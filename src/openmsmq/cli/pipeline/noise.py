@@ -20,7 +20,7 @@ def filtered_stderr() -> Iterator[None]:
     try:
         original = os.dup(STDERR)
     except OSError:
-        # It is closed: nobody hears anything anyway.
+        # It is closed: nothing can be shown.
         yield
         return
     reader, writer = os.pipe()
@@ -35,7 +35,7 @@ def filtered_stderr() -> Iterator[None]:
 
 @contextmanager
 def quiet_python() -> Iterator[None]:
-    """PySpark does not log the errors that it raises; whoever calls this has loaded it."""
+    """Keep PySpark from logging the errors that it raises; the caller has loaded it."""
     from pyspark.logger import PySparkLogger
 
     # Made by PySpark's own function: any other logger would lack what PySpark asks of it.
@@ -49,7 +49,7 @@ def quiet_python() -> Iterator[None]:
 
 
 def _pass_on(reader: int, target: int) -> None:
-    """Lines that are no noise, until nobody writes any more."""
+    """Lines that are not noise, until the writers have closed the pipe."""
     after_noise = False
     with os.fdopen(reader, "rb") as lines, os.fdopen(target, "wb", 0) as out:
         for line in lines:

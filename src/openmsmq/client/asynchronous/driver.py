@@ -106,14 +106,14 @@ class Driver:
         """Run an operation.
 
         Raises:
-            ConnectionLost: the queue manager is gone; whether it did the operation is not known.
+            ConnectionLost: the connection broke; whether the operation was done is not known.
         """
         transport = await self._ready()
         self.backend.tell_loss()
         return await self._run(transport, operation(*args, **kwargs))
 
     async def _run(self, transport: AnyTransport, operation: Operation[T]) -> T:
-        """Run an operation whose failure tells of everything that was under way."""
+        """Run an operation whose failure covers everything that was under way."""
         try:
             return await run(transport, operation)
         except ConnectionLost:
@@ -130,7 +130,7 @@ class Driver:
         """Run an operation that takes how long to wait, again after a loss if that is wanted.
 
         Raises:
-            ConnectionLost: the queue manager is gone, and not back in time.
+            ConnectionLost: the connection broke, and the queue manager did not come back in time.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:

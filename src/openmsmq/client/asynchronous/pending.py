@@ -24,7 +24,7 @@ class Pending(Generic[C]):
     """`await` gives the object, `async with` also closes it.
 
     Args:
-        call: the name of the call that it comes from, for whoever forgets to await it.
+        call: the name of the call that made it, for the warning if it is never awaited.
         make: makes the object.
     """
 
@@ -62,7 +62,7 @@ class Pending(Generic[C]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Say what was forgotten; only programs that nobody has checked get here."""
+            """Warn that the call was not awaited."""
             if name.startswith("_"):
                 raise AttributeError(name)
             self._forgotten = False

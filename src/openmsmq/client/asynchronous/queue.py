@@ -82,7 +82,7 @@ class Queue:
 
         In a transaction and for express messages this returns at once: messages leave together
         within milliseconds, and a refusal is raised by a later call, at the latest by `commit`,
-        `flush` or `close`. Until then nothing that is sent behind it is accepted either; `refused`
+        `flush` or `close`. Until then messages that are sent after it are refused, too; `refused`
         of the error is how many of the express messages sent last that were. Other sends return
         when the message is on disk.
 
@@ -198,7 +198,7 @@ class Queue:
     async def peek_by_lookup_id(
         self, lookup_id: int, relation: Relation = "current"
     ) -> ReceivedMessage:
-        """Look at a message by its lookup id, or at the one before or behind it.
+        """Look at a message by its lookup id, or at the one before or after it.
 
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
@@ -211,7 +211,7 @@ class Queue:
         relation: Relation = "current",
         transaction: Transaction | None = None,
     ) -> ReceivedMessage:
-        """Take a message by its lookup id, or the one before or behind it.
+        """Take a message by its lookup id, or the one before or after it.
 
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
@@ -225,7 +225,7 @@ class Queue:
     async def hold_by_lookup_id(
         self, lookup_id: int, relation: Relation = "current"
     ) -> AsyncIterator[ReceivedMessage]:
-        """Lock a message by its lookup id, or the one before or behind it, for `async with`.
+        """Lock a message by its lookup id, or the one before or after it, for `async with`.
 
         At the end it is removed; an exception puts it back in place.
 

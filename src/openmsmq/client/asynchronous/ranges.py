@@ -40,7 +40,7 @@ class Ranges:
         max_rows: int | None = None,
         max_bytes: int | None = None,
     ) -> RangePlan:
-        """The next range behind `after`, below the stable mark and within the limits."""
+        """The next range after `after`, below the stable mark and within the limits."""
         return await self._driver.call(self._logic.plan, after, upto, max_rows, max_bytes)
 
     async def split(self, after: int, upto: int, parts: int) -> list[int]:

@@ -12,7 +12,7 @@ from openmsmq.client.remote.address import RpcAddress
 if TYPE_CHECKING:
     from openmsmq.client.remote.asynchronous_transport import RemoteTransport
 
-# Parts of ranges that nobody has taken yet; beyond it they are left where they are.
+# Parts of ranges that the program has not taken yet; at this limit reading pauses.
 MAX_HELD_BYTES: Final = 16 * 1024 * 1024
 
 
@@ -129,7 +129,7 @@ async def open_transport(
     """Connect to a queue manager.
 
     Raises:
-        ConnectionLost: nobody answers there.
+        ConnectionLost: no queue manager answers there.
     """
     if isinstance(address, RpcAddress):
         return _remote_transport(address, channel, timeout)

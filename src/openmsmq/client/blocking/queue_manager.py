@@ -52,14 +52,14 @@ def connect(
         auth: for `msmq://`: `ntlm`, or `none` for Anonymous Logon.
         level: for `msmq://`: `connect`, `packet`, `integrity` or `privacy`, the default.
         timeout: seconds or a timedelta to wait for an answer of somebody who listens there.
-        wait: seconds or a timedelta to wait for the queue manager to start, if nobody listens
+        wait: seconds or a timedelta to wait for the queue manager to start, if it does not listen
             there yet; None for ever.
         reconnect: when the queue manager is lost, calls that wait for messages wait for it to come
             back and go on, and other calls try to connect once. A call that was under way and does
-            not only read raises `ConnectionLost`, because nobody knows whether it took effect.
+            not only read raises `ConnectionLost`, because it may have taken effect.
 
     Raises:
-        ConnectionLost: nobody answers there, or not yet; the text says what to do.
+        ConnectionLost: no queue manager answers there, or not yet; the text says what to do.
         ConfigError: the arguments do not fit together.
     """
     found = find_address(
@@ -85,7 +85,7 @@ class QueueManager:
     """A connection to a queue manager. Close it, or use it in a `with` statement.
 
     Threads may share it. Its calls raise `QueueError` for what the queue manager
-    refuses and `ConnectionLost` when it is gone.
+    refuses and `ConnectionLost` when the connection is lost.
     """
 
     def __init__(self, driver: Driver) -> None:

@@ -41,7 +41,7 @@ class Ranges:
         max_rows: int | None = None,
         max_bytes: int | None = None,
     ) -> RangePlan:
-        """The next range behind `after`, below the stable mark and within the limits."""
+        """The next range after `after`, below the stable mark and within the limits."""
         return self._driver.call(self._logic.plan, after, upto, max_rows, max_bytes)
 
     def split(self, after: int, upto: int, parts: int) -> list[int]:

@@ -57,7 +57,7 @@ def traits_of(message: UserMessage) -> int:
     traits = flags >> _JOURNALING_SHIFT & _JOURNALING
     if flags & _DELIVERY_OR_TH:
         traits |= RECOVERABLE if not flags & _TH else RECOVERABLE | TRANSACTIONAL
-    # Without an administration queue nobody can be told.
+    # Without an administration queue there is no place for a report.
     if flags & _ADMIN_MASK:
         traits |= (message.acknowledgments & 0x0F) << ACKNOWLEDGMENT_SHIFT
     return traits

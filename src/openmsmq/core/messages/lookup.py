@@ -98,7 +98,7 @@ def _absent(queue: Queue, lookup_id: int, *, peek: bool) -> Message:
         if _is_stood_on(queue, lookup_id):
             raise QueueError(
                 Hresult.MQ_ERROR_MESSAGE_ALREADY_RECEIVED,
-                f"{queue.path}: message {lookup_id} is gone",
+                f"{queue.path}: message {lookup_id} is no longer there",
             )
     raise QueueError(Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{queue.path}: no message {lookup_id}")
 

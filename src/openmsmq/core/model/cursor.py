@@ -89,7 +89,7 @@ _AFTER_ARRIVAL: Final = {
 class Cursor:
     """A position in one open queue.
 
-    The position is a lookup id, so it stays meaningful when the message is gone. End is the
+    The position is a lookup id, so it stays meaningful when the message is removed. End is the
     sequence number that was last given out when the cursor got there: everything newer is behind
     it, whatever its priority.
     """

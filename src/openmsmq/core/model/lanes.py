@@ -1,7 +1,7 @@
 """Eight lanes of visible messages, one per priority, each in ascending lookup id.
 
 A lane is a list of short sorted blocks. Appending, taking from the front, putting a message back
-in its place and starting at any id (also one that is gone) touch one block each, so that no cost
+in its place and starting at any id (even of a removed message) touch one block each, so no cost
 grows with the number of messages.
 """
 
@@ -23,7 +23,7 @@ class Lane:
     __slots__ = ("block", "blocks", "count", "ids", "lasts")
 
     def __init__(self, block: int) -> None:
-        # How many messages a block is made for; it is split at twice as many.
+        # The usual size of a block in messages; it is split at twice this size.
         self.block = block
         self.count = 0
         # ids[i] are the lookup ids of blocks[i], lasts[i] the largest of them.

@@ -40,7 +40,7 @@ _RECEIVE: Final = frozenset((QueueAccessType.RECEIVE, QueueAccessType.RECEIVE_AD
 _PEEK: Final = frozenset((QueueAccessType.PEEK, QueueAccessType.PEEK_ADMIN))
 MAY_PEEK: Final = _RECEIVE | _PEEK
 MAY_RECEIVE: Final = _RECEIVE
-# Choice: whoever may receive may also move, as both take the message out of the queue.
+# Choice: the right to receive includes moving, as both take the message out of the queue.
 MAY_MOVE: Final = _RECEIVE | {QueueAccessType.MOVE}
 MAY_SEND: Final = frozenset((QueueAccessType.SEND,))
 
@@ -144,7 +144,7 @@ def _shared(queue: Queue, other: OpenQueueDescriptor, *, deny: bool) -> QueueErr
     readers = "one reader" if count == 1 else f"{count} readers"
     return QueueError(
         code,
-        f"{other.format_name} is open for receive by {readers}, so nobody can have it alone",
+        f"{other.format_name} is open for receive by {readers}, so it cannot be opened exclusively",
         remedy=(
             "Close the other readers, or read beside them: with share mode deny_none, "
             "in Spark with consume=lease."

@@ -55,7 +55,7 @@ class Queue:
 
     `lanes` holds the messages that readers may take. `locked` holds those that a transaction or a
     two-phase read has taken but not yet decided on; they keep their place, that is their lookup
-    id. `pending` holds messages of sends that are not committed, which nobody sees.
+    id. `pending` holds messages of uncommitted sends, which readers do not see.
     """
 
     __slots__ = (
@@ -92,7 +92,7 @@ class Queue:
         properties: QueueObject,
         parent: Queue | None = None,
     ) -> None:
-        # Its messages are left to be deleted; otherwise it is gone.
+        # It is deleted; only its messages are still to be removed.
         self.deleted = False
         # The name of the queue in the store; never used again.
         self.number = number

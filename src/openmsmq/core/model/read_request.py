@@ -56,7 +56,7 @@ class ReadRequest:
     ) -> None:
         self.descriptor = descriptor
         self.destructive = destructive
-        # Who is told of its end; also what it is cancelled by.
+        # Notified of its end; also identifies it when it is cancelled.
         self.tag = tag
         self.cursor = cursor
         self.max_count = max_count
@@ -64,5 +64,5 @@ class ReadRequest:
         self.transaction = transaction
         self.two_phase = two_phase
         self.waiting = False
-        # Passed over for now: whoever asked cannot take more at the moment.
+        # Passed over for now: its client cannot take more at the moment.
         self.paused = False

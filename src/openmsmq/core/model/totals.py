@@ -1,4 +1,4 @@
-"""Running totals over all queues, kept where a count changes so that nobody adds them up."""
+"""Running totals over all queues, updated where a count changes and never added up."""
 
 
 class Totals:

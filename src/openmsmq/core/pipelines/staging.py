@@ -140,7 +140,7 @@ class Stages:
                 raise QueueError(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, "no room for the batch")
             name = _name(caller, producer)
             if batch <= state.producers.get(name, _NONE)[0]:
-                # Its commit is going to be dropped; nobody may ever ask for it again.
+                # Its commit is going to be dropped, and may never be requested again.
                 return Staged(count=len(packets), depends=0)
             found = self._batches.get((name, batch))
             if found is None:
@@ -341,7 +341,7 @@ def _demands(queue: Queue) -> tuple[object, ...]:
 
 
 def _name(caller: Caller, producer: str) -> str:
-    """A producer belongs to the user who runs it: nobody can publish in the name of another."""
+    """A producer belongs to the user who runs it: no other user can publish in its name."""
     return f"{caller.sid}/{producer}"
 
 

@@ -78,7 +78,7 @@ def delete_queue(
 
     Raises:
         QueueError: not a queue that can be deleted, no right to, or the directory refuses; in the
-            last case the queue is gone here nevertheless.
+            last case the queue is deleted here nevertheless.
     """
     if queue.role is not QueueRole.USER:
         raise QueueError(Hresult.MQ_ERROR_ILLEGAL_OPERATION, f"{queue.path} cannot be deleted")
@@ -115,7 +115,7 @@ def delete_leftovers(state: State, limit: int) -> None:
     """Delete up to `limit` messages of queues that were deleted, the oldest deletion first.
 
     A queue is forgotten with its last message; sends that are not committed yet arrive first. Its
-    row says until then that it is deleted, so that a start goes on with it.
+    row says until then that it is deleted, so that a start continues the removal.
     """
     for queue in list(state.deleted.values()):
         messages = queue.lanes.take(limit, _EVERYTHING) if limit > 0 else []

@@ -24,7 +24,7 @@ def get_queue_path(state: State, name: FormatName) -> QueuePath:
     """Resolve a format name.
 
     Raises:
-        QueueError: MQ_ERROR_ILLEGAL_FORMATNAME, nobody knows the queue or its machine.
+        QueueError: MQ_ERROR_ILLEGAL_FORMATNAME, the queue or its machine is unknown.
     """
     if isinstance(name, DirectFormatName):
         path = name.path_name
@@ -48,7 +48,7 @@ def _private(state: State, name: PrivateFormatName) -> QueuePath:
     # Our own machine is known without a directory, too.
     manager = state.manager if local else read_object(state, ElementType.QUEUE_MANAGER, name.guid)
     if not isinstance(manager, QueueManagerObject):
-        raise QueueError(Hresult.MQ_ERROR_ILLEGAL_FORMATNAME, f"nobody knows the machine of {name}")
+        raise QueueError(Hresult.MQ_ERROR_ILLEGAL_FORMATNAME, f"the machine of {name} is unknown")
     queue = state.private_numbers.get(name.number) if local else None
     path = "" if queue is None else queue.properties.pathname
     return QueuePath(path, manager.computer_name)

@@ -51,7 +51,7 @@ def no_room(state: State, queue: Queue, size: int, status: EnqueueStatus) -> Que
             code,
             "the disk with the data directory is full",
             cause="What is left on the disk is kept for receiving and deleting.",
-            remedy="Free space on the disk, or receive messages; then sending goes on by itself.",
+            remedy="Free space on the disk, or receive messages; then messages are accepted again.",
         )
     if status is EnqueueStatus.QUEUE_QUOTA:
         return QueueError(

@@ -13,7 +13,7 @@ _VALUE: Final = Struct("<Q")
 class Reservation:
     """A counter whose upper bound is on disk before the numbers below it are used.
 
-    The next block is asked for when half of the last one is used, so that in practice nobody waits
+    The next block is asked for when half of the last one is used, so that in practice no send waits
     for it. Whoever gets a number of a block that is not durable yet must wait for `depends`.
     """
 

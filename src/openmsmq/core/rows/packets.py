@@ -77,7 +77,7 @@ def spill(state: State, message: Message) -> None:
 
 
 def forget_packet(state: State, message: Message) -> None:
-    """The message is gone: its packet no longer counts, wherever it is."""
+    """The message was removed: its packet no longer counts, wherever it is."""
     if message.packet is not None:
         state.memory -= message.size
     elif not message.traits & RECOVERABLE and state.scratch is not None:

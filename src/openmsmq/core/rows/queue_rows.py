@@ -42,7 +42,7 @@ def store_queue(state: State, queue: Queue) -> None:
 
 
 def forget_queue(state: State, queue: Queue) -> None:
-    """The queue is gone from the store."""
+    """Delete the queue's row."""
     state.outbox.batch.delete_row(Table.QUEUES, queue_key(queue.number))
 
 

@@ -373,7 +373,7 @@ def abort(state: State, transaction: Transaction) -> Result:
 
 
 def _abort_enqueue(state: State, messages: Iterable[Message], *, stored: bool) -> None:
-    # [MS-MQDMPR] 3.1.4.5: no Message Position Deleted: nobody is told of a send that never was.
+    # [MS-MQDMPR] 3.1.4.5: no Message Position Deleted event for a send that never took effect.
     for message in messages:
         if message.lookup_id in message.queue.pending:
             _leave_pending(message.queue, message)

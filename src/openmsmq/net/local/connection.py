@@ -78,7 +78,7 @@ class LocalHost(Protocol):
         """A client broke the protocol, or a request failed inside; the connection is closed."""
 
     def closed(self, connection: "LocalConnection") -> None:
-        """A client is gone."""
+        """A client has disconnected."""
 
 
 class LocalConnection(asyncio.BufferedProtocol):

@@ -1,9 +1,9 @@
 """Answers that come later: something outside the session carries out the request.
 
 A handler calls `defer` and hands what it gets to whatever does the work: a backup that a thread
-writes, a queue that is opened on another machine. The session goes on with other requests. Exactly
-one answer reaches the client: `done`, `answer` or `fail`, or a refusal when the client cancels the
-request. After that, and when the client has gone, an answer has no effect.
+writes, a queue that is opened on another machine. The session continues with other requests.
+Exactly one answer reaches the client: `done`, `answer` or `fail`, or a refusal when the client
+cancels the request. After that, and when the client has gone, an answer has no effect.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Deferred:
         return True
 
     def abandon(self) -> None:
-        """The client is gone."""
+        """The client has disconnected."""
         if self._stop is not None:
             self._stop()
 

@@ -25,7 +25,7 @@ def frame(payload: bytes) -> bytes:
 class FrameBuffer:
     """Cuts the payloads out of a stream of bytes that is read into it.
 
-    Payloads are views of its memory, good until the next bytes are read; whoever keeps them longer
+    Payloads are views of its memory, valid until the next bytes are read; a caller that keeps them longer
     calls `release`. The memory grows with what arrives, never with what a frame announces.
     """
 

@@ -23,14 +23,14 @@ def open_queue(session: LocalSession, request: local.OpenQueue) -> None:
     if request.share not in SHARE:
         raise QueueError(
             Hresult.MQ_ERROR_UNSUPPORTED_ACCESS_MODE,
-            f"share {request.share!r} is none of {', '.join(SHARE)}",
+            f"share {request.share!r} must be one of {', '.join(SHARE)}",
         )
     try:
         access = QueueAccessType(request.access)
     except ValueError:
         raise QueueError(
             Hresult.MQ_ERROR_UNSUPPORTED_ACCESS_MODE,
-            f"access {request.access!r} is none of {', '.join(QueueAccessType)}",
+            f"access {request.access!r} must be one of {', '.join(QueueAccessType)}",
         ) from None
     handle = session.holder.open_queue(
         request.name, access, caller=session.identity(), share=SHARE[request.share]
@@ -156,7 +156,7 @@ def receive(session: LocalSession, request: local.Receive) -> None:
     else:
         raise QueueError(
             Hresult.MQ_ERROR_INVALID_PARAMETER,
-            f"action {request.action!r} is none of receive, peek, peek_next",
+            f"action {request.action!r} must be one of receive, peek, peek_next",
         )
     if isinstance(result, ReadRequest):
         holder.waiting[request.id] = result
@@ -170,7 +170,7 @@ def look_up(session: LocalSession, request: local.Lookup) -> None:
     except ValueError:
         raise QueueError(
             Hresult.MQ_ERROR_ILLEGAL_RELATION,
-            f"relation {request.relation!r} is none of {', '.join(MessageSeekAction)}",
+            f"relation {request.relation!r} must be one of {', '.join(MessageSeekAction)}",
         ) from None
     found = session.manager.read_by_lookup_id(
         session.holder.descriptor(request.handle),

@@ -364,7 +364,7 @@ class Messages(Reply, frozen=True, tag=2):
 class Block(Reply, frozen=True, tag=3):
     """A part of a range: one blob of packets with their ends, and columns of the record fields.
 
-    Columns are packed, so that nobody has to make a number of each of their values.
+    Columns are packed, so that readers need not convert each value to a number.
     """
 
     last: bool

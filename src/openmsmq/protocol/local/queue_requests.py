@@ -45,7 +45,7 @@ def attributes_of(properties: dict[str, Any]) -> dict[str, Any]:
             if value not in PRIVACY:
                 raise QueueError(
                     Hresult.MQ_ERROR_ILLEGAL_PROPERTY_VALUE,
-                    f"privacy: {value!r} is none of {', '.join(PRIVACY)}",
+                    f"privacy: {value!r} must be one of {', '.join(PRIVACY)}",
                 )
             value = PRIVACY[value]
         elif word == "type":

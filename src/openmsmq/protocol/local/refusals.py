@@ -20,7 +20,7 @@ def refuse(session: LocalSession, request: local.Request, error: QueueError | St
     depends = 0
     if isinstance(request, local.Send):
         messages = len(request.packets) - error.accepted
-        # It tells of messages that were accepted, and refusals of a chain come in their order.
+        # It reports how many messages were accepted, and refusals of a chain come in order.
         if error.accepted or request.chain:
             depends = session.seen
         descriptor = session.holder.open.get(request.handle)

@@ -199,7 +199,7 @@ class LocalSession:
     # The end
 
     def close(self) -> None:
-        """The client is gone: everything it held goes back in place."""
+        """The client has disconnected: everything it held goes back in place."""
         if self.closed:
             return
         self.closed = True

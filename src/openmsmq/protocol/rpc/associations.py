@@ -29,7 +29,7 @@ class Associations:
 
     Args:
         settings: the limits.
-        random_bytes: makes the numbers, so that nobody guesses the group of somebody else.
+        random_bytes: makes the numbers, so that no client can guess the group of another.
     """
 
     __slots__ = ("_groups", "_random_bytes", "_settings", "handles")

@@ -141,7 +141,7 @@ class Handles:
             self._total.count -= 1
 
     def run_down(self) -> None:
-        """The client is gone: give everything back, the newest first."""
+        """The client has disconnected: give everything back, the newest first."""
         for handle in list(reversed(self._handles.values())):
             self.close(handle)
             handle.rundown(handle.value)

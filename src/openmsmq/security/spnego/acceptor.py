@@ -97,7 +97,7 @@ class SpnegoAcceptor:
             self._verify(context, mic)
             mic = context.sign_mechanisms(self._mech_types_der)
         elif not self._is_preferred and context.has_integrity:
-            # RFC 4178, 5: whoever ends the mechanism sends the first mechListMIC.
+            # RFC 4178, 5: the side that ends the mechanism sends the first mechListMIC.
             if answer is None:
                 raise AuthenticationFailed("the client does not prove its list of mechanisms")
             self._state = State.MIC

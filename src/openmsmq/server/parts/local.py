@@ -236,7 +236,7 @@ class LocalPart:
         await self._host.drain()
         for connection in list(self._connections):
             connection.close()
-        # A client that does not read keeps nobody waiting.
+        # A client that does not read must not delay the others.
         end = time.monotonic() + LINGER_SECONDS
         while self._connections and time.monotonic() < end:
             await asyncio.sleep(LINGER_POLL_SECONDS)

@@ -31,7 +31,7 @@ _OBJECTS: Final = frozenset(
 )
 _VT_EMPTY: Final = int(BodyType.VT_EMPTY)
 _VT_BSTR: Final = int(BodyType.VT_BSTR)
-# What Windows calls the ANSI code page, where nobody said otherwise.
+# What Windows calls the ANSI code page; the default.
 _DEFAULT_CODE_PAGE: Final = "cp1252"
 
 

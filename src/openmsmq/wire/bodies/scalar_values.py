@@ -39,7 +39,7 @@ _VARIANT_TRUE: Final = 0xFFFF
 
 
 def decode_scalar(body_type: int, data: bytes | memoryview) -> ScalarValue:
-    """The value in exactly as many bytes as the type has."""
+    """The value in the size of its type."""
     known = _NUMBERS[body_type]
     # Some senders write a VT_BOOL of one byte.
     if body_type == BodyType.VT_BOOL and len(data) == 1:

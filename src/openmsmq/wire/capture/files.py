@@ -141,7 +141,7 @@ def read_frames(file: Readable) -> Iterator[Frame]:
 
 def _read_pcap(source: _Source, order: _Order, unit: int) -> Iterator[Frame]:
     header = source.take(_PCAP_HEADER_REST, "Pcap.Header")
-    # The upper half of the last field tells about frame check sequences, which nobody looks at.
+    # The upper half of the last field is about frame check sequences, which are not checked.
     link_type = int.from_bytes(header[16:20], order) & 0xFFFF
     record = _RECORD[order]
     number = 0

@@ -162,7 +162,7 @@ def _big(buf: memoryview, offset: int, size: int) -> int:
 
 
 def _behind(buf: memoryview, kind: int, end: int) -> int | None:
-    """The start of the IP packet behind an EtherType that ends at `end`; None if not IP."""
+    """The start of the IP packet after an EtherType that ends at `end`; None if not IP."""
     while kind in _ETHERTYPES_VLAN:
         end = require(buf, end, 4, "Vlan.Tag")
         kind = _big(buf, end - 2, 2)

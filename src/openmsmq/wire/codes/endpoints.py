@@ -20,7 +20,7 @@ class Port(IntEnum):
     PING = 3527
 
 
-# [MS-MQRR] 3.1.4.1: an RPC port that is taken is tried again so much higher.
+# [MS-MQRR] 3.1.4.1: if an RPC port is taken, the port this much higher is tried.
 RPC_PORT_STEP: Final = 11
 
 

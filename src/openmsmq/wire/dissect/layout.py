@@ -97,7 +97,7 @@ def _field_node(field: Field, offset: int, size: int, raw: int | bytes) -> Node:
     rest = raw
     for bits in field.bits:
         rest &= ~bits.mask
-    # Bits that nobody gave a meaning are of interest only when they are set.
+    # Bits without a meaning are of interest only when they are set.
     if field.bits and rest:
         other = node.add("Reserved", offset, size, rest, "bits without a meaning, ignored")
         other.hexadecimal = True

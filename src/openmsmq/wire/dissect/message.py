@@ -145,7 +145,7 @@ def _resolved(buf: memoryview, flags: int, end: int) -> tuple[QueueAddress | Non
 
 
 def _show_address(node: Node, address: QueueAddress | None) -> None:
-    """An address as a format name; one that is none is a fault, behind which the rest is read."""
+    """An address as a format name; an invalid one is a fault, and the rest is still read."""
     if address is None:
         node.meaning = "none"
         return

@@ -161,7 +161,7 @@ def parse_element(
         name_end = find_text_end(raw, end)
         if name_end < 0:
             raise MalformedPacket(f"{field}.DirectFormatName", end, "no NUL at the end")
-        # As in a UserHeader, a half of a surrogate pair leads to no queue, but harms nobody.
+        # As in a UserHeader, a half of a surrogate pair leads to no queue, but does no harm.
         name = lenient_text(raw[end:name_end])
         return MQFFormatNameElement(DIRECT, GUID_NULL, 0, name), name_end
     number_size = GUID_FORMAT_TYPES.get(format_type)

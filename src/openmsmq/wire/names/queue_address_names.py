@@ -44,7 +44,7 @@ def format_name_of(address: QueueAddress) -> SingleFormatName:
     """The format name of an address as `UserMessage` gives it: public, private or direct.
 
     Raises:
-        QueueError: MQ_ERROR_ILLEGAL_FORMATNAME if it is none of these, or its text is no name.
+        QueueError: MQ_ERROR_ILLEGAL_FORMATNAME if it is of another kind, or its text is not a name.
     """
     if address.type == QueueAddressType.DIRECT:
         return _direct(address.direct or "")

@@ -160,7 +160,7 @@ class ClientConnection:
         return self._events.popleft() if self._events else None
 
     def connection_lost(self, detail: str = "the server closed the connection") -> None:
-        """The connection is gone; all calls fail."""
+        """The connection was lost; all calls fail."""
         self._close(ConnectionClosed(detail))
 
     # Calls
@@ -197,7 +197,7 @@ class ClientConnection:
             self._drop_queued(call_id)
 
     def orphan(self, call_id: int) -> None:
-        """Tell the server that nobody waits for a call any more; it has no answer then.
+        """Tell the server that the caller no longer waits for a call, which then has no answer.
 
         Unless `keeps_on_orphan`, the connection is to be closed afterwards.
         """

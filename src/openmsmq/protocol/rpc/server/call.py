@@ -39,7 +39,7 @@ class ServerCall:
     A handler answers a call once, by `reply`, `fail` or `fault`, at once or later. An answer that
     reports a change says by `depends` which batch must be on disk first. A handler that keeps the
     call sets `on_cancel`, which is called when the client cancels the call (the handler then
-    answers it) and when nobody waits for the answer any more (`abandoned`; answers are ignored).
+    answers it) and when its client no longer waits (`abandoned`; answers are ignored).
 
     Attributes:
         caller: who calls; Anonymous Logon without authentication.
@@ -170,10 +170,10 @@ class ServerCall:
 
         Args:
             value: what the handle stands for; `handle.value` in later calls.
-            rundown: called with the value when the client is gone.
+            rundown: called with the value when the client has disconnected.
 
         Raises:
-            RpcFault: there are too many handles, or the client is gone.
+            RpcFault: there are too many handles, or the client has disconnected.
         """
         return self.connection.open_handle(self, value, rundown)
 

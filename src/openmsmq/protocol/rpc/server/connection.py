@@ -166,7 +166,7 @@ class ServerConnection:
         return output
 
     def connection_lost(self) -> None:
-        """The connection is gone: nobody waits for its calls any more."""
+        """The connection was closed: its calls are abandoned."""
         self.state = State.CLOSED
         self._output.clear()
         self.drop_assembly()
@@ -371,7 +371,7 @@ class ServerConnection:
         """Make a context handle."""
         association = self.association
         if association is None:
-            raise RpcFault(RPC_S_CALL_FAILED, "the client is gone")
+            raise RpcFault(RPC_S_CALL_FAILED, "the client has disconnected")
         wire = _HANDLE_ATTRIBUTES + self.server.random_bytes(16)
         handle = ContextHandle(
             wire, value, interface=call.context.served, caller=call.caller, rundown=rundown

@@ -164,7 +164,7 @@ class RpcServer:
         return ready
 
     def data_to_send(self, number: int, *, now: float) -> list[bytes]:
-        """The next bytes to send; what waited for the client to read goes on afterwards."""
+        """The next bytes to send; what waited for the client to read continues afterwards."""
         connection = self._connections.get(number)
         if connection is None or number in self._delayed:
             return _NOTHING

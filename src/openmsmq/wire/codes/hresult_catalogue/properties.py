@@ -39,7 +39,7 @@ PROPERTIES: Final[dict[Hresult, Explanation]] = {
     ),
     Hresult.MQ_INFORMATION_OWNER_IGNORED: Explanation(
         "The owner given in the security descriptor was ignored.",
-        "A new object belongs to whoever creates it.",
+        "A new object belongs to its creator.",
         "Change the owner afterwards if it must be another.",
     ),
     Hresult.MQ_ERROR_PROPERTY: Explanation(

@@ -29,7 +29,7 @@ QUEUES: Final[dict[Hresult, Explanation]] = {
     ),
     Hresult.MQ_ERROR_QUEUE_NOT_ACTIVE: Explanation(
         "The queue is not active, so there is nothing to manage.",
-        "The queue is not open and holds no messages, or its outgoing queue is gone.",
+        "The queue is not open and holds no messages, or its outgoing queue was deleted.",
         "Open the queue or send to it first, then repeat the call.",
     ),
     Hresult.MQ_ERROR_QUEUE_EXISTS: Explanation(
@@ -103,7 +103,7 @@ QUEUES: Final[dict[Hresult, Explanation]] = {
         "Read the current message with the cursor first.",
     ),
     Hresult.MQ_ERROR_MESSAGE_ALREADY_RECEIVED: Explanation(
-        "The message at the cursor is gone.",
+        "The message at the cursor is no longer in the queue.",
         "Another reader received it, or it expired.",
         "Move the cursor to the next message.",
     ),

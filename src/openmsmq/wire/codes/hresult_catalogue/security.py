@@ -59,7 +59,7 @@ SECURITY: Final[dict[Hresult, Explanation]] = {
     ),
     Hresult.MQ_ERROR_COULD_NOT_GET_ACCOUNT_INFO: Explanation(
         "The account of the user could not be looked up.",
-        "The domain does not answer, or the account is gone.",
+        "The domain does not answer, or the account was deleted.",
         "Check the connection to the domain, then try again.",
     ),
     Hresult.MQ_ERROR_INVALID_CERTIFICATE: Explanation(
