@@ -25,8 +25,8 @@ def frame(payload: bytes) -> bytes:
 class FrameBuffer:
     """Cuts the payloads out of a stream of bytes that is read into it.
 
-    Payloads are views of its memory, valid until the next bytes are read; a caller that keeps them longer
-    calls `release`. The memory grows with what arrives, never with what a frame announces.
+    Payloads are views of its memory, valid until the next bytes are read; to keep them longer,
+    call `release`. The memory grows with what arrives, never with what a frame announces.
     """
 
     __slots__ = ("_begin", "_end", "_memory", "_room", "max_frame_size")

@@ -34,7 +34,7 @@ To serve an interface, write a handler per operation and a table:
   (unknown, of another interface, association or caller: nca_s_fault_context_mismatch) before the
   handler runs. `call.handle` is None for a NULL handle, where `null_handle` allows it.
 - A handler that keeps a call sets `call.on_cancel`. It is called for co_cancel, and then answers
-  the call; and when the client has disconnected (`call.abandoned`), it only gives back what it holds.
+  the call; and when the client has left (`call.abandoned`), and then only gives back what it holds.
 - When the last connection of an association closes, its handles run down, the newest first.
 
 `RpcServer` has all connections; `Endpoint` says which interfaces a port offers. `net.rpc.shell`
