@@ -124,7 +124,7 @@ class Store(Protocol):
         """
 
     def finish(self, write: Write) -> None:
-        """Add what is new to the index, remove what was deleted; after `write`, in the same order."""
+        """Index what is new, drop what was deleted; after `write`, in the same order."""
 
     def read_many(self, keys: Sequence[int]) -> list[bytes]:
         """The packets of live messages whose put is finished.
