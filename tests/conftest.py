@@ -5,7 +5,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["pytester", "tests.plugins.conformance"]
+pytest_plugins = ["pytester", "tests.plugins.conformance", "tests.plugins.programs"]
 
 # Other work on the machine must not fail a test, so nothing here is timed.
 settings.register_profile(
