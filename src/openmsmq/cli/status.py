@@ -28,61 +28,64 @@ def status(
 ) -> None:
     """Show state, endpoints and totals of the queue manager."""
     with connect(socket, wait=wait) as manager:
-        told = manager.status()
+        report = manager.status()
     if as_json:
-        print_json(told)
+        print_json(report)
     else:
-        print_properties(status_properties(told))
+        print_properties(status_properties(report))
 
 
-def status_properties(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def status_properties(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The lines for people."""
-    yield "Queue manager", told["name"]
-    yield "State", told["state"] + (", refuses messages: disk full" if told["throttled"] else "")
-    yield "GUID", told["guid"]
-    up = f"process {told['pid']}, up {duration_text(told['uptime_seconds'])}"
-    yield "Version", f"{told['version']}, {up}"
-    endpoints = told["endpoints"]
+    yield "Queue manager", report["name"]
+    yield (
+        "State",
+        report["state"] + (", refuses messages: disk full" if report["throttled"] else ""),
+    )
+    yield "GUID", report["guid"]
+    up = f"process {report['pid']}, up {duration_text(report['uptime_seconds'])}"
+    yield "Version", f"{report['version']}, {up}"
+    endpoints = report["endpoints"]
     if endpoints:
         width = max(map(len, endpoints))
         yield "Endpoints", "\n".join(f"{name:{width}}  {at}" for name, at in endpoints.items())
-    yield "Data", told["data"]
+    yield "Data", report["data"]
     yield (
         "Queues",
-        f"{count_text(told['queues'])}, and {count_text(told['outgoing_queues'])} outgoing",
+        f"{count_text(report['queues'])}, and {count_text(report['outgoing_queues'])} outgoing",
     )
-    yield "Messages", f"{count_text(told['messages'])} ({size_text(told['bytes'])})"
-    awaiting = told["awaiting_final_ack"]
+    yield "Messages", f"{count_text(report['messages'])} ({size_text(report['bytes'])})"
+    awaiting = report["awaiting_final_ack"]
     delivered = f", and {count_text(awaiting)} delivered but not received" if awaiting else ""
-    yield "To be sent", count_text(told["outgoing_messages"]) + delivered
-    yield "Dead letters", count_text(told["dead_letters"])
+    yield "To be sent", count_text(report["outgoing_messages"]) + delivered
+    yield "Dead letters", count_text(report["dead_letters"])
     for title, key in (
         ("Left unread", "deleted_messages"),
         ("Refused", "refused_requests"),
         ("Dropped", "dropped_messages"),
     ):
-        if told[key]:
-            yield title, "\n".join(f"{count_text(n)}  {why}" for why, n in told[key].items())
-    memory, disk = size_text(told["memory_bytes"]), size_text(told["disk_bytes"])
+        if report[key]:
+            yield title, "\n".join(f"{count_text(n)}  {why}" for why, n in report[key].items())
+    memory, disk = size_text(report["memory_bytes"]), size_text(report["disk_bytes"])
     yield "Kept", f"{memory} in memory, {disk} on disk"
-    doubt = told["in_doubt_transactions"]
+    doubt = report["in_doubt_transactions"]
     in_doubt = f", {count_text(doubt)} in doubt" if doubt else ""
-    yield "Transactions", f"{count_text(told['transactions'])} open{in_doubt}"
-    yield "Sessions", f"{sessions_text(told)}, {count_text(told['clients'], 'client')}"
+    yield "Transactions", f"{count_text(report['transactions'])} open{in_doubt}"
+    yield "Sessions", f"{sessions_text(report)}, {count_text(report['clients'], 'client')}"
 
 
-def sessions_text(told: dict[str, Any]) -> str:
+def sessions_text(report: dict[str, Any]) -> str:
     """How many sessions with other queue managers there are."""
-    return count_text(sum(told["sessions"].values()), "session") + " with other queue managers"
+    return count_text(sum(report["sessions"].values()), "session") + " with other queue managers"
 
 
-def troubles(told: dict[str, Any]) -> Iterator[str]:
+def troubles(report: dict[str, Any]) -> Iterator[str]:
     """Counts that somebody may have to look after, in words; only those that are not 0."""
-    if told["outgoing_messages"]:
-        yield f"{count_text(told['outgoing_messages'])} to be sent"
-    if told["dead_letters"]:
-        yield count_text(told["dead_letters"], "dead letter")
+    if report["outgoing_messages"]:
+        yield f"{count_text(report['outgoing_messages'])} to be sent"
+    if report["dead_letters"]:
+        yield count_text(report["dead_letters"], "dead letter")
     for key, words in (("refused_requests", "refused"), ("dropped_messages", "dropped")):
-        count = sum(told[key].values())
+        count = sum(report[key].values())
         if count:
             yield f"{count_text(count)} {words}"

@@ -1,4 +1,4 @@
-"""What every directory offers: the operations behind the directory events of [MS-MQDMPR]."""
+"""What every directory offers: the operations that the directory events of [MS-MQDMPR] use."""
 
 import operator
 from collections.abc import Callable, Sequence

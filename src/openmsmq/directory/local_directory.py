@@ -35,7 +35,7 @@ MAY_BE_ABSENT: Final = frozenset(
 
 
 class DirectoryFile(Protocol):
-    """The file behind one directory, given by the process."""
+    """The file of one directory, given by the process."""
 
     @property
     def name(self) -> str:

@@ -86,7 +86,7 @@ RECORD_COLUMNS: Final = (
 class PacketBlock(Protocol):
     """Packets in a row, with what the queue keeps beside them.
 
-    `lookup_ids` and `arrived_times` are empty where nobody knows them, as in captured packets.
+    `lookup_ids` and `arrived_times` are empty where they are unknown, as in captured packets.
     """
 
     @property
@@ -145,7 +145,7 @@ def message_schema(
 
 
 def check_body_format(body_format: str) -> None:
-    """Raise a ValueError that names the known formats if this is none of them."""
+    """Raise a ValueError that names the known formats if this is not one of them."""
     if body_format not in BODY_FORMATS:
         raise ValueError(f"bodyFormat: {body_format!r} must be one of {', '.join(BODY_FORMATS)}")
 

@@ -16,7 +16,7 @@ def open_connection(options: ConnectionOptions) -> QueueManager:
     """Connect, and wait for a queue manager that is being started again.
 
     Raises:
-        ConnectionLost: nobody answered in the time of `connectTimeout`.
+        ConnectionLost: no queue manager answered within `connectTimeout`.
         ConfigError: an option cannot be used; the text names it and keeps credentials to itself.
     """
     end = time.monotonic() + options.timeout

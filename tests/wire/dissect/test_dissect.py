@@ -279,7 +279,7 @@ def test_bytes_behind_a_packet_are_a_fault() -> None:
     root = dissect(frame_bytes(5) + b"xyz")
     fault = root.first_fault()
     assert fault is not None
-    assert (fault.offset, fault.reason) == (32, "3 bytes behind its end")
+    assert (fault.offset, fault.reason) == (32, "3 bytes after its end")
 
 
 def test_a_wrong_ping_signature_is_named() -> None:

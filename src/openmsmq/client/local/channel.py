@@ -1,6 +1,6 @@
 """One connection to a queue manager as bytes in and bytes out, without a socket.
 
-Requests are posted and leave together. Sends that nobody waits for are packed many to a request;
+Requests are posted and leave together. Sends without a waiting caller are packed many to a request;
 their answers, and those of other requests in the background, are looked at as they come.
 """
 
@@ -83,7 +83,7 @@ class RequestChannel:
         self._background: dict[int, Background] = {}
         self._failures: list[tuple[int, QueueError]] = []
         self.in_flight = 0
-        # Parts of ranges that came and nobody has taken yet.
+        # Parts of ranges that came and are not taken yet.
         self.held_bytes = 0
         # How often replies came.
         self.arrivals = 0
@@ -96,7 +96,7 @@ class RequestChannel:
     # Requests
 
     def post(self, request: Request) -> None:
-        """Let a request leave behind everything that was posted or sent before."""
+        """Let a request leave after everything that was posted or sent before."""
         if self._packets:
             self.close_sends()
         self._encode(request)
@@ -116,7 +116,7 @@ class RequestChannel:
         owner: int = 0,
         answered: Callable[[bool], None] | None = None,
     ) -> None:
-        """Post a request that nobody waits for.
+        """Post a request without waiting for its reply.
 
         Args:
             size: bytes that count as in flight until it is answered.
@@ -135,7 +135,7 @@ class RequestChannel:
         """Send a packet with others; say whether enough came together for a request.
 
         Outside transactions the messages of a handle are a chain, if they have no other: nothing
-        behind a refused message is accepted.
+        after a refused message is accepted.
 
         Raises:
             QueueError: one that was sent before was refused; this one is not sent.
@@ -311,7 +311,7 @@ class RequestChannel:
         return reply
 
     def lose(self, text: str) -> ConnectionLost:
-        """The connection is gone; the first reason counts."""
+        """The connection was lost; the first reason counts."""
         if self.fault is None:
             if self._packets or any(each.size for each in self._background.values()):
                 self.fate_unknown = True
@@ -378,7 +378,7 @@ class RequestChannel:
                 self._background[request] = each._replace(owner=0)
 
     def forget_failures(self, transaction: int) -> None:
-        """A transaction is over: nobody asks for its refusals any more."""
+        """A transaction is over: its refusals are no longer needed."""
         self._failures = [each for each in self._failures if each[0] != transaction]
 
     def make_room(self) -> Operation[None]:

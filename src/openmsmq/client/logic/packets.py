@@ -74,7 +74,7 @@ class Sender:
 class Family:
     """Messages that differ in label, correlation and body only.
 
-    Those of the same label and size have the same bytes before and behind the body. From the
+    Those of the same label and size have the same bytes before and after the body. From the
     second one on they are not built again, only put around the body.
     """
 

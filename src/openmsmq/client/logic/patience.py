@@ -31,7 +31,7 @@ class Patience:
 
 
 def may_start(error: ConnectionLost) -> bool:
-    """Whether waiting may help: nobody listens there yet, or the host is not known yet."""
+    """Whether waiting may help: no server listens there yet, or the host is not known yet."""
     return isinstance(
         error.__cause__, FileNotFoundError | ConnectionError | TimeoutError | gaierror
     )

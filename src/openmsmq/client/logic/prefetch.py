@@ -2,7 +2,7 @@
 
 What was fetched is locked in the queue. A message counts as taken when the caller asks for the one
 after it; then it is removed for good, together with others. What the caller has not taken goes
-back in place: when the loop ends, or when the client is gone.
+back in place: when the loop ends, or when the client disconnects.
 """
 
 import contextlib

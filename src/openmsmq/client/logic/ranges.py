@@ -71,7 +71,7 @@ class RangesLogic:
     def plan(
         self, after: int, upto: int | None, max_rows: int | None, max_bytes: int | None
     ) -> Operation[RangePlan]:
-        """The next range behind `after`, below the stable mark and within the limits."""
+        """The next range after `after`, below the stable mark and within the limits."""
         handle = yield from self._queue.opened_to_read()
         plan = yield from self._requests.plan(handle, after, upto, max_rows, max_bytes)
         return RangePlan(**plan)

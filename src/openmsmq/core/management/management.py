@@ -1,4 +1,4 @@
-"""Management: the checked functions behind every status, list and change of rights."""
+"""Management: status, lists and rights, by functions that check their caller."""
 
 from __future__ import annotations
 

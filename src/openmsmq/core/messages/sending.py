@@ -53,7 +53,7 @@ class Sent(Result):
         self.messages = messages
         # The ordinals of the message identifiers count up from here.
         self.first_ordinal = first_ordinal
-        # Why the queue did not take those behind, and how many it took.
+        # Why the queue refused the rest, and how many it took.
         self.refusal = refusal
         super().__init__(depends)
 
@@ -170,7 +170,7 @@ def size_of(packets: Sequence[bytes]) -> int:
 
 
 def check_size(state: State, queue: Queue, size: int, before: int = 0) -> None:
-    """Refuse messages of `size` bytes if there is no room for them behind others of `before`.
+    """Refuse messages of `size` bytes if there is no room for them after others of `before`.
 
     Raises:
         QueueError: MQ_ERROR_INSUFFICIENT_RESOURCES.
@@ -207,7 +207,7 @@ def _before_refused(
 def _accepted(
     state: State, queue: Queue, run: UserMessageRun, before: int
 ) -> tuple[int, QueueError | None]:
-    """How many messages of a run a queue takes behind others, and why not the next one."""
+    """How many messages of a run a queue takes after others, and why not the next one."""
     count = 0
     try:
         check_destination(queue, [run], transactional=False)

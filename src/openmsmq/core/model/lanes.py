@@ -195,7 +195,7 @@ class Lanes:
                 self._lane(message.lookup_id).append(message)
 
     def insert_many(self, messages: list[Message]) -> None:
-        """Put messages, at least one, in their places: mostly in order behind all others."""
+        """Put messages, at least one, in their places: mostly in order after all others."""
         ids = [message.lookup_id for message in messages]
         lane = self._lane(ids[0])
         if (
@@ -260,7 +260,7 @@ class Lanes:
         return lane.get(lookup_id) if lane is not None else None
 
     def after(self, lookup_id: int) -> Message | None:
-        """The first message behind this id, which itself may be gone."""
+        """The first message after this id, whose own message may be removed."""
         for index in range(max(lookup_id >> SEQUENCE_BITS, 0), LANES):
             lane = self.lanes[index]
             if lane is not None and lane.count:

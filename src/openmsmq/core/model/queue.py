@@ -96,7 +96,7 @@ class Queue:
         self.deleted = False
         # The name of the queue in the store; never used again.
         self.number = number
-        # The part of the path name behind the computer, such as private$\orders;later.
+        # The part of the path name after the computer, such as private$\orders;later.
         self.path = path
         self.role = role
         self.queue_type = queue_type
@@ -161,7 +161,7 @@ class Queue:
             self.peekable.pop(message.lookup_id, None)
 
     def after(self, lookup_id: int, *, peek: bool) -> Message | None:
-        """The next message behind this id that a receive or a peek may see."""
+        """The next message after this id that a receive or a peek may see."""
         found = self.lanes.after(lookup_id)
         if peek and self.peekable:
             for other_id, message in self.peekable.items():

@@ -111,7 +111,7 @@ class Ranges:
         max_rows: int | None = None,
         max_bytes: int | None = None,
     ) -> Plan:
-        """The next range behind `after`, below the stable mark and within the limits.
+        """The next range after `after`, below the stable mark and within the limits.
 
         At least one message is planned if there is any. Without any, `end` is `after`.
         """

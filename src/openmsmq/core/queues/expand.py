@@ -33,7 +33,7 @@ def read_members(state: State, identifier: UUID) -> Sequence[str] | None:
 
 
 def expand(name: FormatName, members_of: Members) -> FormatName:
-    """The single names behind a name, sorted, each once.
+    """The single names that a name stands for, sorted, each once.
 
     The domain of a distribution list says where to look, and there is one directory only.
 

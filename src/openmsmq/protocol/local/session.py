@@ -175,7 +175,7 @@ class LocalSession:
     # Chains of messages
 
     def check_chain(self, chain: int) -> None:
-        """Refuse messages behind one that was refused.
+        """Refuse messages after one that was refused.
 
         Raises:
             QueueError: as it was refused.

@@ -241,11 +241,11 @@ class PacketLayout:
 
     @property
     def _trailing(self) -> Mask:
-        """Whether headers follow behind the body."""
+        """Whether headers follow the body."""
         return is_set(self.flags, OPTIONAL_AFTER_BODY) | is_set(self.base_flags, _DH)
 
     def _check_trailing_headers(self) -> None:
-        """Check the headers behind the bodies; many messages have the same, which are read once."""
+        """Check the headers after the bodies; those that many messages share are read once."""
         trailing = self._trailing
         if not trailing.any():
             return

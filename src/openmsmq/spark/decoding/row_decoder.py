@@ -52,7 +52,7 @@ class RowDecoder:
 
     Args:
         schema: the columns to make, of `message_schema`, in any order.
-        queue: format name of the queue that the packets come from; None when nobody knows.
+        queue: format name of the queue that the packets come from; None when it is unknown.
         queue_kind: "queue", "journal", "deadletter" and so on.
         body_format: how `body_text` is made.
 

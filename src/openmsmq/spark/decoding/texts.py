@@ -103,7 +103,7 @@ def wide_texts(values: pa.BinaryArray) -> pa.StringArray:
 
 
 def _decoded(units: npt.NDArray[np.uint16], starts: Offsets, ends: Offsets) -> pa.StringArray:
-    """The same for any characters: decoded in one go, with a NUL behind each text."""
+    """The same for any characters: decoded in one go, with a NUL after each text."""
     sizes = ends - starts
     text_of_unit = np.repeat(np.arange(len(sizes)), sizes)
     first_target = np.cumsum(sizes + 1) - sizes - 1

@@ -275,7 +275,7 @@ def _warnings(rows: list[dict[str, Any]], skewed: int, unseen: int | None) -> tu
         )
     if rows and unseen is None:
         found.append(
-            "Without the journal of a queue nobody knows when messages left it: depth counts all "
+            "Without the journal of a queue it is unknown when messages left it: depth counts all "
             "that arrived among these messages."
         )
     return tuple(found)

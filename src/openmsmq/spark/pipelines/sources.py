@@ -23,7 +23,7 @@ from .decode import KIND, MESSAGES
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# The address of a format name may contain `::`, and so may the name of a queue behind its `\`.
+# The address of a format name may contain `::`, and so may the name of a queue after its `\`.
 _FORMAT_NAME: Final = re.compile(
     r"(outgoing:)?(DIRECT|PUBLIC|PRIVATE|MACHINE|CONNECTOR|DL|MULTICAST)=", re.IGNORECASE
 )
@@ -85,7 +85,7 @@ def source_text(key: str) -> str:
 
 
 def _split(text: str) -> tuple[str | None, str]:
-    """What stands before and behind `::`."""
+    """The texts before and after `::`."""
     found = None if _FORMAT_NAME.match(text) else _ELSEWHERE.fullmatch(text)
     return (found[1], found[2]) if found else (None, text)
 

@@ -97,7 +97,7 @@ def failures(sources: "Sequence[DataFrame]", now: datetime) -> "DataFrame":
     found = _failures_of(sources[0], now)
     for each in sources[1:]:
         found = found.unionByName(_failures_of(each, now), allowMissingColumns=True)
-    # Both may tell of the same message; the dead letter has all of it.
+    # Both may report the same message; the dead letter has all of it.
     best = Window.partitionBy("message_id").orderBy("evidence", "queue", "seq")
     codes = [row[0] for row in found.select("class").distinct().collect()]
     return (

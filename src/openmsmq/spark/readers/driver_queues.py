@@ -17,7 +17,7 @@ from .matching import matching_ranges
 from .offsets import QueueOffset
 from .queue_selection import SourceQueue
 
-# How many messages one lease moves at most: nobody else is served meanwhile.
+# How many messages one lease moves at most: other clients wait meanwhile.
 LEASE_ROWS: Final = 10_000
 _NO_LIMIT: Final = 1 << 62
 _RETRY_SECONDS: Final = 0.2
@@ -71,7 +71,7 @@ class DriverQueue:
     def plan(
         self, after: int, max_rows: int | None, max_bytes: int | None, horizon: Horizon | None
     ) -> RangePlan:
-        """The next range behind `after`."""
+        """The next range after `after`."""
         upto = None if horizon is None else horizon.limit
         return self.ranges.plan(after, upto=upto, max_rows=max_rows, max_bytes=max_bytes)
 
@@ -87,7 +87,7 @@ class DriverQueue:
 
 
 class ExclusiveQueue(DriverQueue):
-    """A queue that nobody else may receive from meanwhile (`consume=exclusive`)."""
+    """A queue that no other client may receive from meanwhile (`consume=exclusive`)."""
 
     _acknowledged = -1
     _way_out = "; consume=lease works beside others"
@@ -127,7 +127,7 @@ class ExclusiveQueue(DriverQueue):
 
     def _receive_matching(self, after: int, upto: int) -> None:
         # Nothing that was not there when it was read comes to be there (see `isolation`), and
-        # nobody else receives: the messages between two that do not match all do.
+        # no other client receives: the messages between two that do not match all do.
         with closing(self.ranges.peek(after, upto)) as blocks:
             ranges = list(matching_ranges(blocks, self.options.where, after))
         for start, end in ranges:
@@ -187,7 +187,7 @@ class LeasedQueue(ExclusiveQueue):
     def plan(
         self, after: int, max_rows: int | None, max_bytes: int | None, horizon: Horizon | None
     ) -> RangePlan:
-        """What lies in the subqueue behind `after`, filled up from the queue."""
+        """What lies in the subqueue after `after`, filled up from the queue."""
         found = self.ranges.plan(after, max_rows=max_rows, max_bytes=max_bytes)
         rows = (_NO_LIMIT if max_rows is None else max_rows) - found.count
         size = (_NO_LIMIT if max_bytes is None else max_bytes) - found.bytes

@@ -41,7 +41,7 @@ def matching_ranges(blocks: Iterable[Block], where: Where, after: int) -> Iterat
 
     Args:
         blocks: messages in the order of arrival.
-        after: the sequence that they come behind.
+        after: the sequence before their first one.
     """
     schema = pa.schema([(name, COLUMNS[name].type) for name in conditions(where)])
     decoder = BlockDecoder(schema, queue="", queue_kind="")

@@ -27,7 +27,7 @@ from .offsets import digest_of
 from .partitions import RangePartition
 
 BATCH_ROWS: Final = 2000
-GOING_ON: Final = "With the option failOnDataLoss=false the query goes on"
+GOING_ON: Final = "With the option failOnDataLoss=false the query continues"
 _GONE: Final = (Hresult.MQ_ERROR_QUEUE_NOT_FOUND, Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE)
 _LOG: Final = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ def checked_blocks(options: ReadOptions, partition: RangePartition) -> Iterator[
     if count != planned.count or digest_text(digest) != partition.digest:
         report_loss(
             options,
-            f"{planned.queue.name}: {planned.count} messages were planned behind "
+            f"{planned.queue.name}: {planned.count} messages were planned after "
             f"{planned.after} up to {planned.upto}, {count} were there; the others were received, "
             "purged, moved or have expired",
         )
@@ -116,7 +116,7 @@ def _blocks(options: ReadOptions, partition: RangePartition) -> Iterator[Block]:
             if end == math.inf or reached != after:
                 end = now + options.connection.timeout
             else:
-                # It answers and is gone at once.
+                # It answers and disconnects at once.
                 time.sleep(RETRY_SECONDS)
             after = reached
 
@@ -157,7 +157,7 @@ def _refuse_undecoded(batch: pa.RecordBatch, queue: str) -> None:
     if len(reasons):
         raise UndecodedBody(
             f"{queue}: {len(reasons)} messages cannot be decoded, the first because of: "
-            f"{reasons[0]}. With the option mode=permissive the query goes on"
+            f"{reasons[0]}. With the option mode=permissive the query continues"
         )
 
 

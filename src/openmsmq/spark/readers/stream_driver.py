@@ -219,7 +219,7 @@ class StreamDriver:
         if (count, digest) != (entry.n, entry.h):
             report_loss(
                 options,
-                f"{queue.queue.name}: {entry.n} messages were planned behind {after} up to "
+                f"{queue.queue.name}: {entry.n} messages were planned after {after} up to "
                 f"{entry.seq}, {count} are there; the others were received, purged, locked, moved "
                 "or have expired",
             )

@@ -34,7 +34,7 @@ def dead_letter(batch: pa.RecordBatch, fault: RowFault, place: str) -> Message:
     cut: list[str] = []
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         left -= _size(name) + _BETWEEN
-        # Half of the room at most, so that one column does not hide all behind it.
+        # Half of the room at most, so that one column does not hide all that follow.
         part = Excerpt(left // 2)
         if left > 0:
             shown[name] = part.show(_value(column[fault.row]))

@@ -1,7 +1,7 @@
 """Which batch of which query a task belongs to.
 
 Spark hands a sink no batch id before the commit. It does put it into the local properties of each
-task, under names of its own: nobody else here reads them.
+task, under names of its own: only this module reads them.
 """
 
 from typing import Final, NamedTuple

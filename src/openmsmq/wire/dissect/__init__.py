@@ -86,4 +86,4 @@ def _read_packet(root: Node, buf: memoryview) -> None:
         if base.flags & BaseHeaderFlags.SH and not session_inside:
             end = read_session_header(root, buf, end)
     if end < len(buf):
-        raise MalformedPacket("Packet", end, f"{len(buf) - end} bytes behind its end")
+        raise MalformedPacket("Packet", end, f"{len(buf) - end} bytes after its end")

@@ -19,7 +19,7 @@ class Node:
         value: a number, a text, or bytes that have no better form; None for a structure.
         meaning: what the value says, for people.
         children: the parts, in the order of their offsets.
-        fault: what is wrong here; nothing behind it was read, unless it is only a name.
+        fault: what is wrong here; nothing after it was read, unless it is only a name.
         hexadecimal: whether people expect the number in that form.
         mask: which bits of the number at `offset` the value comes from; 0 for all.
     """

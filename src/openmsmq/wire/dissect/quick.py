@@ -45,7 +45,7 @@ def _session_ack(data: bytes) -> PacketSummary | None:
 
 
 def _user_message(message: UserMessage) -> PacketSummary | None:
-    # Headers behind the body may be at fault where the view does not look.
+    # Headers after the body may be at fault where the view does not look.
     if message.trailing is not None or message.end != len(message.packet):
         return None
     for address in (message.destination_queue, message.admin_queue, message.response_queue):

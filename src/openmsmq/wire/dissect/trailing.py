@@ -1,4 +1,4 @@
-"""The headers behind the body as trees, and those that a remote read adds."""
+"""The headers after the body as trees, and those that a remote read adds."""
 
 from typing import Final
 
@@ -158,7 +158,7 @@ def _read_addresses(node: Node, buf: memoryview, offset: int, name: str, header_
         _, end = parse_addresses(buf, offset, header_id, name)
     except MalformedPacket as exc:
         fault = exc
-    # A fault in the list is met again here, behind the elements before it.
+    # A fault in the list is met again here, after the elements before it.
     if fault is None or fault.offset >= position:
         raw = bytes(buf[: offset + header_size])
         for _ in range(count):
@@ -174,21 +174,21 @@ def _read_addresses(node: Node, buf: memoryview, offset: int, name: str, header_
 def read_extension_headers(root: Node, buf: memoryview, offset: int, base_flags: int) -> bool:
     """Append what follows the UserMessage: the headers of a remote read, or bytes of no meaning.
 
-    Return whether a SessionHeader was among them; elsewhere it stands behind the packet.
+    Return whether a SessionHeader was among them; elsewhere it follows the packet.
     """
     session = bool(base_flags & BaseHeaderFlags.SH) and _is_end(buf, offset + SESSION_HEADER_SIZE)
     if session:
         offset = read_session_header(root, buf, offset)
     if offset < len(buf) and not _is_end(buf, offset):
         rest = bytes(buf[offset:])
-        root.add("Surplus", offset, len(rest), rest, "bytes behind the last header")
+        root.add("Surplus", offset, len(rest), rest, "bytes after the last header")
     elif offset < len(buf):
         _read_extensions(root, buf, offset)
     return session
 
 
 def _is_end(buf: memoryview, offset: int) -> bool:
-    """Whether the packet ends here, or goes on with an ExtensionHeader.
+    """Whether the packet ends here, or continues with an ExtensionHeader.
 
     Choice: a HeaderSize that is right tells such a header from bytes without a meaning.
     """

@@ -1,4 +1,4 @@
-"""Names and meanings of the fields of the headers behind the body."""
+"""Names and meanings of the fields of the headers after the body."""
 
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final

@@ -43,7 +43,7 @@ class MQFFormatType(IntEnum):
 
 
 DIRECT: Final = int(MQFFormatType.DIRECT)
-# The types that start with a GUID, and the size of the number behind it.
+# The types that start with a GUID, and the size of the number after it.
 GUID_FORMAT_TYPES: Final[dict[int, int]] = {
     MQFFormatType.PUBLIC: 0,
     MQFFormatType.PRIVATE: QUEUE_NUMBER_SIZE,

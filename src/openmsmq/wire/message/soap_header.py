@@ -35,7 +35,7 @@ class SoapHeader:
 
 
 def find_body_section(buf: bytes | memoryview, start: int, header_end: int) -> int:
-    """Return the offset of the Body section behind the Header section of the header at `start`."""
+    """Return the offset of the Body section after the Header section of the header at `start`."""
     # The specification does not say whether it is aligned: accept both.
     aligned = padded_end(buf, start, header_end)
     return aligned if _has_section_id(buf, aligned, BODY_SECTION_ID) else header_end

@@ -1,4 +1,4 @@
-"""The optional headers behind the body of a UserMessage: their order and where each one lies."""
+"""The optional headers after the body of a UserMessage: their order and where each one lies."""
 
 from typing import Final, NamedTuple
 

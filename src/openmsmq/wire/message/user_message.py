@@ -169,7 +169,7 @@ class UserMessage:
         return end
 
     def _locate_after_body(self, base_flags: int, greater_end: int) -> None:
-        """Find the end of the body and the headers behind it.
+        """Find the end of the body and the headers after it.
 
         The specifications contradict each other about MessageSize of an encrypted body. So the
         body takes the greater of its two sizes if the rest of the packet agrees with that.

@@ -369,7 +369,7 @@ def _after_body(
     soap_header: SoapHeader | None,
     multi_queue_format_header: MultiQueueFormatHeader | None,
 ) -> tuple[int, bytes]:
-    """Return the flags of the headers behind the DebugHeader, and them."""
+    """Return the flags of the headers after the DebugHeader, and the headers."""
     flags = 0
     headers = b""
     if srmp_headers is not None:

@@ -12,11 +12,11 @@ from .user_message import UserMessage
 
 _PACKET_SIZE: Final = 8
 _BEHIND_SIZE: Final = 12
-# MessageID and what is behind it in the UserHeader.
+# MessageID and what follows it in the UserHeader.
 _MESSAGE_ID: Final = 56
 _FLAGS: Final = 60
 _U32: Final[Callable[[bytes, int], tuple[int]]] = Struct("<I").unpack_from
-# In the MessagePropertiesHeader: behind LabelLength; both sizes of the body, PrivacyLevel,
+# In the MessagePropertiesHeader: after LabelLength; both sizes of the body, PrivacyLevel,
 # HashAlgorithm, EncryptionAlgorithm and ExtensionSize.
 _BEHIND_LABEL_LENGTH: Final = 2
 _SIZES: Final = 32
@@ -28,7 +28,7 @@ _SIZES_END: Final = 56
 class UserMessageRun:
     """Packets with the same bytes up to the MessagePropertiesHeader, but PacketSize and MessageID.
 
-    Acknowledgments and encryption are the same in all of them, and none has a header behind its
+    Acknowledgments and encryption are the same in all of them, and none has a header after its
     body; or there is only one packet. So what `head` says of all this holds for each.
     """
 

@@ -16,7 +16,7 @@ from .base_header import (
 )
 from .session_header import SESSION_HEADER_SIZE
 
-# A packet of PacketSize bytes, and the SessionHeader behind it if one follows.
+# A packet of PacketSize bytes, and the SessionHeader after it if one follows.
 Frame = tuple[bytes, bytes | None]
 
 _Header = Callable[[bytes, int], tuple[int, int, int, int]]
@@ -55,7 +55,7 @@ class Framer:
     def feed(self, data: bytes) -> list[Frame]:
         """Take bytes of the stream and return the packets that are complete now.
 
-        A fault behind complete packets is kept in `fault` and raised by the next call, so that
+        A fault after complete packets is kept in `fault` and raised by the next call, so that
         the packets before it are not lost.
 
         Raises:
@@ -94,7 +94,7 @@ class Framer:
         return position
 
     def _split(self, data: bytes, position: int, frames: list[Frame]) -> MalformedPacket | None:
-        """Cut whole packets off `data` and keep the rest; return the fault behind them."""
+        """Cut whole packets off `data` and keep the rest; return the fault after them."""
         largest = self._max_packet_size
         length = len(data)
         append = frames.append

@@ -85,7 +85,7 @@ def test_each_run_adds_what_is_new_and_a_lease_removes_it(
             spark, path, queue_pattern=r"private$\*", accept_loss=True, options=options
         )
         assert (accepted.messages, len(accepted.losses)) == (2, 1)
-        assert "created again behind sequence" in accepted.summary().warnings[0]
+        assert "created again after sequence" in accepted.summary().warnings[0]
 
         last = look_after(spark, path, compact=True, verify=True)
         assert last.compaction is not None

@@ -111,7 +111,7 @@ def test_what_two_ranges_cover_is_told() -> None:
 def test_a_queue_that_was_created_again_is_a_gap() -> None:
     found = gaps([*covered((0, 5)), *covered((5, 9), incarnation="other")])
     assert found == [
-        "q: the queue was created again behind sequence 5; what was in it then is unknown"
+        "q: the queue was created again after sequence 5; what was in it then is unknown"
     ]
 
 

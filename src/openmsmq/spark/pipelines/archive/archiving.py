@@ -314,14 +314,14 @@ def _accepts_loss(source: Mapping[str, str]) -> bool:
 
 
 def _in_own_words(error: QueueError) -> QueueError:
-    """A loss that the data source tells of, with the option that an archive has for it."""
+    """A loss that the data source reports, with the option that an archive has for it."""
     if GOING_ON not in error.detail:
         return error
     return PipelineError(
         error.detail.partition(f". {GOING_ON}")[0],
         cause="Messages that were to be archived were removed, or their queue was.",
         remedy="Find out by whom; nothing of this batch was archived. --accept-loss "
-        "(accept_loss=True) goes on without them, and the manifest names what is missing.",
+        "(accept_loss=True) continues without them, and the manifest names what is missing.",
     )
 
 
@@ -367,7 +367,7 @@ class _Adding:
 
 
 class RemoteAdding:
-    """Adds batches in another process; nobody else writes to the archive as long as it lives."""
+    """Adds batches in another process, the only writer of the archive as long as it lives."""
 
     def __init__(self, directory: Path, *, accept_loss: bool) -> None:
         self._directory = directory

@@ -192,7 +192,7 @@ def parts(batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, str], pa.RecordBat
 
 
 def with_date(batch: pa.RecordBatch, step: int) -> pa.RecordBatch:
-    """The rows with the day (UTC) of their arrival and the step of the manifest behind them."""
+    """The rows, followed by the day (UTC) of their arrival and the step of the manifest."""
     micros = batch.column("arrived_time").cast(pa.int64())
     days = np.floor_divide(micros.to_numpy(zero_copy_only=False), DAY_MICROSECONDS)
     date = pa.array(days.astype(np.int32)).cast(pa.date32())

@@ -47,7 +47,7 @@ class Loss:
 
     Attributes:
         incarnation: that of the queue which had the messages.
-        after: the arrival sequence behind which something is missing.
+        after: the arrival sequence after which something is missing.
     """
 
     queue: str
@@ -252,7 +252,7 @@ def gaps(ranges: Iterable[Range], accepted: Iterable[Loss] = ()) -> list[str]:
 def created_again(queue: str, after: int) -> str:
     """What is lost with a queue that was deleted and created again."""
     return (
-        f"{queue}: the queue was created again behind sequence {after}; "
+        f"{queue}: the queue was created again after sequence {after}; "
         "what was in it then is unknown"
     )
 

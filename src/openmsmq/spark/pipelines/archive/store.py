@@ -247,7 +247,7 @@ class Archive:
             if each.after < end:
                 raise PipelineError(
                     f"{each.queue} is archived up to sequence {end}, and the stream begins "
-                    f"again behind {each.after}",
+                    f"again after {each.after}",
                     cause=f"The folder {CHECKPOINT} of the archive was deleted or replaced.",
                     remedy="Bring it back from a copy, or write a new archive.",
                 )

@@ -1,4 +1,4 @@
-"""The audit: what became of each sent message, from everything that tells of it."""
+"""The audit: what became of each sent message, from all evidence about it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -175,7 +175,7 @@ def _by_place(messages: "DataFrame") -> "DataFrame":
 
 
 def _failure_code() -> "SparkColumn":
-    """The class if it tells of a failure; a dead letter may have kept the one it was sent with."""
+    """The class if it reports a failure; a dead letter may have kept the one it was sent with."""
     from pyspark.sql import functions as f
 
     return f.when(f.col("code").bitwiseAND(NEGATIVE_BIT) != 0, f.col("code"))

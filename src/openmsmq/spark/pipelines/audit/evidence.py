@@ -48,7 +48,7 @@ _DEADLETTER_KINDS: Final = ("deadletter", "xact_deadletter")
 
 
 def send_events(messages: "DataFrame") -> "DataFrame":
-    """Each message of an application as a send; acknowledgments among them are none.
+    """Each message of an application as a send; acknowledgments among them are left out.
 
     A dead letter is a message that was sent, though its class says why it failed.
     """

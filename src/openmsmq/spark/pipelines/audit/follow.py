@@ -1,4 +1,4 @@
-"""The audit that goes on: verdicts as they change, their sums now and then, a report at the end."""
+"""The audit of streams: verdicts as they change, their sums now and then, a report at the end."""
 
 import importlib.util
 import json
@@ -178,7 +178,7 @@ def check_follow(folder: Path, sends: Sequence[str], evidence: Sequence[str]) ->
     if path.exists() and (before := json.loads(path.read_bytes())) != told:
         raise PipelineError(
             f"{folder} has the audit of other sources: {_names(before)}",
-            cause="An audit goes on with the sources that it began with, in their order.",
+            cause="An audit continues with the sources that it began with, in their order.",
             remedy="Name the same sources again, or another folder.",
         )
 

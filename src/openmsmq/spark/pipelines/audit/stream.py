@@ -193,7 +193,7 @@ def deadlines(events: Iterable[Event]) -> list[int]:
 
 
 def facts(events: Iterable[Event]) -> dict[str, Any] | None:
-    """What these events about one message tell; None if nobody knows that it was sent."""
+    """The verdict from these events about one message; None if no source has it as sent."""
     distinct: dict[tuple[Any, ...], Event] = {}
     for event in events:
         key = (event["fact"], event["place"], event["position"])

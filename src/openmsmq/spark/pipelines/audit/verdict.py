@@ -29,7 +29,7 @@ class State(StrEnum):
 
 MEANING: Final = {
     State.READ: "an application received it",
-    State.ARRIVED_UNREAD: "it is or was in its queue, and nobody has received it",
+    State.ARRIVED_UNREAD: "it is or was in its queue, and has not been received",
     State.OUT_OF_ORDER: "it arrived after a later message of its transaction or sender",
     State.DUPLICATE: "it was delivered more than once",
     State.EXPIRED_IN_TRANSIT: "its time ran out before it arrived",

@@ -38,7 +38,7 @@ def read_mark(extension: bytes | None) -> ReplayMark | None:
 
 
 def marked(extension: "Column", message_id: "Column", key: str) -> "Column":
-    """The extension of a message with the mark behind it."""
+    """The extension of a message, followed by the mark."""
     from pyspark.sql import functions as f
 
     told = f.to_json(f.struct(f.lit(key).alias("key"), message_id.alias("id")))

@@ -278,7 +278,7 @@ def ask_manager(options: ConnectionOptions, to: str | None, *, send: bool) -> st
 
     Raises:
         QueueError: the queue manager does not take messages for it.
-        ConnectionLost: nobody answers, and messages are to be sent.
+        ConnectionLost: no queue manager answers, and messages are to be sent.
     """
     try:
         # A dry run of an archive does without a queue manager, and does not wait for one.

@@ -1,4 +1,4 @@
-"""What a pipeline leaves behind: its tables as Parquet, and its report."""
+"""The output of a pipeline: its tables as Parquet, and its report."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -23,7 +23,7 @@ class Step(Protocol):
 
 
 def silent(_what: str, /) -> None:
-    """Tells nobody."""
+    """Shows nothing."""
 
 
 @contextmanager

@@ -34,7 +34,7 @@ _CODES: Final = {
 }
 _UNKNOWN: Final = (
     "The queue manager has refused it, or Spark cannot read or write here.",
-    "Correct what the text names, and run the pipeline again; it goes on where it was.",
+    "Correct what the text names, and run the pipeline again; it continues where it was.",
 )
 # What Spark says of itself, and what it means.
 _OF_SPARK: Final = {
@@ -44,7 +44,7 @@ _OF_SPARK: Final = {
     ),
     "[PARSE_SYNTAX_ERROR": (
         "A condition is no expression of SQL.",
-        "Write it as behind WHERE, and put it in quotes for the shell.",
+        "Write it as after WHERE, and put it in quotes for the shell.",
     ),
     "[JAVA_GATEWAY_EXITED": (
         "Spark does not start: there is no such master, or a setting of Spark or Java is wrong.",
@@ -52,7 +52,7 @@ _OF_SPARK: Final = {
     ),
     "Python worker failed to connect back": (
         "The machine is so busy that a Python process of Spark took over ten seconds to start.",
-        "Run the pipeline again when there is less to do; it goes on where it was.",
+        "Run the pipeline again when there is less to do; it continues where it was.",
     ),
 }
 # What py4j puts before the text of an error in the JVM, and Java before its message.
@@ -65,13 +65,13 @@ _TEXT_LENGTH: Final = 500
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn an error of Spark into the one that it tells of, with cause and remedy."""
+    """Turn an error of Spark into the one that it reports, with cause and remedy."""
     try:
         yield
     except Exception as exc:
         if is_of_spark(exc):
             raise explain(str(exc)) from exc
-        # A pipe that nobody reads any more is no failure of the pipeline.
+        # A pipe that its reader has closed is not a failure of the pipeline.
         if not isinstance(exc, OSError) or isinstance(exc, BrokenPipeError):
             raise
         raise PipelineError(
@@ -102,7 +102,7 @@ def headline(text: str) -> str:
 
 
 def explain(text: str) -> QueueError:
-    """The failure that a text of Spark tells of."""
+    """The failure that a text of Spark reports."""
     ours = _OURS.findall(text)
     if not ours:
         first = headline(text)

@@ -13,7 +13,7 @@ def collect_utc(frame: "DataFrame") -> list[dict[str, Any]]:
     """All rows, with their moments in UTC.
 
     `collect` alone gives moments without a zone, in that of this machine, whatever the zone of the
-    session is; in the night when clocks are set back, nobody can tell any more which they are.
+    session is; in the night when clocks are set back, they are ambiguous.
     """
     from pyspark.sql import functions as f
 

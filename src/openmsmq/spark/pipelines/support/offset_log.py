@@ -62,7 +62,7 @@ def accepted_losses(checkpoint: Path, batch: int) -> list[Loss]:
             found.append(Loss(queue, before.inc, before.seq, created_again(queue, before.seq)))
         elif until.gone:
             text = (
-                f"{queue}: the queue was deleted behind sequence {before.seq}; "
+                f"{queue}: the queue was deleted after sequence {before.seq}; "
                 "what was in it then is unknown"
             )
             found.append(Loss(queue, before.inc, before.seq, text))

@@ -260,7 +260,7 @@ def _stream_piece(packet: StreamPacket, event: StreamData | StreamGap | StreamEn
     if len(packet.data) < size:
         problem = "the stream ends within the packet"
         return Piece(PacketKind.MALFORMED, event.frame, packet.data, problem, *place)
-    # A SessionHeader behind a message is none of its bytes.
+    # A SessionHeader after a message is not part of it.
     data = packet.data[:size]
     return Piece(packet_kind(data), event.frame, data, None, *place)
 
