@@ -192,7 +192,6 @@ def test_a_lower_least_level_lets_weaker_clients_in(tmp_path: Path, least: str, 
             assert reader.end(handle) == OK
 
 
-@pytest.mark.spec("MQRR-1.7-03")
 def test_a_message_is_received_at_packet_privacy(site: Site) -> None:
     site.send(b"hello")
     with site.reader() as reader:

@@ -175,7 +175,6 @@ def test_a_transaction_that_is_not_enlisted_moves_nothing() -> None:
     assert case.bodies(LEDGER + ";a") == [b"x"]
 
 
-@pytest.mark.spec("MQRR-3.1.4.11-07")
 def test_an_open_for_moves_may_be_shared() -> None:
     case = RemoteCase()
     reader = case.reader()
