@@ -8,9 +8,17 @@ from openmsmq.terminal.progress import progress
 from openmsmq.terminal.quantities import count_text
 
 from .confirmation import DryRunOption, YesOption, confirm
-from .connection import SocketOption, connect
+from .connection import SocketOption
 from .failure import reporting
 from .output import JsonOption, print_json
+from .remote import (
+    AuthOption,
+    LevelOption,
+    PasswordFileOption,
+    UserOption,
+    connect_to,
+    count_of,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -31,18 +39,27 @@ def move(
     everything: Annotated[bool, typer.Option("--all", help="All messages.")] = False,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
+    user: UserOption = None,
+    password_file: PasswordFileOption = None,
+    auth: AuthOption = None,
+    level: LevelOption = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
     """Move messages between a queue and its subqueues, or back from a journal or dead letters."""
     if bool(lookup_id) == everything:
         raise typer.BadParameter("say which messages: --lookup-id ID, or --all")
-    with connect(socket) as manager, manager.open_queue(source, "receive") as queue:
+    with (
+        connect_to(
+            source, socket, user=user, password_file=password_file, auth=auth, level=level
+        ) as manager,
+        manager.open_queue(source, "receive") as queue,
+    ):
         if lookup_id:
             # A message that is not there is refused before any is moved.
             count = len([queue.peek_by_lookup_id(each) for each in dict.fromkeys(lookup_id)])
         else:
-            count = manager.queue_info(source)["messages"]
+            count = count_of(manager, source)
         if not dry_run:
             if everything and count:
                 confirm(f"Move {count_text(count, 'message')} to {target}?", yes=yes)

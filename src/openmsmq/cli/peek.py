@@ -22,9 +22,10 @@ from openmsmq.cli.messages.reading import (
     timeout_of,
 )
 
-from .connection import SocketOption, connect
+from .connection import SocketOption
 from .failure import FAILED, reporting
 from .output import JsonOption
+from .remote import AuthOption, LevelOption, PasswordFileOption, UserOption, connect_to
 
 if TYPE_CHECKING:
     from openmsmq.client import ReceivedMessage
@@ -45,6 +46,10 @@ def peek(
     lookup_id: LookupIdOption = None,
     raw: RawOption = False,
     separator: SeparatorOption = None,
+    user: UserOption = None,
+    password_file: PasswordFileOption = None,
+    auth: AuthOption = None,
+    level: LevelOption = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
@@ -57,7 +62,12 @@ def peek(
     style = make_style(as_json=as_json, raw=raw, separator=separator)
     printer = MessagePrinter(style, kept=keeps_copies(source))
     try:
-        with connect(socket) as manager, manager.open_queue(source, "peek") as queue:
+        with (
+            connect_to(
+                source, socket, user=user, password_file=password_file, auth=auth, level=level
+            ) as manager,
+            manager.open_queue(source, "peek") as queue,
+        ):
             found: Iterator[ReceivedMessage]
             if lookup_id:
                 found = map(queue.peek_by_lookup_id, lookup_id)

@@ -13,6 +13,14 @@ from .connection import SocketOption, connect
 from .failure import reporting
 from .output import Column, JsonOption, print_json, print_properties, print_table
 from .queue_text import NO_QUOTA, permissions, queue_properties, queue_row
+from .remote import (
+    AuthOption,
+    LevelOption,
+    PasswordFileOption,
+    UserOption,
+    connect_to,
+    info_of,
+)
 
 _HELP: Final = "Create, list, show, change, purge and delete queues; say who may do what."
 _COLUMNS: Final = (
@@ -208,12 +216,18 @@ def purge(
     *,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
+    user: UserOption = None,
+    password_file: PasswordFileOption = None,
+    auth: AuthOption = None,
+    level: LevelOption = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
     """Remove every message of a queue, a journal or a dead-letter queue."""
-    with connect(socket) as manager:
-        info = manager.queue_info(path)
+    with connect_to(
+        path, socket, user=user, password_file=password_file, auth=auth, level=level
+    ) as manager:
+        info = info_of(manager, path)
         count: int = info["messages"]
         if not dry_run:
             if count:
@@ -222,7 +236,8 @@ def purge(
                 progress("purging", count) as update,
                 manager.open_queue(path, "receive") as queue,
             ):
-                count = queue.purge(progress=update)
+                # Another machine does not say how many it has removed.
+                count = queue.purge(progress=update) or count
     if as_json:
         print_json({"path": info["path"], "purged": count, "dry_run": dry_run})
     else:
@@ -324,7 +339,9 @@ def _show_permissions(path: str, entries: list[dict[str, Any]], *, as_json: bool
 
 def contents(info: dict[str, Any]) -> str:
     """How much is in a queue, in words."""
-    text = f"{count_text(info['messages'], 'message')} ({size_text(info['bytes'])})"
+    text = count_text(info["messages"], "message")
+    if info["bytes"] is not None:
+        text += f" ({size_text(info['bytes'])})"
     if info["journal_messages"]:
         text += f" and {count_text(info['journal_messages'], 'message')} in its journal"
     return text

@@ -23,9 +23,10 @@ from openmsmq.cli.messages.reading import (
 from openmsmq.terminal.progress import progress
 from openmsmq.terminal.streams import is_terminal
 
-from .connection import SocketOption, connect
+from .connection import SocketOption
 from .failure import FAILED, reporting
 from .output import JsonOption
+from .remote import AuthOption, LevelOption, PasswordFileOption, UserOption, connect_to
 
 if TYPE_CHECKING:
     from openmsmq.client import Queue
@@ -48,6 +49,10 @@ def receive(
     lookup_id: LookupIdOption = None,
     raw: RawOption = False,
     separator: SeparatorOption = None,
+    user: UserOption = None,
+    password_file: PasswordFileOption = None,
+    auth: AuthOption = None,
+    level: LevelOption = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
@@ -61,7 +66,12 @@ def receive(
     style = make_style(as_json=as_json, raw=raw, separator=separator)
     printer = MessagePrinter(style, kept=keeps_copies(source))
     try:
-        with connect(socket) as manager, manager.open_queue(source, "receive") as queue:
+        with (
+            connect_to(
+                source, socket, user=user, password_file=password_file, auth=auth, level=level
+            ) as manager,
+            manager.open_queue(source, "receive") as queue,
+        ):
             if lookup_id:
                 take_by_lookup_id(queue, printer, lookup_id)
             else:

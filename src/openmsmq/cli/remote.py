@@ -1,0 +1,144 @@
+"""The machine that a SOURCE is on: the queue manager here, or another one over remote read."""
+
+import socket as sockets
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from .connection import connect
+from .passwords import password_in
+
+if TYPE_CHECKING:
+    from openmsmq.client import QueueManager
+
+_HELP_PANEL: Final = "SOURCE on another machine"
+
+UserOption = Annotated[
+    str | None,
+    typer.Option(
+        "--user",
+        metavar="NAME",
+        help="Who reads it; else $OPENMSMQ_RPC_USER, else Anonymous Logon.",
+        rich_help_panel=_HELP_PANEL,
+    ),
+]
+PasswordFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--password-file",
+        metavar="FILE",
+        help="File whose first line is the password; else $OPENMSMQ_RPC_PASSWORD_FILE.",
+        rich_help_panel=_HELP_PANEL,
+    ),
+]
+AuthOption = Annotated[
+    str | None,
+    typer.Option("--auth", metavar="ntlm|none", help="How to log on.", rich_help_panel=_HELP_PANEL),
+]
+LevelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--level",
+        metavar="LEVEL",
+        help="connect, packet, integrity or privacy [privacy].",
+        rich_help_panel=_HELP_PANEL,
+    ),
+]
+
+
+def connect_to(
+    source: str,
+    socket: Path | None,
+    *,
+    user: str | None,
+    password_file: Path | None,
+    auth: str | None,
+    level: str | None,
+) -> "QueueManager":
+    """Connect to the machine that has a queue.
+
+    A name that means this machine stays with the queue manager here.
+
+    Raises:
+        ConnectionLost: no queue manager answers there.
+        BadParameter: the options do not go with the source.
+    """
+    from openmsmq.client import connect as connect_client
+
+    host = host_of(source)
+    named = {"--user": user, "--password-file": password_file, "--auth": auth, "--level": level}
+    manager = None if host is None else _manager_here(host, socket)
+    if host is None or manager is not None:
+        given = [option for option, value in named.items() if value is not None]
+        if given:
+            raise typer.BadParameter(f"{source} is on this machine", param_hint=given)
+        return manager or connect(socket)
+    return connect_client(
+        f"msmq://[{host}]" if ":" in host else f"msmq://{host}",
+        user=user,
+        password=password_in(password_file),
+        auth=auth,
+        level=level,
+    )
+
+
+def is_remote(manager: "QueueManager") -> bool:
+    """Whether queues are read over remote read."""
+    return manager.address.startswith("msmq://")
+
+
+def host_of(source: str) -> str | None:
+    """The machine that a direct format name is for; None for this one, and for other names."""
+    from openmsmq.wire.codes.queue_error import QueueError
+    from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
+    from openmsmq.wire.names.format_name import is_format_name, parse_format_name
+
+    if not is_format_name(source):
+        return None
+    try:
+        name = parse_format_name(source)
+    except QueueError:
+        # The queue manager says what is wrong with it.
+        return None
+    if not isinstance(name, DirectFormatName) or name.protocol not in (
+        DirectProtocol.OS,
+        DirectProtocol.TCP,
+    ):
+        return None
+    here = {".", "localhost", "127.0.0.1", "::1", sockets.gethostname().lower()}
+    return None if name.address.lower() in here else name.address
+
+
+def _manager_here(host: str, socket: Path | None) -> "QueueManager | None":
+    """The queue manager of this machine, if it is the one that a host means."""
+    from openmsmq.client import ConnectionLost
+    from openmsmq.client.address import split_host
+
+    try:
+        manager = connect(socket)
+    except ConnectionLost:
+        return None
+    addresses = {manager.identity.name.lower()}
+    for endpoint in manager.status()["endpoints"].values():
+        if (found := split_host(str(endpoint))) is not None:
+            addresses.add(found[0].lower())
+    if host.lower() in addresses:
+        return manager
+    manager.close()
+    return None
+
+
+def info_of(manager: "QueueManager", source: str) -> dict[str, Any]:
+    """Properties of a queue; of one on another machine only its name and how many are in it."""
+    if not is_remote(manager):
+        return manager.queue_info(source)
+    with manager.open_queue(source, "peek") as queue:
+        count = sum(1 for _ in queue.cursor())
+    return {"path": source, "messages": count, "bytes": None, "journal_messages": 0}
+
+
+def count_of(manager: "QueueManager", source: str) -> int:
+    """How many messages are in a queue."""
+    count: int = info_of(manager, source)["messages"]
+    return count
