@@ -146,7 +146,10 @@ class Ledger:
     def _check_order(self) -> None:
         streams: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
         for entry in self.entries.values():
-            if entry.kind != EXPRESS:
+            # A plain message that its source gave up may still be in a check, behind which others
+            # do not wait that come over a later connection.
+            given_up = entry.kind == RECOVERABLE and entry.in_doubt
+            if entry.kind != EXPRESS and not given_up:
                 key = entry.source.name, entry.destination.name, entry.queue
                 places = streams.setdefault(key, [])
                 places += [(lookup_id, entry.order) for lookup_id, _ in entry.received]

@@ -174,6 +174,10 @@ class Simulation:
             for queue in state.queues.values()
             if queue.outgoing is not None and queue.count
         ]
+        waiting = node.qm.incoming._checks.waiting
+        if waiting:
+            # Whoever acknowledges eagerly has told the source already.
+            left.append(f"{waiting} reads wait for checks")
         for path in (PLAIN, ORDERED):
             queue = state.paths.get(path)
             if queue is None or not self.workload.is_there(node, path):
