@@ -5,17 +5,21 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from tests.client.local.peer import packet
 from tests.protocol.remote_read.client.scripted import run
 
 from openmsmq.protocol.remote_read.client import (
     BindingSettings,
     HangUp,
     Qm2QmProtocol,
+    Reading,
+    RemoteQueue,
     RemoteReadProtocol,
     find_server,
 )
 from openmsmq.protocol.rpc.errors import ConnectionClosed, InterfaceUnknown, RpcFault
 from openmsmq.wire.codes.endpoints import QM2QM, QMCOMM, REMOTE_READ, RpcInterface
+from openmsmq.wire.codes.queue_enums import ReceiveAction
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.ndr import CONTEXT_HANDLE_NULL
 from openmsmq.wire.ndr.syntax import NDR
@@ -23,7 +27,11 @@ from openmsmq.wire.rpc.syntax import SyntaxId
 from openmsmq.wire.rpc.tower import TcpTower
 from openmsmq.wire.rpc_interfaces import epm
 from openmsmq.wire.rpc_interfaces.common import ResultResponse
-from openmsmq.wire.rpc_interfaces.qm2qm import GetVersionResponse
+from openmsmq.wire.rpc_interfaces.qm2qm import (
+    GetVersionResponse,
+    RemoteReadDesc,
+    StartReceiveResponse,
+)
 
 NEW = GetVersionResponse(6, 1, 7601)
 NOT_REGISTERED = epm.EptMapResponse(CONTEXT_HANDLE_NULL, (), 4, epm.EPT_S_NOT_REGISTERED)
@@ -117,6 +125,30 @@ def test_interface_that_a_bind_does_not_know_leads_to_qm2qm_on_the_same_port() -
         ]
     )
     assert isinstance(protocol, Qm2QmProtocol)
+
+
+def test_lookup_ids_that_the_client_makes_differ_between_connections() -> None:
+    settings = BindingSettings(port=2103)
+    found = []
+    for _ in range(2):
+        protocol = run(
+            find_server(settings),
+            [
+                (2103, InterfaceUnknown("RemoteRead")),
+                (2103, 2),
+                ("R_QMGetRTQMServerPort", ResultResponse(0)),
+                (2103, 3),
+                ("RemoteQMGetQMQMServerPort", ResultResponse(0)),
+                ("RemoteQmGetVersion", RpcFault(OP_RNG_ERROR)),
+            ],
+        )
+        queue = RemoteQueue(CONTEXT_HANDLE_NULL, handle=7)
+        for _ in range(2):
+            call = protocol.read(queue, Reading(ReceiveAction.RECEIVE))
+            desc = RemoteReadDesc(7, 0, 0, 0, 7, call.request_id, lp_buffer=packet(1))
+            response = StartReceiveResponse(CONTEXT_HANDLE_NULL, desc, 0)
+            found.append(protocol.message(queue, call, response).lookup_id)
+    assert found == sorted(set(found))
 
 
 def test_other_faults_of_a_mapper_and_of_the_version_are_raised() -> None:

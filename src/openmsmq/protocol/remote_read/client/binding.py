@@ -1,6 +1,8 @@
 """How a client finds a server: endpoint mapper, fixed ports, and which protocol it speaks."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Final
 
 from openmsmq.protocol.rpc.errors import ConnectionClosed, InterfaceUnknown, RpcFault
@@ -52,6 +54,8 @@ class BindingSettings:
             clients of Windows Server 2003 do.
         mapper_port, remote_read_port: other ports than the well-known ones, for tests.
         identity: what the client tells of itself.
+        numbers: for messages of servers that tell no lookup ids; none comes twice, whatever
+            connections there are.
     """
 
     port: int = 0
@@ -59,6 +63,7 @@ class BindingSettings:
     mapper_port: int = Port.ENDPOINT_MAPPER
     remote_read_port: int = Port.REMOTE_READ
     identity: ClientIdentity = field(default_factory=ClientIdentity)
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
 
 def find_server(settings: BindingSettings) -> Steps[ReadProtocol]:
@@ -101,7 +106,9 @@ def _qm2qm(ports: dict[RpcInterface, int], settings: BindingSettings) -> Steps[R
     told = yield from _ask_port(reader, QM2QM, REMOTE_QM_GET_QMQM_SERVER_PORT, read_request)
     reader = yield from _rebind(reader, port, told, QM2QM)
     has_sequences = yield from tells_sequences(reader)
-    return Qm2QmProtocol(qmcomm, reader, settings.identity, has_sequences=has_sequences)
+    return Qm2QmProtocol(
+        qmcomm, reader, settings.identity, has_sequences=has_sequences, numbers=settings.numbers
+    )
 
 
 def _ask_port(connection: int, interface: RpcInterface, call: Call, request: object) -> Steps[int]:

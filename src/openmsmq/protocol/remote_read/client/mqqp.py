@@ -1,5 +1,7 @@
 """qm2qm ([MS-MQQP] 3.2) with the calls of qmcomm that it needs ([MS-MQMP] 3.1.4): a client."""
 
+from collections.abc import Iterator
+from itertools import count
 from typing import Final, NoReturn
 
 from openmsmq.protocol.rpc.errors import RpcFault
@@ -70,6 +72,8 @@ class Qm2QmProtocol:
         identity: what the client tells of itself.
         has_sequences: whether the server has opnum 9, which tells lookup ids, and 10; see
             `tells_sequences`.
+        numbers: in place of sequences where the server tells none. All connections of a client
+            share them, so that no message has the number of one that came before a loss.
     """
 
     name: Final = "MS-MQQP"
@@ -81,11 +85,13 @@ class Qm2QmProtocol:
         identity: ClientIdentity,
         *,
         has_sequences: bool,
+        numbers: Iterator[int] | None = None,
     ) -> None:
         self._qmcomm = qmcomm_connection
         self._connection = connection
         self._identity = identity
         self._has_sequences = has_sequences
+        self._numbers = count(1) if numbers is None else numbers
 
     def _invoke(self, call: Call, request: object, *, waits: bool = False) -> Invoke:
         return Invoke(self._connection, QM2QM, call, request, waits)
@@ -153,7 +159,8 @@ class Qm2QmProtocol:
             invoke = self._invoke(REMOTE_QM_START_RECEIVE2, request, waits=waits)
         else:
             invoke = self._invoke(REMOTE_QM_START_RECEIVE, StartReceiveRequest(desc), waits=waits)
-        return ReadCall(request_id, reading, invoke)
+        number = 0 if self._has_sequences else next(self._numbers)
+        return ReadCall(request_id, reading, invoke, number)
 
     def message(
         self,
@@ -169,7 +176,7 @@ class Qm2QmProtocol:
             # Choice: a server that tells no sequence gets a number of this side instead; such
             # numbers ascend in the order of the reads, and name messages for `end` only.
             desc = response.lp_remote_read_desc
-            sequence = read.request_id
+            sequence = read.number
         buffer = None if desc is None else desc.lp_buffer
         message = RemoteReadMessage.parse(checked_packet(None if buffer is None else bytes(buffer)))
         return RemoteMessage(

@@ -72,11 +72,17 @@ RECEIVES: Final = frozenset(
 
 
 class ReadCall(NamedTuple):
-    """A read on its way; its request id names it among those of its queue."""
+    """A read on its way.
+
+    Attributes:
+        request_id: names it among those of its queue.
+        number: in place of the sequence of its message, where the server tells none.
+    """
 
     request_id: int
     reading: Reading
     invoke: Invoke
+    number: int = 0
 
 
 class RemoteMessage(NamedTuple):
