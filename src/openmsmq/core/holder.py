@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class HolderLimits(NamedTuple):
     """How much one client may hold at a time."""
 
-    queues: int = 10_000
+    # More than a client keeps open to send by name.
+    queues: int = 32_768
     cursors: int = 10_000
     transactions: int = 1_000
     waiting_reads: int = 10_000

@@ -5,13 +5,8 @@ from tests.client.local.peer import Peer, Running, found
 
 from openmsmq.client.backend import ChainBroken
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.local import channel as channel_module
-from openmsmq.client.local.channel import (
-    MAX_IN_FLIGHT,
-    REQUEST_BYTES,
-    REQUEST_MESSAGES,
-    RequestChannel,
-)
+from openmsmq.client.local.channel import MAX_IN_FLIGHT, RequestChannel
+from openmsmq.client.local.send_batch import REQUEST_BYTES, REQUEST_MESSAGES
 from openmsmq.client.operations import Wait
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import frame
@@ -34,18 +29,30 @@ def test_packets_for_one_queue_leave_in_one_request(peer: Peer) -> None:
     assert peer.request(local.Send) == local.Send(1, 7, [b"a", b"b"], 0, 7)
 
 
-@pytest.mark.parametrize("other", [(8, 0), (7, 3)])
-def test_packets_for_another_queue_or_transaction_leave_apart(
-    peer: Peer, other: tuple[int, int]
-) -> None:
+def test_packets_of_a_transaction_leave_apart(peer: Peer) -> None:
     peer.channel.add_packet(7, 0, b"a")
-    peer.channel.add_packet(*other, b"b")
+    peer.channel.add_packet(7, 3, b"b")
     peer.channel.close_sends()
     sends = [request for request in peer.requests() if isinstance(request, local.Send)]
     assert [(send.handle, send.transaction, send.packets) for send in sends] == [
         (7, 0, [b"a"]),
-        (*other, [b"b"]),
+        (7, 3, [b"b"]),
     ]
+
+
+def test_packets_for_several_queues_leave_in_one_request(peer: Peer) -> None:
+    for handle, packet in ((7, b"a"), (7, b"b"), (8, b"c"), (8, b"d"), (7, b"e")):
+        peer.channel.add_packet(handle, 0, packet)
+    peer.channel.close_sends()
+    packets = [b"a", b"b", b"c", b"d", b"e"]
+    assert peer.request(local.SendEach) == local.SendEach(1, [7, 7, 8, 8, 7], packets)
+    assert peer.channel.in_flight == 5
+    peer.answer(local.Done(1))
+    assert peer.channel.in_flight == 0
+    # The next are for one queue again.
+    peer.channel.add_packet(7, 0, b"f")
+    peer.channel.close_sends()
+    assert peer.request(local.Send).packets == [b"f"]
 
 
 def test_a_request_is_full_by_size(peer: Peer) -> None:
@@ -247,7 +254,7 @@ def test_a_wait_for_a_request_is_over_with_its_reply_only(peer: Peer) -> None:
 
 
 def test_the_limits_fit_the_protocol() -> None:
-    assert channel_module.REQUEST_MESSAGES <= local.MAX_MESSAGES
+    assert REQUEST_MESSAGES <= local.MAX_MESSAGES
 
 
 # Chains: nothing behind a refused message
@@ -349,3 +356,63 @@ def test_a_refusal_that_nobody_has_taken_is_left_to_others(peer: Peer) -> None:
     channel.disown(chain)
     with pytest.raises(QueueError, match="full"):
         channel.check()
+
+
+# Requests for several handles
+
+
+def refused_handle(handle: int, messages: int) -> local.Refused:
+    return local.Refused(handle, messages, REFUSED, "full", "why", "what to do")
+
+
+def send_to(peer: Peer, *handles: int) -> local.SendEach:
+    for handle in handles:
+        peer.channel.add_packet(handle, 0, b"a")
+    peer.channel.close_sends()
+    return peer.request(local.SendEach)
+
+
+def test_a_refusal_concerns_the_messages_of_its_handle(peer: Peer) -> None:
+    first = send_to(peer, 7, 8, 7, 9)
+    second = send_to(peer, 8, 7, 7)
+    peer.channel.add_packet(7, 0, b"a")
+    peer.channel.close_sends()
+    third = peer.request(local.Send)
+    for handle in (7, 9, 7):
+        peer.channel.add_packet(handle, 0, b"left")
+    peer.answer(local.Done(first.id, [refused_handle(7, 1)]))
+    assert peer.channel.refused == {7}
+    with pytest.raises(QueueError, match="the last 6 are not in it") as caught:
+        peer.channel.check()
+    # One there, two and one under way, two that were to leave.
+    assert caught.value.refused == 6
+    assert caught.value.known_cause == "why"
+    # What was refused with it is not told again.
+    peer.answer(local.Done(second.id, [refused_handle(7, 2)]))
+    peer.answer(local.Failed(third.id, REFUSED, "full"))
+    peer.channel.check()
+    peer.channel.close_sends()
+    assert peer.request(local.SendEach).handles == [9]
+    assert peer.channel.in_flight == len(b"left")
+
+
+def test_a_refused_send_voids_what_follows_for_its_handle_among_others(peer: Peer) -> None:
+    peer.channel.add_packet(7, 0, b"a")
+    peer.channel.close_sends()
+    first = peer.request(local.Send)
+    second = send_to(peer, 8, 7)
+    peer.answer(local.Failed(first.id, REFUSED, "full"))
+    with pytest.raises(QueueError) as caught:
+        peer.channel.check()
+    assert caught.value.refused == 2
+    peer.answer(local.Done(second.id, [refused_handle(7, 1)]))
+    peer.channel.check()
+
+
+def test_a_request_for_several_handles_can_be_refused_whole(peer: Peer) -> None:
+    request = send_to(peer, 7, 8, 7)
+    peer.answer(local.Failed(request.id, REFUSED, "why not"))
+    assert peer.channel.refused == {7, 8}
+    with pytest.raises(QueueError, match="why not") as caught:
+        peer.channel.check()
+    assert caught.value.refused == 3

@@ -104,7 +104,13 @@ def test_queues_to_send_to_stay_open_up_to_a_limit(peer: Peer, manager: ManagerL
         manager.target(str(number))
     assert manager.target("0") is first
     assert not peer.requests()
+    # It was used last, so others are closed before it.
+    second = manager.target("2")
     manager.target("one more")
+    assert manager.target("0") is first
+    assert manager.target("2") is second
+    for number in range(MAX_TARGETS):
+        manager.target(f"other {number}")
     assert peer.request(local.CloseQueue).handle == 7
     assert manager.target("0") is not first
 

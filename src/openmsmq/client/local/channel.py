@@ -8,9 +8,10 @@ from collections import deque
 from collections.abc import Callable
 from itertools import count
 from struct import Struct
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
+from msgspec import convert
 
 from openmsmq.client.backend import ChainBroken
 from openmsmq.client.errors import ConnectionLost
@@ -24,39 +25,23 @@ from openmsmq.protocol.local.messages import (
     Failed,
     Messages,
     Part,
+    Refused,
     Request,
-    Send,
     decode_reply,
 )
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
 
-from .replies import failure
+from .replies import done, failure
+from .send_batch import Background, SendBatch
 
 T = TypeVar("T")
 
-REQUEST_BYTES: Final = 128 * 1024
-REQUEST_MESSAGES: Final = 1000
 MAX_IN_FLIGHT: Final = 4 * 1024 * 1024
 _LENGTH: Final = Struct("<I")
 _NO_LENGTH: Final = bytes(_LENGTH.size)
+_NOT_IN_IT: Final = "; of the messages sent to the queue the last {} are not in it"
 _encode_into: Final = msgspec.msgpack.Encoder().encode_into
-
-
-class Background(NamedTuple):
-    """A request whose answer nobody waits for.
-
-    `owner` is what a refusal belongs to: a transaction, the chain of one call, or 0. A send
-    outside transactions has a chain and so many `messages`. When it is `void`, a refusal before it
-    has told that it will be refused as well.
-    """
-
-    size: int
-    owner: int
-    answered: Callable[[bool], None] | None
-    chain: int = 0
-    messages: int = 0
-    void: bool = False
 
 
 def is_last(reply: AnyReply) -> bool:
@@ -89,16 +74,13 @@ class RequestChannel:
         self.arrivals = 0
         # Handles for which a send was refused: the queue may be gone, another open tells.
         self.refused: Final[set[int]] = set()
-        self._packets: list[bytes] = []
-        self._packet_bytes = 0
-        self._target = (0, 0, 0)
+        self._batch: Final = SendBatch()
 
     # Requests
 
     def post(self, request: Request) -> None:
         """Let a request leave after everything that was posted or sent before."""
-        if self._packets:
-            self.close_sends()
+        self.close_sends()
         self._encode(request)
 
     def _encode(self, request: Request) -> None:
@@ -146,37 +128,18 @@ class RequestChannel:
                 self._check_chain(chain)
             else:
                 self.check(transaction)
-        target = (handle, transaction, chain)
-        if target != self._target:
+        batch = self._batch
+        if not batch.takes(handle, transaction, chain):
             self.close_sends()
-            self._target = target
-        packets = self._packets
-        packets.append(packet)
-        self._packet_bytes = size = self._packet_bytes + len(packet)
-        return size >= REQUEST_BYTES or len(packets) >= REQUEST_MESSAGES
+        return batch.add(handle, transaction, chain, packet)
 
     def close_sends(self) -> None:
         """Make a request of the packets that came together."""
-        packets = self._packets
-        if not packets:
-            return
-        handle, transaction, chain = self._target
-        size = self._packet_bytes
-        self._packets = []
-        self._packet_bytes = 0
-        owner = chain or transaction
-        if not owner:
-            chain = handle
-        request = Send(self.next_id(), handle, packets, transaction, chain)
-        self._encode(request)
-        self._background[request.id] = Background(
-            size,
-            owner,
-            lambda accepted: None if accepted else self.refused.add(handle),
-            chain,
-            len(packets),
-        )
-        self.in_flight += size
+        if self._batch.packets:
+            request, background = self._batch.take(self.next_id(), self.refused.add)
+            self._encode(request)
+            self._background[request.id] = background
+            self.in_flight += background.size
 
     def ignore(self, request: int) -> None:
         """Drop what answers a request when it comes, whatever it says."""
@@ -223,7 +186,7 @@ class RequestChannel:
     @property
     def has_packets(self) -> bool:
         """Whether messages wait for others to leave with."""
-        return bool(self._packets)
+        return bool(self._batch.packets)
 
     def space(self) -> memoryview:
         """Where to read the next bytes to."""
@@ -257,7 +220,9 @@ class RequestChannel:
         background = self._background.pop(request, None)
         if background is not None:
             self.in_flight -= background.size
-            if isinstance(reply, Failed) and not background.void:
+            if background.chains is not None:
+                self._handles_answered(background.chains, reply)
+            elif isinstance(reply, Failed) and not background.void:
                 self._failures.append((background.owner, self._refusal(background, reply)))
             if background.answered is not None:
                 background.answered(not isinstance(reply, Failed))
@@ -278,21 +243,43 @@ class RequestChannel:
         chain = background.chain
         if not chain:
             return error
-        refused = background.messages - reply.accepted
-        # The queue manager accepts nothing behind it: what is under way and what was to leave.
-        for request, other in self._background.items():
-            if other.chain == chain and request > reply.id:
-                refused += other.messages
-                self._background[request] = other._replace(void=True)
-        handle, transaction, own = self._target
-        if self._packets and not transaction and (own or handle) == chain:
-            refused += len(self._packets)
-            self._packets = []
-            self._packet_bytes = 0
+        refused = background.messages - reply.accepted + self._void(chain, reply.id)
         error.refused = refused
         if not background.owner:
-            error.detail += f"; of the messages sent to the queue the last {refused} are not in it"
+            error.detail += _NOT_IN_IT.format(refused)
         return error
+
+    def _handles_answered(self, chains: dict[int, int], reply: AnyReply) -> None:
+        """A request for several handles is answered; what was refused is told later."""
+        if isinstance(reply, Failed):
+            error = failure(reply)
+            error.refused = sum(chains.values())
+            self.refused.update(chains)
+            self._failures.append((0, error))
+            return
+        for refused in convert(done(reply) or [], list[Refused]):
+            self.refused.add(refused.handle)
+            # Otherwise a refusal before it has told.
+            if refused.handle in chains:
+                error = failure(
+                    Failed(reply.id, refused.code, refused.text, refused.cause, refused.remedy)
+                )
+                error.refused = refused.messages + self._void(refused.handle, reply.id)
+                error.detail += _NOT_IN_IT.format(error.refused)
+                self._failures.append((0, error))
+
+    def _void(self, chain: int, refused: int) -> int:
+        """Count what is refused with a request of a chain: what is under way and was to leave."""
+        count = 0
+        for request, other in self._background.items():
+            if request <= refused:
+                continue
+            if other.chains is not None:
+                count += other.chains.pop(chain, 0)
+            elif other.chain == chain:
+                count += other.messages
+                self._background[request] = other._replace(void=True)
+        return count + self._batch.drop(chain)
 
     def is_over(self, wait: Wait) -> bool:
         """Whether what an operation waits for has come."""
@@ -313,7 +300,7 @@ class RequestChannel:
     def lose(self, text: str) -> ConnectionLost:
         """The connection was lost; the first reason counts."""
         if self.fault is None:
-            if self._packets or any(each.size for each in self._background.values()):
+            if self._batch.packets or any(each.size for each in self._background.values()):
                 self.fate_unknown = True
                 text += " Whether the messages sent last have arrived is not known."
             self.fault = ConnectionLost(text)
@@ -370,7 +357,7 @@ class RequestChannel:
 
     def disown(self, chain: int) -> None:
         """The call of a chain has ended too early: any other may tell what was refused."""
-        if self._target[2] == chain:
+        if self._batch.belongs_to(chain):
             self.close_sends()
         self._failures = [(0 if owner == chain else owner, e) for owner, e in self._failures]
         for request, each in self._background.items():

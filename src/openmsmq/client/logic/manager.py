@@ -18,7 +18,8 @@ from .cursor import CursorLogic
 from .queue import QueueLogic
 from .transaction import TransactionLogic
 
-MAX_TARGETS: Final = 256
+# Queues that are open to send to by name; those used last stay open.
+MAX_TARGETS: Final = 16_384
 
 
 class ManagerLogic:
@@ -30,12 +31,15 @@ class ManagerLogic:
         self._responses: QueueLogic | None = None
 
     def target(self, name: str) -> QueueLogic:
-        """A queue to send to by its name; the last few hundred stay open."""
-        queue = self._targets.get(name)
+        """A queue to send to by its name; those used last stay open."""
+        targets = self._targets
+        queue = targets.pop(name, None)
         if queue is None:
-            while len(self._targets) >= MAX_TARGETS:
-                self._targets.pop(next(iter(self._targets))).close_unused()
-            queue = self._targets[name] = QueueLogic(self.backend, name)
+            while len(targets) >= MAX_TARGETS:
+                targets.pop(next(iter(targets))).close_unused()
+            queue = QueueLogic(self.backend, name)
+        # At the end: the one that was not used for longest is the first.
+        targets[name] = queue
         return queue
 
     # Queues
