@@ -18,6 +18,7 @@ from tests.client.local.peer import GUID, opened
 
 import openmsmq
 from openmsmq import Message, Queue, QueueManager
+from openmsmq.client.logic import manager as manager_logic
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.framing import FrameBuffer, frame
 from openmsmq.server.embedded import EmbeddedQueueManager, embedded
@@ -440,3 +441,23 @@ def test_a_listener_that_hangs_up_during_the_handshake_is_none() -> None:
         with pytest.raises(openmsmq.ConnectionLost, match="handshake"):
             openmsmq.connect(f"127.0.0.1:{port}", token="secret")
         thread.join(WAIT)
+
+
+def test_queues_that_are_closed_for_others_do_not_garble_what_leaves_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manager_logic, "MAX_TARGETS", 4)
+    names = [rf".\private$\queue{number}" for number in range(20)]
+    interval = sys.getswitchinterval()
+    # A thread of the client's own sends what lingers, at any moment.
+    sys.setswitchinterval(1e-5)
+    try:
+        with openmsmq.embedded(tmp_path, name="QM") as manager:
+            for name in names:
+                manager.create_queue(name)
+            for number in range(3000):
+                manager.send(names[number % len(names)], Message(b"x"))
+            manager.flush()
+            assert [queue["messages"] for queue in manager.queues()] == [150] * len(names)
+    finally:
+        sys.setswitchinterval(interval)

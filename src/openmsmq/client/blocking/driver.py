@@ -12,6 +12,7 @@ from openmsmq.client.arguments import message_of, several
 from openmsmq.client.backend import ChainBroken, SendChannel, SendHandle
 from openmsmq.client.connecting import backend_of
 from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.logic.manager import ManagerLogic
 from openmsmq.client.logic.patience import Patience, may_start
 from openmsmq.client.logic.queue import QueueLogic
 from openmsmq.client.message import Message
@@ -186,6 +187,11 @@ class Driver:
                 return
 
     # Sending without waiting
+
+    def target(self, manager: ManagerLogic, name: str) -> QueueLogic:
+        """A queue to send to by its name; another one may be closed for it."""
+        with self.lock:
+            return manager.target(name)
 
     def send(self, queue: QueueLogic, message: Message, transaction: int) -> None:
         """Send a message with others; a refusal is raised later."""

@@ -322,7 +322,7 @@ class QueueManager:
         transaction: Transaction | str | None = None,
     ) -> None:
         """Send one message to a queue by path name or format name; see `Queue.send`."""
-        queue = Queue(self._driver, self._logic.target(destination))
+        queue = Queue(self._driver, self._driver.target(self._logic, destination))
         queue.send(message, transaction)
 
     def request(
