@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from tests.protocol.local.harness import (
     ORDERS,
+    OTHER,
     STRANGER,
     USER,
     Client,
@@ -142,6 +143,56 @@ def test_chains_that_were_broken_are_not_remembered_for_ever(client: Client) -> 
         client.refusal(local.Send, handle, [b"junk"], 0, chain)
     client.value(local.Send, handle, [packet()], 0, 1)
     assert client.refusal(local.Send, handle, [packet()], 0, 2) == "MQ_ERROR_INVALID_PARAMETER"
+
+
+def test_messages_for_several_queues_come_in_one_request(client: Client) -> None:
+    client.create(OTHER)
+    orders, other = client.open("send"), client.open("send", OTHER)
+    packets = [packet(body) for body in (b"1", b"2", b"3", b"4")]
+    request = client.make(local.SendEach, [orders, other, other, orders], packets)
+    client.post(request)
+    assert client.replies(request, flush=False) == []
+    assert client.replies(request) == [local.Done(request.id)]
+    assert client.world.core.contents() == [b"1", b"4"]
+    assert client.world.core.contents(OTHER) == [b"2", b"3"]
+
+
+def test_one_of_several_queues_refuses(client: Client) -> None:
+    client.create(OTHER, quota=1)
+    orders, other = client.open("send"), client.open("send", OTHER)
+    packets = [packet(b"x" * 600), packet(b"y" * 600), packet(b"z")]
+    value = client.value(local.SendEach, [other, other, orders], packets)
+    ((handle, messages, code, _, _, remedy),) = value
+    assert (handle, messages) == (other, 1)
+    assert code == Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES
+    assert "quota" in remedy
+    assert client.world.service.refusals[-1][:3] == (
+        "SendEach",
+        r"DIRECT=OS:QM\private$\other",
+        1,
+    )
+    # Nothing behind it is accepted, neither among others nor alone.
+    small = packet(b"small")
+    handles = [other, orders, other]
+    ((handle, messages, *_),) = client.value(local.SendEach, handles, [small] * 3)
+    assert (handle, messages) == (other, 2)
+    assert client.refusal(local.Send, other, [small], 0, other) == "MQ_ERROR_INSUFFICIENT_RESOURCES"
+    assert client.world.core.contents() == [b"z", b"small"]
+    assert client.world.core.contents(OTHER) == [b"x" * 600]
+
+
+def test_an_unknown_handle_among_others_is_refused(client: Client) -> None:
+    orders = client.open("send")
+    value = client.value(local.SendEach, [99, orders], [packet(b"1"), packet(b"2")])
+    assert [(handle, code) for handle, _, code, *_ in value] == [
+        (99, Hresult.MQ_ERROR_INVALID_HANDLE)
+    ]
+    assert client.world.core.contents() == [b"2"]
+
+
+def test_every_packet_needs_a_handle(client: Client) -> None:
+    handle = client.open("send")
+    assert client.refusal(local.SendEach, [handle], []) == "MQ_ERROR_INVALID_PARAMETER"
 
 
 def test_a_transactional_queue_needs_a_transaction() -> None:

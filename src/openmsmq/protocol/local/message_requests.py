@@ -2,15 +2,19 @@
 
 from typing import Final
 
+import msgspec
+
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.read import MessageSeekAction, Read
 from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.errors import StoreError
 
 from . import messages as local
 from .deferred import cancel_deferred
+from .refusals import refuse_handle
 from .session import Handlers, LocalSession, ReadTag
 
 SHARE: Final = {"deny_none": ShareMode.DENY_NONE, "deny_receive": ShareMode.DENY_RECEIVE_SHARE}
@@ -112,6 +116,41 @@ def send_with_others(
             session.holder.end(request.transaction, commit=False)
         raise
     session.done(request.id, sent.first_ordinal, sent.depends)
+
+
+def send_each(session: LocalSession, request: local.SendEach) -> None:
+    """Answers with what was refused; the rest of the request is accepted."""
+    handles, packets = request.handles, request.packets
+    if len(handles) != len(packets):
+        raise QueueError(
+            Hresult.MQ_ERROR_INVALID_PARAMETER,
+            f"{len(packets)} packets for {len(handles)} handles",
+        )
+    refused: dict[int, local.Refused] = {}
+    depends = 0
+    start, count = 0, len(handles)
+    while start < count:
+        handle = handles[start]
+        end = start + 1
+        while end < count and handles[end] == handle:
+            end += 1
+        try:
+            session.check_chain(handle)
+            descriptor = session.holder.descriptor(handle)
+            sent = session.manager.enqueue_many(descriptor, packets[start:end])
+            depends = max(depends, sent.depends)
+            if sent.refusal is not None:
+                raise sent.refusal
+        except (QueueError, StoreError) as exc:
+            refusal = refuse_handle(session, handle, end - start, exc)
+            if handle in refused:
+                messages = refused[handle].messages + refusal.messages
+                refusal = msgspec.structs.replace(refused[handle], messages=messages)
+            refused[handle] = refusal
+        start = end
+    # Refusals of a chain come in their order.
+    value = list(refused.values()) or None
+    session.done(request.id, value, session.seen if refused else depends)
 
 
 def limited(count: int) -> int:
@@ -233,6 +272,7 @@ HANDLERS: Final[Handlers] = {
     local.OpenCursor: open_cursor,
     local.CloseCursor: close_cursor,
     local.Send: send,
+    local.SendEach: send_each,
     local.Receive: receive,
     local.Lookup: look_up,
     local.EndReceive: end_receive,

@@ -20,6 +20,7 @@ MAX_PROPERTIES: Final = 64
 
 # A count over its limit is refused before anything is made of it.
 Packets = Annotated[list[bytes], Meta(max_length=MAX_MESSAGES)]
+Handles = Annotated[list[int], Meta(max_length=MAX_MESSAGES)]
 LookupIds = Annotated[list[int], Meta(max_length=MAX_MESSAGES)]
 Words = Annotated[list[str], Meta(max_length=MAX_PROPERTIES)]
 Properties = Annotated[dict[str, bool | int | str | None], Meta(max_length=MAX_PROPERTIES)]
@@ -165,6 +166,28 @@ class Cancel(Request, frozen=True, tag=26):
     """Give up the waiting read that was asked for by another request."""
 
     request: int
+
+
+class SendEach(Request, frozen=True, tag=27):
+    """Packets built by the client, each for the handle in the same place; without a transaction.
+
+    The messages of a handle are a chain with the number of the handle, see `Send`. The value of
+    the reply is a `Refused` for each handle of which one was refused; the others were accepted.
+    """
+
+    handles: Handles
+    packets: Packets
+
+
+class Refused(msgspec.Struct, array_like=True, frozen=True):
+    """Why messages of one handle were refused, and how many of the last in the request."""
+
+    handle: int
+    messages: int
+    code: int
+    text: str
+    cause: str
+    remedy: str
 
 
 class BeginTransaction(Request, frozen=True, tag=30):
@@ -442,6 +465,7 @@ AnyRequest = (
     | Move
     | Purge
     | Cancel
+    | SendEach
     | BeginTransaction
     | EndTransaction
     | RangeInfo

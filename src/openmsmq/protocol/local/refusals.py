@@ -11,10 +11,7 @@ from .session import LocalSession, storage_failed
 
 def refuse(session: LocalSession, request: local.Request, error: QueueError | StoreError) -> None:
     """Tell the client why not, and the service that it was so."""
-    if isinstance(error, StoreError):
-        error = storage_failed(error)
-    elif isinstance(error, RightMissing):
-        error = error.named(describe_principal(error.sid, session.service.accounts))
+    error = _for_client(session, error)
     queue = ""
     messages = 0
     depends = 0
@@ -23,10 +20,36 @@ def refuse(session: LocalSession, request: local.Request, error: QueueError | St
         # It reports how many messages were accepted, and refusals of a chain come in order.
         if error.accepted or request.chain:
             depends = session.seen
-        descriptor = session.holder.open.get(request.handle)
-        queue = descriptor.format_name if descriptor is not None else ""
+        queue = _open_name(session, request.handle)
     elif isinstance(request, local.Stage):
         messages = len(request.packets)
         queue = request.destination
     session.service.refused(type(request).__name__, queue, messages, error)
     session.fail(request.id, error, depends)
+
+
+def refuse_handle(
+    session: LocalSession, handle: int, messages: int, error: QueueError | StoreError
+) -> local.Refused:
+    """Refuse the last of `messages` for one handle of several, and what follows for it."""
+    error = _for_client(session, error)
+    session.break_chain(handle, error)
+    left = messages - error.accepted
+    session.service.refused(local.SendEach.__name__, _open_name(session, handle), left, error)
+    return local.Refused(
+        handle, left, int(error.code), error.detail, error.known_cause, error.known_remedy
+    )
+
+
+def _for_client(session: LocalSession, error: QueueError | StoreError) -> QueueError:
+    if isinstance(error, StoreError):
+        return storage_failed(error)
+    if isinstance(error, RightMissing):
+        return error.named(describe_principal(error.sid, session.service.accounts))
+    return error
+
+
+def _open_name(session: LocalSession, handle: int) -> str:
+    """The name of an open queue; empty if none is open under the handle."""
+    descriptor = session.holder.open.get(handle)
+    return descriptor.format_name if descriptor is not None else ""
