@@ -163,6 +163,9 @@ class RemoteChannel:
         number = self.next_id()
 
         def bound(_: object, error: MsmqError | None) -> None:
+            if error is not None:
+                # A refused bind is an answer: when its link closes, nothing is lost.
+                self._links.pop(number, None)
             answer(number, error)
 
         link = self._new_link(step.port, step.interfaces, bound, authenticated=step.authenticated)
@@ -296,6 +299,9 @@ class RemoteChannel:
         if self.fault is None:
             self.fault = ConnectionLost(text)
             self.fate_unknown = bool(self.background)
+            # The server gives back what was locked only when no link of the association is left.
+            for link in self.links():
+                link.closing = True
             self.arrivals += 1
         return self.fault
 

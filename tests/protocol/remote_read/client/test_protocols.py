@@ -306,6 +306,7 @@ def test_old_server_is_read_by_opnum_0_and_tells_no_lookup_ids() -> None:
     response = qm2qm.StartReceiveResponse(CONTEXT, desc(0x100, call.request_id, packet(1)), 0)
     message = OLD_MQQP.message(queue, call, response)
     assert message.lookup_id == 4 << 56 | call.number
+    assert (OLD_MQQP.tells_order, MQQP.tells_order, MQRR.tells_order) == (False, True, True)
     with pytest.raises(QueueError) as refused:
         OLD_MQQP.read(queue, Reading(LookupAction.PEEK_CURRENT, 0, 5))
     assert refused.value.code == NOT_SUPPORTED

@@ -91,6 +91,7 @@ class Qm2QmProtocol:
         self._connection = connection
         self._identity = identity
         self._has_sequences = has_sequences
+        self.tells_order: Final = has_sequences
         self._numbers = count(1) if numbers is None else numbers
 
     def _invoke(self, call: Call, request: object, *, waits: bool = False) -> Invoke:

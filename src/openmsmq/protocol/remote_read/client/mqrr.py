@@ -60,6 +60,7 @@ class RemoteReadProtocol:
     """
 
     name: Final = "MS-MQRR"
+    tells_order: Final = True
 
     def __init__(self, connection: int, identity: ClientIdentity) -> None:
         self._connection = connection

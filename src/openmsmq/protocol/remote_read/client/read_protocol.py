@@ -38,6 +38,10 @@ class ReadProtocol(Protocol):
     def name(self) -> str:
         """Of its specification, for people."""
 
+    @property
+    def tells_order(self) -> bool:
+        """Whether lookup ids are the server's, so that reads which overlap can be ordered."""
+
     def open(
         self, queue_format: QueueFormat, access: Access, share_mode: ShareMode
     ) -> Steps[RemoteQueue]:
