@@ -112,11 +112,20 @@ def test_a_loop_with_a_timeout_ends_only_when_its_read_was_cancelled() -> None:
     running = Running(loop.ahead.next_batch(0.0))
     assert running.wait == Wait(loop.read, 0.0)
     running.go_on(None)
-    assert loop.peer.request(local.Cancel).request == loop.read
+    (cancel,) = [each for each in loop.peer.requests() if isinstance(each, local.Cancel)]
+    assert cancel.request == loop.read
     assert running.wait == Wait(loop.read, GRACE_SECONDS)
     loop.peer.go_on(running, cancelled(loop.read))
     assert running.ended
     assert running.result is None
+
+
+def test_what_the_caller_was_not_given_goes_back_before_the_next_batch() -> None:
+    loop = Loop()
+    loop.first(1, 2)
+    loop.ahead.given = 1
+    loop.next(3)
+    assert loop.ends == [([1], True), ([2], False)]
 
 
 def test_messages_that_are_faster_than_the_cancellation_do_not_end_the_loop() -> None:
