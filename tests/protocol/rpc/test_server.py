@@ -1,6 +1,6 @@
 """All connections of a server: limits, cancellation, clients that do not read, timers, the end."""
 
-from itertools import product
+from itertools import count, product
 
 import pytest
 from tests.protocol.rpc.harness import (
@@ -23,7 +23,7 @@ from tests.protocol.rpc.harness import (
 )
 from tests.protocol.rpc.test_security import verifier
 
-from openmsmq.protocol.rpc import CloseReason, RpcSettings
+from openmsmq.protocol.rpc import CloseReason, RpcServer, RpcSettings
 from openmsmq.protocol.rpc.client import Answered
 from openmsmq.protocol.rpc.server.connection import _TABLE
 from openmsmq.protocol.rpc.server.state import State
@@ -269,3 +269,48 @@ def test_the_connections_of_a_server_are_those_that_are_marked_ready() -> None:
     assert case.server.take_ready() == [second.number]
     assert case.server.take_ready() == []
     assert case.server.data_to_send(first.number, now=0.0) == []
+
+
+def test_clients_of_an_address_whose_logons_failed_wait() -> None:
+    case = Case()
+    waits = {HOST: 2.0, OTHER_HOST: 0.0}
+    numbers = count(1)
+    case.server = RpcServer(
+        RpcSettings(),
+        acceptors={},
+        random_bytes=lambda size: next(numbers).to_bytes(size, "little"),
+        delay=lambda address: waits[address],
+    )
+    waiting, other = case.link(), case.link(OTHER_HOST)
+    assert other.bind()
+    assert waiting.bind() == []
+    assert not case.server.may_read(waiting.number)
+    assert case.server.next_timer() == 2.0
+    case.server.handle_timer(now=1.9)
+    assert waiting.receive() == []
+    case.now = 2.0
+    case.server.handle_timer(now=2.0)
+    (ack,) = waiting.receive()
+    assert ack[2] == PduType.BIND_ACK
+    assert case.server.may_read(waiting.number)
+
+
+def test_too_many_failed_logons_of_an_address_refuse_its_connections() -> None:
+    case = Case()
+    case.server = RpcServer(
+        RpcSettings(), acceptors={}, random_bytes=bytes, delay=lambda _address: None
+    )
+    number = case.server.accept(HOST, local_address=LOCAL, endpoint=case.endpoint, now=0.0)
+    assert number is None
+    assert len(case.server) == 0
+
+
+def test_a_connection_that_ends_while_it_waits_is_forgotten() -> None:
+    case = Case()
+    case.server = RpcServer(
+        RpcSettings(), acceptors={}, random_bytes=bytes, delay=lambda _address: 5.0
+    )
+    link = case.link()
+    link.lose()
+    case.server.handle_timer(now=5.0)
+    assert case.server.next_timer() is None
