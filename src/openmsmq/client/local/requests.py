@@ -12,7 +12,7 @@ R = TypeVar("R", bound=Request)
 def checked(request: R) -> R:
     """A request as it is, if the arguments that callers gave have the types of its fields.
 
-    The queue manager hangs up on a request that is none.
+    The queue manager closes the connection after a malformed request.
 
     Raises:
         TypeError: one has not.

@@ -10,7 +10,7 @@ REQUEST_MESSAGES: Final = 1000
 
 
 class Background(NamedTuple):
-    """A request whose answer nobody waits for.
+    """A request without a waiting caller.
 
     `owner` is what a refusal belongs to: a transaction, the chain of one call, or 0. A send
     outside transactions has a chain and so many `messages`. When it is `void`, a refusal before it

@@ -6,8 +6,8 @@ connectionless NTLM are refused on both sides. `NtlmContext(NtlmAcceptor(...))` 
 them. Time, random bytes and the lookup of accounts are arguments.
 
 NTLM proves that the client knows the NT hash of an account, and to the client that the server
-knows it, too. It does not protect against relaying where channel bindings are missing, and whoever
-records a logon can try passwords at leisure: passwords must be long.
+knows it, too. It does not protect against relaying where channel bindings are missing, and an
+attacker who records a logon can try passwords at leisure: passwords must be long.
 """
 
 from .acceptor import AccountLookup, NtlmAcceptor, NtlmAccount

@@ -53,7 +53,7 @@ class BindingSettings:
         rebinds: ask the server for its port once more (R_GetServerPort) and connect to that, as
             clients of Windows Server 2003 do.
         mapper_port, remote_read_port: other ports than the well-known ones, for tests.
-        identity: what the client tells of itself.
+        identity: how the client identifies itself.
         numbers: for messages of servers that tell no lookup ids; none comes twice, whatever
             connections there are.
     """

@@ -69,7 +69,7 @@ class Qm2QmProtocol:
 
     Args:
         qmcomm_connection, connection: the numbers that `Connect` brought.
-        identity: what the client tells of itself.
+        identity: how the client identifies itself.
         has_sequences: whether the server has opnum 9, which tells lookup ids, and 10; see
             `tells_sequences`.
         numbers: in place of sequences where the server tells none. All connections of a client

@@ -56,7 +56,7 @@ class RemoteReadProtocol:
 
     Args:
         connection: the number that `Connect` brought.
-        identity: what the client tells of itself.
+        identity: how the client identifies itself.
     """
 
     name: Final = "MS-MQRR"

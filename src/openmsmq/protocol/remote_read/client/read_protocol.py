@@ -11,7 +11,7 @@ from .steps import Invoke, Steps
 
 
 class ClientIdentity(NamedTuple):
-    """What a client tells of itself when it opens a queue ([MS-MQRR] 3.1.4.2).
+    """How a client identifies itself when it opens a queue ([MS-MQRR] 3.1.4.2).
 
     Attributes:
         client_id: the GUID of its queue manager, or one made for it.
