@@ -12,11 +12,13 @@ from openmsmq.protocol.rpc import (
     ClientConnection,
     ClientSecurity,
     Disconnect,
+    LoggedOn,
     RpcFault,
     RpcServer,
     RpcSettings,
     Served,
     ServerCall,
+    ServerEvent,
     endpoint,
     serve,
 )
@@ -96,6 +98,7 @@ class Case:
         self.rundowns: list[int] = []
         self.cancelled: list[ServerCall] = []
         self.seen: list[Any] = []
+        self.events: list[ServerEvent] = []
         self.legs = legs
         self.sign = True
         self.now = 0.0
@@ -221,6 +224,9 @@ class Link:
         while data := server.data_to_send(self.number, now=self.case.now):
             output += data
         while (event := server.next_event()) is not None:
+            self.case.events.append(event)
+            if isinstance(event, LoggedOn):
+                continue
             for link in self.case.links:
                 if link.number == event.connection:
                     link.closed = event

@@ -7,6 +7,7 @@ import pytest
 from tests.protocol.rpc.harness import (
     ADD,
     ECHO,
+    HOST,
     SECRET,
     TEST_ID,
     Case,
@@ -23,8 +24,9 @@ from tests.protocol.rpc.harness import (
 from tests.protocol.rpc.mechanism import AUTH_TYPE, FakeContext
 from tests.protocol.rpc.test_binding import MGMT_ID, nak_of
 
-from openmsmq.protocol.rpc import CloseReason, RpcSettings
+from openmsmq.protocol.rpc import CloseReason, LoggedOn, RpcSettings
 from openmsmq.protocol.rpc.protection import Protection, fragments, open_fragment
+from openmsmq.security.caller import ANONYMOUS_CALLER
 from openmsmq.wire.ndr import NDR, Call
 from openmsmq.wire.ndr.structures import TRAILER_SIGNATURE
 from openmsmq.wire.rpc.header import LITTLE_ENDIAN_DREP, WHOLE, PduType, PfcFlags, pack_pdu
@@ -418,3 +420,38 @@ def test_a_request_that_is_not_signed_on_a_signed_connection_is_anonymous() -> N
     link = Case().link()
     Peer(link)
     assert response(ADD, link.send(request_pdu(ADD, Number(1)))) == Number(2)
+
+
+def test_a_logon_is_told_with_its_name_and_level() -> None:
+    case = Case()
+    link = case.link()
+    Peer(link, level=PRIVACY, name="bob")
+    (event,) = case.events
+    assert isinstance(event, LoggedOn)
+    assert (event.connection, event.address) == (link.number, HOST)
+    assert (event.identity, event.level) == ("bob", PRIVACY)
+    connection = case.server._connections[link.number]
+    assert event.sid == str(connection.caller.sid)
+    assert connection.identity == "bob"
+    assert case.server.counters.logons == 1
+
+
+def test_a_client_is_anonymous_until_it_has_logged_on() -> None:
+    case = Case()
+    links = [case.link().bound(), case.link()]
+    links[1].send(bind_pdu(verifier=verifier(FakeContext("bob").step(b""))))
+    for link in links:
+        connection = case.server._connections[link.number]
+        assert (connection.caller, connection.identity) == (ANONYMOUS_CALLER, "")
+    assert case.events == []
+
+
+def test_who_was_cut_off_is_told() -> None:
+    case = Case()
+    link = case.link()
+    Peer(link, name="bob")
+    link.send(pack_pdu(99, 1, b""))
+    assert link.closed is not None
+    assert link.closed.identity == "bob"
+    assert case.server.counters.closed[CloseReason.PROTOCOL_ERROR] == 1
+    assert case.server.counters.faults == 1

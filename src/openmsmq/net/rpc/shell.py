@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from openmsmq.net.streams import Host, StreamShell
-from openmsmq.protocol.rpc.server import Disconnect, Endpoint, RpcServer
+from openmsmq.protocol.rpc.server import Disconnect, Endpoint, LoggedOn, RpcServer
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 Told = Callable[[Disconnect, str], None]
@@ -18,14 +18,22 @@ class RpcShell:
         host: is told whenever something happened, and calls `turn` in each turn.
         bind: the address to listen on.
         disconnected: told why the server ended a connection, with the address of the client.
+        logged_on: told which client proved who it is.
     """
 
     def __init__(
-        self, server: RpcServer, host: Host, *, bind: str, disconnected: Told | None = None
+        self,
+        server: RpcServer,
+        host: Host,
+        *,
+        bind: str,
+        disconnected: Told | None = None,
+        logged_on: Callable[[LoggedOn], None] | None = None,
     ) -> None:
         self._server = server
         self._host = host
         self._disconnected = disconnected
+        self._logged_on = logged_on
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
@@ -60,11 +68,17 @@ class RpcShell:
         if self.streams.closed:
             return
         while (event := self._server.next_event()) is not None:
-            address = self.streams.hang_up(event.connection, event.data)
-            if self._disconnected is not None:
-                self._disconnected(event, address)
+            if isinstance(event, Disconnect):
+                self._disconnect(event)
+            elif self._logged_on is not None:
+                self._logged_on(event)
         self.streams.move_bytes()
         self._set_timer()
+
+    def _disconnect(self, event: Disconnect) -> None:
+        address = self.streams.hang_up(event.connection, event.data)
+        if self._disconnected is not None:
+            self._disconnected(event, address)
 
     def _set_timer(self) -> None:
         due = self._server.next_timer()

@@ -55,7 +55,16 @@ the same with sockets: `await channel.call(REMOTE_READ, R_OPEN_QUEUE, request)`.
 from .client import ClientConnection, ClientSecurity, ClientSettings
 from .errors import ConnectionClosed, InterfaceUnknown, RpcFault
 from .interface import Served, ServedInterface, serve
-from .server import CloseReason, Disconnect, Endpoint, RpcServer, ServerCall, endpoint
+from .server import (
+    CloseReason,
+    Disconnect,
+    Endpoint,
+    LoggedOn,
+    RpcServer,
+    ServerCall,
+    ServerEvent,
+    endpoint,
+)
 from .settings import RpcSettings
 
 __all__ = [
@@ -67,12 +76,14 @@ __all__ = [
     "Disconnect",
     "Endpoint",
     "InterfaceUnknown",
+    "LoggedOn",
     "RpcFault",
     "RpcServer",
     "RpcSettings",
     "Served",
     "ServedInterface",
     "ServerCall",
+    "ServerEvent",
     "endpoint",
     "serve",
 ]

@@ -1,26 +1,35 @@
 """Association groups: the connections of one client, which share context handles."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from .handles import HandleCount, Handles
 from .settings import RpcSettings
+
+if TYPE_CHECKING:
+    from .server.connection import ServerConnection
 
 
 class Association:
     """An association group ([MS-RPCE] 3.3.1.1.1).
 
     Attributes:
-        assoc_group_id: its number on the wire.
+        number: unique while the server runs, for people.
+        assoc_group_id: its number on the wire, which others must not learn.
         address: the address of the client that made it.
-        connections: how many connections it has.
+        connections: the connections that share it.
+        handles: the context handles of all of them.
     """
 
-    __slots__ = ("address", "assoc_group_id", "connections", "handles")
+    __slots__ = ("address", "assoc_group_id", "connections", "handles", "number")
 
-    def __init__(self, assoc_group_id: int, address: str, handles: Handles) -> None:
+    def __init__(self, number: int, assoc_group_id: int, address: str, handles: Handles) -> None:
+        self.number = number
         self.assoc_group_id = assoc_group_id
         self.address = address
-        self.connections = 0
+        self.connections: list[ServerConnection] = []
         self.handles = handles
 
 
@@ -32,19 +41,24 @@ class Associations:
         random_bytes: makes the numbers, so that no client can guess the group of another.
     """
 
-    __slots__ = ("_groups", "_random_bytes", "_settings", "handles")
+    __slots__ = ("_groups", "_last_number", "_random_bytes", "_settings", "handles")
 
     def __init__(self, settings: RpcSettings, random_bytes: Callable[[int], bytes]) -> None:
         self._settings = settings
         self._random_bytes = random_bytes
         self._groups: dict[int, Association] = {}
+        self._last_number = 0
         self.handles = HandleCount(settings.max_total_handles)
 
     def __len__(self) -> int:
         return len(self._groups)
 
+    def __iter__(self) -> Iterator[Association]:
+        """All of them; changes while they are read are allowed."""
+        return iter(list(self._groups.values()))
+
     def join(self, assoc_group_id: int, address: str) -> Association | None:
-        """Enter a group, 0 for a new one; None if this client may not.
+        """The group that a connection enters, 0 for a new one; None if this client may not.
 
         [MS-RPCE] 3.3.1.5.7: only connections from the same address share a group.
         """
@@ -56,7 +70,6 @@ class Associations:
             return None
         else:
             group = self._create(address)
-        group.connections += 1
         return group
 
     def _create(self, address: str) -> Association:
@@ -64,12 +77,13 @@ class Associations:
         while number == 0 or number in self._groups:
             number = int.from_bytes(self._random_bytes(4), "little")
         handles = Handles(self._settings.max_handles, self.handles)
-        group = self._groups[number] = Association(number, address, handles)
+        self._last_number += 1
+        group = self._groups[number] = Association(self._last_number, number, address, handles)
         return group
 
-    def leave(self, association: Association) -> None:
+    def leave(self, association: Association, connection: ServerConnection) -> None:
         """A connection left; the last one takes the group's context handles with it."""
-        association.connections -= 1
-        if association.connections == 0:
+        association.connections.remove(connection)
+        if not association.connections:
             del self._groups[association.assoc_group_id]
             association.handles.run_down()

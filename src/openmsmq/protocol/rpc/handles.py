@@ -140,6 +140,10 @@ class Handles:
             del self._handles[handle.wire]
             self._total.count -= 1
 
+    def values(self) -> list[Any]:
+        """What the handles stand for."""
+        return [handle.value for handle in self._handles.values()]
+
     def run_down(self) -> None:
         """The client has disconnected: give everything back, the newest first."""
         for handle in list(reversed(self._handles.values())):

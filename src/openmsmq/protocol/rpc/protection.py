@@ -3,11 +3,11 @@
 [MS-RPCE] 3.3.1.5.2.2. Level connect protects nothing, packet signs as integrity does.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from openmsmq.security.mechanism import SecurityContext
 from openmsmq.wire.rpc.call import CALL_HEADER_SIZE, pack_call
-from openmsmq.wire.rpc.header import PfcFlags
+from openmsmq.wire.rpc.header import WHOLE, PfcFlags
 from openmsmq.wire.rpc.sec_trailer import (
     SEC_TRAILER_SIZE,
     STUB_ALIGNMENT,
@@ -20,19 +20,41 @@ _FIRST: Final = int(PfcFlags.PFC_FIRST_FRAG)
 _LAST: Final = int(PfcFlags.PFC_LAST_FRAG)
 
 
-class Protection(NamedTuple):
-    """A complete security context, and how a connection uses it."""
+class Protection:
+    """A complete security context, and how a connection uses it.
 
-    context: SecurityContext
-    auth_type: int
-    level: AuthnLevel
-    auth_context_id: int
-    header_signing: bool
+    Attributes:
+        context: who the client is, and the keys.
+        level: how calls are protected.
+        header_signing: whether both sides agreed to sign headers.
+        signs: whether every request and response carries a signature.
+        seals: whether stubs are encrypted.
+    """
 
-    @property
-    def signs(self) -> bool:
-        """Whether every request and response carries a signature."""
-        return self.level >= AuthnLevel.PKT
+    __slots__ = ("_trailers", "context", "header_signing", "level", "seals", "signs")
+
+    def __init__(
+        self,
+        context: SecurityContext,
+        auth_type: int,
+        level: AuthnLevel,
+        auth_context_id: int,
+        header_signing: bool,  # noqa: FBT001 - as the others, once
+    ) -> None:
+        self.context = context
+        self.level = level
+        self.header_signing = header_signing
+        self.signs = level >= AuthnLevel.PKT
+        self.seals = level == AuthnLevel.PKT_PRIVACY
+        # The trailer of a PDU, by the size of its padding.
+        self._trailers = [
+            SecTrailer(auth_type, level, auth_context_id, padding).serialize()
+            for padding in range(STUB_ALIGNMENT)
+        ]
+
+    def trailer(self, padding: int) -> bytes:
+        """The sec_trailer of a PDU with so much padding."""
+        return self._trailers[padding]
 
 
 def fragments(
@@ -43,7 +65,6 @@ def fragments(
     p_cont_id: int,
     opnum: int = 0,
     max_fragment: int,
-    flags: int = 0,
     protection: Protection | None = None,
 ) -> list[bytes]:
     """The PDUs of a request or response.
@@ -51,20 +72,20 @@ def fragments(
     Raises:
         AuthenticationFailed: the peers did not agree on this protection.
     """
-    total = len(stub)
     if protection is not None and protection.signs:
-        return _protected(ptype, stub, call_id, p_cont_id, opnum, max_fragment, flags, protection)
+        return _protected(ptype, stub, call_id, p_cont_id, opnum, max_fragment, protection)
+    total = len(stub)
     room = max_fragment - CALL_HEADER_SIZE
+    if total <= room:
+        return [whole_pdu(ptype, stub, call_id, p_cont_id, opnum)]
     pdus = []
-    first = _FIRST
-    start = 0
-    while True:
-        chunk = stub[start : start + room] if total > room else stub
+    flags = _FIRST
+    for start in range(0, total, room):
+        chunk = stub[start : start + room]
         rest = total - start
-        start += len(chunk)
         header = pack_call(
             ptype,
-            flags | first | (_LAST if start == total else 0),
+            flags if rest > room else flags | _LAST,
             call_id,
             frag_length=CALL_HEADER_SIZE + len(chunk),
             auth_length=0,
@@ -73,9 +94,26 @@ def fragments(
             opnum=opnum,
         )
         pdus.append(header + chunk)
-        first = 0
-        if start == total:
-            return pdus
+        flags = 0
+    return pdus
+
+
+def whole_pdu(ptype: int, stub: bytes, call_id: int, p_cont_id: int, opnum: int = 0) -> bytes:
+    """A request or response that needs no fragments and no protection."""
+    size = len(stub)
+    return (
+        pack_call(
+            ptype,
+            WHOLE,
+            call_id,
+            frag_length=CALL_HEADER_SIZE + size,
+            auth_length=0,
+            alloc_hint=size,
+            p_cont_id=p_cont_id,
+            opnum=opnum,
+        )
+        + stub
+    )
 
 
 def _protected(
@@ -85,7 +123,6 @@ def _protected(
     p_cont_id: int,
     opnum: int,
     max_fragment: int,
-    flags: int,
     protection: Protection,
 ) -> list[bytes]:
     context = protection.context
@@ -97,13 +134,13 @@ def _protected(
     first = _FIRST
     start = 0
     while True:
-        chunk = stub[start : start + room]
+        chunk = stub if total <= room else stub[start : start + room]
         rest = total - start
         start += len(chunk)
         padding = -len(chunk) % STUB_ALIGNMENT
         header = pack_call(
             ptype,
-            flags | first | (_LAST if start == total else 0),
+            first | _LAST if start == total else first,
             call_id,
             frag_length=CALL_HEADER_SIZE + len(chunk) + padding + SEC_TRAILER_SIZE + size,
             auth_length=size,
@@ -111,14 +148,12 @@ def _protected(
             p_cont_id=p_cont_id,
             opnum=opnum,
         )
-        trailer = SecTrailer(
-            protection.auth_type, protection.level, protection.auth_context_id, padding
-        ).serialize()
+        trailer = protection.trailer(padding)
         body, signature = context.wrap(
             header,
-            chunk + bytes(padding),
+            chunk + bytes(padding) if padding else chunk,
             trailer,
-            seal=protection.level == AuthnLevel.PKT_PRIVACY,
+            seal=protection.seals,
             header_signing=protection.header_signing,
         )
         pdus.append(b"".join((header, body, trailer, signature)))
@@ -133,13 +168,14 @@ def open_fragment(pdu: bytes, stub_start: int, verifier: Verifier, protection: P
     Raises:
         AuthenticationFailed: wrong signature, repeated or missing fragment.
     """
-    trailer_end = verifier.offset + SEC_TRAILER_SIZE
+    offset = verifier.offset
+    trailer_end = offset + SEC_TRAILER_SIZE
     body = protection.context.unwrap(
         pdu[:stub_start],
-        pdu[stub_start : verifier.offset],
-        pdu[verifier.offset : trailer_end],
+        pdu[stub_start:offset],
+        pdu[offset:trailer_end],
         verifier.token,
-        seal=protection.level == AuthnLevel.PKT_PRIVACY,
+        seal=protection.seals,
         header_signing=protection.header_signing,
     )
     padding = verifier.trailer.auth_pad_length

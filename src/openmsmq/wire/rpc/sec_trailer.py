@@ -1,6 +1,5 @@
 """sec_trailer: what stands before an authentication token ([MS-RPCE] 2.2.2.11)."""
 
-from dataclasses import dataclass
 from struct import Struct
 from typing import Final, NamedTuple, Self
 
@@ -16,9 +15,8 @@ STUB_ALIGNMENT: Final = 16
 _TRAILER: Final = Struct("<BBBBI")
 
 
-@dataclass(frozen=True, slots=True)
-class SecTrailer:
-    """The trailer of a PDU with a token."""
+class SecTrailer(NamedTuple):
+    """The trailer of a PDU with a token; a tuple, since every protected PDU has one."""
 
     auth_type: int
     auth_level: int

@@ -1,7 +1,16 @@
 """The server's side of RPC: `RpcServer`, its connections and the calls that handlers answer."""
 
 from .call import ServerCall
-from .events import CloseReason, Disconnect
+from .events import CloseReason, Disconnect, LoggedOn, ServerEvent
 from .server import Endpoint, RpcServer, endpoint
 
-__all__ = ["CloseReason", "Disconnect", "Endpoint", "RpcServer", "ServerCall", "endpoint"]
+__all__ = [
+    "CloseReason",
+    "Disconnect",
+    "Endpoint",
+    "LoggedOn",
+    "RpcServer",
+    "ServerCall",
+    "ServerEvent",
+    "endpoint",
+]

@@ -19,7 +19,7 @@ from openmsmq.wire.rpc.header import (
 from openmsmq.wire.rpc.sec_trailer import SecTrailer, Verifier, parse_verifier
 from openmsmq.wire.rpc.status import NCA_S_PROTO_ERROR, RPC_ACCESS_DENIED, RejectReason
 
-from .security import Leg, SecurityContexts, SecurityRefused
+from .security import Leg, Phase, SecurityContexts, SecurityRefused
 from .state import State
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def bind(connection: ServerConnection, pdu: bytes, now: float) -> None:
         connection.refuse_bind(header.call_id, reason, "the association group is not available")
         return
     connection.association = association
+    association.connections.append(connection)
     connection.state = State.BOUND
     connection.contexts.update(outcome.accepted)
     connection.multiplexed = header.pfc_flags & _CONC_MPX != 0
@@ -136,7 +137,12 @@ def _authenticate(connection: ServerConnection, verifier: Verifier | None, leg: 
         server = connection.server
         limit = server.settings.max_security_contexts
         connection.security = SecurityContexts(server.acceptors, limit)
-    return connection.security.step(verifier, leg)
+    token = connection.security.step(verifier, leg)
+    trailer = verifier.trailer
+    authentication = connection.security.known(trailer.auth_context_id)
+    if authentication.phase is Phase.COMPLETE:
+        connection.server.logged_on(connection, authentication.context, trailer.auth_level)
+    return token
 
 
 def _answer_bind(

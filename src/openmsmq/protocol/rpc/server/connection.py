@@ -13,7 +13,8 @@ from openmsmq.protocol.rpc.assembly import Assembly
 from openmsmq.protocol.rpc.errors import RpcFault
 from openmsmq.protocol.rpc.handles import ContextHandle, Rundown
 from openmsmq.protocol.rpc.negotiation import PresentationContext
-from openmsmq.protocol.rpc.protection import fragments
+from openmsmq.protocol.rpc.protection import fragments, whole_pdu
+from openmsmq.security.caller import ANONYMOUS_CALLER, Caller
 from openmsmq.security.mechanism import AuthenticationFailed
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.rpc.bind import BindNak
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
 
 _DID_NOT_EXECUTE: Final = int(PfcFlags.PFC_DID_NOT_EXECUTE)
 _RESPONSE: Final = int(PduType.RESPONSE)
+_REQUEST: Final = int(PduType.REQUEST)
+_BOUND: Final = State.BOUND
+_CLOSED: Final = State.CLOSED
 _DREP: Final = LITTLE_ENDIAN_DREP[0]
 _MINOR_VERSIONS: Final = (0, 1)
 # Windows answers with the low byte of the context id.
@@ -137,6 +141,18 @@ class ServerConnection:
             self.security is None or not self.security.negotiating
         )
 
+    @property
+    def caller(self) -> Caller:
+        """Who the client is; Anonymous Logon until it has authenticated."""
+        context = None if self.security is None else self.security.established
+        return ANONYMOUS_CALLER if context is None else context.caller
+
+    @property
+    def identity(self) -> str:
+        """The name under which the client logged on, for people; empty without a logon."""
+        context = None if self.security is None else self.security.established
+        return "" if context is None else context.identity
+
     def keep_data(self, data: bytes) -> None:
         """Take bytes from the connection; `process` looks at them."""
         self._framer.feed(data)
@@ -151,7 +167,7 @@ class ServerConnection:
         limit = self.server.settings.pause_reply_bytes
         framer = self._framer
         try:
-            while self.state is not State.CLOSED and self.reply_bytes <= limit:
+            while self.state is not _CLOSED and self.reply_bytes <= limit:
                 pdu = framer.next()
                 if pdu is None:
                     return
@@ -178,7 +194,7 @@ class ServerConnection:
         for call in calls:
             run_next(call)
         if self.association is not None:
-            self.server.associations.leave(self.association)
+            self.server.associations.leave(self.association, self)
             self.association = None
 
     def close(self, reason: CloseReason, detail: str = "") -> None:
@@ -197,9 +213,13 @@ class ServerConnection:
             # Choice: other representations than little-endian with ASCII are refused.
             self._refuse_version(pdu)
             return
-        action = _TABLE.get((self.state, ptype), ServerConnection._out_of_order)
         try:
-            action(self, pdu, now)
+            if ptype == _REQUEST and self.state is _BOUND:
+                # The row of every call, without the table: hashing a state takes longer.
+                request(self, pdu, now)
+            else:
+                action = _TABLE.get((self.state, ptype), ServerConnection._out_of_order)
+                action(self, pdu, now)
         except MalformedPacket as exc:
             self._malformed(pdu, str(exc))
 
@@ -298,34 +318,41 @@ class ServerConnection:
         if call.answer_is_fault:
             self.write(call.answer)
             return
-        try:
-            pdus = fragments(
-                _RESPONSE,
-                call.answer,
-                call_id=call.call_id,
-                p_cont_id=call.p_cont_id & _RESPONSE_CONTEXT_MASK,
-                max_fragment=self.max_fragment,
-                protection=call.protection,
-            )
-        except AuthenticationFailed as exc:
-            self.close(CloseReason.AUTHENTICATION_FAILED, str(exc))
-            return
+        answer, protection = call.answer, call.protection
+        p_cont_id = call.p_cont_id & _RESPONSE_CONTEXT_MASK
         call.answer = b""
-        for pdu in pdus:
-            self.write(pdu)
+        if protection is None and len(answer) <= self.max_fragment - CALL_HEADER_SIZE:
+            self.write(whole_pdu(_RESPONSE, answer, call.call_id, p_cont_id))
+        else:
+            try:
+                pdus = fragments(
+                    _RESPONSE,
+                    answer,
+                    call_id=call.call_id,
+                    p_cont_id=p_cont_id,
+                    max_fragment=self.max_fragment,
+                    protection=protection,
+                )
+            except AuthenticationFailed as exc:
+                self.close(CloseReason.AUTHENTICATION_FAILED, str(exc))
+                return
+            for pdu in pdus:
+                self.write(pdu)
         if self.reply_bytes > self.server.settings.max_reply_bytes:
             self._output.clear()
             self.close(CloseReason.NOT_READING)
 
     def write(self, pdu: bytes) -> None:
+        server = self.server
         if not self._output:
-            self.server.mark_ready(self)
-        self.server.counters.packets_out += 1
+            server.mark_ready(self)
+        server.counters.packets_out += 1
         self._output.append(pdu)
         self.reply_bytes += len(pdu)
 
     def fault_pdu(self, call_id: int, status: int, *, p_cont_id: int = 0, flags: int = 0) -> bytes:
         """A fault; it carries no signature."""
+        self.server.counters.faults += 1
         return Fault(call_id, status, WHOLE | flags, p_cont_id).serialize()
 
     def send_fault(self, call_id: int, status: int, *, p_cont_id: int = 0) -> None:

@@ -29,7 +29,6 @@ from openmsmq.wire.security.sid import ANONYMOUS
 from .call import ServerCall
 
 if TYPE_CHECKING:
-    from openmsmq.protocol.rpc.assembly import Assembly
     from openmsmq.protocol.rpc.protection import Protection
 
     from .connection import ServerConnection
@@ -37,20 +36,20 @@ if TYPE_CHECKING:
 
 def dispatch(
     connection: ServerConnection,
-    assembly: Assembly,
+    call_id: int,
+    p_cont_id: int,
+    opnum: int,
     stub: bytes,
     protection: Protection | None,
     now: float,
 ) -> None:
     """Run a call; what is wrong with it is answered with a fault, and the connection stays."""
-    call_id = assembly.call_id
     connection.server.counters.calls_in += 1
-    context = connection.contexts.get(assembly.p_cont_id)
+    context = connection.contexts.get(p_cont_id)
     if context is None:
         connection.send_fault(call_id, NCA_S_UNK_IF)
         return
-    served = context.served.operations.get(assembly.opnum)
-    p_cont_id = assembly.p_cont_id
+    served = context.served.operations.get(opnum)
     if served is None:
         connection.send_fault(call_id, NCA_S_OP_RNG_ERROR, p_cont_id=p_cont_id)
         return
@@ -81,7 +80,7 @@ def dispatch(
     try:
         request, end = served.call.request.decode(stub, context.syntax)
         if len(stub) > end:
-            _check_trailer(call, assembly, stub, end)
+            _check_trailer(call, opnum, stub, end)
         if served.handle:
             _find_handle(call, getattr(request, served.handle))
     except MalformedPacket:
@@ -143,7 +142,7 @@ def _find_handle(call: ServerCall, wire: bytes) -> None:
     call.handle = association.handles.find(wire, call.context.served, call.caller)
 
 
-def _check_trailer(call: ServerCall, assembly: Assembly, stub: bytes, end: int) -> None:
+def _check_trailer(call: ServerCall, opnum: int, stub: bytes, end: int) -> None:
     """[MS-RPCE] 2.2.2.13: what the trailer repeats must be what the PDUs said.
 
     Raises:
@@ -154,9 +153,7 @@ def _check_trailer(call: ServerCall, assembly: Assembly, stub: bytes, end: int) 
     if trailer is None:
         return
     wanted = call.context
-    expected = Header2(
-        PduType.REQUEST, LITTLE_ENDIAN_DREP, call.call_id, call.p_cont_id, assembly.opnum
-    )
+    expected = Header2(PduType.REQUEST, LITTLE_ENDIAN_DREP, call.call_id, call.p_cont_id, opnum)
     signing = trailer.bits is not None and trailer.bits & CLIENT_SUPPORT_HEADER_SIGNING
     if (
         trailer.unknown

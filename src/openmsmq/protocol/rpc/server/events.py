@@ -1,4 +1,4 @@
-"""What an RPC server asks its shell to do, and why."""
+"""What an RPC server tells its shell, and what it asks it to do."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -18,6 +18,25 @@ class CloseReason(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedOn:
+    """A client proved who it is.
+
+    Attributes:
+        connection: the number of the connection.
+        address: where it connected from.
+        identity: the name under which it logged on.
+        sid: whom the name stands for.
+        level: how its calls are protected.
+    """
+
+    connection: int
+    address: str
+    identity: str
+    sid: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Disconnect:
     """A connection is to be closed once these bytes have left.
 
@@ -26,9 +45,14 @@ class Disconnect:
         data: the last bytes.
         reason: why.
         detail: what happened, for people.
+        identity: the name under which the client logged on; empty without a logon.
     """
 
     connection: int
     data: list[bytes]
     reason: CloseReason
     detail: str = ""
+    identity: str = ""
+
+
+ServerEvent = Disconnect | LoggedOn

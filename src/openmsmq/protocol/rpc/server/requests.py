@@ -21,7 +21,7 @@ from openmsmq.wire.rpc.status import (
 )
 
 from .dispatch import dispatch
-from .security import Authentication, SecurityRefused, protection_of
+from .security import Authentication, SecurityRefused
 
 if TYPE_CHECKING:
     from .connection import ServerConnection
@@ -30,6 +30,7 @@ _FIRST: Final = int(PfcFlags.PFC_FIRST_FRAG)
 _LAST: Final = int(PfcFlags.PFC_LAST_FRAG)
 _PENDING_CANCEL: Final = int(PfcFlags.PFC_PENDING_CANCEL)
 _OBJECT_UUID: Final = int(PfcFlags.PFC_OBJECT_UUID)
+_UNUSUAL: Final = WHOLE | _PENDING_CANCEL | _OBJECT_UUID
 # [MS-RPCE] 3.3.3.5.6: fragments of calls this much older are ignored.
 _OLD_CALLS: Final = 150
 
@@ -39,14 +40,32 @@ def request(connection: ServerConnection, pdu: bytes, now: float) -> None:
     size = len(pdu)
     if size < CALL_HEADER_SIZE:
         raise MalformedPacket("request", 0, f"{size} bytes are too few")
-    _, _, _, flags, _, _, auth_length, call_id, alloc_hint, p_cont_id, opnum = unpack_call(pdu, 0)
+    _, _, _, flags, _, _, auth_length, call_id, _, p_cont_id, opnum = unpack_call(pdu, 0)
     if size > connection.server.settings.max_fragment:
         connection.protocol_error(call_id, "a fragment is too long")
         return
+    if (
+        flags & _UNUSUAL == WHOLE
+        and not auth_length
+        and connection.security is None
+        and connection.assembly is None
+        and call_id >= connection.last_call_id
+        and call_id not in connection.calls
+    ):
+        # Most calls without authentication take this short way to the same end.
+        connection.last_call_id = call_id
+        dispatch(connection, call_id, p_cont_id, opnum, pdu[CALL_HEADER_SIZE:], None, now)
+    else:
+        _take_fragment(connection, pdu, now)
+
+
+def _take_fragment(connection: ServerConnection, pdu: bytes, now: float) -> None:
+    """Check the state, the security context and the order of a fragment, then keep or run it."""
+    _, _, _, flags, _, _, auth_length, call_id, alloc_hint, p_cont_id, opnum = unpack_call(pdu, 0)
     stub_start = CALL_HEADER_SIZE
     if flags & _OBJECT_UUID:
         stub_start += OBJECT_SIZE
-        if size < stub_start:
+        if len(pdu) < stub_start:
             raise MalformedPacket("request.object", CALL_HEADER_SIZE, "too few bytes")
     verifier = parse_verifier(pdu, auth_length, stub_start) if auth_length else None
     begun = connection.assembly
@@ -64,7 +83,7 @@ def request(connection: ServerConnection, pdu: bytes, now: float) -> None:
     stub, protection = opened
     if flags & WHOLE == WHOLE and begun is None:
         connection.last_call_id = call_id
-        dispatch(connection, assembly, stub, protection, now)
+        dispatch(connection, call_id, p_cont_id, opnum, stub, protection, now)
     elif (flags & _FIRST != 0) != (begun is None):
         connection.fail_call(assembly, NCA_S_PROTO_ERROR, "a first fragment is missing or repeated")
     elif begun is None and alloc_hint > connection.server.settings.max_request_bytes:
@@ -163,7 +182,7 @@ def _protection(
             assembly.auth_context_id = verifier.trailer.auth_context_id
     if authentication is None:
         return None
-    return protection_of(authentication, header_signing=connection.header_signing)
+    return authentication.protection(header_signing=connection.header_signing)
 
 
 def _refuse_security(
@@ -196,4 +215,6 @@ def _add_fragment(
     elif last:
         connection.drop_assembly()
         connection.last_call_id = assembly.call_id
-        dispatch(connection, assembly, bytes(assembly.stub), protection, now)
+        stub = bytes(assembly.stub)
+        call_id, p_cont_id = assembly.call_id, assembly.p_cont_id
+        dispatch(connection, call_id, p_cont_id, assembly.opnum, stub, protection, now)

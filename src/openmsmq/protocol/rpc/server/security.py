@@ -65,13 +65,28 @@ class Leg(Enum):
 class Authentication:
     """One security context of a connection."""
 
-    __slots__ = ("context", "detail", "phase", "trailer")
+    __slots__ = ("_protection", "context", "detail", "phase", "trailer")
 
     def __init__(self, trailer: SecTrailer, context: SecurityContext) -> None:
         self.trailer = trailer
         self.context = context
         self.phase = Phase.NEGOTIATING
         self.detail = ""
+        self._protection: Protection | None = None
+
+    def protection(self, *, header_signing: bool) -> Protection:
+        """How the complete context protects calls; the same object as long as nothing changes."""
+        protection = self._protection
+        if protection is None or protection.header_signing != header_signing:
+            trailer = self.trailer
+            protection = self._protection = Protection(
+                self.context,
+                trailer.auth_type,
+                AuthnLevel(trailer.auth_level),
+                trailer.auth_context_id,
+                header_signing,
+            )
+        return protection
 
 
 class SecurityContexts:
@@ -90,6 +105,14 @@ class SecurityContexts:
     def negotiating(self) -> bool:
         """Whether an authentication waits for another token."""
         return any(each.phase is Phase.NEGOTIATING for each in self._contexts.values())
+
+    @property
+    def established(self) -> SecurityContext | None:
+        """The first context that is complete: it says who the client is."""
+        for each in self._contexts.values():
+            if each.phase is Phase.COMPLETE:
+                return each.context
+        return None
 
     def step(self, verifier: Verifier, leg: Leg) -> bytes:
         """Take a token; return the one that answers it.
@@ -168,7 +191,7 @@ class SecurityContexts:
         return authentication
 
     def known(self, auth_context_id: int) -> Authentication:
-        """The context that the first fragment of a request used."""
+        """A context that was begun."""
         return self._contexts[auth_context_id]
 
     def of_request(self, verifier: Verifier | None) -> Authentication | None:
@@ -185,9 +208,10 @@ class SecurityContexts:
         else:
             trailer = verifier.trailer
             known = self._contexts.get(trailer.auth_context_id)
-            if known is None or (
-                (known.trailer.auth_type, known.trailer.auth_level)
-                != (trailer.auth_type, trailer.auth_level)
+            if (
+                known is None
+                or known.trailer.auth_type != trailer.auth_type
+                or known.trailer.auth_level != trailer.auth_level
             ):
                 raise SecurityRefused(
                     RejectReason.REASON_NOT_SPECIFIED, RPC_ACCESS_DENIED, "no such context"
@@ -200,15 +224,3 @@ class SecurityContexts:
                 known.detail or "the authentication is not complete",
             )
         return known
-
-
-def protection_of(authentication: Authentication, *, header_signing: bool) -> Protection:
-    """How a complete context protects calls."""
-    trailer = authentication.trailer
-    return Protection(
-        authentication.context,
-        trailer.auth_type,
-        AuthnLevel(trailer.auth_level),
-        trailer.auth_context_id,
-        header_signing,
-    )

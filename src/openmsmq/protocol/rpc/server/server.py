@@ -10,9 +10,10 @@ from openmsmq.protocol.carrier import Gate
 from openmsmq.protocol.rpc.associations import Associations
 from openmsmq.protocol.rpc.interface import ServedInterface
 from openmsmq.protocol.rpc.settings import RpcSettings
+from openmsmq.security.mechanism import SecurityContext
 
 from .connection import ServerConnection
-from .events import CloseReason, Disconnect
+from .events import CloseReason, Disconnect, LoggedOn, ServerEvent
 from .security import Acceptors
 from .state import State
 
@@ -48,14 +49,38 @@ class Timers(Protocol):
 
 
 class Counters:
-    """What a server counts, for mgmt and metrics."""
+    """What a server counts, for mgmt and metrics.
 
-    __slots__ = ("calls_in", "packets_in", "packets_out")
+    Attributes:
+        calls_in: calls that began.
+        faults: calls and PDUs that were answered with a fault.
+        packets_in, packets_out: PDUs.
+        connected: connections that were accepted.
+        refused: connections over a limit, or of an address whose logons failed.
+        logons: clients that proved who they are.
+        closed: connections that the server ended, by reason.
+    """
+
+    __slots__ = (
+        "calls_in",
+        "closed",
+        "connected",
+        "faults",
+        "logons",
+        "packets_in",
+        "packets_out",
+        "refused",
+    )
 
     def __init__(self) -> None:
         self.calls_in = 0
         self.packets_in = 0
         self.packets_out = 0
+        self.faults = 0
+        self.connected = 0
+        self.refused = 0
+        self.logons = 0
+        self.closed = dict.fromkeys(CloseReason, 0)
 
 
 class RpcServer:
@@ -100,7 +125,7 @@ class RpcServer:
         self._delayed: dict[int, float] = {}
         self._last_number = 0
         self._ready: list[int] = []
-        self._events: deque[Disconnect] = deque()
+        self._events: deque[ServerEvent] = deque()
         self._timers: list[Timers] = []
         self._stopped = False
 
@@ -120,10 +145,13 @@ class RpcServer:
             or len(self._connections) >= settings.max_connections
             or count >= settings.max_connections_per_address
         ):
+            self.counters.refused += 1
             return None
         delay = 0.0 if self._delay is None else self._delay(address)
         if delay is None:
+            self.counters.refused += 1
             return None
+        self.counters.connected += 1
         if len(self._pending) >= settings.max_unbound:
             self._close(next(iter(self._pending)), CloseReason.NOT_BOUND)
         self._last_number += 1
@@ -173,7 +201,7 @@ class RpcServer:
             connection.process(now)
         return data
 
-    def next_event(self) -> Disconnect | None:
+    def next_event(self) -> ServerEvent | None:
         """The oldest event that was not fetched yet."""
         return self._events.popleft() if self._events else None
 
@@ -218,13 +246,34 @@ class RpcServer:
         if connection.state is State.BOUND and not connection.settled:
             self._pending[connection.number] = now + self.settings.bind_seconds
 
+    def logged_on(self, connection: ServerConnection, context: SecurityContext, level: int) -> None:
+        """A client proved who it is."""
+        self.counters.logons += 1
+        self._events.append(
+            LoggedOn(
+                connection=connection.number,
+                address=connection.address,
+                identity=context.identity,
+                sid=str(context.caller.sid),
+                level=level,
+            )
+        )
+
     def disconnect(
         self, connection: ServerConnection, data: list[bytes], reason: CloseReason, detail: str
     ) -> None:
         """A connection is over once these bytes have left."""
         self._remove(connection)
-        event = Disconnect(connection=connection.number, data=data, reason=reason, detail=detail)
-        self._events.append(event)
+        self.counters.closed[reason] += 1
+        self._events.append(
+            Disconnect(
+                connection=connection.number,
+                data=data,
+                reason=reason,
+                detail=detail,
+                identity=connection.identity,
+            )
+        )
 
     def _close(self, number: int, reason: CloseReason) -> None:
         self._connections[number].close(reason)
