@@ -29,15 +29,15 @@ PingPort = Annotated[
 ]
 RpcPort = Annotated[
     str | None,
-    typer.Option(metavar="PORT", help="Remote read (MS-MQRR) [2103]; not built yet."),
+    typer.Option(metavar="PORT", help="Remote read (MS-MQRR) [2103]."),
 ]
 Qm2qmPort = Annotated[
     str | None,
-    typer.Option(metavar="PORT", help="Remote read (MS-MQQP) [2105]; not built yet."),
+    typer.Option(metavar="PORT", help="Remote read (MS-MQQP) [2105]."),
 ]
 EpmPort = Annotated[
     str | None,
-    typer.Option(metavar="PORT", help="Endpoint mapper of RPC [135]; not built yet."),
+    typer.Option(metavar="PORT", help="Endpoint mapper of RPC [135]."),
 ]
 HttpPort = Annotated[
     str | None,

@@ -9,7 +9,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 from openmsmq.net.local.paths import default_data_directory
 from openmsmq.store.options import Options
 
-MEBIBYTE: Final = 1024 * 1024
+KIBIBYTE: Final = 1024
+MEBIBYTE: Final = 1024 * KIBIBYTE
 # How many segments of log may follow a snapshot, and what part of one is kept for deletes.
 SNAPSHOT_SEGMENTS: Final = 4
 RESERVE_SHARE: Final = 8

@@ -1,30 +1,14 @@
 """A queue manager that has its process to itself, until a signal ends it."""
 
 import asyncio
-import resource
 import signal
 from collections.abc import Callable
-from typing import Final
 
-from openmsmq.service.logs import FEW_FILES, log_event
 from openmsmq.store.interface import Progress
 
 from .config import Config
+from .open_files import OTHER_FILES, allow_files
 from .process import QueueManagerProcess
-
-# Files that are no clients: segments, sessions with other queue managers, what the program needs.
-OTHER_FILES: Final = 1_000
-
-
-def allow_files(wanted: int) -> None:
-    """Raise the limit of open files to this count, or as far as the system allows."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return
-    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    if allowed < wanted:
-        log_event(FEW_FILES, allowed=allowed, wanted=wanted)
 
 
 async def serve(
@@ -36,7 +20,8 @@ async def serve(
     """Run a queue manager until SIGTERM or SIGINT; SIGHUP lets it reload."""
     hangups: list[int] = []
     signal.signal(signal.SIGHUP, lambda number, _frame: hangups.append(number))
-    allow_files(config.max_connections + OTHER_FILES)
+    needed = config.max_connections + OTHER_FILES
+    allow_files(needed, needed + config.rpc_max_connections)
     process = QueueManagerProcess(config)
     loop = asyncio.get_running_loop()
 

@@ -70,6 +70,7 @@ RPC_FAULT: Final = LogEvent("M0063", logging.WARNING, "remote client cut off")
 PORT_SKIPPED: Final = LogEvent(
     "M0064", logging.WARNING, "a default port is skipped: it needs a privilege"
 )
+RPC_LOGON: Final = LogEvent("M0065", logging.DEBUG, "remote client logged on")
 # Messages.
 SESSION_CLOSED: Final = LogEvent("M0050", logging.DEBUG, "session with another queue manager ended")
 SESSION_FAULT: Final = LogEvent(

@@ -2,9 +2,11 @@
 
 import errno
 import logging
+import resource
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,14 @@ import pytest
 from tests.interop.loopback import new_address
 from tests.server.threaded import Threaded, threaded
 
+import openmsmq
 from openmsmq.net.rpc.shell import RpcShell
+from openmsmq.protocol.remote_read.settings import RemoteReadSettings
+from openmsmq.protocol.rpc import RpcSettings
 from openmsmq.protocol.rpc.server import Endpoint
 from openmsmq.server.config import Config
+from openmsmq.server.parts.rpc import RpcPart
+from openmsmq.service.account_file import AccountFile
 from openmsmq.wire.errors import ConfigError
 
 OTHERS_OFF = {"binary_port": "off", "ping_port": "off"}
@@ -129,3 +136,93 @@ def test_without_anything_to_map_there_is_no_mapper(tmp_path: Path) -> None:
 def test_a_level_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="rpc_minimum_level"):
         Config.load(None, {"data": tmp_path, "rpc_minimum_level": "much"})
+
+
+@pytest.mark.parametrize("kind", [RpcSettings, RemoteReadSettings])
+def test_every_limit_is_a_key_with_the_same_default(kind: Any) -> None:
+    not_keys = {"max_fragment", "purge_step"}
+    for field in fields(kind):
+        if field.name not in not_keys:
+            assert Config.model_fields[f"rpc_{field.name}"].default == field.default, field.name
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong"),
+    [
+        ("rpc_max_connections", 0),
+        ("rpc_max_connections_per_address", 0),
+        ("rpc_max_unbound", 0),
+        ("rpc_bind_seconds", 0.5),
+        ("rpc_max_associations", 0),
+        ("rpc_max_contexts", 0),
+        ("rpc_max_security_contexts", 65_537),
+        ("rpc_max_handles", 0),
+        ("rpc_max_total_handles", 0),
+        ("rpc_max_cursors", 0),
+        ("rpc_max_waiting_reads", 0),
+        ("rpc_max_calls", 0),
+        ("rpc_max_total_calls", 0),
+        ("rpc_max_request_bytes", 1024),
+        ("rpc_max_unfinished_bytes", 1024),
+        ("rpc_pause_reply_bytes", 1024),
+        ("rpc_max_reply_bytes", 1024),
+        ("rpc_cleanup_seconds", 0.5),
+    ],
+)
+def test_a_limit_out_of_its_range_is_refused(tmp_path: Path, key: str, wrong: float) -> None:
+    with pytest.raises(ConfigError, match=f"{key}: {wrong}"):
+        Config.load(None, {"data": tmp_path, key: wrong})
+
+
+def test_limits_of_the_configuration_reach_the_server(tmp_path: Path) -> None:
+    limits = {"rpc_max_calls": 7, "rpc_max_handles": 8, "rpc_bind_seconds": 9.0}
+    with running(tmp_path / "data", bind=new_address(), epm_port="off", **limits) as process:
+        settings = rpc_part(process).server.settings
+    assert (settings.max_calls, settings.max_handles, settings.bind_seconds) == (7, 8, 9.0)
+
+
+def test_remote_readers_leave_files_for_local_clients(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (4096, 4096))
+    with running(
+        tmp_path / "data", bind=new_address(), epm_port="off", max_connections=1096
+    ) as process:
+        assert rpc_part(process).server.settings.max_connections == 4096 - 1096 - 1000
+
+
+def rpc_part(process: Threaded) -> RpcPart:
+    (part,) = (part for part in process.process._running.parts if isinstance(part, RpcPart))
+    return part
+
+
+def test_management_shows_remote_readers_and_counts_them(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "openmsmq")
+    data = tmp_path / "data"
+    data.mkdir()
+    account = AccountFile(data).add("ada", "secret", None)
+    with running(data, bind=new_address(), rpc_port=0, epm_port="off") as process:
+        with openmsmq.connect(process.config.socket_path) as local:
+            local.create_queue(r".\private$\orders")
+            local.grant(r".\private$\orders", str(account.sid), ["receive", "peek"])
+            host, _, port = process.process.endpoints["rpc"].rpartition(":")
+            address = f"msmq://{host}:{port}"
+            with (
+                openmsmq.connect(address, user="ada", password="secret") as remote,
+                remote.open_queue(r".\private$\orders", access="receive"),
+            ):
+                (reader,) = [each for each in local.clients() if each["protocol"] == "rpc"]
+                assert (reader["principal"], reader["sid"]) == ("ada", str(account.sid))
+                assert (reader["address"], reader["queues"]) == ("127.0.0.1", 1)
+                assert (reader["cursors"], reader["waiting_reads"], reader["id"]) == (0, 0, 1)
+                status = local.status()
+                assert status["clients"] == 2
+            counters = local.status()["counters"]
+        assert counters['msmq_clients_total{protocol="rpc",event="connected"}'] == 1
+        assert counters['msmq_logons_total{outcome="succeeded"}'] == 1
+        assert counters["msmq_rpc_calls_total"] >= 2
+    (logon,) = [vars(each) for each in caplog.records if vars(each).get("event") == "M0065"]
+    assert logon["fields"]["user"] == "ada"
+    assert logon["fields"]["level"] == "privacy"

@@ -22,6 +22,9 @@ class Metric(NamedTuple):
     labels: Labels = ()
 
 
+Count = tuple[Metric, Labels, int]
+"""The value of a metric with these labels."""
+
 DELETED_MESSAGES: Final = Metric(
     "msmq_deleted_messages_total",
     "Messages that left a queue unread.",
@@ -76,6 +79,22 @@ CLIENTS: Final = Metric(
     "clients",
     ("protocol", "event"),
 )
+LOGONS: Final = Metric(
+    "msmq_logons_total",
+    "Logons from other machines.",
+    "logons",
+    ("outcome",),
+)
+RPC_CALLS: Final = Metric(
+    "msmq_rpc_calls_total",
+    "Calls of remote readers.",
+    "calls",
+)
+RPC_FAULTS: Final = Metric(
+    "msmq_rpc_faults_total",
+    "Calls of remote readers that were answered with a fault, and PDUs that broke the protocol.",
+    "faults",
+)
 TRANSACTIONS: Final = Metric(
     "msmq_transactions_total",
     "Transactions that ended.",
@@ -115,6 +134,9 @@ METRICS: Final = (
     CLOSED_SESSIONS,
     REFUSED_CONNECTIONS,
     CLIENTS,
+    LOGONS,
+    RPC_CALLS,
+    RPC_FAULTS,
     TRANSACTIONS,
     QUEUE_ARRIVED_MESSAGES,
     QUEUE_ARRIVED_BYTES,

@@ -24,7 +24,7 @@ from openmsmq.security.rights import (
 from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
 from openmsmq.wire.codes.queue_error import AccessDenied
 
-from .counters import FLUSHES, TRANSACTIONS, series_name
+from .counters import FLUSHES, TRANSACTIONS, Count, series_name
 from .queue_infos import (
     TransferStatus,
     guid_text,
@@ -95,7 +95,7 @@ class Management:
     have their turn between two steps.
     """
 
-    __slots__ = ("_clients", "_sessions", "_stages", "_state", "_transfers")
+    __slots__ = ("_clients", "_counts", "_sessions", "_stages", "_state", "_transfers")
 
     def __init__(self, state: State, stages: Stages) -> None:
         self._state = state
@@ -103,6 +103,7 @@ class Management:
         self._transfers: list[Callable[[Queue], TransferStatus | None]] = []
         self._sessions: list[SessionSource] = []
         self._clients: list[ClientSource] = []
+        self._counts: list[Callable[[], Iterable[Count]]] = []
 
     # Where facts come from that the core does not have
 
@@ -117,6 +118,10 @@ class Management:
     def add_clients(self, source: ClientSource) -> None:
         """A protocol has clients to show."""
         self._clients.append(source)
+
+    def add_counters(self, source: Callable[[], Iterable[Count]]) -> None:
+        """A protocol counts in plain integers, which this reads."""
+        self._counts.append(source)
 
     # The queue manager
 
@@ -174,11 +179,13 @@ class Management:
             for labels, count in counter.values.items()
             if count
         }
-        for metric, labels, count in (
+        own: tuple[Count, ...] = (
             (TRANSACTIONS, ("committed",), totals.committed),
             (TRANSACTIONS, ("aborted",), totals.aborted),
             (FLUSHES, (), process.flushes),
-        ):
+        )
+        others = (count for source in self._counts for count in source())
+        for metric, labels, count in (*own, *others):
             if count:
                 found[series_name(metric, labels)] = count
         return found

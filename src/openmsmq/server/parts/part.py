@@ -92,14 +92,16 @@ class Part(Protocol):
         """
 
 
-def settings_of(kind: type[S], config: CommonConfig, **others: Any) -> S:
+def settings_of(kind: type[S], config: CommonConfig, *, prefix: str = "", **others: Any) -> S:
     """The settings of a protocol: those that the configuration has under the same names.
 
     Args:
+        prefix: what the names in the configuration begin with.
         others: further fields, and fields that have another name in the configuration.
     """
-    shared = type(config).model_fields.keys() & {each.name for each in fields(kind)}
-    return kind(**{**{name: getattr(config, name) for name in shared}, **others})
+    keys = type(config).model_fields
+    names = [each.name for each in fields(kind) if prefix + each.name in keys]
+    return kind(**{**{name: getattr(config, prefix + name) for name in names}, **others})
 
 
 def check_port(

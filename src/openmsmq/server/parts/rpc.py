@@ -2,24 +2,37 @@
 
 import errno
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, Literal
 
 from pydantic import Field
 
+from openmsmq.core.management.counters import CLIENTS, LOGONS, RPC_CALLS, RPC_FAULTS, Count
+from openmsmq.core.management.records import ClientInfo
 from openmsmq.net.rpc.shell import RpcShell
 from openmsmq.protocol.qm2qm.server import OpenedQueues, Qm2qmServer, QmcommServer
+from openmsmq.protocol.qm2qm.server.opened_queues import OpenedQueue
 from openmsmq.protocol.qm2qm.server.ports import Ports
 from openmsmq.protocol.remote_read.server import RemoteReadServer
+from openmsmq.protocol.remote_read.server.remote_queue import RemoteQueue
 from openmsmq.protocol.remote_read.settings import RemoteReadSettings
+from openmsmq.protocol.rpc.associations import Association
 from openmsmq.protocol.rpc.endpoint_mapper import Registration, endpoint_mapper
 from openmsmq.protocol.rpc.interface import ServedInterface
 from openmsmq.protocol.rpc.management import management
-from openmsmq.protocol.rpc.server import CloseReason, Disconnect, Endpoint, RpcServer, endpoint
+from openmsmq.protocol.rpc.server import (
+    CloseReason,
+    Disconnect,
+    Endpoint,
+    LoggedOn,
+    RpcServer,
+    endpoint,
+)
 from openmsmq.protocol.rpc.settings import RpcSettings
-from openmsmq.server.common_config import CommonConfig, Port
+from openmsmq.server.common_config import KIBIBYTE, MEBIBYTE, CommonConfig, Port
+from openmsmq.server.open_files import spare_files
 from openmsmq.service.logons import Logons
-from openmsmq.service.logs import PORT_SKIPPED, RPC_CLOSED, RPC_FAULT, log_event
+from openmsmq.service.logs import PORT_SKIPPED, RPC_CLOSED, RPC_FAULT, RPC_LOGON, log_event
 from openmsmq.wire.codes.endpoints import QM2QM, QMCOMM, REMOTE_READ, RPC_PORT_STEP
 from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.rpc.status import AuthnLevel
@@ -33,14 +46,21 @@ LEVELS: Final = {
     "integrity": AuthnLevel.PKT_INTEGRITY,
     "privacy": AuthnLevel.PKT_PRIVACY,
 }
+LEVEL_NAMES: Final[dict[int, str]] = {level: name for name, level in LEVELS.items()}
 # How often a default port that is taken is tried again, each time so much higher.
 STEPS: Final = 100
 # What a client does in the ordinary course of things; everything else is worth a warning.
 ORDINARY: Final = frozenset((CloseReason.STOPPED, CloseReason.NOT_BOUND))
+FAULTY: Final = (
+    CloseReason.PROTOCOL_ERROR,
+    CloseReason.BIND_REFUSED,
+    CloseReason.ACCESS_DENIED,
+    CloseReason.NOT_READING,
+)
 
 
 class RpcConfig(CommonConfig):
-    """Settings of RPC and of remote read; `RpcSettings` has more, which are not for users."""
+    """Settings of RPC and of remote read: those of `RpcSettings` and `RemoteReadSettings`."""
 
     rpc_port: Port = 2103
     qm2qm_port: Port = 2105
@@ -49,6 +69,21 @@ class RpcConfig(CommonConfig):
     rpc_cleanup_seconds: float = Field(default=300.0, ge=1.0, le=86400.0)
     rpc_max_connections: int = Field(default=20_000, ge=1, le=1_000_000)
     rpc_max_connections_per_address: int = Field(default=2_000, ge=1, le=1_000_000)
+    rpc_max_unbound: int = Field(default=1_000, ge=1, le=1_000_000)
+    rpc_bind_seconds: float = Field(default=30.0, ge=1.0, le=3600.0)
+    rpc_max_associations: int = Field(default=20_000, ge=1, le=1_000_000)
+    rpc_max_contexts: int = Field(default=256, ge=1, le=65_536)
+    rpc_max_security_contexts: int = Field(default=64, ge=1, le=65_536)
+    rpc_max_handles: int = Field(default=10_000, ge=1, le=10_000_000)
+    rpc_max_total_handles: int = Field(default=100_000, ge=1, le=10_000_000)
+    rpc_max_cursors: int = Field(default=10_000, ge=1, le=10_000_000)
+    rpc_max_waiting_reads: int = Field(default=10_000, ge=1, le=10_000_000)
+    rpc_max_calls: int = Field(default=1_024, ge=1, le=1_000_000)
+    rpc_max_total_calls: int = Field(default=50_000, ge=1, le=10_000_000)
+    rpc_max_request_bytes: int = Field(default=4 * MEBIBYTE, ge=64 * KIBIBYTE, le=64 * MEBIBYTE)
+    rpc_max_unfinished_bytes: int = Field(default=256 * MEBIBYTE, ge=MEBIBYTE)
+    rpc_pause_reply_bytes: int = Field(default=MEBIBYTE, ge=64 * KIBIBYTE)
+    rpc_max_reply_bytes: int = Field(default=64 * MEBIBYTE, ge=8 * MEBIBYTE)
 
 
 class RpcPart:
@@ -67,8 +102,9 @@ class RpcPart:
         settings = settings_of(
             RpcSettings,
             config,
-            max_connections=config.rpc_max_connections,
-            max_connections_per_address=config.rpc_max_connections_per_address,
+            prefix="rpc_",
+            # Remote readers leave files for the clients of this machine.
+            max_connections=min(config.rpc_max_connections, spare_files(config.max_connections)),
         )
         self.server: Final = RpcServer(
             settings,
@@ -83,16 +119,20 @@ class RpcPart:
         self._qm2qm = endpoint(0, interfaces)
         self._epm = self._make_mapper(interfaces)
         self._shell = RpcShell(
-            self.server, host, bind=config.bind, disconnected=self._log_disconnect
+            self.server,
+            host,
+            bind=config.bind,
+            disconnected=self._log_disconnect,
+            logged_on=log_logon,
         )
         host.engine.add_output(self._shell.turn)
+        host.manager.management.add_clients(self)
+        host.manager.management.add_counters(self._counts)
 
     def _make_interfaces(self, level: AuthnLevel) -> tuple[ServedInterface, ...]:
         """RemoteRead, qm2qm and qmcomm; each of them is served on both ports."""
         config, manager = self._config, self._host.manager
-        settings = settings_of(
-            RemoteReadSettings, config, cleanup_seconds=config.rpc_cleanup_seconds
-        )
+        settings = settings_of(RemoteReadSettings, config, prefix="rpc_")
         ports = Ports(rpc=lambda: self._rpc.port, qm2qm=lambda: self._qm2qm.port)
         remote_read = RemoteReadServer(
             manager,
@@ -161,7 +201,36 @@ class RpcPart:
             log_event(PORT_SKIPPED, port=port, reason=exc.detail)
 
     def status(self) -> PartStatus:
-        return PartStatus(self._endpoints)
+        return PartStatus(
+            self._endpoints,
+            unread_bytes=sum(
+                connection.reply_bytes
+                for association in self.server.associations
+                for connection in association.connections
+            ),
+        )
+
+    @property
+    def client_count(self) -> int:
+        """How many clients are connected: associations, which may have several connections."""
+        return len(self.server.associations)
+
+    def clients(self) -> Iterator[ClientInfo]:
+        """Every client, with what it holds."""
+        for association in self.server.associations:
+            if association.connections:
+                yield client_info(association)
+
+    def _counts(self) -> Iterator[Count]:
+        counters = self.server.counters
+        closed = counters.closed
+        yield CLIENTS, (self.name, "connected"), counters.connected
+        yield CLIENTS, (self.name, "refused"), counters.refused
+        yield CLIENTS, (self.name, "faulty"), sum(closed[reason] for reason in FAULTY)
+        yield LOGONS, ("succeeded",), counters.logons
+        yield LOGONS, ("failed",), closed[CloseReason.AUTHENTICATION_FAILED]
+        yield RPC_CALLS, (), counters.calls_in
+        yield RPC_FAULTS, (), counters.faults
 
     @property
     def reloads(self) -> dict[str, Callable[[], None]]:
@@ -178,7 +247,48 @@ class RpcPart:
             self._logons.failed(address, event.detail)
             return
         kind = RPC_CLOSED if event.reason in ORDINARY else RPC_FAULT
-        log_event(kind, peer=address, reason=event.reason, detail=event.detail)
+        log_event(
+            kind,
+            peer=address,
+            user=event.identity,
+            reason=event.reason.value,
+            detail=event.detail,
+        )
+
+
+def log_logon(event: LoggedOn) -> None:
+    """Say who came, and how the calls are protected."""
+    log_event(
+        RPC_LOGON,
+        peer=event.address,
+        user=event.identity,
+        sid=event.sid,
+        level=LEVEL_NAMES.get(event.level, str(event.level)),
+    )
+
+
+def client_info(association: Association) -> ClientInfo:
+    """A client and what it holds."""
+    connections = association.connections
+    first = connections[0]
+    # A queue that was opened by qmcomm and is read by qm2qm has two handles.
+    queues: dict[int, RemoteQueue] = {}
+    for value in association.handles.values():
+        queue = value.queue if isinstance(value, OpenedQueue) else value
+        if isinstance(queue, RemoteQueue):
+            queues[id(queue)] = queue
+    return ClientInfo(
+        id=association.number,
+        protocol=RpcPart.name,
+        principal=first.identity or "anonymous",
+        sid=str(first.caller.sid),
+        address=association.address,
+        queues=len(queues),
+        cursors=sum(len(queue.holder.cursors) for queue in queues.values()),
+        waiting_reads=sum(len(queue.holder.waiting) for queue in queues.values()),
+        transactions=(),
+        unread_bytes=sum(connection.reply_bytes for connection in connections),
+    )
 
 
 def error_number(error: ConfigError) -> int | None:
