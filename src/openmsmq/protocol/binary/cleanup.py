@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.protocol.timer_heap import TimerHeap
 
     from .settings import BinarySettings
-    from .timer_heap import TimerHeap
 
 HISTORY_TIMER: Final = "MessageIDHistory Cleanup Timer"
 STREAM_TIMER: Final = "stream cleanup timer"

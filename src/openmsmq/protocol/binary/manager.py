@@ -33,6 +33,7 @@ from openmsmq.core.events import (
 from openmsmq.core.events import Event as CoreEvent
 from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.transfer.outgoing_states import OutgoingInput
+from openmsmq.protocol.timer_heap import TimerHeap
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 from openmsmq.wire.scalars import GUID_NULL
 
@@ -56,7 +57,6 @@ from .session_finder import SessionFinder
 from .session_infos import PROTOCOL, session_info
 from .settings import BinarySettings
 from .status import CLOSE_STATUS, OutgoingStatus, describe
-from .timer_heap import TimerHeap
 from .transfer import Transfer
 
 if TYPE_CHECKING:

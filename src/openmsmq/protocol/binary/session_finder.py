@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from openmsmq.core.model.outgoing_queue import NextHop
     from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.protocol.timer_heap import TimerHeap
 
     from .peer_connection import PeerConnection
-    from .timer_heap import TimerHeap
     from .transfer import Transfer
 
 
