@@ -1,0 +1,357 @@
+"""The HTTP client of a queue manager: outlets to other hosts, over a small pool for each host."""
+
+from collections import deque
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Final, cast
+
+from openmsmq.protocol.timer_heap import TimerHeap
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
+
+from .client_connection import ClientConnection, ConnectionState, Post
+from .destination import Destination, route_to
+from .events import (
+    Answered,
+    CloseReason,
+    Connect,
+    Disconnect,
+    Event,
+    OutletEvent,
+    OutletFailed,
+    OutletOpened,
+)
+from .request_writer import write_head
+from .response_reader import BadResponse
+from .settings import HttpSettings
+
+_NOTHING: Final[list[bytes]] = []
+
+
+class Outlet:
+    """The way of one owner to a host; its posts arrive in order, on one connection at a time.
+
+    Attributes:
+        opened: whether the owner was told that the host is connected.
+        unanswered: how many of its posts have no response.
+    """
+
+    __slots__ = ("connection", "number", "opened", "unanswered")
+
+    def __init__(self, number: int, connection: ClientConnection) -> None:
+        self.number = number
+        self.connection = connection
+        self.opened = False
+        self.unanswered = 0
+
+
+class HttpClient:
+    """Outlets and connections to other hosts; without sockets, connections have even numbers.
+
+    `open` makes an outlet, `post` sends a request through it, and `take_events` tells what became
+    of both. A connection that the other side closes between requests is made anew without a word;
+    an outlet fails when its host cannot be reached, or does not answer a request.
+    """
+
+    def __init__(self, settings: HttpSettings) -> None:
+        self._settings = settings
+        self._outlets: dict[int, Outlet] = {}
+        self._pools: dict[Destination, list[ClientConnection]] = {}
+        self._connections: dict[int, ClientConnection] = {}
+        self._last_outlet = 0
+        self._last_number = 0
+        self._ready: dict[int, None] = {}
+        self._events: deque[Event] = deque()
+        self._outlet_events: list[OutletEvent] = []
+        self._timers = TimerHeap()
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    # What the user of HTTP calls
+
+    def open(self, destination: Destination) -> int:
+        """Make an outlet to a host; `OutletOpened` or `OutletFailed` follows.
+
+        Returns:
+            its number.
+        """
+        self._last_outlet += 1
+        connection = self._choose(destination)
+        outlet = Outlet(self._last_outlet, connection)
+        self._outlets[outlet.number] = outlet
+        connection.outlets.append(outlet.number)
+        if connection.state is ConnectionState.OPEN:
+            self._timers.set(connection.number, connection.deadline)
+            self._tell_opened(connection)
+        elif connection.state is ConnectionState.CLOSED:
+            self._connect(connection)
+        return outlet.number
+
+    def _choose(self, destination: Destination) -> ClientConnection:
+        """The connection that the fewest outlets use; a new one if there may be one."""
+        pool = self._pools.setdefault(destination, [])
+        chosen = min(pool, key=lambda connection: len(connection.outlets), default=None)
+        full = len(pool) >= self._settings.max_connections_per_host
+        if chosen is not None and (full or not chosen.outlets):
+            return chosen
+        route = route_to(destination, self._settings.proxy)
+        chosen = ClientConnection(destination, route, self._settings)
+        pool.append(chosen)
+        return chosen
+
+    def room(self, number: int) -> int:
+        """How many more requests an outlet takes; 0 if it is over."""
+        outlet = self._outlets.get(number)
+        return 0 if outlet is None else self._settings.max_pipelined - outlet.unanswered
+
+    def post(
+        self, number: int, token: object, target: str, content_type: str, body: Sequence[bytes]
+    ) -> None:
+        """Send a request; its response is named by the token.
+
+        Args:
+            number: of an outlet that has room.
+            body: the parts of the body.
+        """
+        outlet = self._outlets[number]
+        connection = outlet.connection
+        length = sum([len(part) for part in body])
+        head = write_head(connection.destination, connection.route, target, content_type, length)
+        connection.unsent.append(Post(number, token, (head, *body)))
+        outlet.unanswered += 1
+        if connection.state is ConnectionState.CLOSED:
+            self._connect(connection)
+        else:
+            self._ready[connection.number] = None
+
+    def close(self, number: int, *, now: float, hang_up: bool = False) -> None:
+        """Give up an outlet; what it posted may still arrive, and its responses are ignored.
+
+        Args:
+            hang_up: close its connection, too, unless another outlet uses it.
+        """
+        outlet = self._outlets.pop(number, None)
+        if outlet is None:
+            return
+        connection = outlet.connection
+        connection.outlets.remove(number)
+        connection.unsent = deque(post for post in connection.unsent if post.outlet != number)
+        if connection.outlets:
+            return
+        if hang_up or connection.state is not ConnectionState.OPEN:
+            self._hang_up(connection, CloseReason.FINISHED, "")
+            self._forget(connection)
+        elif connection.deadline is None:
+            self._timers.set(connection.number, now + self._settings.keep_seconds)
+
+    def take_events(self) -> list[OutletEvent]:
+        """What happened to outlets since the last call."""
+        events, self._outlet_events = self._outlet_events, []
+        return events
+
+    # What the shell calls
+
+    def connected(self, number: int) -> None:
+        """A connection that was asked for is there."""
+        connection = self._connections.get(number)
+        if connection is not None:
+            connection.state = ConnectionState.OPEN
+            self._ready[number] = None
+            self._tell_opened(connection)
+
+    def connect_failed(self, number: int, status: ConnectionStatus, reason: str) -> None:
+        """A connection that was asked for could not be made."""
+        connection = self._connections.get(number)
+        if connection is not None:
+            self._removed(connection)
+            self._fail(connection, list(connection.outlets), [], status, reason)
+
+    def receive_data(self, number: int, data: bytes, *, now: float) -> None:
+        """Bytes came."""
+        connection = self._connections.get(number)
+        if connection is None:
+            return
+        try:
+            answers = connection.receive(data, now)
+        except BadResponse as exc:
+            where = connection.destination
+            reason = f"the response of {where} cannot be understood: {exc}"
+            why = CloseReason.BAD_RESPONSE
+            self._broken(connection, why, ConnectionStatus.NOT_READY_FAILURE, reason)
+            return
+        self._tell_answers(answers)
+        if connection.finished:
+            self._finish(connection)
+        else:
+            self._watch(connection, now)
+            self._ready[number] = None
+
+    def connection_lost(self, number: int) -> None:
+        """The other side hung up, or the connection broke."""
+        connection = self._connections.get(number)
+        if connection is not None:
+            reason = f"{connection.destination} closed the connection before its response"
+            why = CloseReason.FINISHED
+            self._broken(connection, why, ConnectionStatus.SEND_FAILURE, reason)
+
+    def take_ready(self) -> list[int]:
+        """The connections that may have something to send since the last call."""
+        ready, self._ready = list(self._ready), {}
+        return ready
+
+    def data_to_send(self, number: int, *, now: float) -> list[bytes]:
+        """The next bytes to send; empty if there is nothing to send now."""
+        connection = self._connections.get(number)
+        if connection is None or connection.state is not ConnectionState.OPEN:
+            return _NOTHING
+        output = connection.take_output(now)
+        if output:
+            self._timers.set(number, connection.deadline)
+        return output
+
+    def next_event(self) -> Event | None:
+        """The next connection to make or to close."""
+        return self._events.popleft() if self._events else None
+
+    def stop(self) -> None:
+        """Close every connection; outlets are over without an event."""
+        self._outlets.clear()
+        for connection in list(self._connections.values()):
+            self._hang_up(connection, CloseReason.STOPPED, "")
+        self._pools.clear()
+
+    # Time
+
+    def next_timer(self) -> float | None:
+        """When `handle_timer` is to be called next."""
+        return self._timers.next()
+
+    def handle_timer(self, *, now: float) -> None:
+        """Give up late responses, and close connections that nothing uses."""
+        for owner in self._timers.take_due(now):
+            connection = self._connections[cast(int, owner)]
+            if connection.deadline is None:
+                self._hang_up(connection, CloseReason.IDLE, "")
+                self._forget(connection)
+                continue
+            seconds = self._settings.response_seconds
+            reason = f"no response from {connection.destination} within {seconds:g} seconds"
+            why = CloseReason.NO_RESPONSE
+            self._broken(connection, why, ConnectionStatus.NOT_READY_FAILURE, reason)
+
+    # Connections
+
+    def _connect(self, connection: ClientConnection) -> None:
+        self._last_number += 2
+        number = self._last_number
+        connection.connecting(number)
+        self._connections[number] = connection
+        destination = connection.destination
+        self._events.append(
+            Connect(
+                connection=number,
+                route=connection.route,
+                host=destination.host,
+                secure=destination.secure,
+            )
+        )
+
+    def _watch(self, connection: ClientConnection, now: float) -> None:
+        """Set the timer of a connection after responses."""
+        deadline = connection.deadline
+        if deadline is None and not connection.outlets:
+            deadline = now + self._settings.keep_seconds
+        self._timers.set(connection.number, deadline)
+
+    def _removed(self, connection: ClientConnection) -> list[Post]:
+        """A connection is over; returns its posts without a response."""
+        number = connection.number
+        del self._connections[number]
+        self._ready.pop(number, None)
+        self._timers.set(number, None)
+        return connection.closed()
+
+    def _hang_up(
+        self, connection: ClientConnection, reason: CloseReason, detail: str
+    ) -> list[Post]:
+        number = connection.number
+        if not number:
+            return []
+        self._events.append(Disconnect(connection=number, reason=reason, detail=detail))
+        return self._removed(connection)
+
+    def _forget(self, connection: ClientConnection) -> None:
+        """Drop a connection that no outlet uses from its pool."""
+        pool = self._pools[connection.destination]
+        pool.remove(connection)
+        if not pool:
+            del self._pools[connection.destination]
+
+    def _finish(self, connection: ClientConnection) -> None:
+        """The other side closes the connection behind its last response.
+
+        RFC 9112 9.6: it has not processed the requests behind that, so they are sent again.
+        """
+        unanswered = self._hang_up(connection, CloseReason.FINISHED, "")
+        connection.unsent.extendleft(reversed(unanswered))
+        self._go_on(connection)
+
+    def _broken(
+        self,
+        connection: ClientConnection,
+        why: CloseReason,
+        status: ConnectionStatus,
+        reason: str,
+    ) -> None:
+        """A connection ended without the responses to what was sent: its senders fail."""
+        unanswered = self._hang_up(connection, why, reason)
+        failed = list(dict.fromkeys([post.outlet for post in unanswered]))
+        self._fail(connection, failed, unanswered, status, reason)
+
+    # Outlets
+
+    def _fail(
+        self,
+        connection: ClientConnection,
+        numbers: list[int],
+        unanswered: list[Post],
+        status: ConnectionStatus,
+        reason: str,
+    ) -> None:
+        """End outlets; others of the same connection go on."""
+        posts = [*unanswered, *connection.unsent]
+        for number in numbers:
+            if self._outlets.pop(number, None) is None:
+                # Its owner has given it up.
+                continue
+            connection.outlets.remove(number)
+            tokens = [post.token for post in posts if post.outlet == number]
+            self._outlet_events.append(
+                OutletFailed(outlet=number, status=status, reason=reason, unanswered=tokens)
+            )
+        connection.unsent = deque(
+            [post for post in connection.unsent if post.outlet in self._outlets]
+        )
+        self._go_on(connection)
+
+    def _go_on(self, connection: ClientConnection) -> None:
+        """Connect again for posts that wait, or forget a place that nothing uses."""
+        if connection.unsent:
+            self._connect(connection)
+        elif not connection.outlets:
+            self._forget(connection)
+
+    def _tell_opened(self, connection: ClientConnection) -> None:
+        for number in connection.outlets:
+            outlet = self._outlets[number]
+            if not outlet.opened:
+                outlet.opened = True
+                self._outlet_events.append(OutletOpened(outlet=number))
+
+    def _tell_answers(self, answers: list[tuple[Post, int]]) -> None:
+        for number, group in groupby(answers, lambda answer: answer[0].outlet):
+            outlet = self._outlets.get(number)
+            if outlet is not None:
+                statuses = [(post.token, status) for post, status in group]
+                outlet.unanswered -= len(statuses)
+                self._outlet_events.append(Answered(outlet=number, answers=statuses))

@@ -1,0 +1,135 @@
+"""One connection to another host: posts out, statuses in, in the same order."""
+
+from collections import deque
+from collections.abc import Sequence
+from enum import Enum, auto
+from typing import Final
+
+from .destination import Destination, Route
+from .response_reader import BadResponse, ResponseReader
+from .settings import HttpSettings
+
+# How many bytes of requests leave at once.
+_MOST_BYTES: Final = 256 * 1024
+
+
+class Post:
+    """A request on its way.
+
+    Attributes:
+        outlet: the number of the outlet that it belongs to.
+        token: names it to the outlet's owner.
+        parts: the bytes of the request.
+    """
+
+    __slots__ = ("outlet", "parts", "token")
+
+    def __init__(self, outlet: int, token: object, parts: Sequence[bytes]) -> None:
+        self.outlet = outlet
+        self.token = token
+        self.parts = parts
+
+
+class ConnectionState(Enum):
+    """Where a connection to another host is."""
+
+    # There is no connection; a post makes one.
+    CLOSED = auto()
+    CONNECTING = auto()
+    OPEN = auto()
+
+
+class ClientConnection:
+    """A place in the pool of a destination: at most one connection at a time.
+
+    The first request on a connection is sent alone. If its response says that the other side
+    speaks HTTP/1.1 and keeps the connection, further requests do not wait for each other.
+
+    Attributes:
+        number: of the connection; 0 without one.
+        outlets: the numbers of the outlets that post here.
+        unsent: posts that wait.
+        sent: posts without a response.
+        deadline: when the response to the first of them is late; None without one.
+    """
+
+    __slots__ = (
+        "_pipelines",
+        "_reader",
+        "_settings",
+        "deadline",
+        "destination",
+        "number",
+        "outlets",
+        "route",
+        "sent",
+        "state",
+        "unsent",
+    )
+
+    def __init__(self, destination: Destination, route: Route, settings: HttpSettings) -> None:
+        self.destination = destination
+        self.route = route
+        self._settings = settings
+        self.number = 0
+        self.state = ConnectionState.CLOSED
+        self.outlets: list[int] = []
+        self.unsent: deque[Post] = deque()
+        self.sent: deque[Post] = deque()
+        self.deadline: float | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        self._reader = ResponseReader(self._settings.max_response_bytes)
+        self._pipelines = False
+        self.deadline = None
+
+    def connecting(self, number: int) -> None:
+        """A connection with this number is being made."""
+        self.number = number
+        self.state = ConnectionState.CONNECTING
+        self._reset()
+
+    def closed(self) -> list[Post]:
+        """There is no connection any more; returns the posts without a response."""
+        self.number = 0
+        self.state = ConnectionState.CLOSED
+        self.deadline = None
+        unanswered, self.sent = list(self.sent), deque()
+        return unanswered
+
+    @property
+    def finished(self) -> bool:
+        """Whether the other side answers no more requests on this connection."""
+        return self._reader.finished
+
+    def receive(self, data: bytes, now: float) -> list[tuple[Post, int]]:
+        """Take bytes; returns the posts that were answered, with their statuses.
+
+        Raises:
+            BadResponse: the other side does not speak HTTP.
+        """
+        reader = self._reader
+        reader.feed(data)
+        statuses, reader.statuses = reader.statuses, []
+        if len(statuses) > len(self.sent):
+            raise BadResponse("there is no request for it")
+        if statuses:
+            self._pipelines = reader.version == "1.1"
+            left = len(self.sent) > len(statuses)
+            self.deadline = now + self._settings.response_seconds if left else None
+        return [(self.sent.popleft(), status) for status in statuses]
+
+    def take_output(self, now: float) -> list[bytes]:
+        """The bytes of the next posts to send."""
+        output: list[bytes] = []
+        most = self._settings.max_pipelined if self._pipelines else 1
+        size = 0
+        while self.unsent and len(self.sent) < most and size < _MOST_BYTES:
+            post = self.unsent.popleft()
+            self.sent.append(post)
+            output += post.parts
+            size += sum([len(part) for part in post.parts])
+        if output and self.deadline is None:
+            self.deadline = now + self._settings.response_seconds
+        return output

@@ -1,0 +1,261 @@
+"""Cuts the bytes of one connection into requests, within limits."""
+
+from typing import Final
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
+
+from .request import HttpRequest
+from .settings import HttpSettings
+
+# The root of all queues' URLs ([MS-MQMQ] 2.1.2), in any case; a separator or the end follows.
+_ROOT: Final = b"/msmq"
+_AFTER_ROOT: Final = frozenset((b"", b"/", b"\\", b"?"))
+# How many bytes of framing each byte of a chunked body may have, besides a header's worth.
+_FRAMING_PER_BYTE: Final = 8
+
+_CONTENT_LENGTH: Final = 1
+_CONTENT_TYPE: Final = 2
+_TRANSFER_ENCODING: Final = 3
+_EXPECT: Final = 4
+_CONNECTION: Final = 5
+_KINDS: Final = {
+    b"content-length": _CONTENT_LENGTH,
+    b"content-type": _CONTENT_TYPE,
+    b"transfer-encoding": _TRANSFER_ENCODING,
+    b"expect": _EXPECT,
+    b"connection": _CONNECTION,
+}
+# Fields that offer another protocol.
+_UPGRADE: Final = frozenset((b"connection", b"upgrade"))
+
+
+class Refusal(Exception):
+    """A request that costs its connection: nothing that follows it can be understood."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(status, detail)
+        self.status = status
+        self.detail = detail
+
+
+class RequestReader:
+    """The requests of one connection; httptools calls the methods whose names begin with `on_`.
+
+    Attributes:
+        entries: what was read since the last look, in order: a whole request, or the status of one
+            that is refused.
+        finished: whether the last entry is the last request of the connection.
+        keep: whether the client speaks HTTP/1.0 and wants to keep the connection.
+        in_request: whether a request has begun that is not whole.
+        in_body: whether its header is whole.
+        wants_continue: whether its sender waits for 100 Continue before it sends the body.
+        body_bytes: the size of its body so far.
+    """
+
+    __slots__ = (
+        "_body",
+        "_chunked",
+        "_content_length",
+        "_content_type",
+        "_expect",
+        "_fed",
+        "_has_connection",
+        "_header_bytes",
+        "_header_count",
+        "_headers",
+        "_parser",
+        "_settings",
+        "_status",
+        "_target",
+        "_upgrading",
+        "body_bytes",
+        "entries",
+        "finished",
+        "in_body",
+        "in_request",
+        "keep",
+        "refusal",
+        "wants_continue",
+    )
+
+    def __init__(self, settings: HttpSettings) -> None:
+        self._settings = settings
+        self._parser: HttpRequestParser = HttpRequestParser(self)
+        self.entries: list[HttpRequest | int] = []
+        self.refusal: Refusal | None = None
+        self.finished = False
+        self.keep = False
+        self._begin()
+        self.in_request = False
+
+    def _begin(self) -> None:
+        self.in_request = True
+        self.in_body = False
+        self.wants_continue = False
+        self.body_bytes = 0
+        self._target = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._header_count = 0
+        self._header_bytes = 0
+        self._content_length = -1
+        self._content_type = b""
+        self._chunked = False
+        self._expect = b""
+        self._has_connection = False
+        self._upgrading = False
+        self._status = 0
+        self._body: list[bytes] = []
+        # Bytes that belong to this request, besides those of the read in which it began.
+        self._fed = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take bytes.
+
+        Raises:
+            Refusal: nothing more can be read; `entries` has what came before.
+        """
+        size = len(data)
+        within = self.in_request
+        count = len(self.entries)
+        while data:
+            data = self._parse(data)
+        if within and count == len(self.entries):
+            self._fed += size
+            self._check_framing()
+
+    def _parse(self, data: bytes) -> bytes:
+        """Parse bytes; returns what is to be parsed again because its sender offers an upgrade."""
+        try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade as upgrade:
+            if not self._upgrading:
+                return b""
+            # httptools takes what follows for the other protocol, which is not spoken here:
+            # RFC 9110 7.8 has the offer ignored, so the request is read again without it.
+            head = self._head_without_upgrade()
+            self._parser = HttpRequestParser(self)
+            return head + data[upgrade.args[0] :]
+        except HttpParserError as exc:
+            # Bytes behind the last request are not looked at.
+            if not self.finished or self.in_request:
+                raise self.refusal or Refusal(400, str(exc)) from exc
+        return b""
+
+    def _head_without_upgrade(self) -> bytes:
+        version = self._parser.get_http_version().encode("ascii")
+        lines = [b"POST %b HTTP/%b" % (self._target, version)]
+        lines += [b"%b: %b" % each for each in self._headers if each[0].lower() not in _UPGRADE]
+        if self.finished:
+            lines.append(b"Connection: close")
+        lines += [b"", b""]
+        return b"\r\n".join(lines)
+
+    def _check_framing(self) -> None:
+        """Refuse a request that consists of little but its framing."""
+        settings = self._settings
+        if not self.in_body:
+            if self._fed > settings.max_header_bytes + settings.max_target_bytes:
+                raise Refusal(431, "the header does not end")
+        elif self._chunked:
+            most = settings.max_header_bytes + _FRAMING_PER_BYTE * self.body_bytes
+            if self._fed - self.body_bytes > most:
+                raise Refusal(400, "chunks have more framing than content")
+
+    def _refuse(self, status: int, detail: str) -> None:
+        self.refusal = Refusal(status, detail)
+        raise self.refusal
+
+    # What httptools calls
+
+    def on_message_begin(self) -> None:
+        self._begin()
+
+    def on_url(self, url: bytes) -> None:
+        self._target += url
+        if len(self._target) > self._settings.max_target_bytes:
+            self._refuse(414, f"the target is longer than {self._settings.max_target_bytes} bytes")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        settings = self._settings
+        self._header_count += 1
+        self._header_bytes += len(name) + len(value) + 4
+        if self._header_count > settings.max_headers:
+            self._refuse(431, f"more than {settings.max_headers} header fields")
+        if self._header_bytes > settings.max_header_bytes:
+            self._refuse(431, f"the header is longer than {settings.max_header_bytes} bytes")
+        if self.in_body:
+            # A trailer says nothing about the request.
+            return
+        self._headers.append((name, value))
+        kind = _KINDS.get(name.lower(), 0)
+        if kind == _CONTENT_LENGTH:
+            self._content_length = int(value)
+        elif kind == _CONTENT_TYPE:
+            self._content_type = value
+        elif kind == _TRANSFER_ENCODING:
+            self._chunked = True
+            if value.lower() != b"chunked":
+                self._refuse(400, "a transfer coding other than chunked")
+        elif kind == _EXPECT:
+            self._expect = value.lower()
+        elif kind == _CONNECTION:
+            self._has_connection = True
+
+    def on_headers_complete(self) -> None:
+        self.in_body = True
+        limit = self._settings.max_body_bytes
+        if self._content_length > limit:
+            self._refuse(413, f"a body of {self._content_length} bytes; the limit is {limit}")
+        parser = self._parser
+        self.finished = not parser.should_keep_alive()
+        version_10 = self._has_connection and parser.get_http_version() == "1.0"
+        self.keep = version_10 and not self.finished
+        method = parser.get_method()
+        self._status = self._check_head(method)
+        if parser.should_upgrade():
+            self._upgrading = method == b"POST"
+            self.finished = self.finished or not self._upgrading
+        if self._expect and not self._status:
+            self.wants_continue = parser.get_http_version() != "1.0"
+
+    def _check_head(self, method: bytes) -> int:
+        """The status of a request that its header alone refuses; 0 if it does not."""
+        target = self._target = origin_form(self._target)
+        if target[:5].lower() != _ROOT or target[5:6] not in _AFTER_ROOT:
+            return 404
+        if method != b"POST":
+            return 405
+        if self._content_length < 0 and not self._chunked:
+            return 411
+        return 417 if self._expect not in (b"", b"100-continue") else 0
+
+    def on_body(self, body: bytes) -> None:
+        self.body_bytes += len(body)
+        if self.body_bytes > self._settings.max_body_bytes:
+            self._refuse(413, f"the body is longer than {self._settings.max_body_bytes} bytes")
+        if not self._status:
+            self._body.append(body)
+
+    def on_message_complete(self) -> None:
+        if self._upgrading:
+            return
+        self.in_request = False
+        self.wants_continue = False
+        if self._status:
+            self.entries.append(self._status)
+            return
+        body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
+        self._body = []
+        self.entries.append(
+            HttpRequest(
+                self._target, self._headers, self._content_type, body, chunked=self._chunked
+            )
+        )
+
+
+def origin_form(target: bytes) -> bytes:
+    """The path and query of a target; an absolute target loses its scheme and host."""
+    if target.startswith(b"/"):
+        return target
+    _, separator, rest = target.partition(b"://")
+    return rest[rest.find(b"/") :] if separator and b"/" in rest else target

@@ -1,0 +1,160 @@
+"""The HTTP server of a queue manager: all connections that were accepted, and their limits."""
+
+from collections import deque
+from typing import Final, cast
+
+from openmsmq.protocol.timer_heap import TimerHeap
+
+from .events import CloseReason, Disconnect
+from .request import HttpRequest
+from .server_connection import ServerConnection, State
+from .settings import HttpSettings
+
+_NOTHING: Final[list[bytes]] = []
+
+
+class HttpServer:
+    """Connections of clients; without sockets, it names them by odd numbers.
+
+    Whole requests come out by `take_requests`, those of all reads since the last call together;
+    each gets one `answer`, at any time and in any order. Answers to requests of a connection that
+    is lost are ignored.
+    """
+
+    def __init__(self, settings: HttpSettings) -> None:
+        self._settings = settings
+        self._connections: dict[int, ServerConnection] = {}
+        self._addresses: dict[str, int] = {}
+        self._last_number = -1
+        self._ready: dict[int, None] = {}
+        self._requests: list[HttpRequest] = []
+        self._events: deque[Disconnect] = deque()
+        self._timers = TimerHeap()
+        self._held_bytes = 0
+        self._stopped = False
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    # What the user of HTTP calls
+
+    def take_requests(self) -> list[HttpRequest]:
+        """The whole requests since the last call, those of each connection in order."""
+        requests, self._requests = self._requests, []
+        return requests
+
+    def answer(self, request: HttpRequest, status: int) -> None:
+        """Answer a request with one of the statuses in `responses.RESPONSES`."""
+        connection = self._connections.get(request.connection)
+        if connection is not None:
+            before = connection.held_bytes
+            connection.answer(request.sequence, status)
+            self._changed(connection, before)
+
+    # What the shell calls
+
+    def accept(self, address: str, *, secure: bool, now: float) -> int | None:
+        """A client connected; return the number of the connection, or None to refuse it."""
+        settings = self._settings
+        count = self._addresses.get(address, 0)
+        if (
+            self._stopped
+            or len(self._connections) >= settings.max_connections
+            or count >= settings.max_connections_per_address
+        ):
+            return None
+        self._addresses[address] = count + 1
+        self._last_number += 2
+        number = self._last_number
+        connection = ServerConnection(number, address, settings, secure=secure, now=now)
+        self._connections[number] = connection
+        self._timers.set(number, connection.deadline)
+        return number
+
+    def receive_data(self, number: int, data: bytes, *, now: float) -> None:
+        """Bytes came."""
+        connection = self._connections.get(number)
+        if connection is None:
+            return
+        before = connection.held_bytes
+        connection.receive(data, now)
+        if self._held_bytes + connection.held_bytes - before > self._settings.max_total_bytes:
+            connection.overload()
+        self._requests += connection.take_requests()
+        self._timers.set(number, connection.deadline)
+        self._changed(connection, before)
+
+    def may_read(self, number: int) -> bool:
+        """Whether more bytes of a connection are taken at the moment."""
+        connection = self._connections.get(number)
+        return connection is None or connection.may_read
+
+    def connection_lost(self, number: int) -> None:
+        """The client hung up, or the connection broke."""
+        connection = self._connections.get(number)
+        if connection is not None:
+            self._remove(connection, CloseReason.FINISHED)
+
+    def take_ready(self) -> list[int]:
+        """The connections that may have something to send since the last call."""
+        ready, self._ready = list(self._ready), {}
+        return ready
+
+    def data_to_send(self, number: int, *, now: float) -> list[bytes]:
+        """The next bytes to send; empty if there is nothing to send now."""
+        connection = self._connections.get(number)
+        if connection is None:
+            return _NOTHING
+        output = connection.take_output(now)
+        if output:
+            self._timers.set(number, connection.deadline)
+        return output
+
+    def next_event(self) -> Disconnect | None:
+        """The next connection to close."""
+        return self._events.popleft() if self._events else None
+
+    def stop(self) -> None:
+        """Close every connection, and take no more."""
+        self._stopped = True
+        for connection in list(self._connections.values()):
+            self._remove(connection, CloseReason.STOPPED)
+
+    # Time
+
+    def next_timer(self) -> float | None:
+        """When `handle_timer` is to be called next."""
+        return self._timers.next()
+
+    def handle_timer(self, *, now: float) -> None:
+        """Close connections that are idle, or slow."""
+        for owner in self._timers.take_due(now):
+            connection = self._connections[cast(int, owner)]
+            before = connection.held_bytes
+            connection.handle_timer(now)
+            self._timers.set(owner, connection.deadline)
+            self._changed(connection, before)
+
+    def _changed(self, connection: ServerConnection, before: int) -> None:
+        """A connection has output, is to be closed, or holds more or less than before."""
+        self._held_bytes += connection.held_bytes - before
+        if connection.state is State.CLOSED:
+            self._remove(connection, connection.reason)
+        else:
+            self._ready[connection.number] = None
+
+    def _remove(self, connection: ServerConnection, reason: CloseReason) -> None:
+        number, address = connection.number, connection.address
+        del self._connections[number]
+        self._ready.pop(number, None)
+        self._timers.set(number, None)
+        self._held_bytes -= connection.held_bytes
+        count = self._addresses[address] - 1
+        if count:
+            self._addresses[address] = count
+        else:
+            del self._addresses[address]
+        data = () if reason is CloseReason.NOT_READING else tuple(connection.take_output(0.0))
+        self._events.append(
+            Disconnect(connection=number, reason=reason, detail=connection.detail, data=data)
+        )

@@ -1,0 +1,79 @@
+"""All HTTP connections of a queue manager, as one protocol without sockets."""
+
+from typing import Final
+
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
+
+from .client import HttpClient
+from .events import Event
+from .server import HttpServer
+from .settings import HttpSettings
+
+
+class HttpTransport:
+    """The server and the client of one queue manager.
+
+    Who uses HTTP talks to `server` and `client`. The rest is for who moves the bytes: odd numbers
+    are connections of the server, even ones those of the client.
+    """
+
+    __slots__ = ("client", "server")
+
+    def __init__(self, settings: HttpSettings) -> None:
+        self.server: Final = HttpServer(settings)
+        self.client: Final = HttpClient(settings)
+
+    def connected(self, number: int, address: str, *, now: float) -> None:  # noqa: ARG002 - as for every protocol
+        """A connection that was asked for is there."""
+        self.client.connected(number)
+
+    def connect_failed(self, number: int, status: ConnectionStatus, reason: str) -> None:
+        """A connection that was asked for could not be made; the reason is for people."""
+        self.client.connect_failed(number, status, reason)
+
+    def receive_data(self, number: int, data: bytes, *, now: float) -> None:
+        """Bytes came."""
+        if number & 1:
+            self.server.receive_data(number, data, now=now)
+        else:
+            self.client.receive_data(number, data, now=now)
+
+    def may_read(self, number: int) -> bool:
+        """Whether more bytes of a connection are taken at the moment."""
+        return number & 1 == 0 or self.server.may_read(number)
+
+    def connection_lost(self, number: int) -> None:
+        """The other side hung up, or the connection broke."""
+        if number & 1:
+            self.server.connection_lost(number)
+        else:
+            self.client.connection_lost(number)
+
+    def take_ready(self) -> list[int]:
+        """The connections that may have something to send since the last call."""
+        return self.server.take_ready() + self.client.take_ready()
+
+    def data_to_send(self, number: int, *, now: float) -> list[bytes]:
+        """The next bytes to send; empty if there is nothing to send now."""
+        if number & 1:
+            return self.server.data_to_send(number, now=now)
+        return self.client.data_to_send(number, now=now)
+
+    def next_event(self) -> Event | None:
+        """The next connection to make or to close."""
+        return self.server.next_event() or self.client.next_event()
+
+    def next_timer(self) -> float | None:
+        """When `handle_timer` is to be called next."""
+        times = [self.server.next_timer(), self.client.next_timer()]
+        return min([time for time in times if time is not None], default=None)
+
+    def handle_timer(self, *, now: float) -> None:
+        """Do what is due."""
+        self.server.handle_timer(now=now)
+        self.client.handle_timer(now=now)
+
+    def stop(self) -> None:
+        """Close every connection."""
+        self.server.stop()
+        self.client.stop()
