@@ -64,6 +64,7 @@ class ReadingBackend:
     can_send = False
     largest_read = 1
     window = 1
+    cursor_read = 1
     identity = Identity("server", "", "", "")
 
     def __init__(self, **queues: Iterable[int]) -> None:

@@ -1,6 +1,6 @@
 """Ranges and producers of the asynchronous client, for pipelines."""
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 
 from openmsmq.client.backend import Block
 from openmsmq.client.logic.queue import Progress, QueueLogic
@@ -54,9 +54,15 @@ class Ranges:
         *,
         block_rows: int = 2000,
         block_bytes: int = 4 * 1024 * 1024,
+        lookup_ids: Sequence[int] = (),
     ) -> AsyncGenerator[Block, None]:
-        """Stream the messages of a range in the order of arrival, without taking any."""
-        stream = RangeStream(self._queue, after, upto, block_rows, block_bytes)
+        """Stream the messages of a range in the order of arrival, without taking any.
+
+        Args:
+            lookup_ids: of the messages, if a `RangePlan` told them; a server of remote read then
+                need not be asked for them once more.
+        """
+        stream = RangeStream(self._queue, after, upto, block_rows, block_bytes, lookup_ids)
         try:
             while (block := await self._driver.call(stream.next_block)) is not None:
                 yield block

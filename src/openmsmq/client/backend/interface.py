@@ -62,7 +62,11 @@ class Backend(Protocol):
 
     @property
     def window(self) -> int:
-        """How many reads of a cursor may be asked for before the first is answered."""
+        """How many messages of a cursor may be asked for before the first has come."""
+
+    @property
+    def cursor_read(self) -> int:
+        """How many of them one `Read` may ask for."""
 
     # Connecting
 

@@ -1,5 +1,6 @@
 """Ranges: what pipelines ask for."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from openmsmq.client.operations import Operation
@@ -27,13 +28,28 @@ class RangeRequests(Protocol):
         max_rows: int | None,
         max_bytes: int | None,
     ) -> Operation[Info]:
-        """The next range after `after`, below the stable mark and within the limits."""
+        """The next range after `after`, below the stable mark and within the limits.
+
+        A backend that reads messages by lookup id only tells `lookup_ids`, too.
+        """
 
     def split(self, handle: Handle, after: int, upto: int, parts: int) -> Operation[list[int]]:
         """Ends of consecutive ranges of about equal bytes."""
 
-    def peek(self, handle: Handle, after: int, upto: int, rows: int, size: int) -> int:
-        """Ask for the blocks of a range, of so many rows and bytes; return the request."""
+    def peek(
+        self,
+        handle: Handle,
+        after: int,
+        upto: int,
+        rows: int,
+        size: int,
+        lookup_ids: Sequence[int],
+    ) -> int:
+        """Ask for the blocks of a range, of so many rows and bytes; return the request.
+
+        Args:
+            lookup_ids: of the messages, if a plan told them.
+        """
 
     def next_block(self, request: int) -> Operation[Block | None]:
         """The next block of a range; None after the last one."""

@@ -1,7 +1,7 @@
 # Written by `python -m tools.facade` from asynchronous/ranges.py; change that, not this.
 """Ranges and producers of the blocking client, for pipelines."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 
 from openmsmq.client.backend import Block
 from openmsmq.client.logic.queue import Progress, QueueLogic
@@ -55,9 +55,15 @@ class Ranges:
         *,
         block_rows: int = 2000,
         block_bytes: int = 4 * 1024 * 1024,
+        lookup_ids: Sequence[int] = (),
     ) -> Generator[Block, None, None]:
-        """Stream the messages of a range in the order of arrival, without taking any."""
-        stream = RangeStream(self._queue, after, upto, block_rows, block_bytes)
+        """Stream the messages of a range in the order of arrival, without taking any.
+
+        Args:
+            lookup_ids: of the messages, if a `RangePlan` told them; a server of remote read then
+                need not be asked for them once more.
+        """
+        stream = RangeStream(self._queue, after, upto, block_rows, block_bytes, lookup_ids)
         try:
             while (block := self._driver.call(stream.next_block)) is not None:
                 yield block

@@ -49,6 +49,7 @@ class LocalBackend:
     can_send: Final = True
     largest_read: Final = MAX_MESSAGES
     window: Final = WINDOW
+    cursor_read: Final = 1
 
     def __init__(
         self,

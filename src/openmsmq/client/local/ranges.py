@@ -1,5 +1,6 @@
 """Ranges, leases and staged batches over the local protocol."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from openmsmq.client.backend import Block, Handle
@@ -33,7 +34,15 @@ class LocalRanges:
     def split(self, handle: Handle, after: int, upto: int, parts: int) -> Operation[list[int]]:
         return self._backend.call(local.SplitRange, handle.number, after, upto, parts)
 
-    def peek(self, handle: Handle, after: int, upto: int, rows: int, size: int) -> int:
+    def peek(
+        self,
+        handle: Handle,
+        after: int,
+        upto: int,
+        rows: int,
+        size: int,
+        lookup_ids: Sequence[int],  # noqa: ARG002 - the range says enough
+    ) -> int:
         channel = self._backend.channel
         channel.check()
         request = local.PeekRange(channel.next_id(), handle.number, after, upto, rows, size)

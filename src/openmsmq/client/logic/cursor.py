@@ -11,7 +11,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 
 from .queue import QueueLogic
 
-# Requests on their way at a time: few at first, for those who look at one message only.
+# Messages that are asked for at a time: few at first, for a caller that looks at one only.
 FIRST_WINDOW: Final = 8
 _AFTER_THE_LAST: Final = (
     Hresult.MQ_ERROR_IO_TIMEOUT,
@@ -21,7 +21,7 @@ _AFTER_THE_LAST: Final = (
 
 
 class CursorLogic:
-    """Looks at every message in queue order; many requests are on their way at a time."""
+    """Looks at every message in queue order; many are asked for at a time."""
 
     def __init__(self, queue: QueueLogic) -> None:
         self._queue = queue
@@ -44,10 +44,12 @@ class CursorLogic:
         self, handle: Handle, timeout: float | None, window: int
     ) -> Operation[list[ReceivedMessage]]:
         backend = self._queue.backend
-        asked = [backend.ask(handle, Read(self._action, timeout=timeout, cursor=self._number))]
+        each = min(window, backend.cursor_read)
+        first = Read(self._action, each, timeout, cursor=self._number)
+        asked = [backend.ask(handle, first)]
         # After the last message these are refused.
         further = Read("peek_next", cursor=self._number)
-        asked += [backend.ask(handle, further) for _ in range(window - 1)]
+        asked += [backend.ask(handle, further) for _ in range(window // each - 1)]
         found: list[ReceivedMessage] = []
         self._action = "peek_next"
         try:

@@ -1,6 +1,6 @@
 """Ranges of a queue by arrival sequence, and staged batches: what pipelines read and write with."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,12 +38,17 @@ class RangeInfo:
 
 @dataclass(frozen=True, slots=True)
 class RangePlan:
-    """A range that ends at `end`; the digest of its ids does not depend on their order."""
+    """A range that ends at `end`; the digest of its ids does not depend on their order.
+
+    Attributes:
+        lookup_ids: of its messages, from a server that reads by lookup id only; else empty.
+    """
 
     end: int
     count: int
     bytes: int
     digest: str
+    lookup_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +128,16 @@ class RangeStream:
     """The blocks of a range as the queue manager streams them."""
 
     def __init__(
-        self, queue: QueueLogic, after: int, upto: int, block_rows: int, block_bytes: int
+        self,
+        queue: QueueLogic,
+        after: int,
+        upto: int,
+        block_rows: int,
+        block_bytes: int,
+        lookup_ids: Sequence[int] = (),
     ) -> None:
         self._queue = queue
-        self._fields = (after, upto, block_rows, block_bytes)
+        self._fields = (after, upto, block_rows, block_bytes, lookup_ids)
         self._handle: Handle | None = None
         self._request = 0
         self._ended = False

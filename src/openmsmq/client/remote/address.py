@@ -97,7 +97,7 @@ def parse_rpc_address(
     Raises:
         ConfigError: it cannot be used; the text names the argument.
     """
-    host, port = _host_and_port(text)
+    host, port = host_and_port(text)
     if auth not in (None, "ntlm", "none"):
         raise ConfigError(f"auth: {auth!r} must be one of 'ntlm', 'none'")
     if level is not None and level not in LEVELS:
@@ -144,7 +144,12 @@ def read_password(file: str, name: str) -> str:
         raise ConfigError(f"{name}: {file}: {exc}") from None
 
 
-def _host_and_port(text: str) -> tuple[str, int]:
+def host_and_port(text: str) -> tuple[str, int]:
+    """Host and port of `msmq://host[:port]`; 0 without a port.
+
+    Raises:
+        ConfigError: it is not such an address.
+    """
     rest = text[len(SCHEME) :].rstrip("/")
     host, separator, port = rest.rpartition(":")
     if not separator or rest.endswith("]"):

@@ -1,10 +1,9 @@
 """RemoteBackend: the way to the queues of any MSMQ server, over remote read."""
 
-import ipaddress
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn
 from uuid import uuid4
 
 from openmsmq.client.address import Address
@@ -13,14 +12,12 @@ from openmsmq.client.backend import (
     Handle,
     Identity,
     LookUp,
-    Management,
     PurgeStep,
-    RangeRequests,
     Read,
     SendHandle,
     not_available,
 )
-from openmsmq.client.errors import ConnectionLost, ReceiveTimeout
+from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.operations import Operation, Wait
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.remote_read.client import (
@@ -36,51 +33,31 @@ from openmsmq.protocol.remote_read.client import (
     Steps,
     check,
     find_server,
-    queue_error,
 )
-from openmsmq.protocol.remote_read.client.remote_queue import FOR_EVER
 from openmsmq.protocol.remote_read.client.steps import CALL_SECONDS
-from openmsmq.protocol.rpc.errors import ConnectionClosed, RpcFault
-from openmsmq.security.mechanism import AuthenticationFailed
+from openmsmq.protocol.rpc.errors import ConnectionClosed
 from openmsmq.wire.codes.hresult import Hresult
-from openmsmq.wire.codes.queue_enums import LookupAction, ReceiveAction
-from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
-from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
-from openmsmq.wire.names.format_name import FormatName, is_format_name, parse_format_name
-from openmsmq.wire.names.path_name import parse_path_name
 from openmsmq.wire.remote_read.queue_format import QueueFormat
-from openmsmq.wire.rpc.status import RPC_ACCESS_DENIED, RPC_S_SEC_PKG_ERROR
 
 from .address import RpcAddress
 from .channel import Outcome, RemoteChannel
-from .reads import ReadJob, RemoteHandle, ignore
-from .unavailable import Unavailable
+from .failures import Failures
+from .handle import RemoteHandle
+from .messages import received
+from .names import format_name_at
+from .ranges import RemoteRanges
+from .readings import first_reading, limit_of
+from .reads import F, ReadJob, ignore
+from .unavailable import UnavailableManagement
 
 # What is held so long goes back before the server's clean-up timer of five minutes fires.
 HOLD_SECONDS: Final = 270.0
 # How long a server may take to be found.
 FIND_SECONDS: Final = 120.0
 LARGEST_READ: Final = 1000
-# Reads of a cursor go one by one: a server may run calls that overlap in any order.
-WINDOW: Final = 1
-_LAST: Final = 0xFFFF_FFFF_FFFF_FFFF
 _ACCESS: Final = {"receive": Access.RECEIVE, "peek": Access.PEEK, "move": Access.MOVE}
-_ACTIONS: Final = {
-    "receive": ReceiveAction.RECEIVE,
-    "peek": ReceiveAction.PEEK_CURRENT,
-    "peek_next": ReceiveAction.PEEK_NEXT,
-}
-_LOOKUPS: Final = {
-    ("current", False): LookupAction.PEEK_CURRENT,
-    ("next", False): LookupAction.PEEK_NEXT,
-    ("previous", False): LookupAction.PEEK_PREV,
-    ("last", False): LookupAction.PEEK_PREV,
-    ("current", True): LookupAction.RECEIVE_CURRENT,
-    ("next", True): LookupAction.RECEIVE_NEXT,
-    ("previous", True): LookupAction.RECEIVE_PREV,
-    ("last", True): LookupAction.RECEIVE_PREV,
-}
 
 
 class RemoteBackend:
@@ -94,7 +71,8 @@ class RemoteBackend:
 
     can_send: Final = False
     largest_read: Final = LARGEST_READ
-    window: Final = WINDOW
+    window: Final = LARGEST_READ
+    cursor_read: Final = LARGEST_READ
 
     def __init__(
         self,
@@ -113,13 +91,13 @@ class RemoteBackend:
             identity=ClientIdentity(uuid4(), process_id=os.getpid()),
         )
         self.channel: RemoteChannel
-        self._protocol: ReadProtocol
+        self.protocol: ReadProtocol
         self._handles: set[RemoteHandle] = set()
-        self._jobs: dict[int, ReadJob] = {}
+        self._jobs: dict[int, ReadJob[ReceivedMessage]] = {}
         self.identity: Identity
-        nothing = Unavailable(str(address))
-        self.management: Final = cast(Management, nothing)
-        self.ranges: Final = cast(RangeRequests, nothing)
+        self.failures: Final = Failures(address)
+        self.management: Final = UnavailableManagement(str(address))
+        self.ranges: Final = RemoteRanges(self, address)
 
     # Connecting
 
@@ -133,24 +111,18 @@ class RemoteBackend:
         if outcome is None:
             raise channel.lose(f"{channel.description} has not answered in time.")
         try:
-            self._protocol = outcome.result()
+            self.protocol = outcome.result()
         except ConnectionClosed as exc:
-            raise self._no_server(exc) from exc.__cause__ or exc
+            raise self.failures.no_server(exc) from exc.__cause__ or exc
         except MsmqError as exc:
-            raise self._explained(exc) from exc
-        self.identity = Identity(self._address.host, "", "", self._protocol.name)
+            raise self.failures.explained(exc) from exc
+        self.identity = Identity(self._address.host, "", "", self.protocol.name)
         self._handles.clear()
         self._jobs.clear()
+        self.ranges.forget()
         self.channel = channel
         channel.on_timer = self._give_back_old
         return None
-
-    def _no_server(self, error: ConnectionClosed) -> ConnectionLost:
-        ports = self._address.port or "135 (endpoint mapper) and 2103"
-        return ConnectionLost(
-            f"no server of remote read answers at {self._address}: {error.detail}",
-            remedy=f"Check the host, its Message Queuing service, and its firewall: ports {ports}.",
-        )
 
     def tell_loss(self) -> None:
         """Nothing is sent, so nothing is lost."""
@@ -164,46 +136,6 @@ class RemoteBackend:
             yield Wait(0, arrivals=channel.arrivals)
         channel.check()
 
-    def _explained(self, error: MsmqError, what: str = "") -> MsmqError:
-        """What an error of RPC means, and what to do."""
-        if isinstance(error.__cause__, RpcFault):
-            error = error.__cause__
-        if isinstance(error, RpcFault):
-            if error.status in (RPC_ACCESS_DENIED, RPC_S_SEC_PKG_ERROR):
-                return self._denied(error)
-            error = queue_error(error, what or str(self._address))
-        if isinstance(error, AuthenticationFailed):
-            return self._denied(error)
-        if isinstance(error, ConnectionClosed):
-            return ConnectionLost(f"{self._address}: {error.detail}")
-        if isinstance(error, QueueError) and error.code == Hresult.MQ_ERROR_IO_TIMEOUT:
-            return ReceiveTimeout()
-        if isinstance(error, QueueError) and error.code == Hresult.MQ_ERROR_ACCESS_DENIED:
-            return AccessDenied(
-                f"{what or self._address}: {self._address.who} may not read the queue",
-                remedy="Ask its administrator for the right to receive or to peek messages, or "
-                "name another user.",
-            )
-        if isinstance(error, QueueError) and what and not error.detail:
-            return QueueError(error.code, what, cause=error.known_cause, remedy=error.known_remedy)
-        return error
-
-    def _denied(self, error: MsmqError) -> AccessDenied:
-        address = self._address
-        if address.user:
-            cause = (
-                "User or password are wrong, or the server asks for a higher level than "
-                f"{address.level}."
-            )
-            remedy = "Check both; most servers ask for level privacy."
-        else:
-            cause = "The server asks for authentication."
-            remedy = (
-                "Give user and password (--user and --password-file, or $OPENMSMQ_RPC_USER and "
-                "$OPENMSMQ_RPC_PASSWORD_FILE); the level is privacy then."
-            )
-        return AccessDenied(f"{address} refuses {address.who}: {error}", cause=cause, remedy=remedy)
-
     def _run(self, steps: Steps[Any], what: str = "") -> Operation[Any]:
         """Go through steps, for at most the five minutes that calls may take."""
         channel = self.channel
@@ -216,7 +148,7 @@ class RemoteBackend:
         try:
             return outcome.result()
         except MsmqError as exc:
-            raise self._explained(exc, what) from exc
+            raise self.failures.explained(exc, what) from exc
 
     def _call(self, invoke: Invoke, what: str) -> Operation[None]:
         """Make a call that answers with nothing but success."""
@@ -229,29 +161,17 @@ class RemoteBackend:
     # Queues
 
     def open(self, name: str, access: str, share: str) -> Operation[Handle]:
-        format_name = self._format_name(name)
+        format_name = format_name_at(self._address.host, name)
         kind = _ACCESS.get(access)
         if kind is None:
             raise not_available("outgoing queues cannot be opened", str(self._address))
         share_mode = ShareMode.DENY_NONE if share == "deny_none" else ShareMode.DENY_SHARE
         queue = yield from self._run(
-            self._protocol.open(QueueFormat.from_format_name(format_name), kind, share_mode), name
+            self.protocol.open(QueueFormat.from_format_name(format_name), kind, share_mode), name
         )
         handle = RemoteHandle(self.channel, self.channel.next_id(), str(format_name), queue)
         self._handles.add(handle)
         return handle
-
-    def _format_name(self, name: str) -> FormatName:
-        """The name for the server: `.` in a path name is its machine."""
-        if is_format_name(name):
-            return parse_format_name(name)
-        path = parse_path_name(name)
-        address = self._address.host if path.is_local else path.computer
-        try:
-            ipaddress.ip_address(address)
-        except ValueError:
-            return DirectFormatName(DirectProtocol.OS, address, path.queue_name)
-        return DirectFormatName(DirectProtocol.TCP, address, path.queue_name)
 
     def close(self, handles: Iterable[Handle | SendHandle]) -> Operation[None]:
         channel = self.channel
@@ -264,12 +184,12 @@ class RemoteBackend:
             # A server may run calls that overlap in any order.
             while handle.ending or handle.jobs:
                 yield Wait(0, arrivals=channel.arrivals)
-            yield from self._run(self._protocol.close(handle.queue))
+            yield from self._run(self.protocol.close(handle.queue))
 
     def close_later(self, handle: Handle | SendHandle) -> None:
         assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
         self._handles.discard(handle)
-        self.channel.drop(self.channel.run(self._protocol.close(handle.queue)))
+        self.channel.drop(self.channel.run(self.protocol.close(handle.queue)))
 
     # Reading
 
@@ -277,28 +197,34 @@ class RemoteBackend:
         assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
         if read.transaction:
             raise not_available("transactions cannot be used", str(self._address))
-        channel = self.channel
-        limit = 1
-        if isinstance(read, LookUp):
-            reading = _reading_by_lookup_id(read)
-        else:
-            limit = read.limit if read.action == "receive" and not read.cursor else 1
-            reading = Reading(_ACTIONS[read.action], _milliseconds(read.timeout), 0, read.cursor)
+        reading = first_reading(handle, read)
         if reading.receives and not read.two_phase:
             raise not_available("messages cannot be received in one step", str(self._address))
+        job = self.start(handle, reading, received, limit_of(read))
+        self._jobs[job.number] = job
+        return job.number
+
+    def start(
+        self,
+        handle: RemoteHandle,
+        reading: Reading,
+        convert: Callable[[RemoteMessage], F],
+        limit: int,
+    ) -> ReadJob[F]:
+        """Begin to read up to `limit` messages."""
         job = ReadJob(
-            channel.next_id(),
-            channel,
-            self._protocol,
+            self.channel.next_id(),
+            self.channel,
+            self.protocol,
             handle,
             reading,
+            convert=convert,
             limit=limit,
             clock=self.clock,
-            explain=self._explained,
+            explain=self.failures.explained,
         )
-        self._jobs[job.number] = job
         job.start()
-        return job.number
+        return job
 
     def answer(
         self, request: int, seconds: float | None = None
@@ -367,7 +293,7 @@ class RemoteBackend:
                     raise error
                 check(response)
             except ConnectionClosed as exc:
-                channel.finish(number, None, self._explained(exc))
+                channel.finish(number, None, self.failures.explained(exc))
                 return
             except MsmqError as exc:
                 again = ack is Ack.RR_ACK
@@ -381,7 +307,7 @@ class RemoteBackend:
             if answered is not None:
                 answered([message.lookup_id])
 
-        channel.post(self._protocol.end(handle.queue, message, ack), ended)
+        channel.post(self.protocol.end(handle.queue, message, ack), ended)
 
     def _give_back_old(self, now: float) -> None:
         """Give back what was held for so long that the server would do it."""
@@ -395,11 +321,14 @@ class RemoteBackend:
 
     def open_cursor(self, handle: Handle) -> Operation[int]:
         assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
-        return self._run(self._protocol.create_cursor(handle.queue))
+        cursor: int = yield from self._run(self.protocol.create_cursor(handle.queue))
+        handle.unread_cursors.add(cursor)
+        return cursor
 
     def close_cursor(self, handle: Handle, cursor: int) -> None:
         assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
-        self.channel.post(self._protocol.close_cursor(handle.queue, cursor), ignore)
+        handle.unread_cursors.discard(cursor)
+        self.channel.post(self.protocol.close_cursor(handle.queue, cursor), ignore)
 
     # Managing messages
 
@@ -407,7 +336,7 @@ class RemoteBackend:
         assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
         if upto is not None:
             raise not_available("a part of a queue cannot be purged", str(self._address))
-        yield from self._call(self._protocol.purge(handle.queue), handle.format_name)
+        yield from self._call(self.protocol.purge(handle.queue), handle.format_name)
         # The server does not say how many.
         return PurgeStep(0, None, done=True)
 
@@ -432,7 +361,7 @@ class RemoteBackend:
                     break
             else:
                 first = lookup_ids[moved]
-            move = self._protocol.move(source.queue, target.queue, first)
+            move = self.protocol.move(source.queue, target.queue, first)
             yield from self._call(move, source.format_name)
             moved += 1
         return moved
@@ -456,17 +385,6 @@ class RemoteBackend:
 
     def end_transaction(self, number: int, *, commit: bool) -> NoReturn:  # noqa: ARG002
         raise not_available("transactions cannot be used", str(self._address))
-
-
-def _milliseconds(seconds: float | None) -> int:
-    return FOR_EVER if seconds is None else min(round(max(seconds, 0.0) * 1000), FOR_EVER - 1)
-
-
-def _reading_by_lookup_id(read: LookUp) -> Reading:
-    if read.relation == "first":
-        return Reading(ReceiveAction.RECEIVE if read.receive else ReceiveAction.PEEK_CURRENT)
-    lookup_id = _LAST if read.relation == "last" else read.lookup_id
-    return Reading(_LOOKUPS[read.relation, read.receive], 0, lookup_id)
 
 
 def _may_come_again(handle: Handle, lookup_id: int, reason: str) -> QueueError:

@@ -8,6 +8,8 @@ from openmsmq.protocol.remote_read.client import RemoteMessage
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.packets.base_header import INFINITE
 
+from .snapshot import Header
+
 _TIME_TO_REACH_QUEUE: Final = Struct("<I")
 _TIME_TO_REACH_QUEUE_OFFSET: Final = 12
 
@@ -17,6 +19,11 @@ def received(message: RemoteMessage) -> ReceivedMessage:
     return ReceivedMessage(
         relative(message.packet), message.lookup_id, float(message.arrived), message.counters
     )
+
+
+def header(message: RemoteMessage) -> Header:
+    """What is kept of a message that was read without its body."""
+    return Header(message.lookup_id, len(message.packet), float(message.arrived))
 
 
 def relative(packet: bytes) -> bytes:

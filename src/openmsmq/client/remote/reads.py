@@ -1,62 +1,55 @@
 """Reads on their way: one request of a caller is many calls, each for one message."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
-from openmsmq.client.backend import READ_BYTES, Handle
-from openmsmq.client.received_message import ReceivedMessage
+from openmsmq.client.backend import READ_BYTES
 from openmsmq.protocol.remote_read.client import (
     Ack,
     ReadCall,
     Reading,
     ReadProtocol,
     RemoteMessage,
-    RemoteQueue,
 )
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_enums import ReceiveAction
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MalformedPacket, MsmqError
 
 from .channel import RemoteChannel
-from .messages import received
+from .handle import RemoteHandle
 
-# Calls of one request on their way at a time.
-MAX_WINDOW: Final = 64
-
-
-class RemoteHandle(Handle):
-    """A queue that is open on a server.
-
-    Attributes:
-        locked: messages that were received and not ended, by lookup id, and since when.
-        window: how many calls the next read has on their way: more when there were many messages.
-        ending: ends that are not answered yet.
-    """
-
-    __slots__ = ("ending", "jobs", "locked", "queue", "window")
-
-    def __init__(
-        self, channel: RemoteChannel, number: int, format_name: str, queue: RemoteQueue
-    ) -> None:
-        super().__init__(channel, number, format_name)
-        self.queue: Final = queue
-        self.locked: Final[dict[int, tuple[RemoteMessage, float]]] = {}
-        self.jobs: Final[set[ReadJob]] = set()
-        self.window = 1
-        self.ending = 0
-
-    def holds(self, lookup_id: int) -> bool:
-        return lookup_id in self.locked
+# What a read of a cursor is told after the last message.
+AFTER_THE_LAST: Final = (
+    Hresult.MQ_ERROR_IO_TIMEOUT,
+    Hresult.MQ_ERROR_ILLEGAL_CURSOR_ACTION,
+    Hresult.MQ_ERROR_MESSAGE_NOT_FOUND,
+)
 
 
-class ReadJob:
+class Found(Protocol):
+    """What becomes of a message that a call brought."""
+
+    @property
+    def lookup_id(self) -> int: ...
+
+
+F = TypeVar("F", bound=Found)
+
+
+class ReadJob(Generic[F]):
     """One request: up to `limit` messages in queue order; it waits for the first only.
 
     The first call waits; the others take what is there at once. As many calls are on their way as
-    the last ones brought messages, and none follows after one that brought none.
+    the last ones brought messages, and none follows after one that brought none. Calls that overlap
+    may run in any order, but each takes the next message, or moves the cursor on by one: sorted by
+    lookup id, what they bring is in the order of the queue.
 
     Args:
         number: of the request.
         reading: of the first call.
-        further: of the other calls.
+        convert: what becomes of each message.
+        explain: makes an error of a call readable.
     """
 
     def __init__(
@@ -67,6 +60,7 @@ class ReadJob:
         handle: RemoteHandle,
         reading: Reading,
         *,
+        convert: Callable[[RemoteMessage], F],
         limit: int = 1,
         clock: Callable[[], float],
         explain: Callable[[MsmqError], MsmqError],
@@ -76,17 +70,17 @@ class ReadJob:
         self._channel = channel
         self._protocol = protocol
         self._reading = reading
+        self._convert = convert
         self._limit = limit
         self._clock = clock
         self._explain = explain
         self._calls: dict[int, ReadCall] = {}
         self._first = 0
-        self._messages: list[ReceivedMessage] = []
+        self._found: list[F] = []
         self._size = 0
         self._ended = False
         self._cancelled = False
         self._error: MsmqError | None = None
-        # Whether messages go back in place, because nothing waits for them any more.
         self.withdrawn = False
 
     @property
@@ -94,11 +88,19 @@ class ReadJob:
         """Whether its messages are locked."""
         return self._reading.receives
 
+    @property
+    def _moves_cursor(self) -> bool:
+        return bool(self._reading.cursor) and not self._reading.receives
+
     def start(self) -> None:
         """Make the first calls."""
         self.handle.jobs.add(self)
+        self.handle.unread_cursors.discard(self._reading.cursor)
         self._first = self._call(self._reading)
-        if self._reading.receives:
+        # A call for the message at the cursor must not overlap with one that moves the cursor.
+        if self._reading.receives or (
+            self._reading.action is ReceiveAction.PEEK_NEXT and not self._reading.timeout
+        ):
             self._call_further()
 
     def _call(self, reading: Reading) -> int:
@@ -112,10 +114,12 @@ class ReadJob:
     def _call_further(self) -> None:
         """As many calls as may be on their way."""
         further = self._reading._replace(timeout=0)
+        if self._moves_cursor:
+            further = further._replace(action=ReceiveAction.PEEK_NEXT)
         while (
             not self._ended
             and len(self._calls) < self.handle.window
-            and len(self._calls) + len(self._messages) < self._limit
+            and len(self._calls) + len(self._found) < self._limit
             and self._size < READ_BYTES
         ):
             self._call(further)
@@ -134,37 +138,46 @@ class ReadJob:
             except MsmqError as exc:
                 error = exc
         if error is not None:
-            self._ended = True
-            self.handle.window = 1
-            if self._error is None or call.request_id == self._first:
-                self._error = error
+            self._fail(call, error)
         self._go_on()
 
     def _take(self, call: ReadCall, message: RemoteMessage) -> None:
         handle = self.handle
         if call.reading.receives:
             handle.locked[message.lookup_id] = (message, self._clock())
-        self._messages.append(received(message))
-        self._size += len(message.packet)
-        average = self._size // len(self._messages)
+        self._found.append(self._convert(message))
+        # Of a body that was left out nothing has crossed.
+        self._size += len(message.packet) if call.reading.max_body_size else 0
+        average = self._size // len(self._found)
         # Answers to calls that overlap come in any order: only lookup ids of the server tell it.
-        most = MAX_WINDOW if self._protocol.tells_order else 1
-        handle.window = min(handle.window + 1, most, max(2 * READ_BYTES // average, 1))
+        handle.widen(average, ordered=self._protocol.tells_order)
+
+    def _fail(self, call: ReadCall, error: MsmqError) -> None:
+        self._ended = True
+        self.handle.window = 1
+        if self._error is None or call.request_id == self._first:
+            self._error = error
+        if self._moves_cursor and (
+            call.reading.action is ReceiveAction.PEEK_CURRENT
+            or (isinstance(error, QueueError) and error.code in AFTER_THE_LAST)
+        ):
+            # The next read is for the message that comes to stand where the cursor is.
+            self.handle.unread_cursors.add(self._reading.cursor)
 
     def _go_on(self) -> None:
-        if self._messages and not self._cancelled:
+        if self._found and not self._cancelled:
             self._call_further()
         if not self._calls:
             self._finish()
-        elif self._messages and self._ended and self._first in self._calls:
+        elif self._found and self._ended and self._first in self._calls:
             # Another call was faster than the one that waits.
             self.cancel()
 
     def _finish(self) -> None:
         self.handle.jobs.discard(self)
-        found = sorted(self._messages, key=lambda message: message.lookup_id)
-        if self._reading.cursor:
-            found = self._messages
+        found = sorted(self._found, key=lambda each: each.lookup_id)
+        if not self._protocol.tells_order:
+            found = self._found
         if self.withdrawn:
             self.give_back(found)
             found = []
@@ -174,10 +187,10 @@ class ReadJob:
             error = self._error
             self._channel.finish(self.number, [], None if error is None else self._explain(error))
 
-    def give_back(self, messages: list[ReceivedMessage]) -> None:
+    def give_back(self, found: list[F]) -> None:
         """Put messages back in place; nothing waits for that."""
-        for message in messages:
-            locked = self.handle.locked.pop(message.lookup_id, None)
+        for each in found:
+            locked = self.handle.locked.pop(each.lookup_id, None)
             if locked is not None:
                 invoke = self._protocol.end(self.handle.queue, locked[0], Ack.RR_NACK)
                 self._channel.post(invoke, ignore)

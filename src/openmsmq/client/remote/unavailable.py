@@ -1,29 +1,87 @@
-"""What only a queue manager can do."""
+"""What only a queue manager can do: each operation is refused with the reason."""
 
-from typing import Any, Final, NoReturn
+from collections.abc import Iterable
+from typing import Final, NoReturn
 
 from openmsmq.client.backend import not_available
-
-_WHAT: Final = {
-    "create_queue": "queues cannot be created",
-    "delete_queue": "queues cannot be deleted",
-    "stage": "messages cannot be sent",
-}
+from openmsmq.client.properties import Info
 
 
-class Unavailable:
-    """Stands for `Management` and `RangeRequests`: every method says that it is not available."""
+class UnavailableManagement:
+    """`client.backend.Management` of a server that is read over RPC: there is none.
+
+    Args:
+        description: where the server is.
+    """
 
     def __init__(self, description: str) -> None:
-        self._description = description
+        self._description: Final = description
 
-    # Any: the arguments of any method.
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
+    def _refuse(self, what: str = "queues cannot be managed") -> NoReturn:
+        raise not_available(what, self._description)
 
-        def refuse(*_args: Any, **_options: Any) -> NoReturn:
-            what = _WHAT.get(name, "queues cannot be managed, and ranges cannot be read")
-            raise not_available(what, self._description)
+    def create_queue(self, path: str, properties: Info) -> NoReturn:  # noqa: ARG002
+        self._refuse("queues cannot be created")
 
-        return refuse
+    def delete_queue(self, path: str) -> NoReturn:  # noqa: ARG002
+        self._refuse("queues cannot be deleted")
+
+    def set_queue(self, path: str, properties: Info) -> NoReturn:  # noqa: ARG002
+        self._refuse()
+
+    def queue_info(self, path: str) -> NoReturn:  # noqa: ARG002
+        self._refuse()
+
+    def queue_infos(self, *, include_system: bool) -> NoReturn:  # noqa: ARG002
+        self._refuse("queues cannot be listed")
+
+    def grant(
+        self,
+        path: str,  # noqa: ARG002
+        principal: str,  # noqa: ARG002
+        rights: Iterable[str],  # noqa: ARG002
+        *,
+        deny: bool,  # noqa: ARG002
+        revoke: bool,  # noqa: ARG002
+    ) -> NoReturn:
+        self._refuse("rights cannot be changed")
+
+    def status(self) -> NoReturn:
+        self._refuse("the state of a queue manager cannot be seen")
+
+    def outgoing_infos(self) -> NoReturn:
+        self._refuse("outgoing queues cannot be listed")
+
+    def session_infos(self) -> NoReturn:
+        self._refuse("sessions cannot be listed")
+
+    def client_infos(self) -> NoReturn:
+        self._refuse("clients cannot be listed")
+
+    def transaction_infos(self) -> NoReturn:
+        self._refuse("transactions cannot be listed")
+
+    def machine_rights(self) -> NoReturn:
+        self._refuse("rights cannot be listed")
+
+    def grant_machine(
+        self,
+        principal: str,  # noqa: ARG002
+        rights: Iterable[str],  # noqa: ARG002
+        *,
+        deny: bool,  # noqa: ARG002
+        revoke: bool,  # noqa: ARG002
+    ) -> NoReturn:
+        self._refuse("rights cannot be changed")
+
+    def hold_outgoing(self, destination: str, *, pause: bool) -> NoReturn:  # noqa: ARG002
+        self._refuse("outgoing queues cannot be paused")
+
+    def outgoing_info(self, destination: str) -> NoReturn:  # noqa: ARG002
+        self._refuse("outgoing queues cannot be listed")
+
+    def delete_outgoing(self, destination: str) -> NoReturn:  # noqa: ARG002
+        self._refuse("outgoing queues cannot be deleted")
+
+    def backup(self, file: str) -> NoReturn:  # noqa: ARG002
+        self._refuse("a store cannot be copied")
