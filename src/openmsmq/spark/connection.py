@@ -7,6 +7,7 @@ from typing import Final
 from openmsmq.client.address import read_token
 from openmsmq.client.blocking.queue_manager import QueueManager, connect
 from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.remote.address import read_password
 from openmsmq.spark.options.records import ConnectionOptions
 
 RETRY_SECONDS: Final = 0.2
@@ -20,12 +21,19 @@ def open_connection(options: ConnectionOptions) -> QueueManager:
         ConfigError: an option cannot be used; the text names it and keeps credentials to itself.
     """
     end = time.monotonic() + options.timeout
-    token = _token(options)
+    token, password = _token(options), _password(options)
     while True:
         left = end - time.monotonic()
         try:
             return connect(
-                options.endpoint, token=token, ca_file=options.ca_file, timeout=max(left, 1.0)
+                options.endpoint,
+                token=token,
+                ca_file=options.ca_file,
+                user=options.user,
+                password=password,
+                auth="none" if options.is_remote_read and options.user is None else None,
+                level=options.level,
+                timeout=max(left, 1.0),
             )
         except ConnectionLost:
             if left < RETRY_SECONDS:
@@ -37,3 +45,9 @@ def _token(options: ConnectionOptions) -> str | None:
     if options.token_file is None:
         return options.token
     return read_token(Path(options.token_file), "option auth.tokenFile")
+
+
+def _password(options: ConnectionOptions) -> str | None:
+    if options.password_file is None:
+        return None
+    return read_password(options.password_file, "option auth.passwordFile")

@@ -184,9 +184,9 @@ def test_what_is_not_given_comes_from_the_environment(monkeypatch: pytest.Monkey
     assert (found.token_file, found.ca_file) == (None, None)
 
 
-@pytest.mark.parametrize("endpoint", ["msmq://host", "DIRECT=OS:host", "http://host:80"])
-def test_other_servers_are_refused_until_they_can_be_read(endpoint: str) -> None:
-    with pytest.raises(ConfigError, match="remotely is not there yet"):
+@pytest.mark.parametrize("endpoint", ["amqp://host", "DIRECT=OS:host", "http://host:80"])
+def test_an_endpoint_of_no_kind_is_refused_and_says_which_there_are(endpoint: str) -> None:
+    with pytest.raises(ConfigError, match=r"msmq://host\[:port\] of any MSMQ server"):
         ReadOptions.parse({**QUEUE, "endpoint": endpoint})
 
 

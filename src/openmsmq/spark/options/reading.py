@@ -120,6 +120,7 @@ class ReadOptions:
             ConnectionOptions.from_values(found), _queues(found), where=_where(found), **fields
         )
         _check_queues(parsed, found)
+        _check_remote_read(parsed)
         _check_consume(parsed, found)
         exclude(found, "startingOffsets", "startingTimestamp")
         exclude(found, "endingOffsets", "endingTimestamp")
@@ -203,6 +204,24 @@ def _check_queues(options: ReadOptions, found: Mapping[str, Any]) -> None:
         raise ConfigError("option startingOffsets: JSON needs queues with names")
     if len(set(options.queues)) < len(options.queues):
         raise ConfigError(f"option queues: {found.get('queues')} names a queue twice")
+
+
+def _check_remote_read(options: ReadOptions) -> None:
+    """Refuse what a server that is read over RPC cannot do."""
+    if not options.connection.is_remote_read:
+        return
+    if options.consume != NONE:
+        raise ConfigError(
+            f"option consume: {options.consume} needs a queue manager of openmsmq as endpoint: "
+            "over remote read a range cannot be kept from other readers, nor received in one step "
+            "when its batch is committed. Allowed is none"
+        )
+    if options.queue_pattern is not None:
+        raise ConfigError(
+            "option queuePattern: queues cannot be listed over remote read; name them"
+        )
+    if options.kind == OUTGOING:
+        raise ConfigError("option kind: outgoing queues cannot be read over remote read")
 
 
 def _check_consume(options: ReadOptions, found: Mapping[str, Any]) -> None:

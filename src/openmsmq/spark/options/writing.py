@@ -88,6 +88,11 @@ class WriteOptions:
             if name not in CONNECTION and not name.endswith("Column")
         }
         parsed = cls(ConnectionOptions.from_values(found), columns=columns, **fields)
+        if parsed.connection.is_remote_read:
+            raise ConfigError(
+                "option endpoint: over remote read messages cannot be sent; connect to a queue "
+                "manager of openmsmq, which sends to queues of other machines"
+            )
         if parsed.on_error == "deadletter" and parsed.dead_letter_queue is None:
             raise ConfigError("option deadLetterQueue: needed with onError=deadletter")
         return parsed

@@ -9,6 +9,7 @@ from typing import Final
 from pyspark.sql.datasource import InputPartition
 
 from openmsmq.client.blocking.ranges import Ranges
+from openmsmq.protocol.local.columns import pack_column, unpack_column
 from openmsmq.spark.options.records import ReadOptions
 from openmsmq.wire.lookup_id import digest_text
 
@@ -38,10 +39,17 @@ class PlannedRange:
 class RangePartition(InputPartition):
     """What one task reads, and how many messages with which digest it must find."""
 
-    def __init__(self, planned: PlannedRange, digest: str) -> None:
+    def __init__(self, planned: PlannedRange, digest: str, lookup_ids: bytes = b"") -> None:
         super().__init__(None)
         self.planned = planned
         self.digest = digest
+        # Packed, of all messages, for servers that read by lookup id only.
+        self._lookup_ids = lookup_ids
+
+    @property
+    def lookup_ids(self) -> "memoryview[int]":
+        """The messages, where a server reads by lookup id only; else none."""
+        return unpack_column(self._lookup_ids, "Q")
 
     def __repr__(self) -> str:
         planned = self.planned
@@ -69,7 +77,7 @@ def cut(
             share = PlannedRange(
                 planned.queue, planned.peeked_as, planned.incarnation, after, last, plan.count
             )
-            found.append(RangePartition(share, plan.digest))
+            found.append(RangePartition(share, plan.digest, pack_column("Q", plan.lookup_ids)))
             after = last
     return found
 

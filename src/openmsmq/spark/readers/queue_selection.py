@@ -7,6 +7,7 @@ from typing import Final
 
 from openmsmq.client.blocking.queue_manager import QueueManager
 from openmsmq.client.properties import Access
+from openmsmq.client.remote.names import format_name_at
 from openmsmq.spark.options.reading import OUTGOING, ReadOptions
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
@@ -92,8 +93,8 @@ def not_found(manager: QueueManager, queue: SourceQueue, error: QueueError) -> Q
     detail = f"{queue.opened_as} is not a queue of {manager.identity.name}"
     if not queue.key.startswith(_LOCAL):
         detail += (
-            ". A queue of another machine is read through the queue manager there (option "
-            "endpoint); remote reading is not there yet"
+            ". A queue of another machine is read with the option endpoint: the queue manager "
+            "there, or msmq://host for any MSMQ server"
         )
     return QueueError(error.code, detail)
 
@@ -103,14 +104,15 @@ def _source(manager: QueueManager, text: str) -> SourceQueue:
     reference = parse_queue_reference(text)
     kind = kind_of(reference)
     path = reference if isinstance(reference, PathName) else None
-    if isinstance(reference, DirectFormatName) and reference.protocol is DirectProtocol.OS:
+    if isinstance(reference, DirectFormatName) and (
+        reference.protocol is DirectProtocol.OS or reference.address.lower() == here.lower()
+    ):
         path = reference.path_name
     if path is None:
         return SourceQueue(str(reference), str(reference), kind, text)
     if path.is_local or path.computer.lower() == here.lower():
-        return SourceQueue(
-            f"{_LOCAL}{path.queue_name}", f"DIRECT=OS:{here}\\{path.queue_name}", kind, text
-        )
+        name = str(format_name_at(here, f".\\{path.queue_name}"))
+        return SourceQueue(f"{_LOCAL}{path.queue_name}", name, kind, text)
     name = f"DIRECT=OS:{path}"
     return SourceQueue(name, name, kind, text)
 

@@ -92,6 +92,8 @@ def _blocks(options: ReadOptions, partition: RangePartition) -> Iterator[Block]:
     end = math.inf
     while True:
         reached = after
+        # Lookup ids never come again, so they say enough about the queue.
+        lookup_ids = [each for each in partition.lookup_ids if each & SEQUENCE_MASK > after]
         # This waits for a queue manager that is not there yet.
         manager = open_connection(options.connection)
         try:
@@ -99,11 +101,16 @@ def _blocks(options: ReadOptions, partition: RangePartition) -> Iterator[Block]:
                 manager,
                 manager.open_queue(planned.peeked_as, planned.queue.peek_access) as queue,
             ):
-                if planned.incarnation not in (None, queue.ranges.info().incarnation):
+                if not lookup_ids and planned.incarnation not in (
+                    None,
+                    queue.ranges.info().incarnation,
+                ):
                     report_loss(options, f"{planned.queue.name} was deleted and created again")
                     return
                 with closing(
-                    queue.ranges.peek(after, planned.upto, block_rows=BATCH_ROWS)
+                    queue.ranges.peek(
+                        after, planned.upto, block_rows=BATCH_ROWS, lookup_ids=lookup_ids
+                    )
                 ) as blocks:
                     for block in blocks:
                         yield block
