@@ -286,9 +286,11 @@ class StreamShell:
 
     def move_bytes(self) -> None:
         """Send what the protocol has, and read on where it takes more; once in each turn."""
-        now = self._host.tick()
-        for number in self._protocol.take_ready():
-            self._write(number, now)
+        ready = self._protocol.take_ready()
+        if ready:
+            now = self._host.tick()
+            for number in ready:
+                self._write(number, now)
         for number in [each for each in self._paused if self._protocol.may_read(each)]:
             self._paused.discard(number)
             stream = self._streams.get(number)

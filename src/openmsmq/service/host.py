@@ -51,6 +51,7 @@ class Host:
         self._woken = False
         self._stopped = False
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
         self._slow_timer = self._loop.call_later(SLOW_SECONDS, self._on_slow_timer)
         self.engine.listen(FlowControlChanged, log_flow_control)
         self.tick()
@@ -128,9 +129,9 @@ class Host:
 
     def _after_write(self) -> None:
         self.engine.written()
-        # The disk works on while replies are sent.
+        # The disk works on while replies are sent; those leave before the next turn.
         self._use_disk()
-        self._work()
+        self.wake()
 
     def _on_step(self, error: Exception | None) -> None:
         self._stepped.set()
@@ -160,13 +161,15 @@ class Host:
     # Timers
 
     def _set_timer(self) -> None:
+        """Wake up when something is due. A timer that fires too early costs less than a new one."""
+        due = self.engine.next_timer()
+        if due is None or (self._timer is not None and self._timer_at <= due):
+            return
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
-        due = self.engine.next_timer()
-        if due is not None:
-            delay = min(max(due - time.monotonic(), 0.0), LONGEST_SLEEP)
-            self._timer = self._loop.call_later(delay, self._on_timer)
+        now = time.monotonic()
+        self._timer_at = min(max(due, now), now + LONGEST_SLEEP)
+        self._timer = self._loop.call_later(self._timer_at - now, self._on_timer)
 
     def _on_timer(self) -> None:
         self._timer = None

@@ -2,10 +2,10 @@
 
 import hashlib
 from hmac import digest
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from cryptography.hazmat.decrepit.ciphers.algorithms import ARC4
-from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import CipherContext
 
 from openmsmq.security.md4 import md4
 
@@ -22,8 +22,12 @@ def hmac_md5(key: bytes, data: bytes) -> bytes:
     return digest(key, data, "md5")
 
 
-def rc4(key: bytes) -> CipherContext:
+def rc4(key: bytes) -> "CipherContext":
     """RC4Init: the key stream of a key; each `update` continues it."""
+    # 9 MB of memory, which a queue manager without remote readers does not need.
+    from cryptography.hazmat.decrepit.ciphers.algorithms import ARC4
+    from cryptography.hazmat.primitives.ciphers import Cipher
+
     return Cipher(ARC4(key), None).encryptor()
 
 
