@@ -199,7 +199,7 @@ class UserMessageTemplate:
         before = after = b""
         base_flags = priority
         try:
-            address_flags, addresses = _addresses(
+            address_flags, addresses = encode_addresses(
                 destination_queue,
                 admin_queue,
                 response_queue,
@@ -207,7 +207,7 @@ class UserMessageTemplate:
                 queue_manager_address,
             )
             if connector_type or transaction_header or security_header:
-                more_flags, before = _before_body(
+                more_flags, before = headers_before_body(
                     connector_type, transaction_header, security_header
                 )
                 flags |= more_flags
@@ -322,7 +322,7 @@ def _range_fault(**values: int) -> ValueError:
     return ValueError(_WRONG_CORRELATION_ID)
 
 
-def _addresses(
+def encode_addresses(
     destination_queue: QueueAddress,
     admin_queue: QueueAddress,
     response_queue: QueueAddress,
@@ -342,7 +342,7 @@ def _addresses(
     return flags, addresses
 
 
-def _before_body(
+def headers_before_body(
     connector_type: UUID | None,
     transaction_header: TransactionHeader | None,
     security_header: SecurityHeader | None,
