@@ -44,6 +44,8 @@ class Opened:
         self.group = group
         self.number = uuid4().int & 0x7FFFFFFF | 1
         self.cursors: dict[int, int] = {}
+        # Cursors that went past the last message: the next one that comes is theirs.
+        self.unread: set[int] = set()
         self.held: dict[object, Stored] = {}
         self.cancelled: set[int] = set()
 
@@ -149,6 +151,7 @@ class NaiveQueues:
                     found.held = found.held or reading.receives
                     if reading.cursor:
                         opened.cursors[reading.cursor] = found.sequence
+                        opened.unread.discard(reading.cursor)
                     return found
                 if reading.action & 0x40000000:
                     raise Failed(MESSAGE_NOT_FOUND)
@@ -159,15 +162,18 @@ class NaiveQueues:
                     raise HangUp
                 left = end - time.monotonic()
                 if left <= 0:
+                    opened.unread.add(reading.cursor)
                     raise Failed(IO_TIMEOUT)
                 self._changed.wait(min(left, LOOK_SECONDS))
 
     def _find(self, opened: Opened, reading: Reading) -> Stored | None:
         action, number = reading.action, reading.lookup_id & SEQUENCE_MASK
         position = opened.cursors[reading.cursor] if reading.cursor else 0
+        # Where a cursor looks that stands on a message, or past the last one.
+        here = position + (reading.cursor != 0 and reading.cursor in opened.unread)
         tests: dict[int, Callable[[int], bool]] = {
-            RECEIVE: lambda sequence: sequence >= position,
-            PEEK_CURRENT: lambda sequence: sequence >= position,
+            RECEIVE: lambda sequence: sequence >= here,
+            PEEK_CURRENT: lambda sequence: sequence >= here,
             PEEK_NEXT: lambda sequence: sequence > position,
             0x40000000: lambda sequence: sequence == number,
             0x40000001: lambda sequence: sequence > number,
