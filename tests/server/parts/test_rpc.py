@@ -1,6 +1,5 @@
 """The part that speaks RPC: its ports, and who gets in."""
 
-import asyncio
 import errno
 import logging
 import resource
@@ -17,10 +16,10 @@ from tests.server.raw_client import TIMEOUT
 from tests.server.threaded import Threaded, threaded
 
 import openmsmq
-from openmsmq.net.rpc.client import RpcChannel
 from openmsmq.net.rpc.shell import RpcShell
 from openmsmq.protocol.remote_read.settings import RemoteReadSettings
-from openmsmq.protocol.rpc import RpcSettings
+from openmsmq.protocol.rpc import ClientConnection, RpcSettings
+from openmsmq.protocol.rpc.client import Answered, Bound
 from openmsmq.protocol.rpc.server import Endpoint
 from openmsmq.server.config import Config
 from openmsmq.server.parts.rpc import RpcPart
@@ -69,18 +68,19 @@ def test_a_default_port_that_is_taken_steps_up_by_eleven(tmp_path: Path) -> None
         assert "epm" not in endpoints
 
 
-async def ask(address: str, port: int, interface: RpcInterface, call: Call, request: object) -> int:
-    """Ask the server at a port for the number of another."""
-    channel = await RpcChannel.open(address, port, [interface])
-    try:
-        result: int = (await channel.call(interface, call, request)).result
-        return result
-    finally:
-        await channel.close()
-
-
 def told(address: str, port: int, interface: RpcInterface, call: Call, request: object) -> int:
-    return asyncio.run(asyncio.wait_for(ask(address, port, interface, call, request), TIMEOUT))
+    """Ask the server at a port for the number of another."""
+    connection = ClientConnection((interface,))
+    connection.call(interface, call, request)
+    with socket.create_connection((address, port), TIMEOUT) as stream:
+        while True:
+            stream.sendall(b"".join(connection.data_to_send()))
+            connection.receive_data(stream.recv(65536))
+            while (event := connection.next_event()) is not None:
+                if isinstance(event, Answered):
+                    result: int = event.response.result
+                    return result
+                assert isinstance(event, Bound)
 
 
 @pytest.mark.spec("MQQP-3.1.4.8-07", "MQQP-3.1.4.8-08", "MQQP-1.6-01")
