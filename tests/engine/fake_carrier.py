@@ -19,13 +19,13 @@ from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.settings import MachineIdentity, Settings
 from openmsmq.core.transfer.checks import CheckJob, Verifier
 from openmsmq.core.transfer.received import Received
-from openmsmq.core.transfer.streams import ORDER_RULES, StreamPosition
+from openmsmq.core.transfer.stream_order import StreamPosition, position_in_session
 from openmsmq.core.transfer.transports import Origin, Transport
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
 from openmsmq.store.memory_store import MemoryStore
 from openmsmq.wire.message.user_message import UserMessage
-from openmsmq.wire.message.user_message_run import RunBuilder
+from openmsmq.wire.message.user_message_run import UserMessageRun
 
 BATCH = 100
 RESEND_TABLE = 10.0, 20.0
@@ -33,15 +33,10 @@ RESEND_TABLE = 10.0, 20.0
 
 def _position(message: UserMessage) -> StreamPosition:
     """As in a session; the first message of a stream says where receipts go."""
-    position = ORDER_RULES[Transport.BINARY].position_of(message)
+    position = position_in_session(message)
     position.starts = position.previous == 0
     position.receipts_to = f"receipts of {message.source_queue_manager}" * position.starts
     return position
-
-
-ORDER_RULES.setdefault(
-    Transport.HTTP, ORDER_RULES[Transport.BINARY]._replace(position_of=_position)
-)
 
 
 class FakeCarrier:
@@ -133,11 +128,10 @@ class FakeCarrier:
 
     def arrive(self, packets: list[bytes]) -> None:
         """The peer hands over packets; it hears of them once they are on disk."""
-        builder = RunBuilder()
-        for packet in packets:
-            builder.add(packet)
         origin = Origin(Transport.HTTP, self.peer.name, self.peer.guid)
-        received = self.inlet.receive(builder.runs, origin, len(packets))
+        runs = [UserMessageRun(UserMessage(packet)) for packet in packets]
+        positions = [_position(run.head) if run.head.transactional else None for run in runs]
+        received = self.inlet.receive(runs, origin, len(packets), positions)
         if received is not None:
             self.received(len(packets), received, now=self.now)
 

@@ -21,12 +21,8 @@ from openmsmq.core.transfer.outgoing_stream import OutgoingMessagePosition, Outg
 from openmsmq.core.transfer.outgoing_streams import OutgoingStreams
 from openmsmq.core.transfer.received import Received
 from openmsmq.core.transfer.reception import Reception
-from openmsmq.core.transfer.streams import (
-    ORDER_RULES,
-    IncomingTransactionalTransferInfo,
-    StreamPosition,
-    forget_stream,
-)
+from openmsmq.core.transfer.stream_order import ORDER_RULES, StreamPosition
+from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo, forget_stream
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.engine.engine import Engine
 from openmsmq.engine.gate import Effect, Gate
@@ -162,8 +158,7 @@ def ignore_previous_number(patch: Patch) -> None:
         reached = stream.sequence_identifier, stream.sequence_number
         return (position.sequence, position.number) > reached
 
-    rule = ORDER_RULES[Transport.BINARY]
-    patch.setitem(ORDER_RULES, Transport.BINARY, rule._replace(follows=follows))
+    patch.setitem(ORDER_RULES, Transport.BINARY, follows)
 
 
 def shift_recoverable_mask(patch: Patch) -> None:
@@ -323,7 +318,7 @@ def deliver_in_the_order_in_which_checks_end(patch: Patch) -> None:
 def deliver_past_what_is_being_checked(patch: Patch) -> None:
     def check(self: Inlet, verifier: Any, reception: WaitingReception) -> Received | None:
         if self._job(verifier, reception) is None:
-            return self._deliver(reception.runs, reception.origin)
+            return self._deliver(reception.runs, reception.origin, reception.positions)
         return original(self, verifier, reception)
 
     original = Inlet._check

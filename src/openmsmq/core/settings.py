@@ -38,6 +38,8 @@ class Settings:
     long_live_time: int = DEFAULT_LONG_LIVE_TIME
     # Whether the acknowledgments that tell a stranger what exists here are sent.
     send_insecure_nacks: bool = False
+    # Hosts, in lower case, to which receipts for messages over HTTP may go; none stands for all.
+    receipt_hosts: frozenset[str] = frozenset()
     # Acknowledgments and reports make no more outgoing queues when there are this many.
     max_outgoing_queues: int = 5_000
     # An outgoing queue that is unused is forgotten after this long, at most after twice as long.

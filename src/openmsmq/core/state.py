@@ -11,6 +11,7 @@ from openmsmq.core.management.counters import Counters
 from openmsmq.core.model.timers import ExpiryTimers, WaitTimers
 from openmsmq.core.model.totals import Totals
 from openmsmq.core.rows.ordinals import Reservation
+from openmsmq.core.rows.tables import Table
 from openmsmq.core.settings import Settings
 from openmsmq.core.transfer.message_history import MessageIDHistory
 from openmsmq.core.transfer.streams import AbandonedStreams, StreamCount
@@ -101,6 +102,9 @@ class State:
         "scratch_handles",
         "sequence",
         "settings",
+        "srmp_history",
+        "srmp_secret",
+        "srmp_secret_stored",
         "stream_count",
         "to_acknowledge",
         "to_finalize",
@@ -172,6 +176,10 @@ class State:
         self.producers: dict[str, tuple[int, float]] = {}
         # What other queue managers sent, where they are, and what was sent to them in order.
         self.message_history = MessageIDHistory()
+        self.srmp_history = MessageIDHistory(table=Table.SRMP_HISTORY)
+        # What makes the URLs for stream receipts unguessable, and the batch that stores it.
+        self.srmp_secret = b""
+        self.srmp_secret_stored = 0
         self.stream_count = StreamCount()
         self.abandoned_streams = AbandonedStreams()
         self.addresses: dict[UUID, str] = {}

@@ -8,9 +8,9 @@ from tests.core.harness import ORDERS, OTHER_GUID, STRANGER, USER, Harness, pack
 
 from openmsmq.core.events import MessagesDeleted
 from openmsmq.core.transfer.delivery import deliver, reject
+from openmsmq.core.transfer.stream_order import StreamPosition
 from openmsmq.core.transfer.streams import (
     IncomingTransactionalTransferInfo,
-    StreamPosition,
     add_stream,
 )
 from openmsmq.security.access_check import QUEUE_MAPPING

@@ -35,6 +35,7 @@ FOLLOWING = {
     OutgoingInput.CLOSING: QueueState.DISCONNECTING,
     OutgoingInput.CLOSED: QueueState.DISCONNECTED,
     OutgoingInput.FAILED: QueueState.DISCONNECTED,
+    OutgoingInput.UNANSWERED: QueueState.INACTIVE,
     OutgoingInput.UNRESOLVED: QueueState.NEED_VALIDATION,
     OutgoingInput.RESTED: QueueState.INACTIVE,
     OutgoingInput.PAUSED: QueueState.ONHOLD,

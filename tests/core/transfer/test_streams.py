@@ -9,6 +9,7 @@ from tests.core.harness import USER, Harness
 
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.rows.tables import Table
+from openmsmq.core.transfer.stream_order import StreamPosition
 from openmsmq.core.transfer.streams import (
     MAX_NAME,
     NEVER_LATE,
@@ -18,7 +19,6 @@ from openmsmq.core.transfer.streams import (
     TOO_MANY,
     TOO_MANY_OF_ADDRESS,
     IncomingTransactionalTransferInfo,
-    StreamPosition,
     add_stream,
     find_stream,
     forget_stream,

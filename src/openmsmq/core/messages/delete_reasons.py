@@ -24,6 +24,8 @@ from openmsmq.core.rows.packets import forget_packet, packet_of
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
 from openmsmq.wire.message.packet_fields import source_of
+from openmsmq.wire.message.user_header import UserHeaderFlags
+from openmsmq.wire.message.user_message import UserMessage
 
 from .positions import count_decided, count_messages, duplicate, reslot
 
@@ -44,6 +46,9 @@ _DESTINATIONS: Final = frozenset((QueueRole.USER, QueueRole.SUBQUEUE, QueueRole.
 _PLAIN_DEAD_LETTERS: Final = frozenset(
     (MessageClass.NACK_RECEIVE_TIMEOUT, MessageClass.NACK_RECEIVE_REJECTED)
 )
+# [MC-MQSRM] 3.1.5.2.1.1: one that came by SRMP is a dead letter when it is purged, too.
+_PURGED: Final = frozenset((MessageClass.NACK_DELETED, MessageClass.NACK_Q_PURGED))
+_AH: Final = int(UserHeaderFlags.AH)
 
 
 def delete_messages(
@@ -148,9 +153,15 @@ def _at_destination(state: State, message: Message, reason: int) -> list[tuple[Q
         if source_of(packet_of(state, message)) != state.identity:
             return []
         return _at_source(state, message, reason)
-    if message.traits & _NJ and reason in _PLAIN_DEAD_LETTERS:
+    if message.traits & _NJ and (
+        reason in _PLAIN_DEAD_LETTERS or (reason in _PURGED and _came_by_srmp(state, message))
+    ):
         return _dead_letter(state, message, reason)
     return []
+
+
+def _came_by_srmp(state: State, message: Message) -> bool:
+    return bool(UserMessage(packet_of(state, message)).flags & _AH)
 
 
 def _at_source(state: State, message: Message, reason: int) -> list[tuple[Queue, int]]:

@@ -28,6 +28,7 @@ from openmsmq.wire.packets.base_header import MAX_PACKET_SIZE, PRIORITY_MASK
 from .arrivals import Arrival, expiry, insert, insert_pending, traits_of
 from .expiry import expire_now
 from .fanout import copies_for
+from .web_sending import check_web
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
@@ -144,7 +145,7 @@ def send_checked(
         return Sent([], state.ordinals.last, 0)
     refusal: QueueError | None = None
     try:
-        check_destination(queue, runs, transactional=transaction is not None)
+        check_destination(state, queue, runs, transactional=transaction is not None)
         check_size(state, queue, sum([size_of(run.packets) for run in runs]))
     except QueueError:
         if transaction is not None:
@@ -210,7 +211,7 @@ def _accepted(
     """How many messages of a run a queue takes after others, and why not the next one."""
     count = 0
     try:
-        check_destination(queue, [run], transactional=False)
+        check_destination(state, queue, [run], transactional=False)
         for packet in run.packets:
             check_size(state, queue, len(packet), before)
             before += len(packet)
@@ -220,13 +221,16 @@ def _accepted(
     return count, None
 
 
-def check_destination(queue: Queue, runs: Sequence[UserMessageRun], *, transactional: bool) -> None:
-    """Refuse messages that a local queue does not take; an outgoing queue takes all.
+def check_destination(
+    state: State, queue: Queue, runs: Sequence[UserMessageRun], *, transactional: bool
+) -> None:
+    """Refuse messages that a local queue does not take; an outgoing queue takes almost all.
 
     Raises:
         QueueError: with the reason.
     """
     if queue.outgoing is not None:
+        check_web(state, queue, runs)
         return
     properties = queue.properties
     takes_all_clear = (

@@ -1,7 +1,9 @@
 """Messages that the queue manager itself sends: into a queue of its own, or to another machine."""
 
 from collections.abc import Callable
+from typing import Final
 
+from openmsmq.core.model.message import Message
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.queues.names import find_queue
 from openmsmq.core.queues.opening import close_queue, open_queue
@@ -20,50 +22,54 @@ from openmsmq.wire.names.queue_address_names import format_name_of
 
 from .arrivals import arrival, insert
 
+# What a log line shows where no message is the reason.
+_NO_MESSAGE: Final = bytes(64)
+
 Build = Callable[[int], bytes]
 """Makes the packet with the ordinal that the message gets."""
 
 
 def send_system_message(
-    state: State, address: QueueAddress, build: Build, *, what: str, about: UserMessage
-) -> bool:
-    """Send a message of the queue manager; return whether a queue took it.
+    state: State, address: QueueAddress, build: Build, *, what: str, about: UserMessage | None
+) -> Message | None:
+    """Send a message of the queue manager; None if no queue took it.
 
     [MS-MQQB] 3.1.7.15: a queue that cannot take it does not get it; its sender is not told.
 
     Args:
         what: it is, such as an acknowledgment.
-        about: the message that is the reason for it.
+        about: the message that is the reason for it, if it is one.
     """
+    packet_about = about.packet if about is not None else _NO_MESSAGE
     try:
         name = format_name_of(address)
         if not _may_reach(state, name):
-            state.outbox.drop(what, str(name), about.packet, "too many outgoing queues")
-            return False
+            state.outbox.drop(what, str(name), packet_about, "too many outgoing queues")
+            return None
         descriptor = open_queue(
             state, name, QueueAccessType.SEND, ShareMode.DENY_NONE, SYSTEM_CALLER
         )
     except QueueError as exc:
         state.outbox.drop(
-            what, address.direct or str(address.guid), about.packet, hresult_name(exc.code)
+            what, address.direct or str(address.guid), packet_about, hresult_name(exc.code)
         )
-        return False
+        return None
     try:
         queue = descriptor.require(frozenset((QueueAccessType.SEND,)))
         if queue.outgoing is None and queue.properties.transactional:
-            state.outbox.drop(what, queue.path, about.packet, "the queue is transactional")
-            return False
+            state.outbox.drop(what, queue.path, packet_about, "the queue is transactional")
+            return None
         ordinal = state.ordinals.take(1, state.outbox) + 1
         packet = address_to_owner(build(ordinal & MAX_ORDINAL), queue.properties.queue_manager)
         if check_room(state, queue, len(packet)) is not EnqueueStatus.OK:
-            state.outbox.drop(what, queue.path, about.packet, OVER_QUOTA)
-            return False
+            state.outbox.drop(what, queue.path, packet_about, OVER_QUOTA)
+            return None
         (message,) = insert(state, queue, [arrival(UserMessage(packet), queue)])
         # It reports something in this batch, so it must wait for it even if it is not stored.
         message.stored = state.outbox.changed()
     finally:
         close_queue(state, descriptor)
-    return True
+    return message
 
 
 def _may_reach(state: State, name: SingleFormatName) -> bool:

@@ -135,7 +135,7 @@ class Stages:
         try:
             queue = descriptor.require(MAY_SEND)
             transactional = _transactional(queue, runs)
-            check_destination(queue, runs, transactional=transactional)
+            check_destination(self._state, queue, runs, transactional=transactional)
             if check_room(state, queue, sum(map(len, packets)) + self.size) is not EnqueueStatus.OK:
                 raise QueueError(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, "no room for the batch")
             name = _name(caller, producer)

@@ -97,7 +97,9 @@ def _open_multiple(
 
 def _check_kind(name: SingleFormatName, access: QueueAccessType) -> None:
     """Refuse what a kind of name does not allow."""
-    if (is_send_only(name) and access is not _SEND) or (is_read_only(name) and access is _SEND):
+    # An administrator may look into the outgoing queue of any name.
+    unreadable = is_send_only(name) and access is not _SEND and access not in _ADMIN
+    if unreadable or (is_read_only(name) and access is _SEND):
         raise QueueError(
             Hresult.MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION, f"{name} is not for {access}"
         )

@@ -20,6 +20,8 @@ from openmsmq.wire.message.user_message_builder import build_user_message
 from openmsmq.wire.names.queue_address import NO_QUEUE, QueueAddress
 from openmsmq.wire.packets.base_header import INFINITE
 
+from .srmp_receipts import receipt_queue
+
 _TOO_LARGE: Final = MessageClass.NACK_MESSAGE_TOO_LARGE
 
 
@@ -29,14 +31,15 @@ def acknowledge(state: State, packet: bytes, message_class: int) -> bool:
     The message itself says whether it wants one; that is for the caller to look at.
     """
     message = UserMessage(packet)
-    admin_queue = message.admin_queue
+    admin_queue = receipt_queue(state, message, message_class)
     # [MS-MQQB] note 62: nothing is said about messages that themselves only tell of others.
     if admin_queue is None or is_acknowledgment(message.message_class):
         return False
     if message_class in INSECURE_NACKS and not state.settings.send_insecure_nacks:
         return False
     build = partial(_build, state, message, message_class, admin_queue)
-    return send_system_message(state, admin_queue, build, what="acknowledgment", about=message)
+    sent = send_system_message(state, admin_queue, build, what="acknowledgment", about=message)
+    return sent is not None
 
 
 def _build(

@@ -82,7 +82,9 @@ def locate(state: State, message: UserMessage) -> Place:
     if is_read_only(name):
         return Nowhere(Reason.READ_ONLY)
     # Choice: what came here by a direct name is for us, whatever we are called there.
-    return _local(state.paths.get(name.queue_name.key))
+    key = name.queue_name.key
+    # A URL keeps its query, which is no part of the name of the queue.
+    return _local(state.paths.get(key.partition("?")[0] if name.is_web else key))
 
 
 def _local(queue: Queue | None) -> Local | Nowhere:

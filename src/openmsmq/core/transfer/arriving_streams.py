@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from openmsmq.wire.scalars import GUID_NULL
+
 from .delivery import learn_address
 from .final_acks import order_queue_of
 from .received import StreamProgress
 from .reports import destination_of
+from .stream_order import ORDER_RULES, StreamPosition
 from .streams import (
     NO_QUEUE_NUMBER,
-    ORDER_RULES,
     IncomingTransactionalTransferInfo,
-    StreamPosition,
     find_stream,
     forget_stream,
     store_stream,
 )
+from .transports import WEB
 
 if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
@@ -26,13 +28,18 @@ if TYPE_CHECKING:
 
     from .transports import Origin
 
-Reached = tuple[bytes, int, str]
-NOT_BEGUN: Final[Reached] = (b"", 0, "")
+Reached = tuple[bytes, int, str, tuple[tuple[bytes, str], ...]]
+NOT_BEGUN: Final[Reached] = (b"", 0, "", ())
 
 
 def reached(stream: IncomingTransactionalTransferInfo) -> Reached:
     """How far a stream is, and where its receipts go."""
-    return stream.sequence_identifier, stream.sequence_number, stream.receipts_to
+    return (
+        stream.sequence_identifier,
+        stream.sequence_number,
+        stream.receipts_to,
+        stream.former_receipts,
+    )
 
 
 class ArrivingStreams:
@@ -54,9 +61,12 @@ class ArrivingStreams:
             for stream, queue in self._progress.values()
         ]
 
-    def find(self, message: UserMessage, queue: Queue | None) -> IncomingTransactionalTransferInfo:
+    def find(
+        self, message: UserMessage, queue: Queue | None, position: StreamPosition
+    ) -> IncomingTransactionalTransferInfo:
         """The stream of a message: the same object for all messages that came together."""
-        raw = message.source + message.raw_destination
+        sender = position.sender
+        raw = (message.source if sender is None else sender.bytes_le) + message.raw_destination
         stream = self._streams.get(raw)
         if stream is None:
             destination = message.destination_queue
@@ -64,7 +74,7 @@ class ArrivingStreams:
             stream = IncomingTransactionalTransferInfo(
                 queue.number if queue is not None else NO_QUEUE_NUMBER,
                 name or destination_of(message),
-                message.source_queue_manager,
+                sender or message.source_queue_manager,
                 self._origin.transport,
                 address=self._origin.address,
             )
@@ -74,13 +84,9 @@ class ArrivingStreams:
             self._streams[raw] = self._streams[key] = stream
         return stream
 
-    def next_position(
-        self, message: UserMessage, stream: IncomingTransactionalTransferInfo
-    ) -> StreamPosition | None:
-        """Where a message stands if it is the next of its stream, else None."""
-        rule = ORDER_RULES[self._origin.transport]
-        position = rule.position_of(message)
-        return position if rule.follows(stream, position) else None
+    def is_next(self, stream: IncomingTransactionalTransferInfo, position: StreamPosition) -> bool:
+        """Whether the message at a position is the next of its stream."""
+        return ORDER_RULES[self._origin.transport](stream, position)
 
     def go_on(
         self,
@@ -92,16 +98,26 @@ class ArrivingStreams:
         late_after = message.sent_time + message.time_to_reach_queue
         stream.accept(position, late_after, self._state.utc)
 
-    def out_of_order(self, message: UserMessage, stream: IncomingTransactionalTransferInfo) -> None:
+    def out_of_order(
+        self,
+        message: UserMessage,
+        stream: IncomingTransactionalTransferInfo,
+        position: StreamPosition,
+    ) -> None:
         """A message is not the next of its stream; tell the sender how far that got."""
         if stream.sequence_identifier:
             stream.reject(self._state.utc)
             store_stream(self._state, stream)
-            self.tell_progress(message, stream)
+            # [MC-MQSRM] 3.1.5.1.6.3: a receipt is about the current stream only. Choice: a copy of
+            # one of its messages causes another one, because the last may have been lost.
+            current = position.sequence == stream.sequence_identifier
+            if current or self._origin.transport not in WEB:
+                self.tell_progress(message, stream)
 
     def take_back(self, stream: IncomingTransactionalTransferInfo, before: Reached) -> None:
         """A message of a stream found no room: it is to come again."""
-        stream.sequence_identifier, stream.sequence_number, stream.receipts_to = before
+        stream.sequence_identifier, stream.sequence_number = before[:2]
+        stream.receipts_to, stream.former_receipts = before[2:]
         if stream.sequence_identifier:
             store_stream(self._state, stream)
         else:
@@ -117,5 +133,5 @@ class ArrivingStreams:
     def learn_address(self, message: UserMessage) -> None:
         """Remember where the sender of a message is, if it is the other end itself."""
         source = message.source_queue_manager
-        if source == self._origin.queue_manager:
+        if source == self._origin.queue_manager and source != GUID_NULL:
             learn_address(self._state, source, self._origin.address)

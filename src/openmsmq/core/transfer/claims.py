@@ -30,12 +30,20 @@ _AH: Final = int(UserHeaderFlags.AH)
 _SECURED: Final = int(UserHeaderFlags.SH)
 _RC: Final = ROUTING_COUNT_MASK
 
+# [MS-MQRR] 2.2.5.1.1: only a message that came over HTTP has AH, and the transport sets it there.
+# [MS-MQQB] 3.1.5.8.2: routers count RC up, so that it starts at 0 where a message is sent.
+_USER_FLAGS: Final = {
+    Transport.LOCAL: _AH | _RC,
+    Transport.BINARY: _AH,
+    Transport.HTTP: 0,
+    Transport.HTTPS: 0,
+    Transport.MULTICAST: 0,
+}
+
 
 def drop_claims(runs: Iterable[UserMessageRun], transport: Transport) -> None:
     """Clear what only this queue manager may say in packets that come from elsewhere."""
-    # [MS-MQRR] 2.2.5.1.1: only a message that came over HTTP has AH. [MS-MQQB] 3.1.5.8.2: routers
-    # count RC up, so that it starts at 0 where a message is sent.
-    user_flags = _AH | _RC if transport is Transport.LOCAL else _AH
+    user_flags = _USER_FLAGS[transport]
     for run in runs:
         head = run.head
         flags = head.flags

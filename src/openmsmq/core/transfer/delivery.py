@@ -24,12 +24,14 @@ from openmsmq.core.queues.quota import OVER_QUOTA, EnqueueStatus, check_room, de
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.sites.public_queues import read_public
 from openmsmq.core.transactions.transactions import OperationType, Transaction
-from openmsmq.security.caller import sender_caller
+from openmsmq.security.caller import EVERYONE_CALLER, Caller, sender_caller
 from openmsmq.wire.codes.access_rights import QueueRight
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.message_enums import SenderIdType
+from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.codes.queue_error import AccessDenied
 from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.message.user_header import UserHeaderFlags
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_run import UserMessageRun
 from openmsmq.wire.names.format_name import PublicFormatName
@@ -41,7 +43,7 @@ from .acknowledgments import acknowledge
 from .final_acks import send_final_ack
 from .reports import destination_of
 from .streams import store_stream
-from .transports import Transport
+from .transports import WEB, Transport
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 MAX_ADDRESSES: Final = 10_000
 MAX_PER_ADDRESS: Final = 64
 _ACCEPTED: Final = MessageClass.ACK_REACH_QUEUE
+_AH: Final = int(UserHeaderFlags.AH)
 
 
 class Delivered(Result):
@@ -75,6 +78,8 @@ def deliver(
     runs: Sequence[UserMessageRun],
     streams: Sequence[IncomingTransactionalTransferInfo] = (),
     refused: Mapping[UserMessageRun, MessageClass] | None = None,
+    *,
+    transport: Transport = Transport.BINARY,
 ) -> Delivered:
     """Put messages in a queue after all checks; those refused get what they asked for.
 
@@ -85,8 +90,9 @@ def deliver(
         streams: the state of the transactional streams that they belong to, which is stored
             in the same batch.
         refused: those that a check refused, each by itself.
+        transport: that brought them.
     """
-    sorting = _Sorting(state, queue, refused or {})
+    sorting = _Sorting(state, queue, refused or {}, transport)
     # Looked at once where the answer is the same for all messages.
     total = sum([sum(map(len, run.packets)) for run in runs])
     fits = check_room(state, queue, total) is EnqueueStatus.OK
@@ -128,6 +134,9 @@ def _tell(
     """Tell those who want to know that a message was refused."""
     words = f"{message_class.name}: {reason}" if reason else message_class.name
     state.outbox.drop("message", queue, message.packet, words)
+    if message.flags & _AH:
+        # [MC-MQSRM] 3.1.7.2.5: the answer tells its sender, who makes the dead letter.
+        return
     traits = traits_of(message)
     if traits & Traits.NEGATIVE_ARRIVAL:
         acknowledge(state, message.packet, message_class)
@@ -171,6 +180,7 @@ class _Sorting:
         "_queue",
         "_refused",
         "_state",
+        "_transport",
         "arrived",
         "classes",
         "expiring",
@@ -179,9 +189,14 @@ class _Sorting:
     )
 
     def __init__(
-        self, state: State, queue: Queue, refused: Mapping[UserMessageRun, MessageClass]
+        self,
+        state: State,
+        queue: Queue,
+        refused: Mapping[UserMessageRun, MessageClass],
+        transport: Transport,
     ) -> None:
         self._state = state
+        self._transport = transport
         self._queue = queue
         self._refused = refused
         # Whether a sender may write to the queue.
@@ -245,27 +260,52 @@ class _Sorting:
 
     def _refuse(self, message: UserMessage) -> MessageClass | None:
         queue = self._queue
-        found = refusal(queue, message, Transport.BINARY, transactional=message.transactional)
+        transport = self._transport
+        found = refusal(queue, message, transport, transactional=message.transactional)
         if found is None and queue.role is not QueueRole.INTERNAL:
             sender = message.security_id
             may_write = self._allowed.get(sender)
             if may_write is None:
-                may_write = self._allowed[sender] = _may_write(self._state, queue, message)
+                caller = _caller_of(message, transport)
+                may_write = self._allowed[sender] = _may_write(self._state, queue, caller)
             if not may_write:
                 found = MessageClass.NACK_ACCESS_DENIED
-        if found is None and _is_late(self._state, message):
+        if found is None and is_late(self._state, message):
             found = MessageClass.NACK_REACH_QUEUE_TIMEOUT
         return found
 
 
-def _may_write(state: State, queue: Queue, message: UserMessage) -> bool:
+def _caller_of(message: UserMessage, transport: Transport) -> Caller | None:
+    """Whose rights count for a message; None if what it says of its sender is no SID."""
+    # [MC-MQSRM] 3.1.5.1.12: the sender of an SRMP message counts as Everyone.
+    if transport in WEB:
+        return EVERYONE_CALLER
     try:
-        caller = sender_caller(sender_sid(message))
+        return sender_caller(sender_sid(message))
+    except MalformedPacket:
+        return None
+
+
+def _may_write(state: State, queue: Queue, caller: Caller | None) -> bool:
+    if caller is None:
+        return False
+    try:
         security = _published_security(state, queue)
         check_queue_right(queue, caller, QueueRight.WRITE_MESSAGE, security=security)
-    except (AccessDenied, MalformedPacket):
+    except AccessDenied:
         return False
     return True
+
+
+def takes_freely(state: State, queue: Queue, transport: Transport) -> bool:
+    """Whether a queue refuses messages that came so only for lack of room or for being late."""
+    properties = queue.properties
+    return (
+        transport in WEB
+        and not properties.authentication
+        and properties.privacy_level is QueuePrivacyLevel.OPTIONAL
+        and _may_write(state, queue, EVERYONE_CALLER)
+    )
 
 
 def _published_security(state: State, queue: Queue) -> bytes | None:
@@ -276,7 +316,8 @@ def _published_security(state: State, queue: Queue) -> bytes | None:
     return (found.security or None) if found is not None else None
 
 
-def _is_late(state: State, message: UserMessage) -> bool:
+def is_late(state: State, message: UserMessage) -> bool:
+    """Whether the time of a message to reach its queue is over."""
     life = message.time_to_reach_queue
     return life != INFINITE and message.sent_time + life < state.utc
 
@@ -294,7 +335,7 @@ def enqueue(
     state: State, queue: Queue, message: UserMessage, transaction: Transaction | None
 ) -> tuple[EnqueueStatus, Message | None]:
     """Put one message in a queue as it is, if there is room and its time is not over."""
-    if _is_late(state, message):
+    if is_late(state, message):
         return EnqueueStatus.TIMED_OUT, None
     status = check_room(state, queue, len(message.packet))
     if status is not EnqueueStatus.OK:

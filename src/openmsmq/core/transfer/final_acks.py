@@ -18,10 +18,14 @@ from openmsmq.wire.packets.order_ack import (
     order_queue,
 )
 
+from .srmp_receipts import came_by_srmp, send_final_receipt
+
 
 def send_final_ack(state: State, packet: bytes, message_class: int) -> bool:
     """Tell the source of a transactional message its fate; return whether it could be told."""
     message = UserMessage(packet)
+    if came_by_srmp(message):
+        return send_final_receipt(state, message, message_class)
     header = message.transaction_header
     source = message.source_queue_manager
     if (
@@ -40,7 +44,8 @@ def send_final_ack(state: State, packet: bytes, message_class: int) -> bool:
     )
     address = order_queue_of(state, message)
     build = partial(_build, state, ack, message_class, address)
-    return send_system_message(state, address, build, what="final acknowledgment", about=message)
+    sent = send_system_message(state, address, build, what="final acknowledgment", about=message)
+    return sent is not None
 
 
 def _build(

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from openmsmq.core.events import MessageDropped
+from openmsmq.core.queues.names import is_this_machine
 from openmsmq.wire.message.user_message_run import UserMessageRun
+from openmsmq.wire.scalars import MESSAGE_IDENTIFIER_SIZE
 
 from .checks import CheckJob, Checks
 from .claims import drop_claims
 from .delivery import enqueue
 from .inlet import Inlet
 from .reports import send_report
+from .srmp_receipts import send_stream_receipt
 from .streams import forget_old_streams
 from .transports import Transport
 
 if TYPE_CHECKING:
+    from openmsmq.core.model.message import Message
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queues.quota import EnqueueStatus
     from openmsmq.core.state import State
@@ -23,7 +28,9 @@ if TYPE_CHECKING:
 
     from .checks import Verifier
     from .inlet import InletOwner
-    from .received import Acknowledgments
+    from .received import Acknowledgments, StreamProgress
+
+_NO_IDENTIFIER: Final = bytes(MESSAGE_IDENTIFIER_SIZE)
 
 
 class Incoming:
@@ -39,7 +46,7 @@ class Incoming:
         self,
         owner: InletOwner,
         *,
-        acknowledgments: Acknowledgments,
+        acknowledgments: Acknowledgments | None = None,
     ) -> Inlet:
         """The way in for what one connection of a transport brings."""
         return Inlet(self._state, self._checks, owner, acknowledgments=acknowledgments)
@@ -55,15 +62,17 @@ class Incoming:
     def set_history_size(self, size: int) -> None:
         """Remember the identifiers of so many received messages, to know duplicates by."""
         self._state.message_history.size = size
+        self._state.srmp_history.size = size
 
     @property
     def has_history(self) -> bool:
         """Whether the identifiers of any received messages are remembered."""
-        return len(self._state.message_history) > 0
+        return len(self._state.message_history) + len(self._state.srmp_history) > 0
 
     def forget_old_history(self, seconds: float) -> None:
         """Forget the identifiers of messages that were received longer ago than this."""
         self._state.message_history.clean(self._state, seconds)
+        self._state.srmp_history.clean(self._state, seconds)
 
     @property
     def has_streams(self) -> bool:
@@ -73,6 +82,28 @@ class Incoming:
     def forget_old_streams(self) -> None:
         """Forget the transactional streams that nothing needs any more."""
         forget_old_streams(self._state)
+
+    def refuse_request(self, address: str, transport: Transport, reason: str) -> None:
+        """Note that a request is not a message; the reason is for the log."""
+        self._state.counters.rejected_messages.add((str(transport), "MALFORMED"))
+        self._state.outbox.tell(
+            MessageDropped(what="request", queue=address, identifier=_NO_IDENTIFIER, reason=reason)
+        )
+
+    def is_this_machine(self, host: str) -> bool:
+        """Whether a host name or address means this queue manager."""
+        return is_this_machine(self._state, host)
+
+    def send_stream_receipt(self, progress: StreamProgress) -> Message | None:
+        """Tell the sender of a stream how far it got; the receipt on its way, None for none."""
+        stream, sequence = progress.stream, progress.sequence
+        return send_stream_receipt(
+            self._state,
+            stream.receipts_of(sequence),
+            stream.sender_identifier,
+            sequence,
+            progress.number,
+        )
 
     def report(self, message: UserMessage, next_hop: str | None = None) -> bool:
         """Send the report that a traced message asks for at this place of its way."""

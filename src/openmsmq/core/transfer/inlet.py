@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Protocol
 from openmsmq.core.events import ReceptionEnded
 from openmsmq.wire.message.user_message import UserMessage
 
+from .answered_reception import AnsweredReception, Positions
 from .checks import CheckJob
 from .claims import drop_claims
 from .received import Received, not_received
 from .reception import Reception
+from .transports import WEB
 
 if TYPE_CHECKING:
     from openmsmq.core.state import State
@@ -38,10 +40,27 @@ class InletOwner(Protocol):
 class WaitingReception:
     """Messages that came together and wait: for their checks, or behind others that do."""
 
-    __slots__ = ("checked", "ended", "fault", "origin", "read", "refused", "runs", "size")
+    __slots__ = (
+        "checked",
+        "ended",
+        "fault",
+        "origin",
+        "positions",
+        "read",
+        "refused",
+        "runs",
+        "size",
+    )
 
-    def __init__(self, runs: list[UserMessageRun], origin: Origin, read: object) -> None:
+    def __init__(
+        self,
+        runs: list[UserMessageRun],
+        origin: Origin,
+        read: object,
+        positions: Positions = (),
+    ) -> None:
         self.runs = runs
+        self.positions = positions
         self.origin = origin
         self.read = read
         self.size = sum([sum(map(len, run.packets)) for run in runs])
@@ -56,7 +75,8 @@ class Inlet:
 
     Args:
         owner: is told later what became of messages that had to wait.
-        acknowledgments: takes the acknowledgments of transactional messages among them.
+        acknowledgments: takes the acknowledgments of transactional messages among them; None for
+            a transport that does not bring them as messages.
     """
 
     __slots__ = (
@@ -75,7 +95,7 @@ class Inlet:
         checks: Checks,
         owner: InletOwner,
         *,
-        acknowledgments: Acknowledgments,
+        acknowledgments: Acknowledgments | None,
     ) -> None:
         self._state = state
         self._checks = checks
@@ -87,12 +107,20 @@ class Inlet:
         # Something found no room to wait: the same, but what waits already goes in.
         self._full = False
 
-    def receive(self, runs: list[UserMessageRun], origin: Origin, read: object) -> Received | None:
+    def receive(
+        self,
+        runs: list[UserMessageRun],
+        origin: Origin,
+        read: object,
+        positions: Positions = (),
+    ) -> Received | None:
         """Deal with messages that came together; the one way in for every transport.
 
         Args:
             runs: the messages, as they came.
             read: named to the owner if the answer comes later.
+            positions: where each message stands in its stream, for transports that answer for each
+                message; then each run has one message.
 
         Returns:
             What became of them; None if they wait, then the owner is told.
@@ -100,15 +128,18 @@ class Inlet:
         drop_claims(runs, origin.transport)
         verifier = self._checks.verifier
         if verifier is None:
-            return self._deliver(runs, origin)
-        return self._check(verifier, WaitingReception(runs, origin, read))
+            return self._deliver(runs, origin, positions)
+        return self._check(verifier, WaitingReception(runs, origin, read, positions))
 
     def _deliver(
         self,
         runs: list[UserMessageRun],
         origin: Origin,
+        positions: Positions,
         refused: dict[UserMessageRun, MessageClass] | None = None,
     ) -> Received:
+        if origin.transport in WEB:
+            return AnsweredReception(self._state, origin, positions).receive(runs, refused)
         reception = Reception(self._state, origin, acknowledgments=self._acknowledgments)
         return reception.receive(runs, refused)
 
@@ -175,7 +206,9 @@ class Inlet:
         if reception.fault:
             received = not_received(reception.fault)
         else:
-            received = self._deliver(reception.runs, reception.origin, reception.refused)
+            received = self._deliver(
+                reception.runs, reception.origin, reception.positions, reception.refused
+            )
         self._closed = not received.complete
         return received
 

@@ -1,4 +1,7 @@
-"""MessageIDHistoryTable: which plain messages were received before ([MS-MQQB] 3.1.1.3).
+"""MessageIDHistoryTable: which plain messages were received before.
+
+The binary protocol ([MS-MQQB] 3.1.1.3) and SRMP ([MC-MQSRM] 3.1.1.1.5) each have one: an
+identifier that a stranger makes up over HTTP must not suppress a message of the other protocol.
 
 What one read brought is one group; recoverable messages are stored as one row a group, in the
 batch of the messages themselves.
@@ -42,10 +45,11 @@ class _Group:
 class MessageIDHistory:
     """The identifiers of the last messages; the oldest go first when there are too many."""
 
-    __slots__ = ("_count", "_entries", "_groups", "_last_number", "size")
+    __slots__ = ("_count", "_entries", "_groups", "_last_number", "_table", "size")
 
-    def __init__(self, size: int = DEFAULT_HISTORY_SIZE) -> None:
+    def __init__(self, size: int = DEFAULT_HISTORY_SIZE, *, table: Table = Table.HISTORY) -> None:
         self.size = size
+        self._table = table
         self._entries: dict[bytes, _Group] = {}
         self._groups: deque[_Group] = deque()
         self._count = 0
@@ -75,7 +79,7 @@ class MessageIDHistory:
             self._last_number += 1
             group.number = self._last_number
             row = _TIME.pack(group.time) + b"".join(identifiers)
-            state.outbox.batch.set_row(Table.HISTORY, _KEY.pack(group.number), row)
+            state.outbox.batch.set_row(self._table, _KEY.pack(group.number), row)
         self._append(group)
         while self._count > self.size and len(self._groups) > 1:
             self._drop_oldest(state)
@@ -108,4 +112,4 @@ class MessageIDHistory:
             if entries.get(identifier) is group:
                 del entries[identifier]
         if group.number:
-            state.outbox.batch.delete_row(Table.HISTORY, _KEY.pack(group.number))
+            state.outbox.batch.delete_row(self._table, _KEY.pack(group.number))

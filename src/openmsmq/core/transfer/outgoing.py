@@ -25,19 +25,21 @@ from openmsmq.core.model.message import (
 )
 from openmsmq.core.model.read import Read
 from openmsmq.core.queues.access import check_machine_right
-from openmsmq.core.queues.names import parse_name
+from openmsmq.core.queues.names import find_queue, parse_name
 from openmsmq.core.rows.queue_rows import store_queue
 from openmsmq.security.caller import Caller
 from openmsmq.wire.codes.access_rights import MachineRight
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_error import QueueError
-from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.format_name import SingleFormatName, parse_format_name
 
 from .destinations import Destination, find_destination
 from .outgoing_states import OutgoingInput, change_state
 from .outgoing_streams import OutgoingStreams
+from .receipt_tokens import make_secret, token_of
 from .sequences import end_sequence
+from .stream_rules import BINARY_RULES, StreamRules
 from .unused_outgoing import forget_outgoing
 
 if TYPE_CHECKING:
@@ -83,10 +85,27 @@ class Outgoing:
         return queue
 
     def open_streams(
-        self, transports: frozenset[Transport], resend_table: tuple[float, ...]
+        self,
+        transports: frozenset[Transport],
+        resend_table: tuple[float, ...],
+        rules: StreamRules = BINARY_RULES,
     ) -> OutgoingStreams:
         """What a carrier of these transports sends from; see `OutgoingStream`."""
-        return OutgoingStreams(self._state, self, transports, resend_table)
+        return OutgoingStreams(self._state, self, transports, resend_table, rules)
+
+    def make_receipt_secret(self) -> int:
+        """Have the secret of receipt tokens; the batch that must be on disk before one is used."""
+        make_secret(self._state)
+        return self._state.srmp_secret_stored
+
+    def receipt_token(self, queue: Queue) -> str:
+        """What proves that a stream receipt is about messages of an outgoing queue."""
+        return token_of(self._state, _outgoing(queue).destination_format_name)
+
+    def local_path(self, name: SingleFormatName) -> str:
+        """The path of the queue of this machine that a name means; empty if there is none."""
+        queue = find_queue(self._state, name)
+        return queue.path if queue is not None else ""
 
     def pause(self, queue: Queue, *, caller: Caller) -> None:
         """Pause Queue: messages may still be added, none leaves."""

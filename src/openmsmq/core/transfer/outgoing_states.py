@@ -36,6 +36,7 @@ class OutgoingInput(Enum):
     CLOSING = "the session ends"
     CLOSED = "the session is over"
     FAILED = "no session could be made"
+    UNANSWERED = "a message got no answer, or one that says to send it again"
     UNRESOLVED = "nothing says where the destination is"
     RESTED = "no message waits and no connection is needed"
     PAUSED = "an administrator pauses the queue"
@@ -93,6 +94,8 @@ _TRANSFERRING: Final[_Row] = {
     _In.CLOSING: Transition(_S.DISCONNECTING),
     _In.CLOSED: Transition(_S.DISCONNECTED, NOT_CONNECTED),
     _In.FAILED: Transition(_S.DISCONNECTED, NOT_CONNECTED),
+    # [MC-MQSRM] 3.1.7.2.5.
+    _In.UNANSWERED: Transition(_S.INACTIVE, NOT_CONNECTED),
     _In.UNRESOLVED: Transition(
         _S.NEED_VALIDATION,
         STATUS_WORDS[ConnectionStatus.ROUTING_FAILURE],

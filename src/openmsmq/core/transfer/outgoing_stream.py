@@ -20,13 +20,15 @@ from openmsmq.core.model.message import (
     TRANSACTIONAL,
     Message,
     PositionState,
-    Traits,
 )
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.sequence_info import SequenceInfo
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_patch import patch_transaction
 from openmsmq.wire.scalars import TxSequenceID
+
+from .sequences import open_sequence, restart_sequence
+from .stream_rules import BINARY_RULES, StreamRules
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import History
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
 _DELIVERED: Final = int(MessageClass.ACK_REACH_QUEUE)
 _DELETED: Final = int(PositionState.DELETED)
 AwaitingFinalAck = dict[tuple[int, int], Message]
-_JOURNALING: Final = int(Traits.NEGATIVE_JOURNALING | Traits.POSITIVE_JOURNALING)
 
 
 class OutgoingMessagePosition:
@@ -66,7 +67,7 @@ class OutgoingMessagePosition:
         message: Message,
         history: History,
         *,
-        final_ack_required: bool,
+        awaits_final_ack: bool,
     ) -> None:
         self.stream = stream
         self.message = message
@@ -77,7 +78,7 @@ class OutgoingMessagePosition:
         self.received_session_ack = False
         # It has it in its place; with SRMP the stream receipt.
         self.received_order_ack = False
-        self.awaits_final_ack = bool(message.traits & _JOURNALING) or final_ack_required
+        self.awaits_final_ack = awaits_final_ack
 
     @property
     def sequence_info(self) -> SequenceInfo:
@@ -107,6 +108,7 @@ class OutgoingStream:
         awaiting: the AwaitingFinalACKTable that it shares with others, by sequence and number.
         resend_table: seconds after which what is not acknowledged in order is sent again, the
             first time, the second time and so on.
+        rules: of the protocol.
     """
 
     __slots__ = (
@@ -114,11 +116,13 @@ class OutgoingStream:
         "_operations",
         "_resend_index",
         "_resend_table",
+        "_rules",
         "_state",
         "awaiting",
         "last_ack",
         "last_ack_count",
         "last_ack_time",
+        "last_sent",
         "ordered",
         "outgoing",
         "plain",
@@ -136,8 +140,10 @@ class OutgoingStream:
         outgoing: OutgoingQueue,
         awaiting: AwaitingFinalAck,
         resend_table: tuple[float, ...],
+        rules: StreamRules = BINARY_RULES,
     ) -> None:
         self._state = state
+        self._rules = rules
         self._operations = operations
         self._awaiting = awaiting
         self._resend_table = resend_table
@@ -152,6 +158,8 @@ class OutgoingStream:
         self.last_ack = 0
         self.last_ack_time = 0
         self.last_ack_count = 0
+        # The highest number of the active sequence that has left.
+        self.last_sent = 0
         # The number in front of the next message, when none is in flight.
         self.predecessor = 0
         self._resend_index = 0
@@ -208,6 +216,11 @@ class OutgoingStream:
                 # Only who is known for sure may acknowledge it after a crash.
                 departure.depends = destination_stored
                 break
+            if self._rules.first_opens and traits & TRANSACTIONAL:
+                waits_for = self._waits_for(message, durable)
+                if waits_for is not None:
+                    departure.depends = waits_for
+                    break
             departure.express &= not traits & RECOVERABLE
             ready += 1
         if ready:
@@ -228,6 +241,32 @@ class OutgoingStream:
             # A planned range may keep one for a while.
             if not any(message.state == _DELETED for message in expired):
                 return None
+
+    def _waits_for(self, message: Message, durable: int) -> int | None:
+        """What a message waits for while its sequence is not open; None if it may leave.
+
+        The first message opens the sequence: until the other side has it, no other leaves, and if
+        it is gone before, those that are left begin another sequence. The result is the batch that
+        must be on disk, 0 for an answer of the other side.
+        """
+        sequence = self.outgoing.sequence
+        number = message.history.tx_sequence_number if message.history is not None else 0
+        if sequence is None or number == 0:
+            return None
+        if sequence.opened:
+            return sequence.opened_stored if sequence.opened_stored > durable else None
+        if number == 1:
+            return None
+        first = self.ordered.get(1)
+        if first is not None and not first.received_session_ack:
+            return 0
+        if first is not None or self.last_ack:
+            open_sequence(self._state, self.queue, sequence)
+        elif self.find(1) is not None:
+            return 0
+        else:
+            restart_sequence(self._state, self.queue)
+        return self._state.outbox.number
 
     def _depart(self, departure: Departure, messages: list[Message], packets: list[bytes]) -> None:
         self._operations.lock_front(self.queue, len(messages), self)
@@ -257,10 +296,16 @@ class OutgoingStream:
     ) -> bytes:
         """The packet of a transactional message, with its place in the stream."""
         view = UserMessage(packet)
+        rules = self._rules
         position = OutgoingMessagePosition(
-            self, message, history, final_ack_required=view.final_ack_required
+            self,
+            message,
+            history,
+            awaits_final_ack=bool(message.traits & rules.final_traits)
+            or (rules.final_on_request and view.final_ack_required),
         )
         number = position.tx_sequence_number
+        self.last_sent = max(self.last_sent, number)
         position.previous = self._previous_number(number)
         self.ordered[number] = position
         if self.resend_at is None:
@@ -282,6 +327,10 @@ class OutgoingStream:
         """
         if self.ordered:
             return next(reversed(self.ordered))
+        if self._rules.first_opens:
+            # [MC-MQSRM] 3.1.7.2.3: the last acknowledged number. Choice: before the first receipt
+            # it is 1, because nothing else leaves before the other side has that message.
+            return min(max(self.last_ack, 1), number - 1)
         return min(self.predecessor, number - 1)
 
     def release(self, tokens: Iterable[object]) -> None:
@@ -318,6 +367,26 @@ class OutgoingStream:
         for message in messages:
             self.plain.pop(message, None)
         self._operations.finish(self.queue, messages, _DELIVERED)
+
+    def refused(self, token: object, message_class: int) -> None:
+        """The other side does not take a message: it is given up.
+
+        Those after it in its sequence leave again: their predecessor is another one now.
+        """
+        if isinstance(token, Message):
+            message = token
+            self.plain.pop(message, None)
+        elif isinstance(token, OutgoingMessagePosition) and self._holds(token):
+            message = token.message
+            number = token.tx_sequence_number
+            del self.ordered[number]
+            self.release(
+                [each for each in self.ordered.values() if each.tx_sequence_number > number]
+            )
+        else:
+            return
+        self._operations.finish(self.queue, [message], message_class)
+        self.end_if_done()
 
     def acknowledged(self, number: int) -> None:
         """The other side has all transactional messages up to a number, in order."""
@@ -387,6 +456,7 @@ class OutgoingStream:
         if self.outgoing.sequence is not None and not queue.lanes.count and not held:
             self._operations.end_sequence(queue)
             self.last_ack = 0
+            self.last_sent = 0
             self._begin_ladder()
 
     # Sending again

@@ -1,23 +1,25 @@
 """The outgoing queues that one carrier serves, and acknowledgments of their messages.
 
 An acknowledgment of a transactional message is accepted from the queue manager that has the
-destination queue, whatever session or next hop it came by.
+destination queue, whatever session or next hop it came by; a receipt of SRMP if it has the token
+that only that queue manager was told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from openmsmq.core.model.message import Message
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.wire.message.user_message import UserMessage
 
 from .outgoing_stream import AwaitingFinalAck, OutgoingMessagePosition, OutgoingStream
+from .receipt_tokens import is_token_of
+from .stream_rules import BINARY_RULES, StreamRules
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
 
@@ -29,10 +31,18 @@ class OutgoingStreams:
     """The streams of the outgoing queues of some transports.
 
     Args:
-        resend_table: of every stream, see `OutgoingStream`.
+        resend_table, rules: of every stream, see `OutgoingStream`.
     """
 
-    __slots__ = ("_operations", "_resend_table", "_state", "_transports", "awaiting", "streams")
+    __slots__ = (
+        "_operations",
+        "_resend_table",
+        "_rules",
+        "_state",
+        "_transports",
+        "awaiting",
+        "streams",
+    )
 
     def __init__(
         self,
@@ -40,8 +50,10 @@ class OutgoingStreams:
         operations: Outgoing,
         transports: frozenset[Transport],
         resend_table: tuple[float, ...],
+        rules: StreamRules = BINARY_RULES,
     ) -> None:
         self._state = state
+        self._rules = rules
         self._operations = operations
         self._transports = transports
         self._resend_table = resend_table
@@ -56,7 +68,13 @@ class OutgoingStreams:
         outgoing = queue.outgoing
         if stream is None and outgoing is not None and outgoing.transport in self._transports:
             stream = OutgoingStream(
-                self._state, self._operations, queue, outgoing, self.awaiting, self._resend_table
+                self._state,
+                self._operations,
+                queue,
+                outgoing,
+                self.awaiting,
+                self._resend_table,
+                self._rules,
             )
             self.streams[queue.number] = stream
         return stream
@@ -96,24 +114,26 @@ class OutgoingStreams:
 
     # Acknowledgments of transactional messages
 
-    def acknowledged(self, sequence: int, number: int, source: UUID) -> bool:
+    def acknowledged(self, sequence: int, number: int, proof: UUID | str) -> bool:
         """A queue manager has all messages of a sequence up to a number; whether it is accepted.
 
         Args:
-            source: the queue manager that the acknowledgment is from.
+            proof: the queue manager that the acknowledgment is from, or the token of a receipt.
         """
         stream = self._stream_of(sequence)
-        if stream is None or stream.outgoing.destination != source:
+        if stream is None or not self._believes(stream, proof):
             return False
         active = stream.outgoing.sequence
         if active is None or number > active.last:
+            return False
+        if self._rules.first_opens and number > stream.last_sent:
             return False
         stream.acknowledged(number)
         stream.refresh_info()
         return True
 
     def final(
-        self, sequence: int, number: int, message_id: int, message_class: int, source: UUID
+        self, sequence: int, number: int, message_id: int, message_class: int, proof: UUID | str
     ) -> bool:
         """A queue manager says what became of one message; whether it is accepted."""
         message = self.awaiting.get((sequence, number))
@@ -128,13 +148,19 @@ class OutgoingStreams:
         # the message left, so it is known after a restart, too.
         if (
             message is None
-            or stream.outgoing.destination != source
+            or not self._believes(stream, proof)
             or self._message_id(message) != message_id
         ):
             return False
         stream.final(message, message_class)
         stream.refresh_info()
         return True
+
+    def _believes(self, stream: OutgoingStream, proof: UUID | str) -> bool:
+        """Whether who acknowledges messages of a stream has got them."""
+        if isinstance(proof, UUID):
+            return stream.outgoing.destination == proof
+        return is_token_of(self._state, stream.outgoing.destination_format_name, proof)
 
     def _stream_of(self, sequence: int) -> OutgoingStream | None:
         """The stream whose active sequence this is."""

@@ -11,6 +11,7 @@ from openmsmq.wire.names.queue_address import QueueAddress
 from .streams import IncomingTransactionalTransferInfo
 
 if TYPE_CHECKING:
+    from openmsmq.wire.codes.message_class import MessageClass
     from openmsmq.wire.message.user_message import UserMessage
 
 
@@ -39,9 +40,12 @@ class Received(Result):
     `complete` is False when not all were dealt with: the rest must come again, over another
     connection. `fault` says what broke, if it was not for lack of room. `progress` names the
     streams that ask for an acknowledgment once batch `progress_depends` is on disk.
+
+    A transport that answers for each message looks at `refused` and `left`, too: which messages no
+    queue takes, and which were not dealt with, by their place among those that came together.
     """
 
-    __slots__ = ("complete", "fault", "progress", "progress_depends")
+    __slots__ = ("complete", "fault", "left", "progress", "progress_depends", "refused")
 
     def __init__(
         self,
@@ -51,12 +55,16 @@ class Received(Result):
         *,
         complete: bool,
         fault: str = "",
+        refused: dict[int, MessageClass] | None = None,
+        left: frozenset[int] = frozenset(),
     ) -> None:
         super().__init__(depends)
         self.complete = complete
         self.fault = fault
         self.progress = progress
         self.progress_depends = progress_depends
+        self.refused = refused or {}
+        self.left = left
 
 
 def not_received(fault: str = "") -> Received:

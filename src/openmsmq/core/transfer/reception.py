@@ -1,8 +1,9 @@
-"""The one way in: messages that another machine brings ([MS-MQQB] 3.1.5.8, [MC-MQSRM] 3.1.5).
+"""The one way in: messages that another queue manager brings ([MS-MQQB] 3.1.5.8).
 
-Every transport hands over what came together as one `Reception`: where each message goes, whether
+A transport hands over what came together as one `Reception`: where each message goes, whether
 it came before, whether it is the next of its stream, whether the queue takes it and whether there
-is room. Everything of one reception is stored in one batch.
+is room. Everything of one reception is stored in one batch. Messages of transports that answer for
+each message by itself are in `answered_reception.py`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from .arriving_streams import NOT_BEGUN, ArrivingStreams, reached
 from .delivery import deliver, reject
 from .received import Received
 from .reports import send_report
+from .stream_order import StreamPosition, position_in_session
 from .streams import IncomingTransactionalTransferInfo, add_stream, store_stream
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ class Reception:
         state: State,
         origin: Origin,
         *,
-        acknowledgments: Acknowledgments,
+        acknowledgments: Acknowledgments | None,
     ) -> None:
         self._state = state
         self._origin = origin
@@ -172,7 +174,9 @@ class Reception:
         for packet in run.packets:
             if refused is not None:
                 self._reject(UserMessage(packet), refused)
-            elif not self._acknowledgments.take(UserMessage(packet)):
+            elif self._acknowledgments is None or not self._acknowledgments.take(
+                UserMessage(packet)
+            ):
                 self._count_ignored("unknown transactional acknowledgment")
 
     # Counters
@@ -246,10 +250,10 @@ class Reception:
         if not queue.properties.transactional:
             self._refuse_transactional(message, MessageClass.NACK_NOT_TRANSACTIONAL_Q)
             return True
-        stream = self._streams.find(message, queue)
-        position = self._streams.next_position(message, stream)
-        if position is None:
-            self._out_of_order(message, stream)
+        position = position_in_session(message)
+        stream = self._streams.find(message, queue, position)
+        if not self._streams.is_next(stream, position):
+            self._out_of_order(message, stream, position)
             return True
         if not stream.sequence_identifier:
             reason = add_stream(self._state, queue, stream)
@@ -276,14 +280,15 @@ class Reception:
 
         So no copy of it gets into a queue that is created meanwhile, and what follows it does.
         """
-        stream = self._streams.find(message, None)
+        position = position_in_session(message)
+        stream = self._streams.find(message, None, position)
         known = stream.sequence_identifier != b""
-        position = self._streams.next_position(message, stream) if ours else None
-        if known and position is None:
-            self._out_of_order(message, stream)
+        follows = ours and self._streams.is_next(stream, position)
+        if known and not follows:
+            self._out_of_order(message, stream, position)
             return
         # [MS-MQQB] 3.1.5.8.2 refuses without a look at the stream; so do we if it has no room.
-        if position is not None and (known or add_stream(self._state, None, stream) is None):
+        if follows and (known or add_stream(self._state, None, stream) is None):
             self._streams.go_on(stream, position, message)
             store_stream(self._state, stream)
             self._streams.tell_progress(message, stream)
@@ -291,11 +296,14 @@ class Reception:
         self._reject(message, message_class, reason)
 
     def _out_of_order(
-        self, message: UserMessage, stream: IncomingTransactionalTransferInfo
+        self,
+        message: UserMessage,
+        stream: IncomingTransactionalTransferInfo,
+        position: StreamPosition,
     ) -> None:
         """A message came before, or another one must come first."""
         self._count_ignored("transactional message out of order")
-        self._streams.out_of_order(message, stream)
+        self._streams.out_of_order(message, stream, position)
 
     # Delivery
 

@@ -28,7 +28,8 @@ def send_report(state: State, message: UserMessage, next_hop: str | None = None)
         return False
     address = public_address(header.queue_identifier)
     build = partial(_build, state, message, next_hop, address)
-    return send_system_message(state, address, build, what="report", about=message)
+    sent = send_system_message(state, address, build, what="report", about=message)
+    return sent is not None
 
 
 def _build(

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
 
-_ROW: Final = Struct("<QI")
+_ROW: Final = Struct("<QI?")
+# As version 0.1.0 stored it, without the mark.
+_OLD_ROW: Final = Struct("<QI")
 _LAST: Final = Struct("<Q")
 # The row with the last sequence of all queues; the others have the number of a queue as key.
 _LAST_KEY: Final = b""
@@ -30,13 +32,19 @@ _TIME_SHIFT: Final = 32
 
 
 class OutgoingSequence:
-    """The active sequence of one outgoing queue: TxSequenceID as a number, last number given."""
+    """The active sequence of one outgoing queue: TxSequenceID as a number, last number given.
 
-    __slots__ = ("identifier", "last")
+    `opened` says that the destination has the first message, for transports on which no other
+    message can open a stream; batch `opened_stored` has that mark.
+    """
 
-    def __init__(self, identifier: int, last: int = 0) -> None:
+    __slots__ = ("identifier", "last", "opened", "opened_stored")
+
+    def __init__(self, identifier: int, last: int = 0, *, opened: bool = False) -> None:
         self.identifier = identifier
         self.last = last
+        self.opened = opened
+        self.opened_stored = 0
 
 
 def number_messages(state: State, queue: Queue, messages: Iterable[Message]) -> None:
@@ -67,8 +75,31 @@ def number_own(state: State, queue: Queue, messages: Iterable[Message]) -> None:
         history.tx_sequence_id = sequence.identifier
         history.tx_sequence_number = sequence.last
     if sequence is not None:
-        row = _ROW.pack(sequence.identifier, sequence.last)
-        state.outbox.batch.set_row(Table.SEQUENCES, queue_key(queue.number), row)
+        _store(state, queue, sequence)
+
+
+def _store(state: State, queue: Queue, sequence: OutgoingSequence) -> None:
+    row = _ROW.pack(sequence.identifier, sequence.last, sequence.opened)
+    state.outbox.batch.set_row(Table.SEQUENCES, queue_key(queue.number), row)
+
+
+def open_sequence(state: State, queue: Queue, sequence: OutgoingSequence) -> None:
+    """The destination has the first message of a sequence: others may follow it."""
+    sequence.opened = True
+    sequence.opened_stored = state.outbox.number
+    _store(state, queue, sequence)
+
+
+def restart_sequence(state: State, queue: Queue) -> None:
+    """The first message of a sequence is gone and no other has left: begin a new one.
+
+    The messages that are left take the numbers from 1 on, in their order.
+    """
+    end_sequence(state, queue)
+    messages = [message for message in queue.lanes if message.transactional]
+    number_messages(state, queue, messages)
+    for message in messages:
+        store_record(state, message)
 
 
 def _is_own(state: State, message: Message) -> bool:
@@ -111,7 +142,14 @@ def recover_sequences(state: State, rows: dict[bytes, bytes], *, restored: bool)
             continue
         outgoing = state.queues[queue_number(key)].outgoing
         if outgoing is not None:
-            outgoing.sequence = OutgoingSequence(*_ROW.unpack(value))
+            outgoing.sequence = _parse(value)
+
+
+def _parse(row: bytes) -> OutgoingSequence:
+    if len(row) == _OLD_ROW.size:
+        return OutgoingSequence(*_OLD_ROW.unpack(row))
+    identifier, last, opened = _ROW.unpack(row)
+    return OutgoingSequence(identifier, last, opened=opened)
 
 
 def renumber_restored(state: State) -> None:

@@ -10,11 +10,11 @@ of this name again the stream goes on there. What the old queue had taken comes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from struct import Struct
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from openmsmq.core.model.queue import QueueType
@@ -27,7 +27,8 @@ from .transports import Transport
 if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
-    from openmsmq.wire.message.user_message import UserMessage
+
+    from .stream_order import StreamPosition
 
 # Why there is no room for one more.
 TOO_MANY: Final = "too many transactional streams"
@@ -53,34 +54,12 @@ _TRANSPORTS: Final = {
     4: Transport.MULTICAST,
 }
 _TRANSPORT_NUMBERS: Final = {transport: number for number, transport in _TRANSPORTS.items()}
+# Where receipts of an earlier sequence go: two lengths, each with its text after them.
+_FORMER: Final = Struct("<BH")
+MAX_FORMER_RECEIPTS: Final = 4
 # Version 0.1.0: queue and sender; sequence, number, last access, rejections, length, late after.
 _OLD_KEY: Final = Struct("<I16s")
 _OLD_VALUE: Final = Struct("<QIdIHI")
-
-
-class StreamPosition:
-    """Where a message stands in the streams of its sender.
-
-    `sequence` is the identifier of its sequence in the form of the transport, empty for none; a
-    message that `starts` one may say where receipts go.
-    """
-
-    __slots__ = ("number", "previous", "receipts_to", "sequence", "starts")
-
-    def __init__(
-        self,
-        sequence: bytes,
-        number: int,
-        previous: int = 0,
-        *,
-        starts: bool = False,
-        receipts_to: str = "",
-    ) -> None:
-        self.sequence = sequence
-        self.number = number
-        self.previous = previous
-        self.starts = starts
-        self.receipts_to = receipts_to
 
 
 @dataclass(slots=True)
@@ -104,6 +83,8 @@ class IncomingTransactionalTransferInfo:
     address: str = ""
     late_after: int = 0
     receipts_to: str = ""
+    # Where receipts of earlier sequences go, if elsewhere: their messages may still be here.
+    former_receipts: tuple[tuple[bytes, str], ...] = ()
 
     @property
     def key(self) -> bytes:
@@ -129,7 +110,11 @@ class IncomingTransactionalTransferInfo:
             len(self.sequence_identifier),
             *map(len, texts),
         )
-        return row + self.sequence_identifier + b"".join(texts)
+        former = [
+            _FORMER.pack(len(sequence), len(url.encode())) + sequence + url.encode()
+            for sequence, url in self.former_receipts
+        ]
+        return b"".join((row, self.sequence_identifier, *texts, *former))
 
     @classmethod
     def parse(cls, key: bytes, value: bytes) -> IncomingTransactionalTransferInfo:
@@ -166,6 +151,7 @@ class IncomingTransactionalTransferInfo:
             address.decode(),
             late_after,
             receipts_to.decode(),
+            _parse_former(value, at),
         )
 
     @classmethod
@@ -190,11 +176,26 @@ class IncomingTransactionalTransferInfo:
     def accept(self, position: StreamPosition, late_after: int, utc: float) -> None:
         """The last message of the stream was accepted."""
         self.late_after = max(self.late_after, min(late_after, NEVER_LATE))
+        if position.sequence != self.sequence_identifier:
+            self._keep_receipts_to(position.receipts_to)
         self.sequence_identifier = position.sequence
         self.sequence_number = position.number
         self.receipts_to = position.receipts_to or self.receipts_to
         self.last_access_time = utc
         self.reject_count = 0
+
+    def _keep_receipts_to(self, new: str) -> None:
+        """Another sequence begins: remember where receipts of the last one go, if elsewhere."""
+        if self.receipts_to and new and new != self.receipts_to:
+            former = (*self.former_receipts, (self.sequence_identifier, self.receipts_to))
+            self.former_receipts = former[-MAX_FORMER_RECEIPTS:]
+
+    def receipts_of(self, sequence: bytes) -> str:
+        """Where receipts of one sequence of the stream go; empty if that is not known."""
+        for former, url in self.former_receipts:
+            if former == sequence:
+                return url
+        return self.receipts_to
 
     def reject(self, utc: float) -> None:
         """The last message of the stream was rejected, for now."""
@@ -202,41 +203,16 @@ class IncomingTransactionalTransferInfo:
         self.reject_count += 1
 
 
-# Which message is the next
-
-
-class OrderRule(NamedTuple):
-    """How a transport says where a message stands, and which one a stream accepts next."""
-
-    position_of: Callable[[UserMessage], StreamPosition]
-    follows: Callable[[IncomingTransactionalTransferInfo, StreamPosition], bool]
-
-
-def _position_in_session(message: UserMessage) -> StreamPosition:
-    # TxSequenceID is a 64-bit number ([MS-MQMQ] 2.2.18.1.2); big-endian bytes compare alike.
-    sequence = message.raw_tx_sequence_id[::-1]
-    number = message.tx_sequence_number
-    previous = message.previous_tx_sequence_number
-    # [MS-MQQB] 3.1.1.3.1: 0 stands for no sequence.
-    return StreamPosition(sequence if sequence != _NONE else b"", number, previous)
-
-
-def _follows_in_session(
-    stream: IncomingTransactionalTransferInfo, position: StreamPosition
-) -> bool:
-    """[MS-MQQB] 3.1.5.8.6."""
-    if position.sequence == stream.sequence_identifier:
-        follows = position.number > stream.sequence_number >= position.previous
-        return position.sequence != b"" and follows
-    greater = position.sequence > stream.sequence_identifier
-    return greater and position.previous == 0 and position.number > 0
-
-
-_NONE: Final = bytes(8)
-ORDER_RULES: Final[dict[Transport, OrderRule]] = {
-    Transport.BINARY: OrderRule(_position_in_session, _follows_in_session)
-}
-"""By transport. [MC-MQSRM] 3.1.5.1.6.3 will be another row."""
+def _parse_former(value: bytes, at: int) -> tuple[tuple[bytes, str], ...]:
+    """Where receipts of earlier sequences go; an older row ends before it."""
+    former = []
+    while at < len(value):
+        sequence, url = _FORMER.unpack_from(value, at)
+        at += _FORMER.size
+        end = at + sequence + url
+        former.append((value[at : at + sequence], value[at + sequence : end].decode()))
+        at = end
+    return tuple(former)
 
 
 # How many there are
@@ -307,6 +283,14 @@ class AbandonedStreams:
         return next(iter(streams.values()), None)
 
 
+def find_known(
+    state: State, queue: Queue | None, stream: IncomingTransactionalTransferInfo
+) -> IncomingTransactionalTransferInfo | None:
+    """The known stream with the sender and the name of this one."""
+    known = queue.incoming.get(stream.key) if queue is not None else None
+    return known or state.abandoned_streams.find(stream.sender_and_name)
+
+
 def find_stream(
     state: State, queue: Queue | None, stream: IncomingTransactionalTransferInfo
 ) -> IncomingTransactionalTransferInfo:
@@ -314,17 +298,14 @@ def find_stream(
 
     An abandoned stream goes on with the queue, if there is one.
     """
-    known = queue.incoming.get(stream.key) if queue is not None else None
-    if known is not None:
-        return known
-    abandoned = state.abandoned_streams.find(stream.sender_and_name)
-    if abandoned is None:
+    known = find_known(state, queue, stream)
+    if known is None:
         return stream
-    if queue is not None:
-        state.abandoned_streams.remove(abandoned)
-        _give_to(state, abandoned, queue.number)
-        queue.incoming[abandoned.key] = abandoned
-    return abandoned
+    if queue is not None and known.queue == NO_QUEUE_NUMBER:
+        state.abandoned_streams.remove(known)
+        _give_to(state, known, queue.number)
+        queue.incoming[known.key] = known
+    return known
 
 
 def abandon_streams(state: State, queue: Queue) -> None:
