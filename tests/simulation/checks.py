@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from openmsmq.core.rows.packets import packets_of
 from openmsmq.core.rows.tables import Table
-from openmsmq.protocol.binary.cleanup import STREAM_TIMER
+from openmsmq.protocol.cleanup import STREAM_TIMER
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.user_message import UserMessage
 

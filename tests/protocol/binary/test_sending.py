@@ -173,7 +173,7 @@ def test_a_message_that_has_not_been_sent_awaits_nothing() -> None:
     stream = streams.find(a.outgoing(TO_B))
     assert stream is not None
     position = OutgoingMessagePosition(
-        stream, message, message.make_history(), final_ack_required=False
+        stream, message, message.make_history(), awaits_final_ack=False
     )
     assert not position.received_session_ack
     assert not position.received_order_ack

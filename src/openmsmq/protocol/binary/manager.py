@@ -33,11 +33,11 @@ from openmsmq.core.events import (
 from openmsmq.core.events import Event as CoreEvent
 from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.transfer.outgoing_states import OutgoingInput
+from openmsmq.protocol.cleanup import Cleanup
 from openmsmq.protocol.timer_heap import TimerHeap
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 from openmsmq.wire.scalars import GUID_NULL
 
-from .cleanup import Cleanup
 from .events import (
     Closed,
     CloseReason,
@@ -56,7 +56,7 @@ from .session import BinarySession
 from .session_finder import SessionFinder
 from .session_infos import PROTOCOL, session_info
 from .settings import BinarySettings
-from .status import CLOSE_STATUS, OutgoingStatus, describe
+from .status import CLOSE_STATUS, describe
 from .transfer import Transfer
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from openmsmq.core.transfer.received import Received
     from openmsmq.core.transfer.transports import Transport
     from openmsmq.protocol.carrier import Gate
+    from openmsmq.protocol.outgoing_status import OutgoingStatus
 
 _WINDOW_TIMER: Final = "window"
 # How many connections of a peer over its limit are held until they ask, to be told so.
@@ -99,7 +100,12 @@ class BinaryProtocol:
         # Connections to look at after the next flush.
         self._waiting: set[PeerConnection] = set()
         self._window = self.settings.window_size
-        self._cleanup = Cleanup(manager, self.settings, self._timers)
+        self._cleanup = Cleanup(
+            manager,
+            self._timers,
+            history_seconds=self.settings.history_seconds,
+            stream_seconds=self.settings.stream_cleanup_seconds,
+        )
         manager.incoming.set_history_size(self.settings.history_size)
 
     @property

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from openmsmq.core.transfer.message_history import DEFAULT_HISTORY_SECONDS, DEFAULT_HISTORY_SIZE
+from openmsmq.protocol.resend_timers import resend_timer_table
 from openmsmq.wire.limits import WINDOW_SIZE
 from openmsmq.wire.packets.base_header import MAX_PACKET_SIZE
 
@@ -69,9 +70,9 @@ class BinarySettings:
     @property
     def resend_timer_table(self) -> tuple[float, ...]:
         """ResendTimerTable (3.1.3.1)."""
-        return (
-            *(self.resend_timeouts_short,) * 3,
-            *(self.resend_timeouts_medium,) * 3,
-            *(self.resend_timeouts_long,) * 3,
+        return resend_timer_table(
+            self.resend_timeouts_short,
+            self.resend_timeouts_medium,
+            self.resend_timeouts_long,
             self.resend_timeouts_final,
         )

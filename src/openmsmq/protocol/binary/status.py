@@ -1,9 +1,9 @@
 """Outgoing queues as people see them, with the reason in words why messages have not left."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from openmsmq.core.transfer.outgoing_states import STATUS_WORDS
+from openmsmq.protocol.outgoing_status import OutgoingStatus
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 from .events import CloseReason
@@ -17,21 +17,6 @@ CLOSE_STATUS: Final = {
     CloseReason.NOT_ACKNOWLEDGED: ConnectionStatus.SEND_FAILURE,
     CloseReason.DISCONNECTED: ConnectionStatus.SEND_FAILURE,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutgoingStatus:
-    """One outgoing queue; `reason` says why messages wait, empty when they do not."""
-
-    destination: str
-    state: str
-    next_hop: str
-    messages: int
-    unacknowledged: int
-    awaiting_final_ack: int
-    last_error: str
-    retry_in_seconds: float | None
-    reason: str
 
 
 def describe(transfer: Transfer, *, now: float, offline: bool) -> OutgoingStatus:

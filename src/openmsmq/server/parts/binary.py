@@ -12,7 +12,7 @@ from openmsmq.net.binary.shell import BinaryShell
 from openmsmq.protocol.binary.events import CloseReason, Disconnect
 from openmsmq.protocol.binary.manager import BinaryProtocol
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.protocol.binary.status import OutgoingStatus
+from openmsmq.protocol.outgoing_status import OutgoingStatus
 from openmsmq.server.common_config import AbsolutePath, CommonConfig, Port
 from openmsmq.service.logs import SESSION_CLOSED, SESSION_FAULT, log_event
 from openmsmq.wire.errors import ConfigError

@@ -6,22 +6,34 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
-    from openmsmq.protocol.timer_heap import TimerHeap
 
-    from .settings import BinarySettings
+    from .timer_heap import TimerHeap
 
 HISTORY_TIMER: Final = "MessageIDHistory Cleanup Timer"
 STREAM_TIMER: Final = "stream cleanup timer"
 
 
 class Cleanup:
-    """Each timer runs as long as its table has something to clean."""
+    """Each timer runs as long as its table has something to clean.
 
-    __slots__ = ("_manager", "_running", "_settings", "_timers")
+    Args:
+        history_seconds: how long the identifiers of received messages are known.
+        stream_seconds: how often streams that nothing needs any more are looked for.
+    """
 
-    def __init__(self, manager: QueueManager, settings: BinarySettings, timers: TimerHeap) -> None:
+    __slots__ = ("_history_seconds", "_manager", "_running", "_stream_seconds", "_timers")
+
+    def __init__(
+        self,
+        manager: QueueManager,
+        timers: TimerHeap,
+        *,
+        history_seconds: float,
+        stream_seconds: float,
+    ) -> None:
         self._manager = manager
-        self._settings = settings
+        self._history_seconds = history_seconds
+        self._stream_seconds = stream_seconds
         self._timers = timers
         self._running: set[str] = set()
 
@@ -30,9 +42,9 @@ class Cleanup:
         incoming = self._manager.incoming
         # [MS-MQQB] 3.1.2.8.
         if incoming.has_history:
-            self._start(HISTORY_TIMER, now + self._settings.history_seconds)
+            self._start(HISTORY_TIMER, now + self._history_seconds)
         if incoming.has_streams:
-            self._start(STREAM_TIMER, now + self._settings.stream_cleanup_seconds)
+            self._start(STREAM_TIMER, now + self._stream_seconds)
 
     def _start(self, timer: str, deadline: float) -> None:
         if timer not in self._running:
@@ -42,7 +54,7 @@ class Cleanup:
     def timer(self, timer: object, now: float) -> None:
         """A timer is over: clean, and go on if something is left."""
         if timer == HISTORY_TIMER:
-            self._manager.incoming.forget_old_history(self._settings.history_seconds)
+            self._manager.incoming.forget_old_history(self._history_seconds)
             self._running.discard(HISTORY_TIMER)
         else:
             self._manager.incoming.forget_old_streams()
