@@ -89,8 +89,7 @@ class RemoteMessage(NamedTuple):
     """A message that a read brought.
 
     Attributes:
-        packet: the UserMessage; its TimeToReachQueue is the time of expiry in [MS-MQRR], and what
-            the sender wrote in [MS-MQQP].
+        packet: the UserMessage; its TimeToReachQueue is the absolute time of expiry.
         lookup_id: rebuilt from the sequence and the priority.
         arrived: seconds since 1970.
         counters: abort count, move count and time of the last move.

@@ -1,0 +1,246 @@
+"""Requests become messages, and each request is answered ([MC-MQSRM] 3.1.5.1, figures 4 and 7)."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, Protocol
+
+from openmsmq.core.transfer.stream_order import StreamPosition
+from openmsmq.core.transfer.transports import Origin, Transport
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_run import UserMessageRun
+from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
+from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.srmp import Envelope, Request, StreamEntry, cut_request
+from openmsmq.wire.srmp.kinds import MessageKind, kind_of
+from openmsmq.wire.srmp.received import packet_from_request
+
+from .receipts import ORDER_QUEUE_KEY, Receipts
+
+if TYPE_CHECKING:
+    from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.core.transfer.inlet import Inlet
+    from openmsmq.core.transfer.received import Received
+    from openmsmq.protocol.carrier import Gate
+    from openmsmq.protocol.http import HttpRequest
+
+    from .stream_receipts import StreamReceipts
+
+OK: Final = 200
+BAD_REQUEST: Final = 400
+SERVER_ERROR: Final = 500
+UNAVAILABLE: Final = 503
+_TRANSPORTS: Final = {DirectProtocol.HTTP: Transport.HTTP, DirectProtocol.HTTPS: Transport.HTTPS}
+_OF_STREAMS: Final = (MessageKind.STREAM_RECEIPT, MessageKind.FINAL_STREAM_RECEIPT)
+# [MC-MQSRM] figures 4 and 7: a message that came too late is discarded, its sender is done.
+_DISCARDED: Final = frozenset((MessageClass.NACK_REACH_QUEUE_TIMEOUT,))
+
+
+class Answers(Protocol):
+    """Where requests come from."""
+
+    def take_requests(self) -> list[HttpRequest]:
+        """The whole requests since the last call, those of each connection in order."""
+
+    def answer(self, request: HttpRequest, status: int) -> None:
+        """Answer a request."""
+
+
+class Arrived:
+    """The messages of one connection that came together and go into queues together."""
+
+    __slots__ = ("connection", "positions", "requests", "runs", "transport")
+
+    def __init__(self, connection: int, transport: Transport) -> None:
+        self.connection = connection
+        self.transport = transport
+        self.requests: list[HttpRequest] = []
+        self.runs: list[UserMessageRun] = []
+        self.positions: list[StreamPosition | None] = []
+
+
+class Receiver:
+    """Hands the messages of requests to the queue manager and answers when they are on disk."""
+
+    __slots__ = (
+        "_answers",
+        "_gate",
+        "_inlets",
+        "_manager",
+        "_receipts",
+        "_stream_receipts",
+        "offline",
+    )
+
+    def __init__(
+        self,
+        manager: QueueManager,
+        gate: Gate,
+        answers: Answers,
+        receipts: Receipts,
+        stream_receipts: StreamReceipts,
+    ) -> None:
+        self._manager = manager
+        self._gate = gate
+        self._answers = answers
+        self._receipts = receipts
+        self._stream_receipts = stream_receipts
+        # The ways in of connections whose messages wait for checks, and how many reads wait.
+        self._inlets: dict[int, tuple[Inlet, int]] = {}
+        self.offline = False
+
+    def turn(self) -> bool:
+        """Deal with the requests that came; whether there were any."""
+        requests = self._answers.take_requests()
+        if self.offline:
+            for request in requests:
+                self._answers.answer(request, UNAVAILABLE)
+            return False
+        for _, group in groupby(requests, key=attrgetter("connection")):
+            self._receive(list(group))
+        return bool(requests)
+
+    def _receive(self, requests: list[HttpRequest]) -> None:
+        """All requests of one read: those for queues go there together."""
+        arrived: Arrived | None = None
+        for request in requests:
+            try:
+                parsed = cut_request(
+                    request.content_type.decode("latin-1"), request.body, head=request.head
+                )
+                envelope = parsed.read_envelope()
+                name = self._destination(envelope)
+            except (MalformedPacket, QueueError) as exc:
+                self._refuse(request, str(exc))
+                continue
+            transport = _TRANSPORTS[name.protocol]
+            if arrived is None or arrived.transport is not transport:
+                self._deliver(arrived, requests[0].address)
+                arrived = Arrived(request.connection, transport)
+            self._sort(request, parsed, envelope, name, arrived)
+        self._deliver(arrived, requests[0].address)
+
+    def _destination(self, envelope: Envelope) -> DirectFormatName:
+        """The queue that <to> names; it alone decides, not the request line.
+
+        Raises:
+            QueueError: it is not the URL of a queue.
+            MalformedPacket: its host is not this machine.
+        """
+        to = envelope.path.to
+        name = parse_format_name(f"DIRECT={to.partition('?')[0]}")
+        assert isinstance(name, DirectFormatName)  # noqa: S101 - as the text says
+        # [MC-MQSRM] 3.1.5.1.3: a message for another host is refused.
+        if not self._manager.incoming.is_this_machine(name.address):
+            raise MalformedPacket("path.to", 0, f"{name.address} is not this machine")
+        return name
+
+    def _sort(
+        self,
+        request: HttpRequest,
+        parsed: Request,
+        envelope: Envelope,
+        name: DirectFormatName,
+        arrived: Arrived,
+    ) -> None:
+        """Take a receipt of a stream, or put a message with the others that came."""
+        kind = kind_of(envelope)
+        if kind is MessageKind.UNKNOWN:
+            self._ignore(request, "class and receipts do not fit")
+            return
+        if kind in _OF_STREAMS:
+            if not self._receipts.take(envelope):
+                self._count_ignored("unknown stream receipt")
+            if name.queue_name.key == ORDER_QUEUE_KEY:
+                self._gate.when_durable(self._manager.seen, self._accept, request)
+                return
+        try:
+            packet = packet_from_request(parsed, envelope, utc=self._manager.utc)
+        except MalformedPacket as exc:
+            self._refuse(request, str(exc))
+            return
+        arrived.requests.append(request)
+        arrived.runs.append(UserMessageRun(UserMessage(packet)))
+        arrived.positions.append(_position(envelope.stream))
+
+    def _refuse(self, request: HttpRequest, reason: str) -> None:
+        """A request is not a message that this queue manager takes."""
+        transport = Transport.HTTPS if request.secure else Transport.HTTP
+        self._manager.incoming.refuse_request(request.address, transport, reason)
+        self._answers.answer(request, BAD_REQUEST)
+
+    def _ignore(self, request: HttpRequest, reason: str) -> None:
+        self._count_ignored(reason)
+        self._answers.answer(request, OK)
+
+    def _count_ignored(self, reason: str) -> None:
+        self._manager.counters.ignored_messages.add((str(Transport.HTTP), reason))
+
+    def _accept(self, request: HttpRequest) -> None:
+        self._answers.answer(request, OK)
+
+    # Into queues
+
+    def _deliver(self, arrived: Arrived | None, address: str) -> None:
+        """Hand over messages that came together."""
+        if arrived is None or not arrived.runs:
+            return
+        waiting = self._inlets.get(arrived.connection)
+        inlet = waiting[0] if waiting is not None else None
+        if inlet is None:
+            inlet = self._manager.incoming.open_inlet(self)
+        origin = Origin(arrived.transport, address)
+        received = inlet.receive(arrived.runs, origin, arrived, arrived.positions)
+        if received is None:
+            count = waiting[1] if waiting is not None else 0
+            self._inlets[arrived.connection] = inlet, count + 1
+        else:
+            self._settle(arrived, received)
+
+    def received(self, read: object, received: Received, *, now: float) -> None:  # noqa: ARG002 - as for every owner of an inlet
+        """Messages that waited for checks were dealt with."""
+        assert isinstance(read, Arrived)  # noqa: S101
+        inlet, count = self._inlets.pop(read.connection)
+        if count > 1:
+            self._inlets[read.connection] = inlet, count - 1
+        self._settle(read, received)
+
+    def _settle(self, arrived: Arrived, received: Received) -> None:
+        """Answer each request: when what it brought is on disk, or at once if it is refused."""
+        for progress in received.progress:
+            self._stream_receipts.received(progress, received.progress_depends)
+        all_left = not received.complete and not received.left
+        accepted: list[HttpRequest] = []
+        for at, request in enumerate(arrived.requests):
+            refused = received.refused.get(at)
+            if all_left or at in received.left:
+                self._answers.answer(request, SERVER_ERROR)
+            elif refused is not None and refused not in _DISCARDED:
+                self._answers.answer(request, BAD_REQUEST)
+            else:
+                accepted.append(request)
+        if accepted:
+            self._gate.when_durable(received.depends, self._accept_all, accepted)
+
+    def _accept_all(self, requests: list[HttpRequest]) -> None:
+        for request in requests:
+            self._answers.answer(request, OK)
+
+
+def _position(entry: StreamEntry | None) -> StreamPosition | None:
+    """Where a message stands in its stream; None for one outside of a stream."""
+    if entry is None:
+        return None
+    return StreamPosition(
+        entry.stream_id.number.to_bytes(8),
+        entry.current,
+        # [MC-MQSRM] 3.1.1.2: without <previous> it is the number before.
+        entry.previous or entry.current - 1,
+        sender=entry.stream_id.guid,
+        starts=bool(entry.send_receipts_to),
+        receipts_to=entry.send_receipts_to,
+    )

@@ -1,0 +1,307 @@
+"""Messages leave: outgoing queues over HTTP, and what answers do to them ([MC-MQSRM] 3.1.7.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from openmsmq.core.transfer.outgoing_states import OutgoingInput
+from openmsmq.core.transfer.stream_rules import SRMP_RULES
+from openmsmq.core.transfer.transports import WEB
+from openmsmq.protocol.http import Answered, Destination, OutletEvent, OutletFailed, OutletOpened
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.names.direct_format_name import DirectProtocol
+
+from .outgoing_requests import OutgoingRequests
+from .transfer import Transfer
+from .transfer_states import TransferAction, TransferInput, TransferState, step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.protocol.carrier import Gate
+    from openmsmq.protocol.timer_heap import TimerHeap
+
+    from .settings import SrmpSettings
+
+OK: Final = 200
+# [MC-MQSRM] 3.1.7.2.5 has 400 only. Choice: these say as clearly that the message is never taken.
+GIVEN_UP: Final = frozenset((400, 413, 414, 415, 431))
+# The class of the dead letter has the status in it.
+STATUS_CLASS: Final = 0xA000
+# Bytes that are taken from a queue at a time.
+_READ_BYTES: Final = 1024 * 1024
+_TRACED: Final = 0x01
+
+
+class Outlets(Protocol):
+    """The ways to other hosts, as `protocol.http.HttpClient` has them."""
+
+    def open(self, destination: Destination) -> int:
+        """Make an outlet to a host."""
+
+    def room(self, number: int) -> int:
+        """How many more requests an outlet takes."""
+
+    def post(
+        self, number: int, token: object, target: str, content_type: str, body: Sequence[bytes]
+    ) -> None:
+        """Send a request; its response is named by the token."""
+
+    def close(self, number: int, *, now: float, hang_up: bool = False) -> None:
+        """Give up an outlet."""
+
+    def take_events(self) -> list[OutletEvent]:
+        """What happened to outlets since the last call."""
+
+
+class Sender:
+    """The outgoing queues of one queue manager to names of HTTP and HTTPS.
+
+    Args:
+        ready_at: the batch that must be on disk before anything leaves.
+    """
+
+    __slots__ = (
+        "_by_outlet",
+        "_gate",
+        "_manager",
+        "_outlets",
+        "_ready_at",
+        "_requests",
+        "_settings",
+        "_timers",
+        "_waiting",
+        "offline",
+        "streams",
+        "transfers",
+    )
+
+    def __init__(
+        self,
+        manager: QueueManager,
+        gate: Gate,
+        outlets: Outlets,
+        settings: SrmpSettings,
+        timers: TimerHeap,
+        *,
+        ready_at: int,
+    ) -> None:
+        self._manager = manager
+        self._gate = gate
+        self._outlets = outlets
+        self._settings = settings
+        self._timers = timers
+        self._ready_at = ready_at
+        self._requests = OutgoingRequests(manager, settings)
+        self.streams = manager.outgoing.open_streams(WEB, settings.resend_timer_table, SRMP_RULES)
+        self.transfers: dict[int, Transfer] = {}
+        self._by_outlet: dict[int, Transfer] = {}
+        # Transfers to look at after the next flush.
+        self._waiting: dict[Transfer, None] = {}
+        self.offline = False
+
+    # The queue manager
+
+    def find(self, queue: Queue) -> Transfer | None:
+        """The transfer of an outgoing queue; None if another protocol sends its messages."""
+        transfer = self.transfers.get(queue.number)
+        if transfer is None:
+            stream = self.streams.find(queue)
+            if stream is not None:
+                transfer = self.transfers[queue.number] = Transfer(stream)
+        return transfer
+
+    def available(self, queue: Queue, *, now: float) -> None:
+        """Message Position Available ([MC-MQSRM] 3.1.7.7), or the queue may send again."""
+        transfer = self.find(queue)
+        if transfer is None:
+            return
+        if transfer.outgoing.may_transmit and not self.offline:
+            self._do(transfer, TransferInput.RELEASE, now)
+            if transfer.has_work:
+                self._do(transfer, TransferInput.WORK, now)
+        else:
+            self._do(transfer, TransferInput.HOLD, now)
+
+    def forget(self, queue: Queue, *, now: float) -> None:
+        """An outgoing queue was deleted."""
+        transfer = self.transfers.pop(queue.number, None)
+        if transfer is not None:
+            self._close(transfer, now)
+            self._timers.set(transfer, None)
+            self._waiting.pop(transfer, None)
+        self.streams.forget(queue)
+
+    def durable(self, *, now: float) -> None:
+        """More batches are on disk."""
+        waiting, self._waiting = self._waiting, {}
+        for transfer in waiting:
+            if transfer.has_work:
+                self._do(transfer, TransferInput.WORK, now)
+
+    def removed(self, queue: Queue, *, now: float) -> None:
+        """Messages left an outgoing queue, such as those whose time was over."""
+        self.streams.removed(queue)
+        self.available(queue, now=now)
+
+    # Answers
+
+    def turn(self, *, now: float) -> bool:
+        """Deal with what happened to requests; whether anything did."""
+        events = self._outlets.take_events()
+        for event in events:
+            transfer = self._by_outlet.get(event.outlet)
+            if transfer is None:
+                continue
+            if isinstance(event, Answered):
+                self._answered(transfer, event, now)
+            elif isinstance(event, OutletOpened):
+                self._do(transfer, TransferInput.OPENED, now)
+            else:
+                self._failed(transfer, event, now)
+        return bool(events)
+
+    def _answered(self, transfer: Transfer, event: Answered, now: float) -> None:
+        """Responses to messages of a transfer ([MC-MQSRM] 3.1.7.2.5)."""
+        taken = [token for token, status in event.answers if status == OK]
+        self.streams.arrived(taken)
+        self.streams.delivered(taken)
+        again = 0
+        for token, status in event.answers:
+            transfer.last_status = status
+            if status in GIVEN_UP:
+                transfer.stream.refused(token, STATUS_CLASS + status)
+            elif status != OK:
+                again = status
+        transfer.stream.refresh_info()
+        if again:
+            self._manager.outgoing.change(
+                transfer.queue,
+                OutgoingInput.UNANSWERED,
+                status=ConnectionStatus.REFUSED_BY_OTHER_SIDE,
+                reason=f"{transfer.name.address} answered with HTTP status {again}",
+                address=transfer.name.address,
+            )
+            self._do(transfer, TransferInput.FAILED, now)
+            return
+        transfer.idle_at = now + self._settings.cleanup_seconds
+        self._watch(transfer)
+        if transfer.has_work:
+            self._do(transfer, TransferInput.WORK, now)
+
+    def _failed(self, transfer: Transfer, event: OutletFailed, now: float) -> None:
+        """The host was not reached or gave no answer."""
+        opened = transfer.state is TransferState.OPEN
+        transfer.outlet = 0
+        del self._by_outlet[event.outlet]
+        self._manager.outgoing.change(
+            transfer.queue,
+            OutgoingInput.UNANSWERED if opened else OutgoingInput.FAILED,
+            status=event.status,
+            reason=event.reason,
+            address=transfer.name.address,
+        )
+        self._do(transfer, TransferInput.FAILED, now)
+
+    # Timers
+
+    def due(self, transfer: Transfer, *, now: float) -> None:
+        """A timer of a transfer is over."""
+        stream = transfer.stream
+        if transfer.retry_at is not None and transfer.retry_at <= now:
+            transfer.retry_at = None
+            if transfer.has_work:
+                self._do(transfer, TransferInput.DUE, now)
+            else:
+                self._do(transfer, TransferInput.REST, now)
+                self._manager.outgoing.change(transfer.queue, OutgoingInput.RESTED)
+        if transfer.idle_at is not None and transfer.idle_at <= now:
+            transfer.idle_at = None
+            if not stream.unacknowledged:
+                self._do(transfer, TransferInput.IDLE, now)
+        if stream.resend_at is not None and stream.resend_at <= now:
+            # [MC-MQSRM] 3.1.6.2: what awaits a stream receipt is sent again.
+            stream.resend_due()
+            if transfer.has_work:
+                self._do(transfer, TransferInput.WORK, now)
+        self._watch(transfer)
+
+    def _watch(self, transfer: Transfer) -> None:
+        self._timers.set(transfer, transfer.timer)
+
+    # Steps
+
+    def _do(self, transfer: Transfer, what: TransferInput, now: float) -> None:
+        """Something happens to a transfer: take the step of the table."""
+        action, transfer.state = step(transfer.state, what)
+        if action is TransferAction.CONNECT:
+            self._connect(transfer)
+        elif action is TransferAction.SEND:
+            if what is TransferInput.OPENED:
+                address = transfer.name.address
+                self._manager.outgoing.change(transfer.queue, OutgoingInput.OPENED, address=address)
+                transfer.idle_at = now + self._settings.cleanup_seconds
+            self._send(transfer)
+        elif action is TransferAction.RETRY_LATER:
+            self._put_back(transfer, now)
+            transfer.retry_at = now + self._settings.retransmission_seconds
+        elif action is TransferAction.PUT_BACK:
+            self._put_back(transfer, now)
+        elif action is TransferAction.HANG_UP:
+            self._close(transfer, now)
+            self._manager.outgoing.change(transfer.queue, OutgoingInput.CLOSED)
+        self._watch(transfer)
+
+    def _connect(self, transfer: Transfer) -> None:
+        """Establish Transport Connection ([MC-MQSRM] 3.1.7.9)."""
+        name = transfer.name
+        self._manager.outgoing.change(transfer.queue, OutgoingInput.CONNECTING)
+        destination = Destination(
+            name.address.strip("[]").lower(), name.port, name.protocol is DirectProtocol.HTTPS
+        )
+        transfer.outlet = self._outlets.open(destination)
+        self._by_outlet[transfer.outlet] = transfer
+
+    def _put_back(self, transfer: Transfer, now: float) -> None:
+        """What is under way leaves again later; the way to the host is given up."""
+        transfer.retry_at = None
+        self._close(transfer, now)
+        transfer.stream.release(transfer.stream.in_flight)
+
+    def _close(self, transfer: Transfer, now: float) -> None:
+        transfer.idle_at = None
+        if transfer.outlet:
+            self._outlets.close(transfer.outlet, now=now, hang_up=True)
+            del self._by_outlet[transfer.outlet]
+            transfer.outlet = 0
+
+    def _send(self, transfer: Transfer) -> None:
+        """Post what may leave now."""
+        if self._ready_at > self._gate.durable_number:
+            self._waiting[transfer] = None
+            return
+        while (room := self._outlets.room(transfer.outlet)) > 0:
+            departure = transfer.stream.take(room, _READ_BYTES)
+            for packet, token in zip(departure.packets, departure.tokens, strict=True):
+                self._post(transfer, packet, token)
+            if departure.depends:
+                self._waiting[transfer] = None
+            if departure.depends or not departure.packets:
+                break
+
+    def _post(self, transfer: Transfer, packet: bytes, token: object) -> None:
+        try:
+            content = self._requests.write(transfer, packet)
+        except ValueError:
+            # No SRMP message says what this one does: nothing that is sent later changes that.
+            transfer.stream.refused(token, MessageClass.NACK_BAD_DST_Q)
+            return
+        self._outlets.post(
+            transfer.outlet, token, transfer.target, content.content_type, (content.data,)
+        )
+        if packet[3] & _TRACED:
+            self._manager.incoming.report(UserMessage(packet), transfer.name.address)

@@ -1,0 +1,55 @@
+"""Outgoing queues over HTTP as people see them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from openmsmq.core.transfer.outgoing_states import STATUS_WORDS
+from openmsmq.protocol.outgoing_status import OutgoingStatus
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
+
+from .transfer_states import TransferState
+
+if TYPE_CHECKING:
+    from .transfer import Transfer
+
+# What messages wait for while the host is connected.
+NO_ANSWER = "sent, but not answered yet"
+NO_RECEIPT = "delivered, but the stream receipt has not come yet"
+
+
+def describe(transfer: Transfer, *, now: float, offline: bool) -> OutgoingStatus:
+    """The status of an outgoing queue now; `offline` says that nothing may be sent."""
+    stream = transfer.stream
+    unacknowledged = len(stream.in_flight)
+    waits = transfer.queue.lanes.count or unacknowledged
+    retry_at = transfer.retry_at
+    return OutgoingStatus(
+        destination=transfer.outgoing.destination_format_name,
+        state=str(transfer.outgoing.state),
+        next_hop=transfer.name.address if transfer.state is TransferState.OPEN else "",
+        messages=transfer.queue.count - stream.awaiting,
+        unacknowledged=unacknowledged,
+        awaiting_final_ack=stream.awaiting,
+        last_error=_last_error(transfer),
+        retry_in_seconds=max(retry_at - now, 0.0) if retry_at is not None else None,
+        reason=_reason(transfer, offline=offline) if waits else "",
+    )
+
+
+def _last_error(transfer: Transfer) -> str:
+    """The last failure in the connection history, in words; empty after a success."""
+    history = transfer.outgoing.connection_history
+    if not history or history[-1].status < ConnectionStatus.UNKNOWN_FAILURE:
+        return ""
+    return transfer.outgoing.reason or STATUS_WORDS[history[-1].status]
+
+
+def _reason(transfer: Transfer, *, offline: bool) -> str:
+    if offline and transfer.outgoing.may_transmit:
+        return "the queue manager is offline"
+    if transfer.state is not TransferState.OPEN:
+        return transfer.outgoing.reason
+    if transfer.stream.unacknowledged:
+        return NO_ANSWER
+    return NO_RECEIPT if transfer.stream.in_flight else "about to be sent"

@@ -1,0 +1,78 @@
+"""When a stream is acknowledged: soon, and once for several messages ([MC-MQSRM] 3.1.6.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from openmsmq.core.model.message import Message, PositionState
+
+if TYPE_CHECKING:
+    from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.core.transfer.received import StreamProgress
+    from openmsmq.protocol.carrier import Gate
+    from openmsmq.protocol.timer_heap import TimerHeap
+
+    from .settings import SrmpSettings
+
+
+class CoalescingTimer:
+    """The Stream Receipt Coalescing Timer of one stream."""
+
+    __slots__ = ("arrived", "progress", "receipt")
+
+    def __init__(self, progress: StreamProgress, arrived: float) -> None:
+        # How far the stream is on disk.
+        self.progress = progress
+        # When the oldest message that is not acknowledged came; None if all are.
+        self.arrived: float | None = arrived
+        # The last receipt, which may not have left yet.
+        self.receipt: Message | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether the last receipt of the stream has not left: the next one follows it."""
+        return self.receipt is not None and self.receipt.state != PositionState.DELETED
+
+
+class StreamReceipts:
+    """The streams that others send here, and when each is acknowledged."""
+
+    __slots__ = ("_gate", "_manager", "_settings", "_streams", "_timers")
+
+    def __init__(
+        self, manager: QueueManager, gate: Gate, settings: SrmpSettings, timers: TimerHeap
+    ) -> None:
+        self._manager = manager
+        self._gate = gate
+        self._settings = settings
+        self._timers = timers
+        # Those that are to be acknowledged, or whose last receipt has not left.
+        self._streams: dict[bytes, CoalescingTimer] = {}
+
+    def received(self, progress: StreamProgress, depends: int) -> None:
+        """Messages of a stream came; the timer starts when batch `depends` is on disk."""
+        self._gate.when_durable(depends, self._stored, progress)
+
+    def _stored(self, progress: StreamProgress) -> None:
+        now = self._manager.now
+        key = progress.stream.key
+        timer = self._streams.get(key)
+        if timer is None:
+            timer = self._streams[key] = CoalescingTimer(progress, now)
+        timer.progress = progress
+        if timer.arrived is None:
+            timer.arrived = now
+        # [MC-MQSRM] 3.1.5.1.6.3: every message starts the timer anew, but not for ever.
+        late = now - timer.arrived >= self._settings.maximum_stream_receipt_delay
+        self._timers.set(timer, now if late else now + self._settings.stream_receipt_seconds)
+
+    def due(self, timer: CoalescingTimer, *, now: float) -> None:
+        """The timer of a stream is over: acknowledge it, or wait for its last receipt to leave."""
+        if timer.waits:
+            self._timers.set(timer, now + self._settings.maximum_stream_receipt_delay)
+        elif timer.arrived is None:
+            del self._streams[timer.progress.stream.key]
+        else:
+            timer.arrived = None
+            timer.receipt = self._manager.incoming.send_stream_receipt(timer.progress)
+            self._timers.set(timer, now + self._settings.maximum_stream_receipt_delay)

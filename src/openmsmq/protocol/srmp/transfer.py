@@ -1,0 +1,66 @@
+"""One outgoing queue on its way to a queue over HTTP or HTTPS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from openmsmq.wire.names.direct_format_name import DirectFormatName
+from openmsmq.wire.names.format_name import parse_format_name
+
+from .transfer_states import TransferState
+
+if TYPE_CHECKING:
+    from openmsmq.core.transfer.outgoing_stream import OutgoingStream
+
+
+class Transfer:
+    """How far the messages of one outgoing queue are on their way.
+
+    Attributes:
+        name: where they go.
+        target: the path of their requests.
+        outlet: the number of the way to the host; 0 for none.
+        retry_at: when the Retransmission Timer is over.
+        idle_at: when the Session Cleanup Timer is over.
+        last_status: the last answer, 0 before the first.
+    """
+
+    __slots__ = (
+        "idle_at",
+        "last_status",
+        "name",
+        "outgoing",
+        "outlet",
+        "queue",
+        "retry_at",
+        "state",
+        "stream",
+        "target",
+    )
+
+    def __init__(self, stream: OutgoingStream) -> None:
+        self.stream = stream
+        self.queue = stream.queue
+        self.outgoing = stream.outgoing
+        name = parse_format_name(stream.outgoing.destination_format_name)
+        assert isinstance(name, DirectFormatName)  # noqa: S101 - of the transports HTTP and HTTPS
+        self.name = name
+        # The path of the URL in lower case, as Windows writes it.
+        queue_name = name.queue_name.with_separator("/")
+        self.target = f"/msmq/{queue_name}".lower()
+        self.state = TransferState.RESTING
+        self.outlet = 0
+        self.retry_at: float | None = None
+        self.idle_at: float | None = None
+        self.last_status = 0
+
+    @property
+    def has_work(self) -> bool:
+        """Whether messages wait that may leave."""
+        return self.queue.lanes.count > 0 and self.outgoing.may_transmit
+
+    @property
+    def timer(self) -> float | None:
+        """When the next timer of the transfer is over."""
+        times = (self.stream.resend_at, self.retry_at, self.idle_at)
+        return min([time for time in times if time is not None], default=None)
