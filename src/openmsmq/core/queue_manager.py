@@ -34,7 +34,7 @@ from openmsmq.core.model.read_request import ReadOwner, ReadRequest
 from openmsmq.core.pipelines.leases import Leases
 from openmsmq.core.pipelines.ranges import Ranges
 from openmsmq.core.pipelines.staging import Stages
-from openmsmq.core.queues.names import find_by_path, parse_local_path, parse_name
+from openmsmq.core.queues.names import find_by_path, parse_local_path
 from openmsmq.core.queues.purging import PURGE_STEP, Purged
 from openmsmq.core.queues.system_queues import create_connector_queues
 from openmsmq.core.rows.packets import drop_durable_packets
@@ -362,7 +362,7 @@ class QueueManager:
         """
         require_service(self.state)
         if isinstance(name, str):
-            name = parse_name(self.state, name)
+            return opening.open_by_text(self.state, name, access, share, caller)
         return opening.open_queue(self.state, name, access, share, caller)
 
     def close_queue(self, descriptor: OpenQueueDescriptor) -> None:

@@ -74,6 +74,19 @@ def parse_descriptor(security: bytes) -> SecurityDescriptor:
     return SecurityDescriptor.parse(memoryview(security))[0]
 
 
+@lru_cache(maxsize=1024)
+def missing_in(security: bytes, caller: Caller, desired: int, mapping: GenericMapping) -> int:
+    """The desired rights that a descriptor in self-relative form does not give to the caller.
+
+    Many queues have the same descriptor, and a client opens many queues: each answer is found out
+    once. The caller is part of the question, so that no answer is ever out of date.
+
+    Raises:
+        MalformedPacket: the bytes are no security descriptor.
+    """
+    return missing_rights(parse_descriptor(security), caller, desired, mapping)
+
+
 def access_check(
     descriptor: SecurityDescriptor, caller: Caller, desired: int, mapping: GenericMapping
 ) -> bool:

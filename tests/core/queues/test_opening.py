@@ -41,6 +41,24 @@ OTHER = r".\private$\other"
 BOTH = r"DIRECT=OS:qm\private$\orders,DIRECT=OS:qm\private$\other"
 
 
+@pytest.mark.parametrize(
+    ("name", "format_name"),
+    [
+        (r".\private$\ORDERS", r"DIRECT=OS:QM\private$\ORDERS"),
+        (r".\PRIVATE$\orders", r"DIRECT=OS:QM\private$\orders"),
+        (r"qm\private$\orders", r"DIRECT=OS:qm\private$\orders"),
+        (r"DIRECT=OS:qm\private$\orders", r"DIRECT=OS:qm\private$\orders"),
+        (r".\private$\orders;journal", r"DIRECT=OS:QM\private$\orders;JOURNAL"),
+        (r".\private$\orders\Journal$", r"DIRECT=OS:QM\private$\orders;JOURNAL"),
+        (r".\private$\orders;later", r"DIRECT=OS:QM\private$\orders;later"),
+    ],
+)
+def test_a_queue_is_known_by_one_name_however_it_was_written(
+    harness: Harness, name: str, format_name: str
+) -> None:
+    assert harness.open(PEEK, name).format_name == format_name
+
+
 @SPEC("MQDMPR-3.1.7.1.5-25", "MQDMPR-3.1.1.16-01")
 def test_a_descriptor_says_what_was_opened(harness: Harness) -> None:
     descriptors = [harness.open(access) for access in (RECEIVE, PEEK, SEND, PEEK)]

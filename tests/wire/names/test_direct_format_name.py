@@ -6,7 +6,7 @@ from tests.wire.name_strategies import direct_names
 
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
-from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
+from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol, direct_name
 from openmsmq.wire.names.format_name import parse_format_name
 from openmsmq.wire.names.path_name import PathName
 from openmsmq.wire.names.queue_name import QueueName, QueueScope
@@ -146,3 +146,11 @@ def test_a_fault_says_what_and_where(text: str, character: int, reason: str) -> 
         parse_format_name(text)
     assert caught.value.code == Hresult.MQ_ERROR_ILLEGAL_FORMATNAME
     assert f"at character {character} of" in str(caught.value)
+
+
+def test_the_parts_of_a_path_make_a_direct_name() -> None:
+    name = direct_name("host", QueueName(QueueScope.PRIVATE, "orders"))
+    assert name == parse_format_name(r"DIRECT=OS:host\private$\orders")
+    with pytest.raises(QueueError, match=r"takes ;JOURNAL.* at character 16 of") as caught:
+        direct_name("host", QueueName(QueueScope.SYSTEM, "other"))
+    assert caught.value.code == Hresult.MQ_ERROR_ILLEGAL_FORMATNAME

@@ -5,12 +5,7 @@ from typing import Final
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.state import State
-from openmsmq.security.access_check import (
-    MACHINE_MAPPING,
-    QUEUE_MAPPING,
-    missing_rights,
-    parse_descriptor,
-)
+from openmsmq.security.access_check import MACHINE_MAPPING, QUEUE_MAPPING, missing_in
 from openmsmq.security.caller import Caller
 from openmsmq.security.right_missing import RightMissing
 from openmsmq.security.rights import describe_machine_rights, describe_queue_rights
@@ -63,8 +58,7 @@ def check_machine_right(state: State, caller: Caller, right: MachineRight) -> No
     """
     if caller.is_system or not state.manager.security:
         return
-    descriptor = parse_descriptor(state.manager.security)
-    if missing_rights(descriptor, caller, right, MACHINE_MAPPING):
+    if missing_in(state.manager.security, caller, right, MACHINE_MAPPING):
         raise RightMissing(caller.sid, describe_machine_rights(right))
 
 
@@ -83,7 +77,7 @@ def check_queue_right(
         security = queue.family.properties.security
     if caller.is_system or not security:
         return
-    if missing_rights(parse_descriptor(security), caller, right, QUEUE_MAPPING):
+    if missing_in(security, caller, right, QUEUE_MAPPING):
         raise RightMissing(caller.sid, describe_queue_rights(right), queue.path, queue.family.path)
 
 

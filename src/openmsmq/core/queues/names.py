@@ -1,10 +1,12 @@
 """Which queue a name means: one of this queue manager, or one on another machine."""
 
+from typing import Final
+
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.state import State
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
-from openmsmq.wire.names.direct_format_name import DirectFormatName
+from openmsmq.wire.names.direct_format_name import DirectFormatName, direct_name
 from openmsmq.wire.names.format_name import (
     ConnectorFormatName,
     FormatName,
@@ -13,11 +15,12 @@ from openmsmq.wire.names.format_name import (
     PrivateFormatName,
     PublicFormatName,
     SingleFormatName,
-    parse_format_name,
 )
 from openmsmq.wire.names.path_name import LOCAL_COMPUTER, PathName, parse_path_name
 from openmsmq.wire.names.queue_name import QueueName, QueueScope, Suffix
 from openmsmq.wire.names.queue_reference import parse_queue_reference
+
+_PLAIN: Final = ".\\private$\\"
 
 
 def is_this_machine(state: State, host: str) -> bool:
@@ -39,6 +42,16 @@ def find_by_path(state: State, path: str) -> Queue:
     if queue is None:
         raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, path)
     return queue
+
+
+def find_plainly_named(state: State, text: str) -> Queue | None:
+    r"""A queue of this machine, if the text is its path in the plain form `.\private$\NAME`.
+
+    A program may use thousands of queues by name: what exists under this name needs no parser.
+    """
+    if text[: len(_PLAIN)] != _PLAIN or ";" in text:
+        return None
+    return state.paths.get(text[2:].lower())
 
 
 def find_queue(state: State, name: SingleFormatName) -> Queue | None:
@@ -103,7 +116,7 @@ def parse_name(state: State, text: str) -> FormatName:
     if not isinstance(name, PathName):
         return name
     computer = state.manager.computer_name if name.is_local else name.computer
-    return parse_format_name(f"DIRECT=OS:{computer}\\{name.queue_name}")
+    return direct_name(computer, name.queue_name)
 
 
 def parse_local_path(state: State, text: str) -> PathName:

@@ -31,7 +31,14 @@ from openmsmq.wire.names.queue_name import QueueName, Suffix
 from .access import check_open
 from .creation import drop_if_unused, list_queue, make_subqueue
 from .expand import expand, read_members
-from .names import find_queue, is_local_name, is_read_only, is_send_only
+from .names import (
+    find_plainly_named,
+    find_queue,
+    is_local_name,
+    is_read_only,
+    is_send_only,
+    parse_name,
+)
 
 _SEND: Final = QueueAccessType.SEND
 _ADMIN: Final = frozenset((QueueAccessType.RECEIVE_ADMIN, QueueAccessType.PEEK_ADMIN))
@@ -58,11 +65,37 @@ def open_queue(
         if access is not _SEND:
             raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, str(name))
         queue = _make_outgoing(state, name)
+    return _open(state, queue, str(name), access, share, caller)
+
+
+def open_by_text(
+    state: State, text: str, access: QueueAccessType, share: ShareMode, caller: Caller
+) -> OpenQueueDescriptor:
+    """Open Queue by a path name or a format name.
+
+    Raises:
+        QueueError: as for `open_queue`, and if the text is not a name.
+    """
+    queue = find_plainly_named(state, text)
+    if queue is None:
+        return open_queue(state, parse_name(state, text), access, share, caller)
+    name = f"DIRECT=OS:{state.manager.computer_name}{text[1:]}"
+    return _open(state, queue, name, access, share, caller)
+
+
+def _open(
+    state: State,
+    queue: Queue,
+    format_name: str,
+    access: QueueAccessType,
+    share: ShareMode,
+    caller: Caller,
+) -> OpenQueueDescriptor:
     check_open(state, queue, caller, access)
     check_sharing(queue, access, share)
-    descriptor = OpenQueueDescriptor(state.new_handle(), queue, access, share, str(name), caller)
-    queue.descriptors[descriptor.handle] = descriptor
-    state.descriptors[descriptor.handle] = descriptor
+    handle = state.new_handle()
+    descriptor = OpenQueueDescriptor(handle, queue, access, share, format_name, caller)
+    queue.descriptors[handle] = state.descriptors[handle] = descriptor
     return descriptor
 
 

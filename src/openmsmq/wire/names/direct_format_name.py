@@ -6,6 +6,8 @@ from enum import StrEnum
 from ipaddress import ip_address
 from typing import Final
 
+from openmsmq.wire.codes.hresult import Hresult
+
 from .path_name import PathName
 from .queue_name import NameText, QueueName, QueueScope, parse_queue_name
 
@@ -90,11 +92,26 @@ def parse_direct(source: NameText, start: int, end: int) -> DirectFormatName:
         raise source.fault(end, "no queue name after the computer")
     address = _parse_address(source, start, backslash, protocol)
     queue_name = parse_queue_name(source, backslash + 1, end)
-    if queue_name.scope is QueueScope.SYSTEM and queue_name.name:
-        raise source.fault(
-            backslash + 1, "system$ of a direct name takes ;JOURNAL, ;DEADLETTER or ;DEADXACT"
-        )
+    _check_system(source, backslash + 1, queue_name)
     return DirectFormatName(protocol, address, queue_name)
+
+
+def direct_name(computer: str, queue_name: QueueName) -> DirectFormatName:
+    """The direct name of a queue by the name of its computer.
+
+    Raises:
+        QueueError: MQ_ERROR_ILLEGAL_FORMATNAME, a direct name cannot mean this queue.
+    """
+    name = DirectFormatName(DirectProtocol.OS, computer, queue_name)
+    source = NameText(str(name), Hresult.MQ_ERROR_ILLEGAL_FORMATNAME)
+    _check_system(source, len("DIRECT=OS:\\") + len(computer), queue_name)
+    return name
+
+
+def _check_system(source: NameText, position: int, queue_name: QueueName) -> None:
+    if queue_name.scope is QueueScope.SYSTEM and queue_name.name:
+        reason = "system$ of a direct name takes ;JOURNAL, ;DEADLETTER or ;DEADXACT"
+        raise source.fault(position, reason)
 
 
 def _parse_address(source: NameText, start: int, end: int, protocol: DirectProtocol) -> str:
