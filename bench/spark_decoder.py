@@ -26,7 +26,6 @@ from openmsmq.spark.columns import Packets, message_schema
 from openmsmq.spark.decoding.block_decoder import BlockDecoder
 from openmsmq.spark.decoding.row_decoder import RowDecoder
 from openmsmq.wire.message.user_message_patch import stamp_many
-from openmsmq.wire.names.queue_address import direct_address
 from openmsmq.wire.security.sid import SID
 
 MESSAGES: Final = 2000
@@ -42,9 +41,7 @@ def make_block(*, transactional: bool, text: bool) -> Packets:
     """What a queue manager answers to a read of a range."""
     dice = random.Random(1)
     sender = Sender(computer_name="shop", sid=SID(5, (21, 1, 2, 3, 1001)).serialize())
-    builder = PacketBuilder(
-        sender, direct_address(r"OS:shop\private$\orders"), transactional=transactional
-    )
+    builder = PacketBuilder(sender, transactional=transactional)
     packets = []
     for number in range(MESSAGES):
         body = f'{{"order": {number}, "note": "{dice.randbytes(BODY_SIZE).hex()}"}}'[

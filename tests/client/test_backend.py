@@ -29,6 +29,7 @@ from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.local.channel import RequestChannel
 from openmsmq.client.logic.cursor import CursorLogic
 from openmsmq.client.logic.manager import ManagerLogic
+from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.logic.prefetch import Prefetch
 from openmsmq.client.logic.queue import QueueLogic
 from openmsmq.client.logic.ranges import RangesLogic
@@ -189,6 +190,12 @@ class ReadingBackend:
         raise not_available(what, self.channel.description)
 
     def open_to_send(self, name: str, share: str) -> Operation[SendHandle]:
+        self._refuse("messages cannot be sent")
+
+    def open_later(self, name: str) -> SendHandle:
+        self._refuse("messages cannot be sent")
+
+    def packet_builder(self, *, transactional: bool) -> PacketBuilder:
         self._refuse("messages cannot be sent")
 
     def send_and_wait(self, handle: SendHandle, packet: bytes, transaction: int) -> Operation[str]:

@@ -41,8 +41,9 @@ DEFAULT_LIMITS: Final = HolderLimits()
 class Holder:
     """What one client holds.
 
-    Queues and cursors get numbers that are never used again. The client numbers its transactions
-    and its waiting reads itself; 0 stands for no cursor and no transaction.
+    Queues and cursors get numbers that are never used again; for a queue the client may choose one
+    below 0. It numbers its transactions and its waiting reads itself; 0 stands for no cursor and no
+    transaction.
     """
 
     __slots__ = (
@@ -80,15 +81,24 @@ class Holder:
         *,
         caller: Caller,
         share: ShareMode = ShareMode.DENY_NONE,
+        handle: int = 0,
     ) -> int:
         """Open a queue; return its handle.
 
+        Args:
+            handle: below 0, of the client's choice; 0 to be given one.
+
         Raises:
-            QueueError: MQ_ERROR_INSUFFICIENT_RESOURCES, and as `QueueManager.open_queue`.
+            QueueError: MQ_ERROR_INSUFFICIENT_RESOURCES, MQ_ERROR_INVALID_HANDLE, and as
+                `QueueManager.open_queue`.
         """
         require_room(len(self.open), self._limits.queues, "queues open")
+        if handle > 0 or handle in self.open:
+            raise QueueError(
+                Hresult.MQ_ERROR_INVALID_HANDLE, f"{handle} cannot name another open queue"
+            )
         descriptor = self._manager.open_queue(name, access, caller=caller, share=share)
-        handle = self._new_handle()
+        handle = handle or self._new_handle()
         self.open[handle] = descriptor
         return handle
 

@@ -26,6 +26,7 @@ from openmsmq.core.messages.expiry import expire_due
 from openmsmq.core.messages.moving import Moved
 from openmsmq.core.messages.reading import DEFAULT_MAX_BYTES
 from openmsmq.core.messages.sending import Sent
+from openmsmq.core.messages.sending_each import SentEach
 from openmsmq.core.model.local_queue_manager import store_local
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
@@ -62,7 +63,7 @@ from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.names.format_name import FormatName
 
 from .events import Event
-from .messages import lookup, moving, reading, sending, taking
+from .messages import lookup, moving, reading, sending, sending_each, taking
 from .outbox import Result, ResultOf
 from .queues import creation, opening, purging
 from .state import Packets, Scratch, State
@@ -397,6 +398,20 @@ class QueueManager:
         if deadletter_queue:
             deadletter_queue = parse_local_path(self.state, deadletter_queue).queue_name.key
         return sending.enqueue_many(self.state, descriptor, packets, transaction, deadletter_queue)
+
+    def enqueue_each(
+        self,
+        descriptors: Sequence[OpenQueueDescriptor],
+        packets: Sequence[bytes],
+        *,
+        caller: Caller,
+    ) -> SentEach:
+        """Send packets that a client built, each to the open queue in the same place.
+
+        Raises:
+            QueueError: a packet is not a message of this caller; then none is sent.
+        """
+        return sending_each.enqueue_each(self.state, descriptors, packets, caller)
 
     def dequeue_many(
         self,

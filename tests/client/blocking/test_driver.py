@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 import pytest
-from tests.client.local.peer import GUID, opened
+from tests.client.local.peer import GUID
 
 import openmsmq
 from openmsmq import Message, Queue, QueueManager
@@ -308,12 +308,11 @@ def test_a_program_that_forgets_to_close_stays_until_its_messages_are_accepted(
         theirs, _ = listener.accept()
         with theirs:
             theirs.settimeout(WAIT)
-            hello = read_request(theirs, local.Hello)
+            (hello,) = read_requests(theirs, local.Hello)
             who = {"name": "alpha", "guid": GUID, "sid": EVERYONE, "version": "1"}
             theirs.sendall(frame(local.encode(local.Done(hello.id, who))))
-            opening = read_request(theirs, local.OpenQueue)
-            theirs.sendall(frame(local.encode(opened(opening.id))))
-            sending = read_request(theirs, local.Send)
+            opening, sending = read_requests(theirs, local.OpenToSend, local.Send)
+            theirs.sendall(frame(local.encode(local.Done(opening.id))))
             theirs.settimeout(0.3)
             with pytest.raises(TimeoutError):
                 theirs.recv(1)
@@ -323,14 +322,14 @@ def test_a_program_that_forgets_to_close_stays_until_its_messages_are_accepted(
         assert sender.wait(WAIT) == 0
 
 
-def read_request(sock: socket.socket, kind: type[R]) -> R:
-    """The next request, which is of this kind."""
+def read_requests(sock: socket.socket, *kinds: type[local.Request]) -> list[local.AnyRequest]:
+    """The next requests, which are of these kinds."""
     frames = FrameBuffer()
-    while not (payloads := frames.feed(sock.recv(65536))):
-        pass
-    (request,) = map(local.decode_request, payloads)
-    assert isinstance(request, kind)
-    return request
+    requests: list[local.AnyRequest] = []
+    while len(requests) < len(kinds):
+        requests += [local.decode_request(each) for each in frames.feed(sock.recv(65536))]
+    assert tuple(map(type, requests)) == kinds
+    return requests
 
 
 def test_a_connection_that_is_dropped_is_closed(msmq: QueueManager) -> None:

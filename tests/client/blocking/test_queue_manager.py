@@ -12,6 +12,7 @@ from openmsmq.client import QueueProperties
 from openmsmq.server.embedded import embedded
 
 ORDERS = r".\private$\orders"
+MISSING = r".\private$\missing"
 WAIT = 20.0
 
 
@@ -103,6 +104,42 @@ def test_messages_go_to_many_queues_by_name(msmq: QueueManager) -> None:
         msmq.send(path, Message(str(number)))
     for number in range(300):
         assert msmq.open_queue(rf".\private$\q{number}").receive(timeout=WAIT).body == str(number)
+
+
+def test_a_name_that_no_queue_has_is_told_by_a_later_call(msmq: QueueManager) -> None:
+    msmq.create_queue(ORDERS)
+    for _ in range(2):
+        msmq.send(MISSING, Message("lost"))
+        msmq.send(ORDERS, Message("kept"))
+        msmq.send(MISSING, Message("lost, too"))
+        with pytest.raises(openmsmq.QueueError, match=r"_NOT_FOUND.*missing") as caught:
+            msmq.flush()
+        assert caught.value.refused == 2
+        assert msmq.open_queue(ORDERS).receive(timeout=WAIT).body == "kept"
+    msmq.create_queue(MISSING)
+    msmq.send(MISSING, Message("here"))
+    assert msmq.open_queue(MISSING).receive(timeout=WAIT).body == "here"
+
+
+def test_a_name_that_no_queue_has_is_told_at_once_by_a_send_that_waits(msmq: QueueManager) -> None:
+    with pytest.raises(openmsmq.QueueError, match="MQ_ERROR_QUEUE_NOT_FOUND"):
+        msmq.send(MISSING, Message("lost", delivery="recoverable"))
+    with pytest.raises(openmsmq.QueueError, match="MQ_ERROR_QUEUE_NOT_FOUND"):
+        msmq.send(MISSING, Message("lost"), "single")
+    msmq.flush()
+
+
+def test_a_transaction_with_a_name_that_no_queue_has_is_not_committed(msmq: QueueManager) -> None:
+    ordered = msmq.create_queue(ORDERS, transactional=True)
+
+    def send_both() -> None:
+        with msmq.transaction() as transaction:
+            msmq.send(ORDERS, Message("one"), transaction)
+            msmq.send(MISSING, Message("two"), transaction)
+
+    with pytest.raises(openmsmq.QueueError, match="MQ_ERROR_QUEUE_NOT_FOUND"):
+        send_both()
+    assert ordered.info()["messages"] == 0
 
 
 def test_a_request_gets_the_answer_to_it(msmq: QueueManager) -> None:

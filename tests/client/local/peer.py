@@ -5,7 +5,6 @@ from typing import Generic, TypeVar
 from openmsmq.client.backend import Identity
 from openmsmq.client.local.backend import LocalBackend
 from openmsmq.client.local.channel import RequestChannel
-from openmsmq.client.logic.packets import Sender
 from openmsmq.client.logic.queue import QueueLogic
 from openmsmq.client.operations import Operation, Wait
 from openmsmq.protocol.local import messages as local
@@ -56,8 +55,7 @@ class Peer:
     def __init__(self, *, reconnects: bool = False) -> None:
         self.now = 1000.0
         self.backend = LocalBackend("test", lambda: self.now, reconnects=reconnects)
-        self.backend.identity = Identity("alpha", GUID, "S-1-1-0", "1")
-        self.backend.sender = Sender(computer_name="alpha", sid=b"")
+        self.backend.introduce(Identity("alpha", GUID, "S-1-1-0", "1"), b"")
         self.channel: RequestChannel
         self._frames: FrameBuffer
         self.connect()
@@ -75,6 +73,13 @@ class Peer:
     def request(self, kind: type[R]) -> R:
         """The one request that was posted, of this kind."""
         (request,) = self.requests()
+        assert isinstance(request, kind)
+        return request
+
+    def opened_and(self, kind: type[R]) -> R:
+        """The request of this kind that was posted with the opening of its queue before it."""
+        opening, request = self.requests()
+        assert isinstance(opening, local.OpenToSend)
         assert isinstance(request, kind)
         return request
 

@@ -55,6 +55,32 @@ def test_packets_for_several_queues_leave_in_one_request(peer: Peer) -> None:
     assert peer.request(local.Send).packets == [b"f"]
 
 
+def test_queues_are_opened_before_their_messages_leave(peer: Peer) -> None:
+    handles = [peer.channel.open_later(name) for name in ("a", "b")]
+    assert all(handle < 0 for handle in handles)
+    for handle in handles:
+        peer.channel.add_packet(handle, 0, b"x")
+    peer.channel.close_sends()
+    opening, sending = peer.requests()
+    assert isinstance(opening, local.OpenToSend)
+    assert (opening.handles, opening.names) == (handles, ["a", "b"])
+    assert isinstance(sending, local.SendEach)
+    assert sending.handles == handles
+    # What does not open is told by its messages.
+    peer.answer(local.Failed(opening.id, REFUSED, ""), local.Done(sending.id))
+    peer.channel.check()
+    peer.channel.close_sends()
+    assert not peer.requests()
+
+
+def test_a_request_opens_no_more_queues_than_it_may(peer: Peer) -> None:
+    for number in range(REQUEST_MESSAGES + 1):
+        peer.channel.open_later(str(number))
+    assert len(peer.request(local.OpenToSend).names) == REQUEST_MESSAGES
+    peer.channel.close_sends()
+    assert peer.request(local.OpenToSend).names == [str(REQUEST_MESSAGES)]
+
+
 def test_a_request_is_full_by_size(peer: Peer) -> None:
     assert not peer.channel.add_packet(7, 0, bytes(REQUEST_BYTES - 1))
     assert peer.channel.add_packet(7, 0, b"a")
@@ -416,3 +442,14 @@ def test_a_request_for_several_handles_can_be_refused_whole(peer: Peer) -> None:
     with pytest.raises(QueueError, match="why not") as caught:
         peer.channel.check()
     assert caught.value.refused == 3
+
+
+def test_a_request_that_is_refused_whole_voids_what_follows_for_its_handles(peer: Peer) -> None:
+    first = send_to(peer, 7, 8)
+    second = send_to(peer, 8, 9)
+    peer.answer(local.Failed(first.id, REFUSED, "why not"))
+    with pytest.raises(QueueError) as caught:
+        peer.channel.check()
+    assert caught.value.refused == 3
+    peer.answer(local.Done(second.id, [refused_handle(8, 1)]))
+    peer.channel.check()

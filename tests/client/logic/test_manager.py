@@ -126,10 +126,10 @@ def answer_with(identifier: str) -> bytes:
 
 def asked(peer: Peer, running: Running[ReceivedMessage]) -> UserMessage:
     """The request that was sent."""
-    open_destination = peer.request(local.OpenQueue)
-    assert open_destination.name == "destination"
-    peer.go_on(running, opened(open_destination.id, 8))
-    send = peer.request(local.Send)
+    opening, send = peer.requests()
+    assert isinstance(opening, local.OpenToSend)
+    assert isinstance(send, local.Send)
+    assert (opening.names, opening.handles) == (["destination"], [send.handle])
     peer.go_on(running, local.Done(send.id, 42))
     return UserMessage(send.packets[0])
 

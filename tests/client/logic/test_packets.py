@@ -14,8 +14,7 @@ from openmsmq.wire.bodies import EncodableValue
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.body_type import BodyType
 from openmsmq.wire.message.user_message import UserMessage
-from openmsmq.wire.names.format_name import parse_format_name
-from openmsmq.wire.names.queue_address_names import address_of, format_name_of
+from openmsmq.wire.names.queue_address_names import format_name_of
 from openmsmq.wire.packets.base_header import INFINITE
 
 TRACE = "01234567-89ab-cdef-0123-456789abcdef"
@@ -25,8 +24,7 @@ SID = bytes.fromhex("010100000000000512000000")
 
 def make(*, sid: bytes = SID, transactional: bool = False) -> PacketBuilder:
     sender = Sender(computer_name="alpha", sid=sid)
-    destination = address_of(parse_format_name(r"DIRECT=OS:beta\private$\orders"))
-    return PacketBuilder(sender, destination, transactional=transactional)
+    return PacketBuilder(sender, transactional=transactional)
 
 
 @pytest.fixture
@@ -38,12 +36,11 @@ def built(builder: PacketBuilder, message: Message) -> UserMessage:
     return UserMessage(builder.build(message))
 
 
-def test_a_message_goes_to_its_destination_in_the_name_of_its_sender(
+def test_a_message_is_sent_in_the_name_of_its_sender_and_names_no_destination(
     builder: PacketBuilder,
 ) -> None:
     view = built(builder, Message(b"body", "label"))
-    assert view.destination_queue is not None
-    assert str(format_name_of(view.destination_queue)) == r"DIRECT=OS:beta\private$\orders"
+    assert view.destination_queue is None
     assert (view.body, view.label, view.security_id) == (b"body", "label", SID)
 
 

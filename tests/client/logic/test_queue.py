@@ -5,7 +5,7 @@ from tests.client.local.peer import GUID, ORDERS, Peer, Running, found, opened
 
 from openmsmq.client.backend import GRACE_SECONDS, READ_BYTES
 from openmsmq.client.errors import ConnectionLost, ReceiveTimeout
-from openmsmq.client.logic.queue import MOVE_MESSAGES
+from openmsmq.client.logic.queue import MOVE_MESSAGES, QueueLogic
 from openmsmq.client.message import Message
 from openmsmq.client.operations import Wait
 from openmsmq.protocol.local import messages as local
@@ -33,11 +33,15 @@ def test_a_queue_is_opened_once_for_each_kind_of_access(peer: Peer) -> None:
 
 def test_a_queue_is_opened_again_in_a_new_session(peer: Peer) -> None:
     queue = peer.queue()
-    peer.start(queue.opened("send"))
+    peer.start(queue.opened("receive"))
+    sender = queue.open_sender()
+    assert queue.open_sender() is sender
     peer.connect()
-    assert queue.open_sender() is None
-    Running(queue.opened("send"))
-    assert peer.request(local.OpenQueue).access == "send"
+    Running(queue.opened("receive"))
+    assert peer.request(local.OpenQueue).access == "receive"
+    again = queue.open_sender()
+    assert again is not None
+    assert again.channel is peer.channel
 
 
 def test_a_queue_opened_to_peek_is_read_with_that(peer: Peer) -> None:
@@ -49,19 +53,48 @@ def test_a_queue_opened_to_peek_is_read_with_that(peer: Peer) -> None:
 
 def test_a_refused_send_opens_the_queue_again(peer: Peer) -> None:
     queue = peer.queue()
-    handle = peer.start(queue.opened_to_send()).result
-    peer.channel.refused.add(handle.number)
-    reopening = Running(queue.opened_to_send())
+    first = Running(queue.opened_to_send()).result
+    peer.channel.close_sends()
+    assert peer.request(local.OpenToSend).handles == [first.number]
+    peer.channel.refused.add(first.number)
+    second = Running(queue.opened_to_send()).result
+    peer.channel.close_sends()
     close, reopen = peer.requests()
     assert isinstance(close, local.CloseQueue)
-    assert isinstance(reopen, local.OpenQueue)
-    peer.go_on(reopening, opened(reopen.id, 8))
-    assert reopening.result.number == 8
+    assert close.handle == first.number
+    assert isinstance(reopen, local.OpenToSend)
+    assert reopen.handles == [second.number]
+    # It may not be open: the refusal of its messages has said so.
+    peer.answer(local.Failed(close.id, int(Hresult.MQ_ERROR_INVALID_HANDLE), ""))
+    peer.backend.check()
+
+
+def test_a_queue_that_keeps_readers_out_is_open_before_something_is_sent(peer: Peer) -> None:
+    queue = QueueLogic(peer.backend, ORDERS, "deny_receive")
+    assert queue.open_sender() is None
+    opening = Running(queue.opened_to_send())
+    request = peer.request(local.OpenQueue)
+    assert (request.access, request.share) == ("send", "deny_receive")
+    peer.go_on(opening, opened(request.id, 8))
+    assert opening.result.number == 8
+    assert queue.open_sender() is opening.result
+
+
+def test_what_is_asked_of_a_queue_does_not_change_the_handle_for_sending(peer: Peer) -> None:
+    queue = peer.queue()
+    handle = queue.open_sender()
+    asking = Running(queue.is_transactional())
+    peer.go_on(asking, opened(peer.opened_and(local.OpenQueue).id, 8))
+    assert asking.result is False
+    assert peer.request(local.CloseQueue).handle == 8
+    assert queue.open_sender() is handle
+    assert Running(queue.format_name()).result == ORDERS
+    assert not peer.requests()
 
 
 def test_a_message_goes_out_as_a_packet_and_its_id_comes_back(peer: Peer) -> None:
-    sending = peer.start(peer.queue().send_and_wait(Message(b"body", "label"), 0))
-    send = peer.request(local.Send)
+    sending = Running(peer.queue().send_and_wait(Message(b"body", "label"), 0))
+    send = peer.opened_and(local.Send)
     view = UserMessage(send.packets[0])
     assert (view.label, view.body, view.transactional) == ("label", b"body", False)
     peer.go_on(sending, local.Done(send.id, 12))
@@ -69,8 +102,8 @@ def test_a_message_goes_out_as_a_packet_and_its_id_comes_back(peer: Peer) -> Non
 
 
 def test_a_refused_message_raises_and_marks_the_handle(peer: Peer) -> None:
-    sending = peer.start(peer.queue().send_and_wait(Message(b"body"), 0))
-    send = peer.request(local.Send)
+    sending = Running(peer.queue().send_and_wait(Message(b"body"), 0))
+    send = peer.opened_and(local.Send)
     with pytest.raises(AccessDenied):
         peer.go_on(sending, local.Failed(send.id, int(Hresult.MQ_ERROR_ACCESS_DENIED), "no"))
     assert peer.channel.refused == {send.handle}
@@ -327,10 +360,17 @@ def test_closing_waits_for_every_handle(peer: Peer) -> None:
 
 def test_closing_what_is_unused_waits_for_nothing(peer: Peer) -> None:
     queue = peer.queue()
-    peer.start(queue.opened("send"))
+    peer.start(queue.opened("receive"))
+    handle = queue.open_sender()
+    assert handle is not None
     queue.close_unused()
-    assert peer.request(local.CloseQueue).handle == 7
-    assert queue.open_sender() is None
+    opening, *closing = peer.requests()
+    assert isinstance(opening, local.OpenToSend)
+    assert [each.handle for each in closing if isinstance(each, local.CloseQueue)] == [
+        7,
+        handle.number,
+    ]
+    assert queue.open_sender() is not handle
 
 
 def test_the_format_name_is_that_of_any_open_handle(peer: Peer) -> None:

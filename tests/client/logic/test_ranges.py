@@ -147,19 +147,25 @@ def test_a_refused_part_is_raised(peer: Peer) -> None:
         peer.go_on(staging, full)
 
 
-@pytest.mark.parametrize(("given", "expected"), [(None, True), (True, True), (False, False)])
-def test_the_queue_says_whether_staged_messages_are_transactional(
-    peer: Peer,
-    given: bool | None,  # noqa: FBT001 - a parameter of the test
-    expected: bool,  # noqa: FBT001 - a parameter of the test
-) -> None:
+def test_the_queue_says_whether_staged_messages_are_transactional(peer: Peer) -> None:
     producer = ProducerLogic(peer.backend, "job")
-    staging = Running(producer.stage(1, 0, 0, "queue", [Message()], transactional=given))
+    staging = Running(producer.stage(1, 0, 0, "queue", [Message()], transactional=None))
     request = peer.request(local.OpenQueue)
     told = opened(request.id).value | {"transactional": True}
     peer.go_on(staging, local.Done(request.id, told))
     (part,) = staged(peer)
-    assert UserMessage(part.packets[0]).transactional == expected
+    assert UserMessage(part.packets[0]).transactional
+
+
+@pytest.mark.parametrize("transactional", [True, False])
+def test_the_caller_can_say_whether_staged_messages_are_transactional(
+    peer: Peer,
+    transactional: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    producer = ProducerLogic(peer.backend, "job")
+    Running(producer.stage(1, 0, 0, "queue", [Message()], transactional=transactional))
+    (part,) = staged(peer)
+    assert UserMessage(part.packets[0]).transactional == transactional
 
 
 def test_a_destination_is_opened_once(peer: Peer) -> None:

@@ -18,6 +18,7 @@ from openmsmq.protocol.local.session import MAX_BROKEN
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.names.queue_address import direct_address
 from openmsmq.wire.security.security_header import SecurityHeader
 
 # Send
@@ -193,6 +194,111 @@ def test_an_unknown_handle_among_others_is_refused(client: Client) -> None:
 def test_every_packet_needs_a_handle(client: Client) -> None:
     handle = client.open("send")
     assert client.refusal(local.SendEach, [handle], []) == "MQ_ERROR_INVALID_PARAMETER"
+
+
+def test_an_invalid_packet_among_others_refuses_the_request_and_all_that_follows(
+    client: Client,
+) -> None:
+    client.create(OTHER)
+    orders, other = client.open("send"), client.open("send", OTHER)
+    handles, packets = [orders, other, orders], [packet(b"1"), b"junk", packet(b"3")]
+    assert client.refusal(local.SendEach, handles, packets) == "MQ_ERROR_INVALID_PARAMETER"
+    assert client.world.service.refusals[-1][:3] == ("SendEach", "", 3)
+    for handle in (orders, other):
+        ((refused, messages, code, *_),) = client.value(local.SendEach, [handle], [packet(b"4")])
+        assert (refused, messages, code) == (handle, 1, Hresult.MQ_ERROR_INVALID_PARAMETER)
+    assert client.world.core.contents() == client.world.core.contents(OTHER) == []
+
+
+def test_the_first_refusal_of_a_handle_counts_all_that_follow_in_the_request(
+    client: Client,
+) -> None:
+    reader, orders = client.open("peek"), client.open("send")
+    handles = [reader, orders, reader, reader]
+    value = client.value(local.SendEach, handles, [packet()] * 4)
+    assert [each[:3] for each in value] == [[reader, 3, Hresult.MQ_ERROR_ACCESS_DENIED]]
+    assert len(client.world.core.contents()) == 1
+
+
+# Queues that are opened on the way
+
+
+def test_messages_can_follow_the_opening_of_their_queues_at_once(client: Client) -> None:
+    client.create(OTHER)
+    opening = client.make(local.OpenToSend, [-1, -2], [ORDERS, OTHER])
+    packets = [packet(body, destination_queue=None) for body in (b"1", b"2", b"3")]
+    sending = client.make(local.SendEach, [-2, -1, -2], packets)
+    client.post(opening)
+    client.post(sending)
+    assert client.replies(opening) == [local.Done(opening.id)]
+    assert client.replies(sending) == [local.Done(sending.id)]
+    assert client.world.core.contents(OTHER) == [b"1", b"3"]
+    (received,) = client.call(local.Receive, client.open()).packets
+    destination = UserMessage(received).destination_queue
+    assert destination == direct_address(r"OS:QM\private$\orders")
+    client.value(local.Send, -1, [packet(b"4")])
+    assert client.world.core.contents() == [b"4"]
+    client.value(local.CloseQueue, -1)
+    assert client.refusal(local.Send, -1, [packet()]) == "MQ_ERROR_INVALID_HANDLE"
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        (r".\private$\missing", "MQ_ERROR_QUEUE_NOT_FOUND"),
+        ("nonsense", "MQ_ERROR_ILLEGAL_QUEUE_PATHNAME"),
+        (r".\private$\orders;journal", "MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION"),
+    ],
+)
+def test_the_messages_for_a_queue_that_cannot_be_opened_say_why(
+    client: Client, name: str, code: str
+) -> None:
+    client.value(local.OpenToSend, [-1, -2], [name, ORDERS])
+    value = client.value(local.SendEach, [-1, -2, -1], [packet(b"x")] * 3)
+    ((handle, messages, number, *_),) = value
+    assert (handle, messages, Hresult(number).name) == (-1, 2, code)
+    assert client.world.core.contents() == [b"x"]
+    assert client.refusal(local.Send, -1, [packet()]) == code
+    assert client.refusal(local.Send, -1, []) == code
+    assert client.refusal(local.Send, -1, [packet()], -1) == code
+    assert client.refusal(local.Send, -1, [packet()], 0, 5) == code
+    # Closing it is no fault of the client, but only once.
+    client.value(local.CloseQueue, -1)
+    assert client.refusal(local.CloseQueue, -1) == "MQ_ERROR_INVALID_HANDLE"
+    assert client.refusal(local.Send, -1, [packet()]) == "MQ_ERROR_INVALID_HANDLE"
+
+
+def test_a_right_is_needed_for_each_queue_that_is_opened_on_the_way(client: Client) -> None:
+    client.create(OTHER)
+    client.value(local.Grant, OTHER, "everyone", ["send"], deny=True)
+    client.value(local.OpenToSend, [-1, -2], [ORDERS, OTHER])
+    value = client.value(local.SendEach, [-1, -2], [packet()] * 2)
+    assert [each[:3] for each in value] == [[-2, 1, Hresult.MQ_ERROR_ACCESS_DENIED]]
+
+
+def test_a_handle_of_the_client_is_below_0_and_used_once(client: Client) -> None:
+    orders = client.open("send")
+    client.value(local.OpenToSend, [-1, -1, orders, 99], [ORDERS] * 4)
+    for handle in (-1, orders, 99):
+        ((refused, _, code, *_),) = client.value(local.SendEach, [handle], [packet()])
+        assert (refused, code) == (handle, Hresult.MQ_ERROR_INVALID_HANDLE)
+    client.value(local.CloseQueue, orders)
+    assert client.refusal(local.CloseQueue, orders) == "MQ_ERROR_INVALID_HANDLE"
+
+
+def test_every_name_needs_a_handle(client: Client) -> None:
+    assert client.refusal(local.OpenToSend, [-1], []) == "MQ_ERROR_INVALID_PARAMETER"
+
+
+def test_a_transaction_is_aborted_if_a_queue_of_it_cannot_be_opened() -> None:
+    client = transactional()
+    transaction = client.begin()
+    client.send(b"one", transaction=transaction)
+    client.value(local.OpenToSend, [-1], [r".\private$\missing"])
+    assert client.refusal(local.Send, -1, [packet()], transaction) == "MQ_ERROR_QUEUE_NOT_FOUND"
+    code = client.refusal(local.EndTransaction, transaction, True)
+    assert code == "MQ_ERROR_TRANSACTION_SEQUENCE"
+    assert client.value(local.ShowQueue, ORDERS)["messages"] == 0
 
 
 def test_a_transactional_queue_needs_a_transaction() -> None:

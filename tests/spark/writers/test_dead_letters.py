@@ -17,12 +17,9 @@ from openmsmq.spark.writers import dead_letters
 from openmsmq.spark.writers.dead_letters import Excerpt, dead_letter
 from openmsmq.spark.writers.row_encoder import RowFault
 from openmsmq.wire.names.format_name import parse_format_name
-from openmsmq.wire.names.queue_address_names import address_of
 
 NAME = parse_format_name(r"DIRECT=OS:ALPHA\private$\dead")
-BUILDER = PacketBuilder(
-    Sender(computer_name="ALPHA", sid=b""), address_of(NAME), transactional=True
-)
+BUILDER = PacketBuilder(Sender(computer_name="ALPHA", sid=b""), transactional=True)
 NESTED = pa.list_(pa.struct([("text", pa.string()), ("data", pa.binary())]))
 
 

@@ -14,7 +14,6 @@ from openmsmq.spark.writers.write_columns import WriteColumns
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.names.format_name import parse_format_name
-from openmsmq.wire.names.queue_address_names import address_of
 
 ORDERS = r".\private$\orders"
 NAME = parse_format_name(r"DIRECT=OS:ALPHA\private$\orders")
@@ -27,9 +26,7 @@ class FakeTarget:
     def __init__(self, name: str, *, transactional: bool | None = None) -> None:
         self.place = Place(name, transactional if "far" in name else None)
         sender = Sender(computer_name="ALPHA", sid=b"")
-        self.builder = PacketBuilder(
-            sender, address_of(NAME), transactional=bool(self.place.transactional)
-        )
+        self.builder = PacketBuilder(sender, transactional=bool(self.place.transactional))
 
 
 def open_fake(name: str, transactional: bool | None) -> FakeTarget:  # noqa: FBT001 - of a row

@@ -56,3 +56,11 @@ def test_a_message_without_destination_cannot_be_rebuilt() -> None:
     assert message.destination_queue is None
     with pytest.raises(ValueError, match="cannot be sent"):
         rebuild(message)
+
+
+def test_a_message_can_be_rebuilt_for_any_destination() -> None:
+    packet = build_user_message(destination_queue=private_address(GUID, 9), label="label")
+    message = UserMessage(rebuild(UserMessage(packet), unaddressed=True))
+    assert message.destination_queue is None
+    assert message.queue_manager_address == GUID_NULL
+    assert message.label == "label"

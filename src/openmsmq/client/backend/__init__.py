@@ -23,7 +23,7 @@ between two waits. A backend never blocks, sleeps or reads a clock.
 """
 
 from .channel import ChainBroken, Channel, SendChannel, not_answered
-from .handles import Handle, SendHandle
+from .handles import Handle, SendDetails, SendHandle
 from .interface import SINGLE, Backend, Identity, not_available
 from .management import InfoStream, Management
 from .ranges import Block, RangeRequests
@@ -46,6 +46,7 @@ __all__ = [
     "RangeRequests",
     "Read",
     "SendChannel",
+    "SendDetails",
     "SendHandle",
     "not_answered",
     "not_available",

@@ -1,11 +1,10 @@
 """Handles: queues that are open in one channel."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
-from openmsmq.client.logic.packets import PacketBuilder, Sender
+from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.message import Message
-from openmsmq.wire.names.queue_address import QueueAddress
 
 from .channel import Channel, SendChannel
 
@@ -30,48 +29,45 @@ class Handle:
         return True
 
 
+class SendDetails(NamedTuple):
+    """What the queue manager says of a queue that is open to send to.
+
+    Attributes:
+        format_name: the name that it knows the queue by.
+        transactional: whether the queue takes transactional messages; None when only the machine
+            that it is on knows.
+    """
+
+    format_name: str
+    transactional: bool | None
+
+
 class SendHandle:
     """A queue that is open to send to, in one channel.
 
     Args:
-        transactional: whether it takes transactional messages; None when only the machine that it
-            is on knows.
+        number: what stands for it in requests, in this channel only.
+        builder: builds packets outside of transactions.
+        transactional_builder: builds packets in transactions.
+        details: what the queue manager says of the queue; None until it was asked.
     """
 
-    __slots__ = (
-        "_destination",
-        "_sender",
-        "build",
-        "build_transactional",
-        "channel",
-        "format_name",
-        "number",
-        "transactional",
-    )
+    __slots__ = ("build", "build_transactional", "channel", "details", "number")
 
     def __init__(
         self,
         channel: SendChannel,
         number: int,
-        format_name: str,
-        *,
-        sender: Sender,
-        destination: QueueAddress,
-        transactional: bool | None,
+        builder: PacketBuilder,
+        transactional_builder: PacketBuilder,
+        details: SendDetails | None = None,
     ) -> None:
         self.channel: Final = channel
         self.number: Final = number
-        self.format_name: Final = format_name
-        self._destination = destination
-        self.transactional: Final = transactional
         # From a message to its packet, outside and in a transaction.
-        self._sender = sender
-        self.build: Final = self.packet_builder(transactional=False).build
-        self.build_transactional: Final = self.packet_builder(transactional=True).build
-
-    def packet_builder(self, *, transactional: bool) -> PacketBuilder:
-        """A new builder of packets for this queue."""
-        return PacketBuilder(self._sender, self._destination, transactional=transactional)
+        self.build: Final = builder.build
+        self.build_transactional: Final = transactional_builder.build
+        self.details = details
 
     def builder(self, transaction: int) -> Callable[[Message], bytes]:
         """What builds packets for this queue."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from openmsmq.client.address import Address
+from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.operations import Operation
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.wire.codes.hresult import Hresult
@@ -54,7 +55,7 @@ class Backend(Protocol):
 
     @property
     def can_send(self) -> bool:
-        """Whether messages can be sent; else `open_to_send` always raises."""
+        """Whether messages can be sent; else what opens to send always raises."""
 
     @property
     def largest_read(self) -> int:
@@ -192,7 +193,13 @@ class Backend(Protocol):
     # What only a queue manager does
 
     def open_to_send(self, name: str, share: str) -> Operation[SendHandle]:
-        """Open a queue to send to."""
+        """Open a queue to send to, and say what it is."""
+
+    def open_later(self, name: str) -> SendHandle:
+        """Open a queue before the next message leaves; the refusal of messages tells if not."""
+
+    def packet_builder(self, *, transactional: bool) -> PacketBuilder:
+        """What builds packets for any queue; threads may share it."""
 
     def send_and_wait(self, handle: SendHandle, packet: bytes, transaction: int) -> Operation[str]:
         """Send one packet and return the id of the message once it is accepted."""

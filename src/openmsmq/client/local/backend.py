@@ -14,16 +14,15 @@ from openmsmq.client.backend import (
     LookUp,
     PurgeStep,
     Read,
+    SendDetails,
     SendHandle,
 )
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.logic.packets import Sender
+from openmsmq.client.logic.packets import PacketBuilder, Sender
 from openmsmq.client.operations import Operation, Wait
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.messages import MAX_MESSAGES
-from openmsmq.wire.names.format_name import parse_format_name
-from openmsmq.wire.names.queue_address_names import address_of
 from openmsmq.wire.security.sid import SID
 
 from .channel import RequestChannel
@@ -67,7 +66,9 @@ class LocalBackend:
         self._last: RequestChannel | None = None
         self._untold: RequestChannel | None = None
         self.identity: Identity
-        self.sender: Sender
+        # Shared by all queues: packets to different ones differ in nothing.
+        self._builder: PacketBuilder
+        self._transactional_builder: PacketBuilder
         self.management: Final = LocalManagement(self)
         self.ranges: Final = LocalRanges(self)
 
@@ -88,14 +89,20 @@ class LocalBackend:
             raise channel.lose(f"{channel.description} has not answered in time.")
         value = done(reply)
         sid: bytes = value["sid"]
-        self.identity = Identity(
-            value["name"], value["guid"], str(SID.parse(sid)[0]), value["version"]
+        self.introduce(
+            Identity(value["name"], value["guid"], str(SID.parse(sid)[0]), value["version"]), sid
         )
-        self.sender = Sender(computer_name=self.identity.name, sid=sid)
         if self._last is not None and self._last.fate_unknown:
             self._untold = self._last
         self.channel = self._last = channel
         return None
+
+    def introduce(self, identity: Identity, sid: bytes) -> None:
+        """Say who is at the other end, and who it takes this client for."""
+        self.identity = identity
+        sender = Sender(computer_name=identity.name, sid=sid)
+        self._builder = PacketBuilder(sender, transactional=False)
+        self._transactional_builder = PacketBuilder(sender, transactional=True)
 
     def tell_loss(self) -> None:
         for channel in (self._untold, self._last):
@@ -130,14 +137,17 @@ class LocalBackend:
 
     def open_to_send(self, name: str, share: str) -> Operation[SendHandle]:
         value = yield from self.call(local.OpenQueue, name, "send", share)
-        return SendHandle(
-            self.channel,
-            value["handle"],
-            value["format_name"],
-            sender=self.sender,
-            destination=address_of(parse_format_name(value["destinations"][0])),
-            transactional=value["transactional"],
-        )
+        details = SendDetails(value["format_name"], value["transactional"])
+        return self._send_handle(value["handle"], details)
+
+    def open_later(self, name: str) -> SendHandle:
+        return self._send_handle(self.channel.open_later(name))
+
+    def _send_handle(self, number: int, details: SendDetails | None = None) -> SendHandle:
+        return SendHandle(self.channel, number, self._builder, self._transactional_builder, details)
+
+    def packet_builder(self, *, transactional: bool) -> PacketBuilder:
+        return self._transactional_builder if transactional else self._builder
 
     def close(self, handles: Iterable[Handle | SendHandle]) -> Operation[None]:
         channel = self.channel
@@ -149,7 +159,10 @@ class LocalBackend:
 
     def close_later(self, handle: Handle | SendHandle) -> None:
         channel = self.channel
-        channel.post_in_background(local.CloseQueue(channel.next_id(), handle.number))
+        close = local.CloseQueue(channel.next_id(), handle.number)
+        channel.post(close)
+        # One that could not be opened is not open.
+        channel.ignore(close.id)
 
     # Reading
 

@@ -24,6 +24,7 @@ from openmsmq.protocol.local.messages import (
     EndReceive,
     Failed,
     Messages,
+    OpenToSend,
     Part,
     Refused,
     Request,
@@ -33,7 +34,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
 
 from .replies import done, failure
-from .send_batch import Background, SendBatch
+from .send_batch import REQUEST_MESSAGES, Background, SendBatch
 
 T = TypeVar("T")
 
@@ -75,6 +76,8 @@ class RequestChannel:
         # Handles for which a send was refused: the queue may be gone, another open tells.
         self.refused: Final[set[int]] = set()
         self._batch: Final = SendBatch()
+        # Queues to open before the packets leave, by handle.
+        self._opening: dict[int, str] = {}
 
     # Requests
 
@@ -110,7 +113,7 @@ class RequestChannel:
         self.in_flight += size
 
     def new_chain(self) -> int:
-        """A number for the messages of one call; those of handles are above 0."""
+        """A number for the messages of one call; no handle has it."""
         return -self.next_id()
 
     def add_packet(self, handle: int, transaction: int, packet: bytes, chain: int = 0) -> bool:
@@ -133,8 +136,24 @@ class RequestChannel:
             self.close_sends()
         return batch.add(handle, transaction, chain, packet)
 
+    def open_later(self, name: str) -> int:
+        """Open a queue to send to with the next request; return its handle, which is below 0.
+
+        If it cannot be opened, the messages for it are refused.
+        """
+        if len(self._opening) >= REQUEST_MESSAGES:
+            self.close_sends()
+        handle = -self.next_id()
+        self._opening[handle] = name
+        return handle
+
     def close_sends(self) -> None:
         """Make a request of the packets that came together."""
+        if self._opening:
+            opening, self._opening = self._opening, {}
+            opens = OpenToSend(self.next_id(), list(opening), list(opening.values()))
+            self._encode(opens)
+            self._ignored.add(opens.id)
         if self._batch.packets:
             request, background = self._batch.take(self.next_id(), self.refused.add)
             self._encode(request)
@@ -254,6 +273,8 @@ class RequestChannel:
         if isinstance(reply, Failed):
             error = failure(reply)
             error.refused = sum(chains.values())
+            for chain in chains:
+                error.refused += self._void(chain, reply.id)
             self.refused.update(chains)
             self._failures.append((0, error))
             return

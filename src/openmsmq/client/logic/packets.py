@@ -113,16 +113,18 @@ class Family:
 
 
 class PacketBuilder:
-    """Builds the packets of one sender for one destination, in or outside transactions."""
+    """Builds the packets of one sender, in or outside transactions.
 
-    def __init__(self, sender: Sender, destination: QueueAddress, *, transactional: bool) -> None:
+    They name no destination: the queue manager writes that of the queue that they are sent to.
+    Threads may share a builder.
+    """
+
+    def __init__(self, sender: Sender, *, transactional: bool) -> None:
         self._sender = sender
-        self._destination = destination
         self._transactional = transactional
         self._families: dict[tuple[_Properties, int], Family] = {}
-        # Those of the last message with a body of bytes: mostly the next one is alike.
-        self._last: _Properties = ()
-        self._last_family: Family
+        # That of the last message with a body of bytes: mostly the next one is alike.
+        self._last: tuple[_Properties, Family] | None = None
 
     def build(self, message: Message) -> bytes:
         """The packet of a message.
@@ -136,10 +138,11 @@ class PacketBuilder:
             body = message.body
             properties = _properties(message)
             if type(body) is bytes:
-                if properties != self._last:
-                    self._last_family = self._family(message, properties, message.body_type or 0)
-                    self._last = properties
-                return self._last_family.build(body, message.label, message.correlation_id)
+                last = self._last
+                if last is None or properties != last[0]:
+                    family = self._family(message, properties, message.body_type or 0)
+                    last = self._last = (properties, family)
+                return last[1].build(body, message.label, message.correlation_id)
             encoded, body_type = message.encoded_body()
             family = self._family(message, properties, body_type)
             return family.build(encoded, message.label, message.correlation_id)
@@ -158,7 +161,7 @@ class PacketBuilder:
         return self._family(message, _properties(message), message.body_type or 0)
 
     def again(self, packet: bytes) -> bytes:
-        """The packet of a message that was sent before, to send it to this destination.
+        """The packet of a message that was sent before, to send it again.
 
         What it was signed with and the way that it has gone are left behind.
 
@@ -171,7 +174,7 @@ class PacketBuilder:
             raise ValueError("the body is encrypted for the destination that it was sent to")
         return rebuild(
             message,
-            destination_queue=self._destination,
+            unaddressed=True,
             source_queue_manager=GUID_NULL,
             routing_count=0,
             connector_type=None,
@@ -199,7 +202,7 @@ class PacketBuilder:
         trace = trace_guid(message.trace_queue)
         sender = self._sender
         return UserMessageTemplate(
-            destination_queue=self._destination,
+            destination_queue=None,
             admin_queue=sender.address(message.admin_queue),
             response_queue=sender.address(message.response_queue),
             priority=message.priority,

@@ -13,6 +13,7 @@ from openmsmq.client.backend import (
     Handle,
     LookUp,
     Read,
+    SendDetails,
     SendHandle,
     not_answered,
 )
@@ -28,6 +29,8 @@ from .packets import PacketBuilder
 
 READS: Final = ("receive", "peek", "receive_admin", "peek_admin")
 MOVE_MESSAGES: Final = 1000
+# The share mode that keeps no other reader out.
+DENY_NONE: Final = "deny_none"
 Progress = Callable[[int], None]
 
 
@@ -41,7 +44,7 @@ class Held(NamedTuple):
 class QueueLogic:
     """One queue; opened when it is first used for something, and again after a loss."""
 
-    def __init__(self, backend: Backend, name: str, share: str = "deny_none") -> None:
+    def __init__(self, backend: Backend, name: str, share: str = DENY_NONE) -> None:
         self.backend: Final = backend
         self.name: Final = name
         self._share = share
@@ -74,8 +77,8 @@ class QueueLogic:
             self._handles[access] = handle
         return handle
 
-    def open_sender(self) -> SendHandle | None:
-        """The handle for sending, if it is open and works."""
+    def _working_sender(self) -> SendHandle | None:
+        """The handle for sending, if there is one that works."""
         handle = self.sender
         if handle is None or handle.channel is not self.backend.channel:
             return None
@@ -87,13 +90,38 @@ class QueueLogic:
             return None
         return handle
 
+    def open_sender(self) -> SendHandle | None:
+        """The handle for sending, opened with the next message; None if that must be waited for."""
+        handle = self._working_sender()
+        if handle is None and self._share == DENY_NONE and self.backend.can_send:
+            self._current_channel()
+            handle = self.sender = self.backend.open_later(self.name)
+        return handle
+
     def opened_to_send(self) -> Operation[SendHandle]:
-        """The handle for sending, opened now if need be."""
-        self._current_channel()
+        """The handle for sending."""
         handle = self.open_sender()
         if handle is None:
-            handle = self.sender = yield from self.backend.open_to_send(self.name, self._share)
+            handle, _ = yield from self._described_sender()
         return handle
+
+    def _described_sender(self) -> Operation[tuple[SendHandle, SendDetails]]:
+        """The handle for sending, with what the queue manager says of the queue."""
+        self._current_channel()
+        handle = self._working_sender()
+        if handle is not None and handle.details is not None:
+            return handle, handle.details
+        opened = yield from self.backend.open_to_send(self.name, self._share)
+        details = opened.details
+        assert details is not None  # noqa: S101 - the promise of the backend
+        handle = self._working_sender()
+        if handle is None:
+            handle = self.sender = opened
+        else:
+            # Messages that are on their way keep their order with those that follow.
+            handle.details = details
+            self.backend.close_later(opened)
+        return handle, details
 
     def opened_to_read(self) -> Operation[Handle]:
         """The handle for receiving, or another one that can read if that is all there is."""
@@ -104,7 +132,7 @@ class QueueLogic:
     def open(self, access: str) -> Operation[None]:
         """Open the queue now for something."""
         if access == "send":
-            yield from self.opened_to_send()
+            yield from self._described_sender()
         else:
             yield from self.opened(access)
 
@@ -120,11 +148,11 @@ class QueueLogic:
 
     def format_name(self) -> Operation[str]:
         """The format name that the queue manager knows the queue by."""
-        handles = self._open_handles()
-        if handles:
-            return handles[0].format_name
+        self._current_channel()
+        for handle in self._handles.values():
+            return handle.format_name
         if self.backend.can_send:
-            return (yield from self.opened_to_send()).format_name
+            return (yield from self._described_sender())[1].format_name
         return (yield from self.opened_to_read()).format_name
 
     def close(self) -> Operation[None]:
@@ -146,12 +174,12 @@ class QueueLogic:
 
     def is_transactional(self) -> Operation[bool | None]:
         """Whether it takes transactional messages; None when only another machine knows."""
-        return (yield from self.opened_to_send()).transactional
+        return (yield from self._described_sender())[1].transactional
 
     def packet_builder(self, *, transactional: bool) -> Operation[PacketBuilder]:
         """What builds packets for this queue."""
-        handle = yield from self.opened_to_send()
-        return handle.packet_builder(transactional=transactional)
+        yield from ()
+        return self.backend.packet_builder(transactional=transactional)
 
     def send_packets(self, packets: Iterable[bytes], transaction: int) -> Operation[int]:
         """Send packets that the caller has built; return how many, when all are accepted."""

@@ -187,9 +187,10 @@ class ProducerLogic:
         queue = self._queues.get(destination)
         if queue is None:
             queue = self._queues[destination] = QueueLogic(self._backend, destination)
-        handle = yield from queue.opened_to_send()
-        in_transaction = bool(handle.transactional if transactional is None else transactional)
-        packets = map(handle.builder(in_transaction), messages)
+        if transactional is None:
+            transactional = bool((yield from queue.is_transactional()))
+        builder = yield from queue.packet_builder(transactional=transactional)
+        packets = map(builder.build, messages)
         return (yield from self.stage_packets(batch, partition, attempt, destination, packets))
 
     def stage_packets(

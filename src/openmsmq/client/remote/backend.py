@@ -377,6 +377,12 @@ class RemoteBackend:
     def open_to_send(self, name: str, share: str) -> NoReturn:  # noqa: ARG002 - the interface
         raise not_available("messages cannot be sent", str(self._address))
 
+    def open_later(self, name: str) -> NoReturn:  # noqa: ARG002 - the interface
+        raise not_available("messages cannot be sent", str(self._address))
+
+    def packet_builder(self, *, transactional: bool) -> NoReturn:  # noqa: ARG002
+        raise not_available("messages cannot be sent", str(self._address))
+
     def send_and_wait(self, handle: SendHandle, packet: bytes, transaction: int) -> NoReturn:  # noqa: ARG002
         raise not_available("messages cannot be sent", str(self._address))
 

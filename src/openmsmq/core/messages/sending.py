@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.model.message import RECOVERABLE, TRANSACTIONAL
+from openmsmq.core.model.message import NEVER, RECOVERABLE, TRANSACTIONAL
 from openmsmq.core.model.open_queue import MAY_SEND, OpenQueueDescriptor
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.outbox import Result
@@ -20,7 +20,7 @@ from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.message.stamping import MAX_ORDINAL, Stamp, read_life
-from openmsmq.wire.message.user_header import UserHeaderFlags
+from openmsmq.wire.message.user_header import DESTINATION_SHIFT, UserHeaderFlags
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_run import UserMessageRun, split_runs
 from openmsmq.wire.packets.base_header import MAX_PACKET_SIZE, PRIORITY_MASK
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from openmsmq.security.caller import Caller
 
 _SH: Final = int(UserHeaderFlags.SH)
+_DQ: Final = 7 << DESTINATION_SHIFT
 _LABEL_FIELD: Final = "MessagePropertiesHeader.LabelLength"
 
 
@@ -80,10 +81,10 @@ def enqueue_many(
         transaction.require_active()
     runs = check_packets(packets)
     if descriptor.multiple and not descriptor.closed:
-        return _send_to_several(state, descriptor, runs, transaction, deadletter_queue)
-    queue = descriptor.require(MAY_SEND)
+        return send_to_several(state, descriptor, runs, transaction, deadletter_queue)
+    descriptor.require(MAY_SEND)
     check_senders(runs, descriptor.caller)
-    return send_checked(state, queue, runs, transaction, deadletter_queue)
+    return send_checked(state, descriptor, runs, transaction, deadletter_queue)
 
 
 def check_packets(packets: Sequence[bytes]) -> list[UserMessageRun]:
@@ -94,12 +95,7 @@ def check_packets(packets: Sequence[bytes]) -> list[UserMessageRun]:
     Raises:
         QueueError: a packet is not a message.
     """
-    largest = max(map(len, packets), default=0)
-    if largest > MAX_PACKET_SIZE:
-        raise QueueError(
-            Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES,
-            f"a message of {largest} bytes is larger than {MAX_PACKET_SIZE}",
-        )
+    _check_largest(packets)
     try:
         runs = split_runs(packets)
     except MalformedPacket as exc:
@@ -109,6 +105,20 @@ def check_packets(packets: Sequence[bytes]) -> list[UserMessageRun]:
         raise QueueError(code, str(exc)) from exc
     drop_claims(runs, Transport.LOCAL)
     return runs
+
+
+def _check_largest(packets: Sequence[bytes], growth: int = 0) -> None:
+    """Refuse packets that are too large, or would be when they have grown.
+
+    Raises:
+        QueueError: MQ_ERROR_INSUFFICIENT_RESOURCES.
+    """
+    largest = max(map(len, packets), default=0) + growth
+    if largest > MAX_PACKET_SIZE:
+        raise QueueError(
+            Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES,
+            f"a message of {largest} bytes is larger than {MAX_PACKET_SIZE}",
+        )
 
 
 def check_senders(runs: Sequence[UserMessageRun], caller: Caller) -> None:
@@ -131,7 +141,7 @@ def check_senders(runs: Sequence[UserMessageRun], caller: Caller) -> None:
 
 def send_checked(
     state: State,
-    queue: Queue,
+    descriptor: OpenQueueDescriptor,
     runs: Sequence[UserMessageRun],
     transaction: Transaction | None,
     deadletter_queue: str,
@@ -141,18 +151,19 @@ def send_checked(
     Raises:
         QueueError: the queue does not take the first of them, or in a transaction one of them.
     """
+    queue = descriptor.require(MAY_SEND)
     if not runs:
         return Sent([], state.ordinals.last, 0)
     refusal: QueueError | None = None
     try:
         check_destination(state, queue, runs, transactional=transaction is not None)
-        check_size(state, queue, sum([size_of(run.packets) for run in runs]))
+        check_size(state, queue, sum([stored_size(run, descriptor) for run in runs]))
     except QueueError:
         if transaction is not None:
             raise
-        runs, refusal = _before_refused(state, queue, runs)
+        runs, refusal = _before_refused(state, descriptor, queue, runs)
     tag = None if transaction is None else transaction.number
-    ordinal, arrivals = stamp_runs(state, queue, runs, tag)
+    ordinal, arrivals = stamp_runs(state, descriptor, queue, runs, tag)
     if transaction is not None:
         messages = insert_pending(state, queue, arrivals, transaction, deadletter_queue)
         transaction.add(OperationType.ENQUEUE, messages)
@@ -165,9 +176,30 @@ def send_checked(
     return Sent(messages, ordinal, depends, refusal)
 
 
-def size_of(packets: Sequence[bytes]) -> int:
-    """How many bytes the packets have."""
-    return sum(map(len, packets))
+def stored_size(run: UserMessageRun, descriptor: OpenQueueDescriptor) -> int:
+    """How many bytes the packets of a run have in the queue.
+
+    Raises:
+        QueueError: one is too large with its destination, or no packet can carry that.
+    """
+    packets = run.packets
+    size = sum(map(len, packets))
+    growth = growth_of(run, descriptor)
+    if growth:
+        size += growth * len(packets)
+        # Most runs are smaller than one packet may be.
+        if size > MAX_PACKET_SIZE:
+            _check_largest(packets, growth)
+    return size
+
+
+def growth_of(run: UserMessageRun, descriptor: OpenQueueDescriptor) -> int:
+    """How many bytes the packets of a run gain by their destination, if they name none.
+
+    Raises:
+        QueueError: no packet can carry the name of the destination.
+    """
+    return 0 if run.head.flags & _DQ else len(descriptor.destination.address)
 
 
 def check_size(state: State, queue: Queue, size: int, before: int = 0) -> None:
@@ -182,7 +214,7 @@ def check_size(state: State, queue: Queue, size: int, before: int = 0) -> None:
 
 
 def _before_refused(
-    state: State, queue: Queue, runs: Sequence[UserMessageRun]
+    state: State, descriptor: OpenQueueDescriptor, queue: Queue, runs: Sequence[UserMessageRun]
 ) -> tuple[list[UserMessageRun], QueueError]:
     """The messages before the first that a queue does not take, and why it does not.
 
@@ -192,12 +224,11 @@ def _before_refused(
     accepted: list[UserMessageRun] = []
     size = 0
     for run in runs:
-        count, refusal = _accepted(state, queue, run, size)
+        count, size, refusal = _accepted(state, descriptor, queue, run, size)
         if count:
             accepted.append(run.first(count))
         if refusal is not None:
             break
-        size += size_of(run.packets)
     assert refusal is not None  # noqa: S101 - all together were refused
     if not accepted:
         raise refusal
@@ -206,19 +237,30 @@ def _before_refused(
 
 
 def _accepted(
-    state: State, queue: Queue, run: UserMessageRun, before: int
-) -> tuple[int, QueueError | None]:
-    """How many messages of a run a queue takes after others, and why not the next one."""
+    state: State,
+    descriptor: OpenQueueDescriptor,
+    queue: Queue,
+    run: UserMessageRun,
+    before: int,
+) -> tuple[int, int, QueueError | None]:
+    """How many messages of a run a queue takes after others, and why not the next one.
+
+    The second number is the bytes of all that it takes, those `before` included.
+    """
     count = 0
     try:
         check_destination(state, queue, [run], transactional=False)
+        growth = growth_of(run, descriptor)
         for packet in run.packets:
-            check_size(state, queue, len(packet), before)
-            before += len(packet)
+            size = len(packet) + growth
+            if size > MAX_PACKET_SIZE:
+                _check_largest([packet], growth)
+            check_size(state, queue, size, before)
+            before += size
             count += 1
     except QueueError as exc:
-        return count, exc
-    return count, None
+        return count, before, exc
+    return count, before, None
 
 
 def check_destination(
@@ -244,7 +286,11 @@ def check_destination(
 
 
 def stamp_runs(
-    state: State, queue: Queue, runs: Sequence[UserMessageRun], tag: int | None
+    state: State,
+    descriptor: OpenQueueDescriptor,
+    queue: Queue,
+    runs: Sequence[UserMessageRun],
+    tag: int | None,
 ) -> tuple[int, list[Arrival]]:
     """Write into packets what only the queue manager knows; also the first ordinal.
 
@@ -257,40 +303,80 @@ def stamp_runs(
     ordinal = state.ordinals.take(count, state.outbox) + 1
     arrivals: list[Arrival] = []
     for run in runs:
-        _stamp_run(state, queue, run, ordinal + len(arrivals), tag, arrivals)
+        stamped = StampedRun(state, run, tag)
+        stamped.direct(descriptor, queue)
+        arrivals += stamped.arrivals(run.packets, ordinal + len(arrivals))
     return ordinal, arrivals
 
 
-def _stamp_run(
-    state: State,
-    queue: Queue,
-    run: UserMessageRun,
-    ordinal: int,
-    tag: int | None,
-    arrivals: list[Arrival],
-) -> None:
-    head = run.head
-    traits = traits_of(head)
-    priority, time_to_reach_queue, time_to_be_received = read_life(head.packet)
-    priority &= PRIORITY_MASK
-    if tag is not None:
-        traits |= RECOVERABLE | TRANSACTIONAL
-        priority = 0
-    elif traits & TRANSACTIONAL:
-        raise QueueError(
-            Hresult.MQ_ERROR_TRANSACTION_USAGE, "a transactional message needs a transaction"
+class StampedRun:
+    """The messages of a run on their way to queues; what is the same in all is found out once.
+
+    `direct` must say to which queue before the first of them goes there.
+
+    Args:
+        tag: of the transaction in which they are sent; None without one.
+
+    Raises:
+        QueueError: a transactional message is outside of a transaction.
+    """
+
+    __slots__ = (
+        "_expires",
+        "_priority",
+        "_sent_time",
+        "_stamp",
+        "_time_to_be_received",
+        "_time_to_reach_queue",
+        "_traits",
+    )
+
+    def __init__(self, state: State, run: UserMessageRun, tag: int | None) -> None:
+        head = run.head
+        traits = traits_of(head)
+        priority, time_to_reach_queue, time_to_be_received = read_life(head.packet)
+        priority &= PRIORITY_MASK
+        if tag is not None:
+            traits |= RECOVERABLE | TRANSACTIONAL
+            priority = 0
+        elif traits & TRANSACTIONAL:
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_USAGE, "a transactional message needs a transaction"
+            )
+        time_to_reach_queue = min(time_to_reach_queue, state.settings.long_live_time)
+        sent_time = int(state.utc)
+        self._traits = traits
+        self._priority = priority
+        self._time_to_reach_queue = time_to_reach_queue
+        self._time_to_be_received = time_to_be_received
+        self._sent_time = sent_time
+        self._expires = NEVER
+        self._stamp = Stamp(head, time_to_reach_queue, state.identity, sent_time, tag)
+
+    def direct(self, descriptor: OpenQueueDescriptor, queue: Queue) -> None:
+        """Say to which open queue the messages that follow go.
+
+        Raises:
+            QueueError: no packet can carry the name of the destination.
+        """
+        stamp = self._stamp
+        destination = None if stamp.addressed else descriptor.destination
+        stamp.direct(destination, queue.properties.queue_manager)
+        self._expires = expiry(
+            queue, self._sent_time, self._time_to_be_received, self._time_to_reach_queue
         )
-    time_to_reach_queue = min(time_to_reach_queue, state.settings.long_live_time)
-    sent_time = int(state.utc)
-    expires = expiry(queue, sent_time, time_to_be_received, time_to_reach_queue)
-    owner = queue.properties.queue_manager
-    stamp = Stamp(head, time_to_reach_queue, state.identity, owner, sent_time, tag)
-    for packet in run.packets:
-        arrivals.append((stamp.write(packet, ordinal & MAX_ORDINAL), traits, priority, expires))
-        ordinal += 1
+
+    def arrivals(self, packets: Sequence[bytes], ordinal: int) -> list[Arrival]:
+        """Packets of the run as they go into the queue, with ordinals that count up."""
+        stamp, traits, priority, expires = self._stamp, self._traits, self._priority, self._expires
+        arrivals: list[Arrival] = []
+        for packet in packets:
+            arrivals.append((stamp.write(packet, ordinal & MAX_ORDINAL), traits, priority, expires))
+            ordinal += 1
+        return arrivals
 
 
-def _send_to_several(
+def send_to_several(
     state: State,
     descriptor: OpenQueueDescriptor,
     runs: Sequence[UserMessageRun],
@@ -305,9 +391,8 @@ def _send_to_several(
     depends = 0
     refusal: QueueError | None = None
     for child in descriptor.children:
-        queue = child.require(MAY_SEND)
         copies = copies_for(views, child.format_name, descriptor.format_name)
-        sent = send_checked(state, queue, split_runs(copies), transaction, deadletter_queue)
+        sent = send_checked(state, child, split_runs(copies), transaction, deadletter_queue)
         messages += sent.messages
         first_ordinal = first_ordinal or sent.first_ordinal
         depends = max(depends, sent.depends)

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Final
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
+from openmsmq.wire.message.stamping import DestinationStamp
+from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.names.queue_address_names import address_of
 
 if TYPE_CHECKING:
     from openmsmq.security.caller import Caller
@@ -36,6 +40,8 @@ class RemoteReadState(StrEnum):
     READY_FOR_READ = "ready_for_read"
 
 
+_DIRECT: Final = "DIRECT="
+_DIRECT_OS: Final = "DIRECT=OS:"
 _RECEIVE: Final = frozenset((QueueAccessType.RECEIVE, QueueAccessType.RECEIVE_ADMIN))
 _PEEK: Final = frozenset((QueueAccessType.PEEK, QueueAccessType.PEEK_ADMIN))
 MAY_PEEK: Final = _RECEIVE | _PEEK
@@ -49,6 +55,7 @@ class OpenQueueDescriptor:
     """One open queue, or several opened together for sending."""
 
     __slots__ = (
+        "_destination",
         "access",
         "caller",
         "children",
@@ -90,6 +97,25 @@ class OpenQueueDescriptor:
         # Messages of two-phase reads that have not ended, by lookup id.
         self.locked: dict[int, Message] = {}
         self.closed = False
+        self._destination: DestinationStamp | None = None
+
+    @property
+    def destination(self) -> DestinationStamp:
+        """The name that it was opened by, as packets to it carry it.
+
+        Raises:
+            QueueError: no packet can.
+        """
+        destination = self._destination
+        if destination is None:
+            name = self.format_name
+            if name.startswith(_DIRECT_OS):
+                # Most names are like this, and carried as they are.
+                address = direct_address(name[len(_DIRECT) :])
+            else:
+                address = address_of(parse_format_name(name))
+            destination = self._destination = DestinationStamp(address)
+        return destination
 
     def require(self, allowed: frozenset[QueueAccessType]) -> Queue:
         """The queue, if it is still there and was opened for this.

@@ -16,6 +16,7 @@ from openmsmq.core.messages.sending import (
     check_packets,
     check_senders,
     stamp_runs,
+    stored_size,
 )
 from openmsmq.core.model.message import RECOVERABLE, STAGED, Message, PositionState
 from openmsmq.core.model.open_queue import MAY_SEND, OpenQueueDescriptor, QueueAccessType
@@ -136,7 +137,8 @@ class Stages:
             queue = descriptor.require(MAY_SEND)
             transactional = _transactional(queue, runs)
             check_destination(self._state, queue, runs, transactional=transactional)
-            if check_room(state, queue, sum(map(len, packets)) + self.size) is not EnqueueStatus.OK:
+            size = sum([stored_size(run, descriptor) for run in runs])
+            if check_room(state, queue, size + self.size) is not EnqueueStatus.OK:
                 raise QueueError(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, "no room for the batch")
             name = _name(caller, producer)
             if batch <= state.producers.get(name, _NONE)[0]:
@@ -147,7 +149,7 @@ class Stages:
                 number = state.sequence.take(1, state.outbox) + 1
                 found = StagedBatch(number)
             tag = found.tag if transactional else None
-            _, arrivals = stamp_runs(state, queue, runs, tag)
+            _, arrivals = stamp_runs(state, descriptor, queue, runs, tag)
             messages = insert_staged(state, queue, arrivals)
         finally:
             close_queue(state, descriptor)

@@ -2,15 +2,12 @@
 
 from typing import Final
 
-import msgspec
-
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.read import MessageSeekAction, Read
 from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
-from openmsmq.wire.errors import StoreError
 
 from . import messages as local
 from .deferred import cancel_deferred
@@ -59,7 +56,7 @@ def open_queue(session: LocalSession, request: local.OpenQueue) -> None:
 
 
 def close_queue(session: LocalSession, request: local.CloseQueue) -> None:
-    session.holder.close_queue(request.handle)
+    session.close_queue(request.handle)
     session.done(request.id)
 
 
@@ -72,20 +69,33 @@ def close_cursor(session: LocalSession, request: local.CloseCursor) -> None:
     session.done(request.id)
 
 
+def open_to_send(session: LocalSession, request: local.OpenToSend) -> None:
+    """The refusal of what is sent to a handle says why its queue could not be opened."""
+    handles, names = request.handles, request.names
+    if len(handles) != len(names):
+        raise QueueError(
+            Hresult.MQ_ERROR_INVALID_PARAMETER, f"{len(names)} names for {len(handles)} handles"
+        )
+    for handle, name in zip(handles, names, strict=True):
+        session.open_to_send(handle, name)
+    session.done(request.id)
+
+
 def send(session: LocalSession, request: local.Send) -> None:
     """Answers with the ordinal of the first message; the others follow it."""
-    descriptor = session.holder.descriptor(request.handle)
     if not request.packets:
+        session.opened(request.handle)
         session.done(request.id)
     elif request.transaction == SINGLE:
-        send_alone(session, request, descriptor)
+        send_alone(session, request)
     else:
-        send_with_others(session, request, descriptor)
+        send_with_others(session, request)
 
 
-def send_alone(session: LocalSession, request: local.Send, descriptor: OpenQueueDescriptor) -> None:
+def send_alone(session: LocalSession, request: local.Send) -> None:
     """The messages of the request are one transaction."""
     manager = session.manager
+    descriptor = session.opened(request.handle)
     transaction = manager.begin(session.service.new_guid())
     try:
         sent = manager.enqueue_many(descriptor, request.packets, transaction)
@@ -96,16 +106,14 @@ def send_alone(session: LocalSession, request: local.Send, descriptor: OpenQueue
     session.done(request.id, sent.first_ordinal, committed.depends)
 
 
-def send_with_others(
-    session: LocalSession, request: local.Send, descriptor: OpenQueueDescriptor
-) -> None:
+def send_with_others(session: LocalSession, request: local.Send) -> None:
     """Without a transaction, or in one that began earlier and ends later."""
     manager = session.manager
     transaction = session.holder.transaction(request.transaction)
     try:
         if request.chain:
             session.check_chain(request.chain)
-        sent = manager.enqueue_many(descriptor, request.packets, transaction)
+        sent = manager.enqueue_many(session.opened(request.handle), request.packets, transaction)
         if sent.refusal is not None:
             raise sent.refusal
     except QueueError as exc:
@@ -120,37 +128,39 @@ def send_with_others(
 
 def send_each(session: LocalSession, request: local.SendEach) -> None:
     """Answers with what was refused; the rest of the request is accepted."""
-    handles, packets = request.handles, request.packets
-    if len(handles) != len(packets):
+    if len(request.handles) != len(request.packets):
         raise QueueError(
             Hresult.MQ_ERROR_INVALID_PARAMETER,
-            f"{len(packets)} packets for {len(handles)} handles",
+            f"{len(request.packets)} packets for {len(request.handles)} handles",
         )
-    refused: dict[int, local.Refused] = {}
-    depends = 0
-    start, count = 0, len(handles)
-    while start < count:
-        handle = handles[start]
-        end = start + 1
-        while end < count and handles[end] == handle:
-            end += 1
+    handles: list[int] = []
+    descriptors: list[OpenQueueDescriptor] = []
+    packets: list[bytes] = []
+    # Handles that take nothing: why, and how many messages there are for them.
+    closed: dict[int, QueueError] = {}
+    counts: dict[int, int] = {}
+    for handle, packet in zip(request.handles, request.packets, strict=True):
         try:
             session.check_chain(handle)
-            descriptor = session.holder.descriptor(handle)
-            sent = session.manager.enqueue_many(descriptor, packets[start:end])
-            depends = max(depends, sent.depends)
-            if sent.refusal is not None:
-                raise sent.refusal
-        except (QueueError, StoreError) as exc:
-            refusal = refuse_handle(session, handle, end - start, exc)
-            if handle in refused:
-                messages = refused[handle].messages + refusal.messages
-                refusal = msgspec.structs.replace(refused[handle], messages=messages)
-            refused[handle] = refusal
-        start = end
+            descriptors.append(session.holder.descriptor(handle))
+        except QueueError as exc:
+            closed.setdefault(handle, exc)
+            counts[handle] = counts.get(handle, 0) + 1
+        else:
+            handles.append(handle)
+            packets.append(packet)
+    try:
+        sent = session.manager.enqueue_each(descriptors, packets, caller=session.identity())
+    except QueueError as exc:
+        for handle in set(handles):
+            session.break_chain(handle, exc)
+        raise
+    refused = [refuse_handle(session, each, counts[each], error) for each, error in closed.items()]
+    for refusal in sent.refusals:
+        handle = handles[refusal.position]
+        refused.append(refuse_handle(session, handle, refusal.messages, refusal.error))
     # Refusals of a chain come in their order.
-    value = list(refused.values()) or None
-    session.done(request.id, value, session.seen if refused else depends)
+    session.done(request.id, refused or None, session.seen if refused else sent.depends)
 
 
 def limited(count: int) -> int:
@@ -271,6 +281,7 @@ HANDLERS: Final[Handlers] = {
     local.CloseQueue: close_queue,
     local.OpenCursor: open_cursor,
     local.CloseCursor: close_cursor,
+    local.OpenToSend: open_to_send,
     local.Send: send,
     local.SendEach: send_each,
     local.Receive: receive,

@@ -21,6 +21,7 @@ MAX_PROPERTIES: Final = 64
 # A count over its limit is refused before anything is made of it.
 Packets = Annotated[list[bytes], Meta(max_length=MAX_MESSAGES)]
 Handles = Annotated[list[int], Meta(max_length=MAX_MESSAGES)]
+Names = Annotated[list[str], Meta(max_length=MAX_MESSAGES)]
 LookupIds = Annotated[list[int], Meta(max_length=MAX_MESSAGES)]
 Words = Annotated[list[str], Meta(max_length=MAX_PROPERTIES)]
 Properties = Annotated[dict[str, bool | int | str | None], Meta(max_length=MAX_PROPERTIES)]
@@ -97,6 +98,16 @@ class OpenCursor(Request, frozen=True, tag=12):
 class CloseCursor(Request, frozen=True, tag=13):
     handle: int
     cursor: int
+
+
+class OpenToSend(Request, frozen=True, tag=14):
+    """Open queues under handles below 0 that the client chooses, so that sends can follow at once.
+
+    A queue that cannot be opened is told by the refusal of the messages for its handle.
+    """
+
+    handles: Handles
+    names: Names
 
 
 class Send(Request, frozen=True, tag=20):
@@ -458,6 +469,7 @@ AnyRequest = (
     | CloseQueue
     | OpenCursor
     | CloseCursor
+    | OpenToSend
     | Send
     | Receive
     | Lookup

@@ -21,6 +21,9 @@ def refuse(session: LocalSession, request: local.Request, error: QueueError | St
         if error.accepted or request.chain:
             depends = session.seen
         queue = _open_name(session, request.handle)
+    elif isinstance(request, local.SendEach):
+        messages = len(request.packets)
+        depends = session.seen
     elif isinstance(request, local.Stage):
         messages = len(request.packets)
         queue = request.destination

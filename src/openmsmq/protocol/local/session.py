@@ -16,6 +16,7 @@ from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.core.holder import Holder
 from openmsmq.core.management.records import ProcessInfo
 from openmsmq.core.model.message import Message
+from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.security.caller import Caller
 from openmsmq.security.principals import Accounts
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from .deferred import Deferred
 
 MAX_LONG: Final = 100
-MAX_BROKEN: Final = 1_000
+# No fewer than the messages of one request.
+MAX_BROKEN: Final = local.MAX_MESSAGES
 
 
 class Service(Protocol):
@@ -173,6 +175,36 @@ class LocalSession:
         return self.caller
 
     # Chains of messages
+
+    def open_to_send(self, handle: int, name: str) -> None:
+        """Open a queue under a handle; if that is refused, the messages for it are."""
+        try:
+            self.holder.open_queue(
+                name, QueueAccessType.SEND, caller=self.identity(), handle=handle
+            )
+        except QueueError as exc:
+            self.break_chain(handle, exc)
+
+    def close_queue(self, handle: int) -> None:
+        """Close a queue, or forget why it could not be opened.
+
+        Raises:
+            QueueError: MQ_ERROR_INVALID_HANDLE.
+        """
+        if self._broken.pop(handle, None) is None or handle in self.holder.open:
+            self.holder.close_queue(handle)
+
+    def opened(self, handle: int) -> OpenQueueDescriptor:
+        """An open queue to send to.
+
+        Raises:
+            QueueError: why it could not be opened, or MQ_ERROR_INVALID_HANDLE.
+        """
+        descriptor = self.holder.open.get(handle)
+        if descriptor is None:
+            self.check_chain(handle)
+            return self.holder.descriptor(handle)
+        return descriptor
 
     def check_chain(self, chain: int) -> None:
         """Refuse messages after one that was refused.

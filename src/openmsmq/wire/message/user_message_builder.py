@@ -6,7 +6,12 @@ from struct import Struct
 from typing import Final, TypedDict, Unpack
 from uuid import UUID
 
-from openmsmq.wire.names.queue_address import NO_QUEUE, QueueAddress, relative_address
+from openmsmq.wire.names.queue_address import (
+    NO_QUEUE,
+    QueueAddress,
+    destination_encoding,
+    relative_address,
+)
 from openmsmq.wire.packets.base_header import (
     BASE_HEADER,
     BASE_HEADER_SIZE,
@@ -108,13 +113,14 @@ class UserMessageOptions(TypedDict, total=False):
 class UserMessageProperties(UserMessageOptions):
     """Everything of a message but its body and label."""
 
-    destination_queue: QueueAddress
+    destination_queue: QueueAddress | None
 
 
 class UserMessageTemplate:
     """Builds messages that differ only in body, label and correlation.
 
-    Addresses are resolved ones, as `UserMessage` gives them; the shortest encoding is chosen.
+    Addresses are resolved ones, as `UserMessage` gives them; the shortest encoding is chosen. A
+    queue manager writes the destination of its queue into packets that are built with None.
     A transactional message gets priority 0 and is recoverable, whatever was asked.
 
     Raises:
@@ -136,7 +142,7 @@ class UserMessageTemplate:
     def __init__(
         self,
         *,
-        destination_queue: QueueAddress,
+        destination_queue: QueueAddress | None,
         admin_queue: QueueAddress = NO_QUEUE,
         response_queue: QueueAddress = NO_QUEUE,
         source_queue_manager: UUID = GUID_NULL,
@@ -186,9 +192,10 @@ class UserMessageTemplate:
         if transaction_header is not None:
             # [MS-MQMQ] 2.2.19.1, 2.2.19.2: PR is 0 and DM is 1 in a transactional message.
             priority, delivery_mode = 0, _RECOVERABLE
-        if destination_queue.type == 6 and destination_queue.guid is not None:
-            queue_manager_address = destination_queue.guid
-            destination_queue = QueueAddress(3, None, destination_queue.number)
+        if destination_queue is not None:
+            destination_queue, queue_manager_address = destination_encoding(
+                destination_queue, queue_manager_address
+            )
         flags = (
             _MP
             | routing_count
@@ -323,21 +330,22 @@ def _range_fault(**values: int) -> ValueError:
 
 
 def encode_addresses(
-    destination_queue: QueueAddress,
+    destination_queue: QueueAddress | None,
     admin_queue: QueueAddress,
     response_queue: QueueAddress,
     source: UUID,
     destination: UUID,
 ) -> tuple[int, bytes]:
     """Return DQ, AQ and RQ, and the three addresses."""
-    flags = destination_queue.type << DESTINATION_SHIFT
-    addresses = destination_queue.serialize()
+    encoded = NO_QUEUE if destination_queue is None else destination_queue
+    flags = encoded.type << DESTINATION_SHIFT
+    addresses = encoded.serialize()
     if admin_queue.type or response_queue.type:
         response = relative_address(response_queue, source, destination, admin_queue)
         admin = relative_address(admin_queue, source, destination)
         flags |= admin.type << ADMIN_SHIFT | response.type << RESPONSE_SHIFT
         addresses += admin.serialize() + response.serialize()
-    if not destination_queue.type or flags & TYPES_MASK not in DEFINED_TYPES:
+    if destination_queue == NO_QUEUE or flags & TYPES_MASK not in DEFINED_TYPES:
         raise ValueError("a destination or administration queue of a type that cannot be sent")
     return flags, addresses
 

@@ -51,6 +51,7 @@ def rebuild(
     message: UserMessage,
     *,
     destination_queue: QueueAddress | None = None,
+    unaddressed: bool = False,
     **changes: Unpack[UserMessageOptions],
 ) -> bytes:
     """Build the packet of a message again, with other values for what is named.
@@ -60,19 +61,21 @@ def rebuild(
     Args:
         message: what is taken over.
         destination_queue: instead of the one of `message`, whose QueueManagerAddress goes with it.
+        unaddressed: without a destination, which a queue manager writes.
         changes: other values by name.
 
     Raises:
         ValueError: the message has no destination, or a value does not fit its field.
     """
     options = options_of(message)
-    if destination_queue is not None:
+    if destination_queue is not None or unaddressed:
         options["queue_manager_address"] = GUID_NULL
     options.update(changes)
+    address = destination_queue or message.destination_queue or NO_QUEUE
     return build_user_message(
         body=message.packet[message.body_offset : message.body_end],
         label=message.label,
         message_size=message.message_size,
-        destination_queue=destination_queue or message.destination_queue or NO_QUEUE,
+        destination_queue=None if unaddressed else address,
         **options,
     )

@@ -111,6 +111,19 @@ def direct_address(name: str) -> QueueAddress:
     return QueueAddress(7, None, 0, name)
 
 
+def destination_encoding(
+    destination: QueueAddress, queue_manager: UUID
+) -> tuple[QueueAddress, UUID]:
+    """Encode a resolved destination in the fewest bytes; return QueueManagerAddress with it.
+
+    Args:
+        queue_manager: QueueManagerAddress, unless the destination says it.
+    """
+    if destination.type == 6 and destination.guid is not None:
+        return QueueAddress(3, None, destination.number), destination.guid
+    return destination, queue_manager
+
+
 def relative_address(
     address: QueueAddress, source: UUID, destination: UUID, admin: QueueAddress = NO_QUEUE
 ) -> QueueAddress:
