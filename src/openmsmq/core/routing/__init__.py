@@ -1,0 +1,1 @@
+"""Routing ([MS-MQBR]): over which queue managers a message reaches the one that has its queue."""
