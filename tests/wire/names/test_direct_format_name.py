@@ -103,6 +103,65 @@ def test_a_url_has_the_port_of_its_scheme_unless_it_names_one(
     assert name.direct == direct
 
 
+@pytest.mark.parametrize(
+    ("text", "queue", "direct", "target"),
+    [
+        (
+            "DIRECT=HTTP://Host/MSMQ/Private$/Orders?Sender=XRntV",
+            r"private$\Orders?Sender=XRntV",
+            "http://Host/msmq/private$/Orders?Sender=XRntV",
+            "/msmq/private$/orders?sender=xrntv",
+        ),
+        (
+            "DIRECT=HTTP://host/msmq/private%24%2Forders",
+            r"private$\orders",
+            "http://host/msmq/private$/orders",
+            "/msmq/private$/orders",
+        ),
+        (
+            "DIRECT=HTTP://host/msmq/caf%C3%A9",
+            "caf\u00e9",
+            "http://host/msmq/caf\u00e9",
+            "/msmq/caf%C3%A9",
+        ),
+        ("DIRECT=HTTP://host/msmq/50%25", "50%", "http://host/msmq/50%25", "/msmq/50%25"),
+        ("DIRECT=HTTP://host/msmq/50%", "50%", "http://host/msmq/50%25", "/msmq/50%25"),
+        (
+            "DIRECT=HTTP://host/msmq/q?a%2Fb",
+            "q?a%2Fb",
+            "http://host/msmq/q?a%2Fb",
+            "/msmq/q?a%2fb",
+        ),
+    ],
+)
+def test_a_url_may_be_percent_encoded_and_have_a_query(
+    text: str, queue: str, direct: str, target: str
+) -> None:
+    name = parse(text)
+    assert str(name.queue_name) == queue
+    assert name.direct == direct
+    assert name.request_target == target
+    assert parse(str(name)) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("DIRECT=HTTP://host/msmq/q?", "not a query"),
+        ("DIRECT=HTTP://host/msmq/q?a b", "not a query"),
+        (f"DIRECT=HTTP://host/msmq/q?{'x' * 1025}", "not a query"),
+        ("DIRECT=HTTP://host/msmq/q%FF", "not the percent-encoded name"),
+        ("DIRECT=HTTP://host/msmq/q%3F", "not the percent-encoded name"),
+        ("DIRECT=HTTP://host/msmq/q%5Cq", "a queue name may not hold"),
+        ("DIRECT=HTTP://host/msmq/private$%2F", "no queue name"),
+        ("DIRECT=HTTP://host/msmq/?query", "no queue name"),
+    ],
+)
+def test_a_url_that_names_no_queue_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(QueueError, match=reason):
+        parse(text)
+
+
 def test_direct_names_are_equal_without_regard_to_case() -> None:
     lower, upper = parse(r"direct=os:host\private$\q"), parse(r"DIRECT=OS:HOST\PRIVATE$\Q")
     assert lower == upper

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import ip_address
 from typing import Final
+from urllib.parse import quote, unquote
 
 from openmsmq.wire.codes.hresult import Hresult
 
@@ -17,6 +18,11 @@ _WEB_NAME: Final = re.compile(
 )
 _PRIVATE: Final = re.compile(r"private\$[/\\]", re.IGNORECASE)
 _MAX_PORT: Final = 0xFFFF
+# Choice: a limit of our own for what follows the `?` of a URL.
+_QUERY: Final = re.compile(r"[!-+\--~]{1,1024}")
+_UNDECODABLE: Final = "\ufffd"
+# What the target of a request may hold as it is ([RFC3986] 3.3, 3.4).
+_TARGET_CHARACTERS: Final = "/?:@!$&'()*+,;=-._~%"
 
 
 class DirectProtocol(StrEnum):
@@ -63,8 +69,18 @@ class DirectFormatName:
         if not self.is_web:
             return f"{self.protocol}:{self.address}\\{self.queue_name}"
         port = "" if self.port == DEFAULT_PORTS[self.protocol] else f":{self.port}"
-        queue = self.queue_name.with_separator("/")
-        return f"{self.protocol.lower()}://{self.address}{port}/msmq/{queue}"
+        return f"{self.protocol.lower()}://{self.address}{port}/msmq/{self._web_path}"
+
+    @property
+    def request_target(self) -> str:
+        """The path and query of a URL in the request line: lower case, as Windows writes it."""
+        return quote(f"/msmq/{self._web_path}".lower(), safe=_TARGET_CHARACTERS)
+
+    @property
+    def _web_path(self) -> str:
+        """What follows `/msmq/` in a URL."""
+        name, mark, query = self.queue_name.with_separator("/").partition("?")
+        return f"{name.replace('%', '%25')}{mark}{query}"
 
     @property
     def path_name(self) -> PathName | None:
@@ -140,9 +156,23 @@ def _parse_web(
     port = int(found[2]) if found[2] else DEFAULT_PORTS[protocol]
     if not 0 < port <= _MAX_PORT:
         raise source.fault(found.start(2), f"port {port} is not in 1..{_MAX_PORT}")
-    position, scope = found.end(), QueueScope.PUBLIC
-    private = _PRIVATE.match(source.text, position, end)
-    if private is not None:
-        position, scope = private.end(), QueueScope.PRIVATE
+    return DirectFormatName(protocol, host, _parse_web_queue(source, found.end(), end), port)
+
+
+def _parse_web_queue(source: NameText, start: int, end: int) -> QueueName:
+    """The queue of a URL; its query is kept after the name, where a queue has no `?`."""
+    mark = source.text.find("?", start, end)
+    stop = end if mark < 0 else mark
+    if mark >= 0 and _QUERY.fullmatch(source.text, mark + 1, end) is None:
+        raise source.fault(mark, "not a query of up to 1024 printable characters")
+    path = source
+    if "%" in source.text[start:stop]:
+        decoded = unquote(source.text[start:stop])
+        if _UNDECODABLE in decoded or "?" in decoded:
+            raise source.fault(start, "not the percent-encoded name of a queue")
+        path, start, stop = NameText(decoded, source.code), 0, len(decoded)
+    private = _PRIVATE.match(path.text, start, stop)
+    scope = QueueScope.PUBLIC if private is None else QueueScope.PRIVATE
     # A suffix or subqueue is refused here: messages can only be sent over HTTP.
-    return DirectFormatName(protocol, host, QueueName(scope, source.queue(position, end)), port)
+    name = path.queue(start if private is None else private.end(), stop)
+    return QueueName(scope, name if mark < 0 else name + source.text[mark:end])
