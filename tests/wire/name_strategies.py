@@ -71,7 +71,8 @@ def _direct(queues: st.SearchStrategy[QueueName]) -> st.SearchStrategy[DirectFor
             DirectFormatName,
             _web_protocols,
             _web_hosts,
-            plain_queue_names,
+            # In a URL, a query follows the question mark.
+            plain_queue_names.filter(lambda queue: "?" not in queue.name),
             st.integers(0, 0xFFFF),
         ),
     )

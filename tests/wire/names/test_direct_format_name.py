@@ -151,7 +151,7 @@ def test_a_url_may_be_percent_encoded_and_have_a_query(
         ("DIRECT=HTTP://host/msmq/q?a b", "not a query"),
         (f"DIRECT=HTTP://host/msmq/q?{'x' * 1025}", "not a query"),
         ("DIRECT=HTTP://host/msmq/q%FF", "not the percent-encoded name"),
-        ("DIRECT=HTTP://host/msmq/q%3F", "not the percent-encoded name"),
+        ("DIRECT=HTTP://host/msmq/q%3F", "has no URL"),
         ("DIRECT=HTTP://host/msmq/q%5Cq", "a queue name may not hold"),
         ("DIRECT=HTTP://host/msmq/private$%2F", "no queue name"),
         ("DIRECT=HTTP://host/msmq/?query", "no queue name"),

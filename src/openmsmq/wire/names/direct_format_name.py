@@ -20,7 +20,6 @@ _PRIVATE: Final = re.compile(r"private\$[/\\]", re.IGNORECASE)
 _MAX_PORT: Final = 0xFFFF
 # Choice: a limit of our own for what follows the `?` of a URL.
 _QUERY: Final = re.compile(r"[!-+\--~]{1,1024}")
-_UNDECODABLE: Final = "\ufffd"
 # What the target of a request may hold as it is ([RFC3986] 3.3, 3.4).
 _TARGET_CHARACTERS: Final = "/?:@!$&'()*+,;=-._~%"
 
@@ -167,9 +166,12 @@ def _parse_web_queue(source: NameText, start: int, end: int) -> QueueName:
         raise source.fault(mark, "not a query of up to 1024 printable characters")
     path = source
     if "%" in source.text[start:stop]:
-        decoded = unquote(source.text[start:stop])
-        if _UNDECODABLE in decoded or "?" in decoded:
-            raise source.fault(start, "not the percent-encoded name of a queue")
+        try:
+            decoded = unquote(source.text[start:stop], errors="strict")
+        except UnicodeDecodeError as exc:
+            raise source.fault(start, "not the percent-encoded name of a queue") from exc
+        if "?" in decoded:
+            raise source.fault(start, "a queue with a ? in its name has no URL")
         path, start, stop = NameText(decoded, source.code), 0, len(decoded)
     private = _PRIVATE.match(path.text, start, stop)
     scope = QueueScope.PUBLIC if private is None else QueueScope.PRIVATE

@@ -26,8 +26,12 @@ MAX_ENVELOPE_SIZE: Final = 0x100000
 MAX_DEPTH: Final = 64
 MAX_ELEMENTS: Final = 10_000
 MAX_ATTRIBUTES: Final = 64
+MAX_NAMESPACES: Final = 1000
 TEXT_BUFFER_SIZE: Final = 0x10000
+# Not less: expat may scan a tag again with each piece of it.
+PIECE_SIZE: Final = 0x10000
 _FIELD: Final = "Envelope"
+_SLASH: Final = 0x2F
 # A tag, with attributes that may hold a `>`.
 _TAG: Final = re.compile(rb"""<(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""")
 
@@ -53,6 +57,21 @@ class Element:
         return "".join(self._pieces)
 
 
+def _check_bytes(raw: bytes) -> None:
+    """Refuse what is too large or not UTF-8: expat would find out by itself what else it is."""
+    if len(raw) > MAX_ENVELOPE_SIZE:
+        raise MalformedPacket(
+            _FIELD, MAX_ENVELOPE_SIZE, f"{len(raw)} bytes are more than {MAX_ENVELOPE_SIZE}"
+        )
+    nul = raw.find(0)
+    if nul >= 0:
+        raise MalformedPacket(_FIELD, nul, "a NUL")
+    try:
+        raw.decode()
+    except UnicodeDecodeError as exc:
+        raise MalformedPacket(_FIELD, exc.start, "not UTF-8") from exc
+
+
 class Document:
     """The header entries of an envelope by local name, and the bytes of its <Signature>.
 
@@ -60,13 +79,20 @@ class Document:
         MalformedPacket: the bytes are not an envelope, or it is too large.
     """
 
-    __slots__ = ("_count", "_depth", "_open", "_parser", "_parts", "_raw", "entries", "signature")
+    __slots__ = (
+        "_count",
+        "_depth",
+        "_namespaces",
+        "_open",
+        "_parser",
+        "_parts",
+        "_raw",
+        "entries",
+        "signature",
+    )
 
     def __init__(self, raw: bytes) -> None:
-        if len(raw) > MAX_ENVELOPE_SIZE:
-            raise MalformedPacket(
-                _FIELD, MAX_ENVELOPE_SIZE, f"{len(raw)} bytes are more than {MAX_ENVELOPE_SIZE}"
-            )
+        _check_bytes(raw)
         self.entries: dict[str, Element] = {}
         self.signature = b""
         self._raw = raw
@@ -76,6 +102,7 @@ class Document:
         self._open: list[Element | None] = []
         self._depth = 0
         self._count = 0
+        self._namespaces = 0
         self._parser = parser = expat.ParserCreate("utf-8", SEPARATOR)
         parser.buffer_text = True
         parser.buffer_size = TEXT_BUFFER_SIZE
@@ -83,19 +110,28 @@ class Document:
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text
         parser.StartDoctypeDeclHandler = self._doctype
+        parser.StartNamespaceDeclHandler = self._namespace
         try:
-            parser.Parse(raw, True)
+            self._parse()
         except expat.ExpatError as exc:
             reason = expat.ErrorString(exc.code)
-            raise MalformedPacket(_FIELD, parser.ErrorByteIndex, reason) from exc
+            raise MalformedPacket(_FIELD, max(parser.ErrorByteIndex, 0), reason) from exc
         finally:
             # The handlers are methods of this object: without them there is no cycle to collect.
             parser.StartElementHandler = None
             parser.EndElementHandler = None
             parser.CharacterDataHandler = None
             parser.StartDoctypeDeclHandler = None
+            parser.StartNamespaceDeclHandler = None
         if self._parts != ["Header", "Body"]:
             raise MalformedPacket("Envelope.Body", len(raw), "there is no <Body>")
+
+    def _parse(self) -> None:
+        """Parse in pieces: after a fault in a handler, expat goes on to the end of a piece."""
+        raw = self._raw
+        for start in range(0, len(raw), PIECE_SIZE):
+            self._parser.Parse(raw[start : start + PIECE_SIZE], False)
+        self._parser.Parse(b"", True)
 
     def _fault(self, field: str, reason: str) -> MalformedPacket:
         return MalformedPacket(field, self._parser.CurrentByteIndex, reason)
@@ -103,6 +139,11 @@ class Document:
     def _doctype(self, *_: object) -> None:
         # [SOAP1.1] 3: no DTD. Entities are defined there, so that none can grow or lead elsewhere.
         raise self._fault(_FIELD, "a document type declaration")
+
+    def _namespace(self, *_: object) -> None:
+        self._namespaces += 1
+        if self._namespaces > MAX_NAMESPACES:
+            raise self._fault(_FIELD, f"more than {MAX_NAMESPACES} namespace declarations")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._count += 1
@@ -173,6 +214,13 @@ class Document:
         if self._open:
             element = self._open.pop()
             if name == SIGNATURE_ENTRY and element is not None:
-                tag = _TAG.match(self._raw, self._parser.CurrentByteIndex)
-                end = len(self._raw) if tag is None else tag.end()
-                self.signature = self._raw[element.offset : end]
+                self._keep_signature(element.offset, self._parser.CurrentByteIndex)
+
+    def _keep_signature(self, start: int, last_tag: int) -> None:
+        """Keep the bytes of <Signature>; `last_tag` is after it if it is an empty element."""
+        raw = self._raw
+        first = _TAG.match(raw, start)
+        end = raw.index(b">", last_tag) + 1
+        if first is not None and raw[first.end() - 2] == _SLASH:
+            end = first.end()
+        self.signature = raw[start:end]
