@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from uuid import uuid4
 
 from tests.interop.naive_peer import user_message
-from tests.interop.naive_rpc_server import Connection, HangUp
+from tests.interop.naive_rpc_server import Connection, Fault, HangUp
 
 QUEUE_NOT_FOUND, IO_TIMEOUT, MESSAGE_NOT_FOUND = 0xC00E0003, 0xC00E001B, 0xC00E0088
 RECEIVE, PEEK_CURRENT, PEEK_NEXT = 0, 0x80000000, 0x80000001
@@ -44,6 +44,8 @@ class Opened:
         self.group = group
         self.number = uuid4().int & 0x7FFFFFFF | 1
         self.cursors: dict[int, int] = {}
+        # Cursors that went past the last message: the next one that comes is theirs.
+        self.unread: set[int] = set()
         self.held: dict[object, Stored] = {}
         self.cancelled: set[int] = set()
 
@@ -68,11 +70,15 @@ class NaiveQueues:
     Attributes:
         ends: the acks and nacks that came, in their order.
         hang_up_after_ends: how many of the next ends take effect but are not answered.
+        purge_result: what a purge answers; nothing is purged unless it is 0.
+        purge_throws: whether it answers that as a fault.
     """
 
     def __init__(self) -> None:
         self.ends: list[int] = []
         self.hang_up_after_ends = 0
+        self.purge_result = 0
+        self.purge_throws = False
         self._changed = threading.Condition()
         self._queues: dict[str, list[Stored]] = {}
         self._sequence = count(1)
@@ -86,13 +92,15 @@ class NaiveQueues:
     def create(self, queue: str) -> None:
         self._queues[rf"private$\{queue}"] = []
 
-    def put(self, queue: str, *bodies: bytes) -> None:
+    def put(self, queue: str, *bodies: bytes, life: int = 0xFFFFFFFF) -> None:
+        """Add messages; `life` is their TimeToReachQueue in seconds."""
         with self._changed:
             for body in bodies:
                 number = next(self._sequence)
                 packet = bytearray(user_message(rf"TCP:127.0.0.1\private$\{queue}", body, number))
                 # Without SessionHeader.
                 packet[2] &= ~0x10
+                packet[12:16] = struct.pack("<I", life)
                 self._queues[rf"private$\{queue}"].append(Stored(number, bytes(packet)))
             self._changed.notify_all()
 
@@ -143,6 +151,7 @@ class NaiveQueues:
                     found.held = found.held or reading.receives
                     if reading.cursor:
                         opened.cursors[reading.cursor] = found.sequence
+                        opened.unread.discard(reading.cursor)
                     return found
                 if reading.action & 0x40000000:
                     raise Failed(MESSAGE_NOT_FOUND)
@@ -153,15 +162,18 @@ class NaiveQueues:
                     raise HangUp
                 left = end - time.monotonic()
                 if left <= 0:
+                    opened.unread.add(reading.cursor)
                     raise Failed(IO_TIMEOUT)
                 self._changed.wait(min(left, LOOK_SECONDS))
 
     def _find(self, opened: Opened, reading: Reading) -> Stored | None:
         action, number = reading.action, reading.lookup_id & SEQUENCE_MASK
         position = opened.cursors[reading.cursor] if reading.cursor else 0
+        # Where a cursor looks that stands on a message, or past the last one.
+        here = position + (reading.cursor != 0 and reading.cursor in opened.unread)
         tests: dict[int, Callable[[int], bool]] = {
-            RECEIVE: lambda sequence: sequence >= position,
-            PEEK_CURRENT: lambda sequence: sequence >= position,
+            RECEIVE: lambda sequence: sequence >= here,
+            PEEK_CURRENT: lambda sequence: sequence >= here,
             PEEK_NEXT: lambda sequence: sequence > position,
             0x40000000: lambda sequence: sequence == number,
             0x40000001: lambda sequence: sequence > number,
@@ -196,6 +208,10 @@ class NaiveQueues:
         return struct.pack("<II", cursor, 0)
 
     def _purge(self, opened: Opened) -> bytes:
+        if self.purge_result:
+            if self.purge_throws:
+                raise Fault(self.purge_result)
+            return struct.pack("<I", self.purge_result)
         with self._changed:
             opened.queue[:] = [each for each in opened.queue if each.held]
         return bytes(4)

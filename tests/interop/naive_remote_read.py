@@ -49,6 +49,15 @@ MQQP_ONLY: Final = Kind(0, False, (5, 1, 2600))
 WINDOWS_2000: Final = Kind(0, False, None)
 
 
+def expiring(packet: bytes) -> bytes:
+    """The packet with the time of expiry in place of TimeToReachQueue, counted from SentTime on."""
+    (life,) = struct.unpack_from("<I", packet, 12)
+    if life == 0xFFFFFFFF:
+        return packet
+    (sent,) = struct.unpack_from("<I", packet, 52)
+    return packet[:12] + struct.pack("<I", sent + life) + packet[16:]
+
+
 class NaiveCalls(NaiveQueues):
     """What a kind of server answers."""
 
@@ -126,7 +135,7 @@ class NaiveCalls(NaiveQueues):
             return bytes(24) + struct.pack("<I", exc.result)
         if reading.receives:
             opened.held[request] = stored
-        packet = stored.packet
+        packet = expiring(stored.packet)
         if self.kind.extended:
             packet += struct.pack("<IIBxxx", 12, 176, 0x12)
             packet += struct.pack("<I", 148) + bytes(144) + struct.pack("<I", 28) + bytes(24)

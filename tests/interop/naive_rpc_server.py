@@ -11,6 +11,7 @@ import struct
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import count
 from typing import Final, Self
 from uuid import UUID
@@ -42,6 +43,17 @@ class HangUp(Exception):
     """The connection is closed in place of an answer."""
 
 
+@dataclass(eq=False)
+class Logged:
+    """A call that came, and the stub of its answer; empty while there is none, and for a fault."""
+
+    interface: UUID
+    opnum: int
+    stub: bytes
+    connection: "Connection"
+    answer: bytes = b""
+
+
 def padded(data: bytes, size: int = 4) -> bytes:
     return data + bytes(-len(data) % size)
 
@@ -70,7 +82,7 @@ class Connection:
         self._server = server
         self.stream = stream
         self._fragment = 5840
-        self._contexts: dict[int, Mapping[int, Handler]] = {}
+        self._contexts: dict[int, UUID] = {}
         self.group = 0
 
     def serve(self) -> None:
@@ -145,15 +157,19 @@ class Connection:
             return struct.pack("<HH", 2, 1) + bytes(20)
         if NDR not in offered:
             return struct.pack("<HH", 2, 2) + bytes(20)
-        self._contexts[context] = calls
+        self._contexts[context] = interface
         return struct.pack("<HH", 0, 0) + NDR
 
     def _call(self, call_id: int, context: int, opnum: int, stub: bytes) -> None:
-        handler = self._contexts[context].get(opnum)
+        interface = self._contexts[context]
+        logged = Logged(interface, opnum, stub, self)
+        self._server.log.append(logged)
+        handler = self._server.interfaces[interface].get(opnum)
         status, flags = OP_RNG_ERROR, FIRST | LAST | DID_NOT_EXECUTE
         if handler is not None:
             try:
-                self._respond(call_id, context, handler(stub, self))
+                logged.answer = handler(stub, self)
+                self._respond(call_id, context, logged.answer)
             except Fault as exc:
                 status, flags = exc.status, FIRST | LAST
             else:
@@ -175,6 +191,9 @@ class NaiveRpcServer:
     Args:
         ports: 0 for any; a port that is taken steps up by 11.
         rundown: called with an association group when its last connection is gone.
+
+    Attributes:
+        log: the calls that came, in their order.
     """
 
     def __init__(
@@ -185,6 +204,7 @@ class NaiveRpcServer:
         rundown: Callable[[int], None] = lambda group: None,  # noqa: ARG005
     ) -> None:
         self.interfaces = interfaces
+        self.log: list[Logged] = []
         self._rundown = rundown
         self._lock = threading.Lock()
         self._groups: dict[int, set[Connection]] = {}

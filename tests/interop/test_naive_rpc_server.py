@@ -227,6 +227,7 @@ def test_stepped_ports_are_asked_of_the_endpoint_mapper(kind: Kind) -> None:
             assert queue.receive(timeout=SECONDS).body_bytes == b"hello"
 
 
+@pytest.mark.spec("MQQP-2.1-04")
 def test_mqqp_client_follows_the_ports_that_the_server_tells() -> None:
     """The port that was named leads to qmcomm, and the server tells where qm2qm is."""
     with serving(MQQP_ONLY) as server:

@@ -21,6 +21,7 @@ from openmsmq.protocol.rpc import (
     endpoint,
 )
 from openmsmq.protocol.rpc.client.events import Answered, Failed
+from openmsmq.protocol.rpc.server.events import ServerEvent
 from openmsmq.wire.codes.endpoints import QM2QM, QMCOMM
 from openmsmq.wire.codes.queue_enums import AccessMode
 from openmsmq.wire.message.user_message import UserMessage
@@ -58,6 +59,7 @@ class World:
         self.tokens: Iterator[int] = count(0x80000001, 0x10001)
         self._random = count(1)
         self.links: list[Link] = []
+        self.events: list[ServerEvent] = []
         self.server = RpcServer(
             rpc or RpcSettings(),
             acceptors={AUTH_TYPE: FakeContext},

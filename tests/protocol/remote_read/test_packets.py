@@ -1,5 +1,7 @@
 """The packet that a remote reader gets ([MS-MQRR] 2.2.5, 3.1.4.7)."""
 
+from uuid import UUID
+
 import pytest
 from tests.core.harness import ORDERS, START_UTC, USER
 from tests.core.harness import packet as harness_packet
@@ -12,17 +14,30 @@ from tests.protocol.remote_read.harness import (
     RemoteCase,
     message_of,
 )
+from tests.protocol.rpc.harness import LOCAL
 
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.protocol.remote_read.server.replies import Replies
+from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.message.debug_header import DebugHeader
+from openmsmq.wire.message.multi_queue_format_header import (
+    MQFFormatNameElement,
+    MQFFormatType,
+    MultiQueueFormatHeader,
+)
+from openmsmq.wire.message.soap_header import SoapHeader
 from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from openmsmq.wire.message.transaction_header import TransactionHeader
 from openmsmq.wire.message.user_message import UserMessage
-from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.names.queue_address import direct_address, public_address
 from openmsmq.wire.packets.base_header import BaseHeader
 from openmsmq.wire.remote_read.extended_address_header import HostAddressType
 from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage
 from openmsmq.wire.remote_read.section_buffer import SectionType, join_sections
+from openmsmq.wire.scalars import TxSequenceID
+from openmsmq.wire.security.security_header import SecurityHeader
+from openmsmq.wire.security.sid import EVERYONE
 
 PEEK = 0x80000000
 SUB = DIRECT + ";failed"
@@ -257,3 +272,113 @@ def test_what_is_kept_of_many_clients_is_bounded() -> None:
         reply = bytes(replies.packet(message, packet, address))
         assert bytes((198, 51, 100, number)) in reply
     assert len(replies) == 4
+
+
+# What [MS-MQRR] 2.2.5.1 changes in the UserMessage
+
+
+PUBLIC_QUEUE = UUID(int=0x1234)
+AH = 0x02000000
+
+
+def reply(case: RemoteCase, stored: bytes, local: str = LOCAL) -> bytes:
+    """The packet for a reader who reached this machine at `local`."""
+    (message,) = case.queue.lanes
+    return bytes(Replies(case.qm).packet(message, stored, local))
+
+
+@pytest.mark.spec("MQRR-2.2.5.1-03", "MQRR-2.2.5.1-05", "MQRR-2.2.5.1-06")
+@pytest.mark.parametrize(
+    ("local", "overlay"),
+    [
+        ("198.51.100.7", "0400 0100 00000000 c633640700000000"),
+        ("2001:db8:1:2:3:4:5:6", "1000 0600 00000000 20010db800010002"),
+    ],
+)
+def test_a_direct_destination_is_followed_by_the_address_of_the_sender(
+    local: str, overlay: str
+) -> None:
+    case, _ = opened_with(b"x")
+    (message,) = case.queue.lanes
+    stored = packet_of(case.qm.state, message)
+    packet = reply(case, stored, local)
+    assert packet[16:32] == stored[16:32]
+    assert packet[32:48] == bytes.fromhex(overlay)
+
+
+@pytest.mark.spec("MQRR-2.2.5.1-04")
+def test_another_destination_is_followed_by_the_guid_of_the_sender() -> None:
+    case, _ = opened_with(b"x")
+    stored = bytearray(harness_packet(b"x", destination_queue=public_address(PUBLIC_QUEUE)))
+    stored[16:32] = case.qm.identifier.bytes_le
+    packet = reply(case, bytes(stored))
+    assert packet[32:48] == case.qm.identifier.bytes_le
+    elsewhere = UUID(int=77).bytes_le
+    stored[16:32] = elsewhere
+    assert reply(case, bytes(stored))[32:48] == elsewhere
+
+
+@pytest.mark.spec("MQRR-2.2.5.1.1-01", "MQRR-2.2.5.1-07")
+def test_a_binary_message_has_no_srmp_headers_and_no_flag_for_them() -> None:
+    _, opened = opened_with(b"x")
+    message = UserMessage(message_of(opened.start(PEEK)).packet)
+    assert not message.flags & AH
+    assert message.srmp_envelope_header is None
+    assert message.compound_message_header is None
+
+
+@pytest.mark.spec("MQRR-2.2.5.1.2-01", "MQRR-2.2.5.1-07")
+def test_a_message_that_came_over_http_has_both_srmp_headers() -> None:
+    headers = (SRMPEnvelopeHeader("<a/>"), CompoundMessageHeader(b"POST 12345", 5, 5))
+    case, opened = opened_with(b"", delivery_mode=0)
+    (stored,) = case.queue.lanes
+    stored.packet = harness_packet(b"", delivery_mode=0, srmp_headers=headers)
+    message = UserMessage(message_of(opened.start(PEEK)).packet)
+    assert message.flags & AH
+    assert (message.srmp_envelope_header, message.compound_message_header) == headers
+    # One header alone is not a message.
+    cut = harness_packet(b"", srmp_headers=headers)
+    end = cut.index(headers[1].serialize())
+    alone = bytearray(cut[:end])
+    alone[8:12] = len(alone).to_bytes(4, "little")
+    with pytest.raises(MalformedPacket):
+        UserMessage(bytes(alone)).compound_message_header  # noqa: B018 (reading it is the test)
+
+
+@pytest.mark.spec("MQRR-2.2.5.1-01")
+def test_all_headers_are_in_the_order_of_the_specification() -> None:
+    lists = MultiQueueFormatHeader((MQFFormatNameElement(MQFFormatType.PUBLIC, PUBLIC_QUEUE),))
+    transaction = TransactionHeader(0, TxSequenceID(1, 2), 3, 2)
+    security = SecurityHeader(1, EVERYONE.serialize())
+    soap = SoapHeader("header", "body")
+    srmp = (SRMPEnvelopeHeader("<a/>"), CompoundMessageHeader(b"POST 12345", 5, 5))
+    case, _ = opened_with(b"x")
+    stored = harness_packet(
+        b"the body",
+        transaction_header=transaction,
+        security_header=security,
+        tracing_queue=PUBLIC_QUEUE,
+        srmp_headers=srmp,
+        soap_header=soap,
+        multi_queue_format_header=lists,
+    )
+    packet = reply(case, stored)
+    parts = [
+        direct_address(r"OS:qm\private$\orders").serialize(),
+        transaction.serialize(),
+        security.serialize(),
+        b"the body",
+        DebugHeader(PUBLIC_QUEUE).serialize(),
+        srmp[0].serialize(),
+        srmp[1].serialize(),
+        soap.serialize(),
+        lists.serialize(),
+        bytes.fromhex("0c000000b0000000"),
+    ]
+    position = 64
+    for part in parts:
+        position = packet.index(part, position) + len(part)
+    _, opened = opened_with(b"y")
+    plain = UserMessage(message_of(opened.start(PEEK)).packet)
+    assert plain.trailing is None
+    assert (plain.transaction_offset, plain.security_offset) == (0, 0)

@@ -560,6 +560,20 @@ def test_a_message_that_is_gone_is_not_found() -> None:
     assert opened.end() == INVALID_HANDLE
 
 
+@pytest.mark.spec("MQRR-3.1.4.9-09")
+@pytest.mark.parametrize("ack", [RR_ACK, RR_NACK])
+def test_a_message_that_is_not_locked_any_more_is_not_ended(ack: int) -> None:
+    case, opened, ids = opened_with(b"1", b"2")
+    assert opened.body() == b"1"
+    assert opened.body(dw_request_id=2) == b"2"
+    (descriptor,) = case.queue.descriptors.values()
+    case.qm.end_many(descriptor, [ids[0]], delete=False)
+    assert opened.end(ack) == Hresult.MQ_ERROR_TRANSACTION_SEQUENCE
+    assert case.bodies() == [b"1"]
+    assert opened.end(ack, 2) == OK
+    assert case.bodies() == ([b"1"] if ack == RR_ACK else [b"1", b"2"])
+
+
 # The disk
 
 

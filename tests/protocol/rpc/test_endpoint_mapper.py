@@ -251,3 +251,40 @@ def test_mgmt_names_the_principal(auth_type: int, size: int, name: str, status: 
 
 def test_the_port_of_the_endpoint_is_the_secondary_address() -> None:
     assert Case().endpoint.port == PORT
+
+
+def other_tower(*protocols: tuple[int, bytes]) -> bytes:
+    """A question about RemoteRead by other protocols than TCP."""
+    question = TcpTower(SyntaxId.of_interface(REMOTE_READ), NDR_ID).serialize()
+    # The count of floors, then those of the interface and of NDR: 25 bytes each.
+    tower = (2 + len(protocols)).to_bytes(2, "little") + question[2:52]
+    for number, address in protocols:
+        tower += b"\x01\x00" + bytes((number,)) + len(address).to_bytes(2, "little") + address
+    return tower
+
+
+NCACN, NCADG, TCP, UDP, IP, SPX, IPX, NAMED_PIPE, NETBIOS = 11, 10, 7, 8, 9, 12, 13, 15, 17
+
+
+@pytest.mark.spec("MQRR-2.1-01", "MQQP-2.1-01", "MQQP-2.1-02")
+@pytest.mark.parametrize(
+    "protocols",
+    [
+        ((NCADG, bytes(2)), (UDP, bytes(2)), (IP, bytes(4))),
+        ((NCACN, bytes(2)), (NAMED_PIPE, b"\\pipe\\x\0"), (NETBIOS, b"qm\0")),
+        ((NCACN, bytes(2)), (SPX, bytes(2)), (IPX, bytes(10))),
+    ],
+    ids=["ncadg_ip_udp", "ncacn_np", "ncacn_spx"],
+)
+def test_an_interface_is_reached_over_tcp_alone(protocols: tuple[tuple[int, bytes], ...]) -> None:
+    client = mapper()
+    request = epm.EptMapRequest(None, epm.Twr(other_tower(*protocols)), CONTEXT_HANDLE_NULL, 4)
+    response = client.call(epm.EPT_MAP, request, ENDPOINT_MAPPER).response
+    assert (response.status, response.i_towers) == (epm.EPT_S_NOT_REGISTERED, ())
+    over_tcp = other_tower((NCACN, bytes(2)), (TCP, bytes(2)), (IP, bytes(4)))
+    request = request._replace(map_tower=epm.Twr(over_tcp))
+    assert client.call(epm.EPT_MAP, request, ENDPOINT_MAPPER).response.status == 0
+    entries = look_up(client, InquiryType.RPC_C_EP_ALL_ELTS).entries
+    assert entries
+    for entry in entries:
+        TcpTower.parse(entry.tower.tower_octet_string)

@@ -12,17 +12,23 @@ from typing import Any
 
 import pytest
 from tests.interop.loopback import new_address
+from tests.server.raw_client import TIMEOUT
 from tests.server.threaded import Threaded, threaded
 
 import openmsmq
 from openmsmq.net.rpc.shell import RpcShell
 from openmsmq.protocol.remote_read.settings import RemoteReadSettings
-from openmsmq.protocol.rpc import RpcSettings
+from openmsmq.protocol.rpc import ClientConnection, RpcSettings
+from openmsmq.protocol.rpc.client import Answered, Bound
 from openmsmq.protocol.rpc.server import Endpoint
 from openmsmq.server.config import Config
 from openmsmq.server.parts.rpc import RpcPart
 from openmsmq.service.account_file import AccountFile
+from openmsmq.wire.codes.endpoints import QM2QM, QMCOMM, REMOTE_READ, RpcInterface
 from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.ndr import Call
+from openmsmq.wire.rpc_interfaces import qm2qm, qmcomm, remote_read
+from openmsmq.wire.rpc_interfaces.common import NoParameters
 
 OTHERS_OFF = {"binary_port": "off", "ping_port": "off"}
 
@@ -60,6 +66,51 @@ def test_a_default_port_that_is_taken_steps_up_by_eleven(tmp_path: Path) -> None
         assert endpoints["rpc"] == f"{address}:2125"
         assert endpoints["qm2qm"] == f"{address}:2116"
         assert "epm" not in endpoints
+
+
+def told(address: str, port: int, interface: RpcInterface, call: Call, request: object) -> int:
+    """Ask the server at a port for the number of another."""
+    connection = ClientConnection((interface,))
+    connection.call(interface, call, request)
+    with socket.create_connection((address, port), TIMEOUT) as stream:
+        while True:
+            stream.sendall(b"".join(connection.data_to_send()))
+            connection.receive_data(stream.recv(65536))
+            while (event := connection.next_event()) is not None:
+                if isinstance(event, Answered):
+                    result: int = event.response.result
+                    return result
+                assert isinstance(event, Bound)
+
+
+@pytest.mark.spec("MQQP-3.1.4.8-07", "MQQP-3.1.4.8-08", "MQQP-1.6-01")
+def test_qm2qm_tells_the_ports_that_it_got_at_the_start(tmp_path: Path) -> None:
+    address = new_address()
+    with (
+        taken(address, 2103, 2105, 2116),
+        running(tmp_path / "data", bind=address, epm_port="off"),
+    ):
+        read = qm2qm.GetQMQMServerPortRequest(1)
+        handshake = qm2qm.GetQMQMServerPortRequest(0)
+        call = qm2qm.REMOTE_QM_GET_QMQM_SERVER_PORT
+        # Both interfaces answer on both ports.
+        for port in (2114, 2127):
+            assert told(address, port, QM2QM, call, read) == 2127
+            assert told(address, port, QM2QM, call, handshake) == 2114
+            fip = qmcomm.QMGetRTQMServerPortRequest(0)
+            assert told(address, port, QMCOMM, qmcomm.R_QM_GET_RTQM_SERVER_PORT, fip) == 2114
+
+
+@pytest.mark.spec("MQRR-3.1.4.1-03")
+def test_the_port_of_an_interface_that_listens_nowhere_is_0(tmp_path: Path) -> None:
+    call, request = remote_read.R_GET_SERVER_PORT, NoParameters()
+    settings: dict[str, Any] = {"bind": new_address(), "epm_port": "off"}
+    with running(tmp_path / "a", rpc_port="off", qm2qm_port=0, **settings) as process:
+        address, _, port = process.process.endpoints["qm2qm"].rpartition(":")
+        assert told(address, int(port), REMOTE_READ, call, request) == 0
+    with running(tmp_path / "b", rpc_port=0, qm2qm_port=0, **settings) as process:
+        address, _, port = process.process.endpoints["rpc"].rpartition(":")
+        assert told(address, int(port), REMOTE_READ, call, request) == int(port) != 0
 
 
 def test_the_default_ports_are_2103_and_2105(tmp_path: Path) -> None:

@@ -327,6 +327,10 @@ class RemoteBackend:
 
     def close_cursor(self, handle: Handle, cursor: int) -> None:
         assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
+        # [MS-MQRR] 3.2.4.12: reads that wait at the cursor are cancelled first.
+        for job in self._jobs.values():
+            if job.handle is handle and job.cursor == cursor:
+                job.cancel()
         handle.unread_cursors.discard(cursor)
         self.channel.post(self.protocol.close_cursor(handle.queue, cursor), ignore)
 

@@ -13,11 +13,16 @@ from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.operations import Wait
 from openmsmq.protocol.remote_read.client import Connect, Invoke, Step, Steps
 from openmsmq.protocol.rpc.client import Answered, Bound, ClientConnection, ClientSecurity, Failed
+from openmsmq.protocol.rpc.client.settings import ClientSettings
 from openmsmq.protocol.rpc.errors import ConnectionClosed
 from openmsmq.wire.codes.endpoints import RpcInterface
 from openmsmq.wire.errors import MsmqError
+from openmsmq.wire.ndr.syntax import NDR, NDR64
 
 T = TypeVar("T")
+
+# [MS-MQRR] 2.2, [MS-MQQP] 2.2: both transfer syntaxes are offered, and the server chooses.
+_SETTINGS: Final = ClientSettings(transfer_syntaxes=(NDR, NDR64))
 
 # Any: the response of any operation.
 Answer = Callable[[Any, MsmqError | None], None]
@@ -184,6 +189,7 @@ class RemoteChannel:
             interfaces,
             security=self._security if authenticated else None,
             assoc_group_id=assoc_group_id,
+            settings=_SETTINGS,
         )
         link = Link(port, interfaces, connection, bound, authenticated=authenticated)
         self.new_links.append(link)

@@ -27,12 +27,15 @@ def header(message: RemoteMessage) -> Header:
 
 
 def relative(packet: bytes) -> bytes:
-    """The packet with TimeToReachQueue as its sender wrote it, counted from SentTime on."""
+    """The packet with TimeToReachQueue as its sender wrote it, counted from SentTime on.
+
+    A server of [MS-MQRR] sends the time of expiry (2.2.5.1), one of [MS-MQQP] what the sender
+    wrote. A lifetime is shorter than the time from 1970 to SentTime, which tells them apart.
+    """
     view = UserMessage(packet)
-    expiry = view.time_to_reach_queue
-    if expiry == INFINITE:
+    left = view.time_to_reach_queue - view.sent_time
+    if view.time_to_reach_queue == INFINITE or left < 0:
         return packet
     out = bytearray(packet)
-    left = max(expiry - view.sent_time, 0)
     _TIME_TO_REACH_QUEUE.pack_into(out, _TIME_TO_REACH_QUEUE_OFFSET, left)
     return bytes(out)

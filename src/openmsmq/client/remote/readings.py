@@ -5,7 +5,9 @@ from typing import Final
 from openmsmq.client.backend import LookUp, Read
 from openmsmq.protocol.remote_read.client import Reading
 from openmsmq.protocol.remote_read.client.remote_queue import FOR_EVER
+from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import LookupAction, ReceiveAction
+from openmsmq.wire.codes.queue_error import QueueError
 
 from .handle import RemoteHandle
 
@@ -50,7 +52,10 @@ def _milliseconds(seconds: float | None) -> int:
 
 
 def _reading_by_lookup_id(read: LookUp) -> Reading:
-    if read.relation == "first":
-        return Reading(ReceiveAction.RECEIVE if read.receive else ReceiveAction.PEEK_CURRENT)
     lookup_id = _LAST if read.relation == "last" else read.lookup_id
+    if read.relation == "first" or (read.relation == "next" and not lookup_id):
+        return Reading(ReceiveAction.RECEIVE if read.receive else ReceiveAction.PEEK_CURRENT)
+    if not lookup_id:
+        # [MS-MQRR] 3.1.4.7 and [MS-MQQP] 3.1.4.11: a lookup needs an id.
+        raise QueueError(Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, "no message has the lookup id 0")
     return Reading(_LOOKUPS[read.relation, read.receive], 0, lookup_id)

@@ -89,6 +89,11 @@ class ReadJob(Generic[F]):
         return self._reading.receives
 
     @property
+    def cursor(self) -> int:
+        """The cursor that it reads at; 0 for none."""
+        return self._reading.cursor
+
+    @property
     def _moves_cursor(self) -> bool:
         return bool(self._reading.cursor) and not self._reading.receives
 

@@ -136,7 +136,7 @@ class RemoteReadProtocol:
         message = RemoteReadMessage.parse(
             checked_packet(join_sections(response.pp_packet_sections))
         )
-        subqueue = message.subqueue_header
+        subqueue = message.subqueue
         return RemoteMessage(
             message.packet,
             lookup_id_of(response.p_sequence_id, message.packet),

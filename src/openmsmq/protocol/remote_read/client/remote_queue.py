@@ -89,7 +89,8 @@ class RemoteMessage(NamedTuple):
     """A message that a read brought.
 
     Attributes:
-        packet: the UserMessage; its TimeToReachQueue is the absolute time of expiry.
+        packet: the UserMessage; its TimeToReachQueue is the time of expiry in [MS-MQRR], and what
+            the sender wrote in [MS-MQQP].
         lookup_id: rebuilt from the sequence and the priority.
         arrived: seconds since 1970.
         counters: abort count, move count and time of the last move.

@@ -204,7 +204,8 @@ class RemoteQueue:
 
         Raises:
             QueueError: MQ_ERROR_INVALID_HANDLE without any receive to end, ..._INVALID_PARAMETER
-                without this one, ..._MESSAGE_NOT_FOUND when the message is gone.
+                without this one, ..._MESSAGE_NOT_FOUND when the message is gone,
+                ..._TRANSACTION_SEQUENCE when it is not locked any more.
         """
         if not self.receives:
             raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, "no receive is to be ended")
@@ -214,11 +215,18 @@ class RemoteQueue:
                 Hresult.MQ_ERROR_INVALID_PARAMETER, f"request {request_id} received no message"
             )
         self._pending.stop(self, request_id)
-        if lookup_id not in self.descriptor.locked:
+        if not self._is_there(lookup_id):
             raise QueueError(
                 Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{self.descriptor.format_name}: {lookup_id}"
             )
         return self._manager.end_many(self.descriptor, [lookup_id], delete=delete).depends
+
+    def _is_there(self, lookup_id: int) -> bool:
+        """Whether a message that was handed out is in its queue, locked or not."""
+        queue = self.descriptor.queue
+        return queue is not None and (
+            lookup_id in queue.locked or queue.lanes.get(lookup_id) is not None
+        )
 
     def give_back(self, request_id: int) -> None:
         """The client took too long ([MS-MQRR] 3.1.5.1): others get the message."""
