@@ -18,7 +18,7 @@ from openmsmq.protocol.rpc.management import (
     RPC_S_UNKNOWN_AUTHN_SERVICE,
 )
 from openmsmq.wire.codes.endpoints import ENDPOINT_MAPPER, MGMT, QM2QM, REMOTE_READ, RpcInterface
-from openmsmq.wire.ndr import CONTEXT_HANDLE_NULL
+from openmsmq.wire.ndr import CONTEXT_HANDLE_NULL, NDR
 from openmsmq.wire.rpc.status import NCA_S_FAULT_CONTEXT_MISMATCH, RPC_ACCESS_DENIED
 from openmsmq.wire.rpc.syntax import SyntaxId
 from openmsmq.wire.rpc.tower import NO_ADDRESS, TcpTower
@@ -104,6 +104,17 @@ def test_what_is_not_registered_is_said_so() -> None:
         request = epm.EptMapRequest(None, twr, CONTEXT_HANDLE_NULL, 4)
         response = client.call(epm.EPT_MAP, request, ENDPOINT_MAPPER).response
         assert response.status == epm.EPT_S_NOT_REGISTERED
+
+
+def test_pointers_of_an_answer_have_other_numbers_than_those_of_the_question() -> None:
+    question = epm.EptMapRequest(UUID(int=1), epm.Twr(b"ab"), CONTEXT_HANDLE_NULL, 4)
+    answer = epm.EptMapResponse(CONTEXT_HANDLE_NULL, (epm.Twr(b"c"), epm.Twr(b"d")), 4, 0)
+    asked = epm.EPT_MAP.request.encode(question, NDR)
+    told = epm.EPT_MAP.response.encode(answer, NDR)
+    numbers = {asked[:4], asked[20:24]}
+    assert len(numbers) == 2
+    # Behind the handle, the count and three more of the array.
+    assert not numbers & {told[36:40], told[40:44]}
 
 
 def test_more_than_fits_is_fetched_with_the_handle() -> None:

@@ -51,10 +51,10 @@ class NdrWriter:
 
     __slots__ = ("at", "counter", "parts", "referent")
 
-    def __init__(self, syntax: TransferSyntax) -> None:
+    def __init__(self, syntax: TransferSyntax, first_referent: int = FIRST_REFERENT) -> None:
         self.parts: list[bytes | memoryview] = []
         self.at = 0
-        self.referent = FIRST_REFERENT
+        self.referent = first_referent
         self.counter = COUNTERS[syntax.number]
 
     def align(self, alignment: int) -> None:

@@ -7,7 +7,7 @@ from openmsmq.wire.errors import MalformedPacket
 
 from .codec import NO_SLOT, Codec, NdrType, Scope, Values
 from .fields import Fields
-from .stream import NdrReader, NdrWriter
+from .stream import FIRST_REFERENT, NdrReader, NdrWriter
 from .syntax import TRANSFER_SYNTAXES, TransferSyntax
 
 R = TypeVar("R")
@@ -98,14 +98,22 @@ class Stub(Generic[R]):
         record: the NamedTuple of the parameters; Count and Reserved have no field in it.
         types: the types of the parameters, in order.
         loose_gap: a structure in it may come without its trailing gap in NDR64.
+        first_referent: the number of its first pointer.
     """
 
-    def __init__(self, record: type[R], *types: NdrType, loose_gap: bool = False) -> None:
+    def __init__(
+        self,
+        record: type[R],
+        *types: NdrType,
+        loose_gap: bool = False,
+        first_referent: int = FIRST_REFERENT,
+    ) -> None:
         self.record: Final = record
         self.types: Final = types
         # Any: a NamedTuple of any fields.
         self._make: type[Any] = record
         self._loose_gap = loose_gap
+        self._first_referent = first_referent
         self._compiled: list[Fields | None] = [None for _ in TRANSFER_SYNTAXES]
 
     def encode(self, record: R, syntax: TransferSyntax) -> bytes:
@@ -115,7 +123,7 @@ class Stub(Generic[R]):
             ValueError: a field is out of its range, or a count does not fit.
         """
         fields = self._fields(syntax)
-        writer = NdrWriter(syntax)
+        writer = NdrWriter(syntax, self._first_referent)
         values = fields.expand(cast("Sequence[object]", record))
         for step in fields.steps:
             step.write(writer, values)

@@ -27,6 +27,9 @@ from .mgmt import RPC_IF_ID, RpcIfId
 MAX_TOWER: Final = 2000
 MAX_ENTRIES: Final = 500
 ANNOTATION_SIZE: Final = 64
+# Pointers are full ones: in a response the number of one of the request would stand for what that
+# pointed to (C706, 14.3.12.3).
+RESPONSE_REFERENT: Final = 0x40000
 # What `status` says when nothing matches.
 EPT_S_NOT_REGISTERED: Final = 0x16C9A0D6
 
@@ -111,6 +114,7 @@ EPT_LOOKUP: Final = Call(
         Array(EPT_ENTRY, size="max_ents", varying=True),
         MaxCount(),
         U32,
+        first_referent=RESPONSE_REFERENT,
     ),
 )
 EPT_MAP: Final = Call(
@@ -124,6 +128,7 @@ EPT_MAP: Final = Call(
         Array(Unique(TWR), size="max_towers", varying=True),
         MaxCount(),
         U32,
+        first_referent=RESPONSE_REFERENT,
     ),
 )
 EPT_LOOKUP_HANDLE_FREE: Final = Call(
