@@ -117,3 +117,28 @@ def test_lookup_id_0_names_no_message(client: MemoryClient, relation: str) -> No
     with pytest.raises(QueueError) as refused:
         client.backend.ask(handle, read)
     assert refused.value.code == Hresult.MQ_ERROR_MESSAGE_NOT_FOUND
+
+
+def test_message_that_is_held_for_too_long_goes_back_before_the_server_takes_it(
+    case: RemoteCase, client: MemoryClient
+) -> None:
+    case.send(b"first")
+    handle, backend = client.open(), client.backend
+    found = client.run(backend.answer(backend.ask(handle, Read("receive", two_phase=True)), 1.0))
+    assert found is not None
+    lookup_id = found[0].lookup_id
+    case.advance(269)
+    client.channel.on_timer(case.now)
+    client.move()
+    assert handle.holds(lookup_id)
+    assert case.bodies() == []
+    case.advance(1)
+    client.channel.on_timer(case.now)
+    client.move()
+    assert client.made[-1] == "R_EndReceive"
+    assert not handle.holds(lookup_id)
+    assert case.bodies() == [b"first"]
+    backend.check()
+    backend.end(handle, [lookup_id], delete=True)
+    with pytest.raises(QueueError, match="held for too long"):
+        backend.check()
