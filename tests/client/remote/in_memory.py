@@ -34,7 +34,7 @@ class MemoryClient:
         security = ClientSecurity(AUTH_TYPE, AuthnLevel.PKT_PRIVACY, lambda: FakeContext("alice"))
         self.channel = RemoteChannel("the server", security)
         self.backend = RemoteBackend(
-            RpcAddress("server", PORT), lambda: self.case.now, reconnects=False
+            RpcAddress("qm", PORT), lambda: self.case.now, reconnects=False
         )
         self._ends: dict[Link, ServerLink] = {}
         self.run(self.backend.greet(self.channel))

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 from tests.client.remote.in_memory import MemoryClient
-from tests.core.harness import USER
+from tests.core.harness import ORDERS, USER
 from tests.protocol.remote_read.harness import DIRECT, RemoteCase
 from tests.protocol.rpc.harness import PORT
 
@@ -52,6 +52,14 @@ def test_link_offers_both_transfer_syntaxes() -> None:
         ("71710533-beba-4937-8319-b5dbef9ccc36", 1),
     ):
         assert UUID(uuid).bytes_le + version.to_bytes(4, "little") in bind
+
+
+@pytest.mark.parametrize("name", [ORDERS, r"qm\private$\orders", DIRECT])
+def test_path_names_are_those_of_the_server_that_is_named(
+    case: RemoteCase, client: MemoryClient, name: str
+) -> None:
+    assert client.open(name).format_name == DIRECT
+    assert len(case.queue.descriptors) == 1
 
 
 @pytest.mark.spec("MQRR-3.2.1-01", "MQQP-3.2.1.4-01")

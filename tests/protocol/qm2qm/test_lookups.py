@@ -224,9 +224,9 @@ def test_a_long_purge_goes_in_steps(world: World, reader: Reader) -> None:
     purging = reader.post(qm2qm.REMOTE_QM_PURGE_QUEUE, (number,))
     assert reader.answer(purging) is None
     steps = 0
-    while world.server.next_timer() is not None:
+    while world.server.next_timer() is not None and steps < 10:
         world.server.handle_timer(now=world.now)
         steps += 1
-    assert steps >= 1
+    assert 1 <= steps < 10
     assert reader.answer(purging).result == 0
     assert world.core.contents() == []

@@ -208,6 +208,8 @@ def test_fragments_are_as_long_as_the_server_takes_them() -> None:
 def test_a_response_that_is_too_long_ends_the_connection() -> None:
     connection = ClientConnection([TEST], settings=ClientSettings(max_response_bytes=10))
     connection.receive_data(ack())
+    connection.receive_data(answer(connection.call(TEST, ADD, Number(1)), bytes(10), 1))
+    assert not connection.closed
     call_id = connection.call(TEST, ADD, Number(1))
     connection.receive_data(answer(call_id, bytes(11), 1))
     assert isinstance(closing_error(connection), ProtocolViolation)
@@ -238,6 +240,17 @@ def test_a_lost_connection_says_which_calls_may_have_run() -> None:
     assert str(closed.error) == "cable cut"
     with pytest.raises(ConnectionClosed, match="cable cut"):
         connection.call(TEST, ADD, Number(1))
+
+
+def test_a_call_that_was_not_sent_fails_once() -> None:
+    connection = ClientConnection([TEST])
+    queued = connection.call(TEST, ADD, Number(1))
+    connection.connection_lost("cable cut")
+    connection.cancel(queued)
+    connection.orphan(queued)
+    failed, closed = events(connection)
+    assert failed.call_id == queued
+    assert str(closed.error) == "cable cut"
 
 
 def test_call_ids_end_at_the_largest_number() -> None:

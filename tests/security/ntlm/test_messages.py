@@ -131,6 +131,15 @@ def test_a_challenge_without_a_name_is_read() -> None:
     assert message.target_info is None
 
 
+def test_a_name_that_no_flag_announces_is_not_read() -> None:
+    flags = f.REQUEST_TARGET | f.TARGET_TYPE_DOMAIN | f.TARGET_TYPE_SERVER
+    token = bytearray(CHALLENGE)
+    kept = int.from_bytes(token[20:24], "little") & ~flags
+    token[20:24] = kept.to_bytes(4, "little")
+    assert ChallengeMessage.parse(CHALLENGE).target_name
+    assert ChallengeMessage.parse(bytes(token)).target_name == ""
+
+
 def test_bytes_after_the_end_of_target_info_are_malformed() -> None:
     token = bytearray(CHALLENGE + bytes(1))
     size = int.from_bytes(token[40:42], "little") + 1

@@ -194,6 +194,7 @@ def test_a_maximum_count_may_carry_a_field() -> None:
 def test_more_elements_than_fit_are_refused_before_they_are_read() -> None:
     stub = Stub(One, Count("a"), Array(U64))
     refuse(stub, "ffffff7f ffffff7f 0000000000000000", "2147483647 elements do not fit")
+    refuse(stub, "02000000 02000000 0000000000000000", "2 elements do not fit")
 
 
 def test_a_null_pointer_has_no_pointee() -> None:
