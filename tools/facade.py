@@ -1,9 +1,9 @@
 """Write the blocking facade of the client from the asynchronous one.
 
 `client/asynchronous/` is the source. Its modules that talk to people (queue manager, queue,
-transaction, iteration, ranges) become those of `client/blocking/` by the rules below; drivers
-and transports differ and are written by hand. `python -m tools.facade` writes the files, with
-`--check` it says which are stale.
+transaction, iteration, ranges, other machines) become those of `client/blocking/` by the rules
+below; drivers and transports differ and are written by hand. `python -m tools.facade` writes the
+files, with `--check` it says which are stale.
 """
 
 import argparse
@@ -16,7 +16,14 @@ from typing import Final
 from tools.catalogue import ROOT
 
 CLIENT: Final = ROOT / "src" / "openmsmq" / "client"
-MODULES: Final = ("message_stream", "queue", "queue_manager", "ranges", "transaction")
+MODULES: Final = (
+    "message_stream",
+    "other_machines",
+    "queue",
+    "queue_manager",
+    "ranges",
+    "transaction",
+)
 HEAD: Final = "# Written by `python -m tools.facade` from {source}; change that, not this.\n"
 # A line that only the blocking facade has: `# blocking: @property`.
 ONLY_BLOCKING: Final = re.compile(r"^(\s*)# blocking: (.*)$", re.MULTILINE)

@@ -100,7 +100,8 @@ def test_name_that_means_this_machine_stays_local(server: Manager) -> None:
         (r"DIRECT=OS:localhost\private$\orders", None),
         (r"DIRECT=HTTP://server/msmq/private$/orders", None),
         (r"DIRECT=nonsense", None),
-        (r"server\private$\orders", None),
+        (r"server\private$\orders", "server"),
+        (r".\private$\orders", None),
         (r"PRIVATE=00112233-4455-6677-8899-aabbccddeeff\0000000a", None),
     ],
 )

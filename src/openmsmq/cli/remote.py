@@ -65,6 +65,7 @@ def connect_to(
         BadParameter: the options do not go with the source.
     """
     from openmsmq.client import connect as connect_client
+    from openmsmq.client.remote.address import server_address
 
     host = host_of(source)
     named = {"--user": user, "--password-file": password_file, "--auth": auth, "--level": level}
@@ -75,7 +76,7 @@ def connect_to(
             raise typer.BadParameter(f"{source} is on this machine", param_hint=given)
         return manager or connect(socket)
     return connect_client(
-        f"msmq://[{host}]" if ":" in host else f"msmq://{host}",
+        server_address(host),
         user=user,
         password=password_in(password_file),
         auth=auth,
@@ -89,41 +90,22 @@ def is_remote(manager: "QueueManager") -> bool:
 
 
 def host_of(source: str) -> str | None:
-    """The machine that a direct format name is for; None for this one, and for other names."""
-    from openmsmq.wire.codes.queue_error import QueueError
-    from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
-    from openmsmq.wire.names.format_name import is_format_name, parse_format_name
+    """The machine that a path name or a direct format name is for; None for this one."""
+    from openmsmq.client.machines import other_machine
 
-    if not is_format_name(source):
-        return None
-    try:
-        name = parse_format_name(source)
-    except QueueError:
-        # The queue manager says what is wrong with it.
-        return None
-    if not isinstance(name, DirectFormatName) or name.protocol not in (
-        DirectProtocol.OS,
-        DirectProtocol.TCP,
-    ):
-        return None
     here = {".", "localhost", "127.0.0.1", "::1", sockets.gethostname().lower()}
-    return None if name.address.lower() in here else name.address
+    return other_machine(source, here)
 
 
 def _manager_here(host: str, socket: Path | None) -> "QueueManager | None":
     """The queue manager of this machine, if it is the one that a host means."""
     from openmsmq.client import ConnectionLost
-    from openmsmq.client.address import split_host
 
     try:
         manager = connect(socket)
     except ConnectionLost:
         return None
-    addresses = {manager.identity.name.lower()}
-    for endpoint in manager.status()["endpoints"].values():
-        if (found := split_host(str(endpoint))) is not None:
-            addresses.add(found[0].lower())
-    if host.lower() in addresses:
+    if host.lower() in manager.identity.names:
         return manager
     manager.close()
     return None
@@ -134,8 +116,8 @@ def info_of(manager: "QueueManager", source: str) -> dict[str, Any]:
     if not is_remote(manager):
         return manager.queue_info(source)
     with manager.open_queue(source, "peek") as queue:
-        count = sum(1 for _ in queue.cursor())
-    return {"path": source, "messages": count, "bytes": None, "journal_messages": 0}
+        info = queue.ranges.info()
+    return {"path": source, "messages": info.count, "bytes": info.bytes, "journal_messages": 0}
 
 
 def count_of(manager: "QueueManager", source: str) -> int:

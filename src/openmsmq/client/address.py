@@ -9,7 +9,7 @@ from openmsmq.net.local.paths import SOCKET_VARIABLE, default_socket
 from openmsmq.wire.errors import ConfigError
 
 from .errors import ConnectionLost
-from .remote.address import SCHEME, RpcAddress, parse_rpc_address
+from .remote.address import SCHEME, Logon, RpcAddress
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -54,10 +54,7 @@ def find_address(
     *,
     token: str | None,
     ca_file: str | Path | None,
-    user: str | None = None,
-    password: str | None = None,
-    auth: str | None = None,
-    level: str | None = None,
+    logon: Logon | None = None,
 ) -> Address:
     """The address that a user means.
 
@@ -67,17 +64,17 @@ def find_address(
         token: stands for the user over TCP; without one, what is in the file $OPENMSMQ_TOKEN_FILE.
         ca_file: certificates to trust over TCP instead of the system's; without it,
             $OPENMSMQ_CA_FILE.
-        user, password, auth, level: for `msmq://host`; see `parse_rpc_address`.
+        logon: for `msmq://host`, and for queues of other machines.
 
     Raises:
         ConfigError: it cannot be used; the text names the argument.
     """
+    logon = Logon() if logon is None else logon
     if isinstance(address, str) and address.startswith(SCHEME):
         if token is not None or ca_file is not None:
             raise ConfigError(f"address: {address} takes user and password, no token and ca_file")
-        return parse_rpc_address(address, user=user, password=password, auth=auth, level=level)
-    if (user, password, auth, level) != (None, None, None, None):
-        raise ConfigError(f"user, password, auth and level are for {SCHEME}host")
+        return logon.address(address)
+    logon.check()
     if address is None:
         address = str(default_socket())
     host_and_port = None if isinstance(address, Path) else split_host(address)

@@ -35,7 +35,7 @@ from openmsmq.core.model.read_request import ReadOwner, ReadRequest
 from openmsmq.core.pipelines.leases import Leases
 from openmsmq.core.pipelines.ranges import Ranges
 from openmsmq.core.pipelines.staging import Stages
-from openmsmq.core.queues.names import find_by_path, parse_local_path
+from openmsmq.core.queues.names import find_by_path, own_names, parse_local_path
 from openmsmq.core.queues.purging import PURGE_STEP, Purged
 from openmsmq.core.queues.system_queues import create_connector_queues
 from openmsmq.core.rows.packets import drop_durable_packets
@@ -168,6 +168,11 @@ class QueueManager:
     def name(self) -> str:
         """The computer name."""
         return self.state.manager.computer_name
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """The host names and addresses that mean this queue manager, in lower case."""
+        return own_names(self.state)
 
     @property
     def identifier(self) -> UUID:

@@ -45,6 +45,11 @@ async def run(transport: AnyTransport, operation: Operation[T]) -> T:
         transport.flush()
 
 
+def new_lock() -> asyncio.Lock:
+    """What lets one caller at a time make a connection."""
+    return asyncio.Lock()
+
+
 class Driver:
     """What the queues and transactions of an asynchronous client share."""
 

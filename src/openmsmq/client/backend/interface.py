@@ -30,12 +30,15 @@ class Identity:
         guid: its GUID, as messages that it sent have it in their ids.
         sid: who it takes the client for, such as S-1-22-1-1000 for user 1000.
         version: of its program.
+        names: the host names and addresses that mean it in names of queues, in lower case; empty
+            where it does not tell.
     """
 
     name: str
     guid: str
     sid: str
     version: str
+    names: frozenset[str] = frozenset()
 
 
 class Backend(Protocol):

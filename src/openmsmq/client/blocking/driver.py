@@ -57,6 +57,11 @@ def run(transport: AnyTransport, operation: Operation[T]) -> T:
     return result
 
 
+def new_lock() -> threading.Lock:
+    """What lets one caller at a time make a connection."""
+    return threading.Lock()
+
+
 class Driver:
     """What the queues and transactions of a blocking client share."""
 

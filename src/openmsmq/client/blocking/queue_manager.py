@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Self, Unpack
+from typing import Final, Self, Unpack
 
 from openmsmq.client.address import find_address
 from openmsmq.client.arguments import message_of, seconds
@@ -14,15 +14,21 @@ from openmsmq.client.backend import Identity, Management
 from openmsmq.client.logic.manager import ManagerLogic, reply_to
 from openmsmq.client.logic.ranges import ProducerLogic
 from openmsmq.client.logic.transaction import transaction_number
+from openmsmq.client.machines import other_machine
 from openmsmq.client.message import Message
 from openmsmq.client.properties import Access, Info, QueueProperties, Share
 from openmsmq.client.received_message import ReceivedMessage
+from openmsmq.client.remote.address import Logon
 from openmsmq.wire.errors import MsmqError
 
 from .driver import Driver
+from .other_machines import OtherMachines
 from .queue import Queue
 from .ranges import Producer
 from .transaction import Transaction
+
+# How queues of other machines can be opened.
+OVER_RPC: Final = ("receive", "peek", "move")
 
 
 def connect(
@@ -34,6 +40,7 @@ def connect(
     password: str | None = None,
     auth: str | None = None,
     level: str | None = None,
+    rebind: bool = False,
     timeout: float | timedelta | None = 10.0,
     wait: float | timedelta | None = 0.0,
     reconnect: bool = False,
@@ -47,10 +54,13 @@ def connect(
         token: says who you are over TCP; without one, what is in the file $OPENMSMQ_TOKEN_FILE.
         ca_file: certificates to trust over TCP instead of the system's, or of those in
             $OPENMSMQ_CA_FILE.
-        user, password: for `msmq://`; without them, $OPENMSMQ_RPC_USER and what is in the file
-            $OPENMSMQ_RPC_PASSWORD_FILE; without these, too, Anonymous Logon.
-        auth: for `msmq://`: `ntlm`, or `none` for Anonymous Logon.
-        level: for `msmq://`: `connect`, `packet`, `integrity` or `privacy`, the default.
+        user, password: who reads over RPC, for `msmq://` and for queues of other machines; without
+            them, $OPENMSMQ_RPC_USER and what is in the file $OPENMSMQ_RPC_PASSWORD_FILE; without
+            these, too, Anonymous Logon.
+        auth: over RPC: `ntlm`, or `none` for Anonymous Logon.
+        level: over RPC: `connect`, `packet`, `integrity` or `privacy`, the default.
+        rebind: over RPC: ask the server for its port and connect again to that, as old servers
+            want it.
         timeout: seconds or a timedelta to wait for an answer of somebody who listens there.
         wait: seconds or a timedelta to wait for the queue manager to start, if it does not listen
             there yet; None for ever.
@@ -62,21 +72,14 @@ def connect(
         ConnectionLost: no queue manager answers there, or not yet; the text says what to do.
         ConfigError: the arguments do not fit together.
     """
-    found = find_address(
-        address,
-        token=token,
-        ca_file=ca_file,
-        user=user,
-        password=password,
-        auth=auth,
-        level=level,
-    )
+    logon = Logon(user, password, auth, level, rebind)
+    found = find_address(address, token=token, ca_file=ca_file, logon=logon)
     limit, patience = seconds("timeout", timeout), seconds("wait", wait)
 
     def make() -> QueueManager:
         driver = Driver(found, timeout=limit, reconnect=reconnect)
         driver.open_first(patience)
-        return QueueManager(driver)
+        return QueueManager(driver, OtherMachines(logon, timeout=limit, reconnect=reconnect))
 
     return make()
 
@@ -88,8 +91,9 @@ class QueueManager:
     refuses and `ConnectionLost` when the connection is lost.
     """
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: Driver, others: OtherMachines) -> None:
         self._driver = driver
+        self._others = others
         self._logic = ManagerLogic(driver.backend)
 
     def __enter__(self) -> Self:
@@ -129,6 +133,7 @@ class QueueManager:
             QueueError: something was refused.
         """
         self._driver.call(self._driver.backend.flush)
+        self._others.flush()
 
     def close(self) -> None:
         """Wait until everything sent is accepted, and hang up.
@@ -143,7 +148,10 @@ class QueueManager:
             else:
                 self._driver.backend.tell_loss()
         finally:
-            self._driver.close()
+            try:
+                self._others.close()
+            finally:
+                self._driver.close()
 
     # Queues
 
@@ -175,12 +183,17 @@ class QueueManager:
     ) -> Queue:
         """Open a queue by path name or format name.
 
+        A queue of another machine is read over RPC, as the user that `connect` was given.
+
         Args:
             access: what for; "receive" can also peek.
             share: "deny_receive" keeps other readers out.
         """
+        host = other_machine(name, self.identity.names) if access in OVER_RPC else None
 
         def make() -> Queue:
+            if host is not None:
+                return Queue(*self._others.open_queue(host, name, access, share))
             logic = self._driver.call(self._logic.open_queue, name, access, share)
             return Queue(self._driver, logic)
 

@@ -89,9 +89,14 @@ class LocalBackend:
             raise channel.lose(f"{channel.description} has not answered in time.")
         value = done(reply)
         sid: bytes = value["sid"]
-        self.introduce(
-            Identity(value["name"], value["guid"], str(SID.parse(sid)[0]), value["version"]), sid
+        identity = Identity(
+            value["name"],
+            value["guid"],
+            str(SID.parse(sid)[0]),
+            value["version"],
+            frozenset(value.get("names", ())),
         )
+        self.introduce(identity, sid)
         if self._last is not None and self._last.fate_unknown:
             self._untold = self._last
         self.channel = self._last = channel

@@ -77,6 +77,41 @@ class RpcAddress:
         return ClientSecurity(RPC_C_AUTHN_WINNT, level, packages[RPC_C_AUTHN_WINNT])
 
 
+@dataclass(frozen=True, slots=True)
+class Logon:
+    """How a program logs on to servers of remote read; see `parse_rpc_address`."""
+
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    auth: str | None = None
+    level: str | None = None
+    rebind: bool = False
+
+    def address(self, text: str) -> RpcAddress:
+        """The address for `msmq://host[:port]`.
+
+        Raises:
+            ConfigError: it cannot be used; the text names the argument.
+        """
+        return parse_rpc_address(
+            text,
+            user=self.user,
+            password=self.password,
+            auth=self.auth,
+            level=self.level,
+            rebind=self.rebind,
+        )
+
+    def check(self) -> None:
+        """Refuse what can be used with no server.
+
+        Raises:
+            ConfigError: names the argument.
+        """
+        if self != Logon():
+            self.address(f"{SCHEME}localhost")
+
+
 def parse_rpc_address(
     text: str,
     *,
@@ -84,6 +119,7 @@ def parse_rpc_address(
     password: str | None = None,
     auth: str | None = None,
     level: str | None = None,
+    rebind: bool = False,
 ) -> RpcAddress:
     """The address that a user means by `msmq://host[:port]`.
 
@@ -93,6 +129,7 @@ def parse_rpc_address(
         auth: `ntlm` or `none`; `ntlm` when there is a user.
         level: `none`, `connect`, `packet`, `integrity` or `privacy`, which is the default with a
             user.
+        rebind: connect again to the port that R_GetServerPort tells.
 
     Raises:
         ConfigError: it cannot be used; the text names the argument.
@@ -105,7 +142,7 @@ def parse_rpc_address(
     if auth == "none":
         if user or password or level not in (None, "none"):
             raise ConfigError("auth: 'none' goes with neither user, password nor level")
-        return RpcAddress(host, port)
+        return RpcAddress(host, port, rebinds=rebind)
     user = user or os.environ.get(USER_VARIABLE) or ""
     if not user:
         if auth == "ntlm" or password or level not in (None, "none"):
@@ -113,12 +150,12 @@ def parse_rpc_address(
                 f"user: {text} needs one for auth, password and level",
                 remedy=f"Name the user, or set {USER_VARIABLE}.",
             )
-        return RpcAddress(host, port)
+        return RpcAddress(host, port, rebinds=rebind)
     if level == "none":
         raise ConfigError("level: 'none' goes with auth='none' only")
     if password is None:
         password = _environment_password()
-    return RpcAddress(host, port, user, password, level or "privacy")
+    return RpcAddress(host, port, user, password, level or "privacy", rebind)
 
 
 def _environment_password() -> str:
@@ -142,6 +179,11 @@ def read_password(file: str, name: str) -> str:
             return source.read().rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as exc:
         raise ConfigError(f"{name}: {file}: {exc}") from None
+
+
+def server_address(host: str) -> str:
+    """The address of a server that the endpoint mapper finds."""
+    return f"{SCHEME}[{host}]" if ":" in host else f"{SCHEME}{host}"
 
 
 def host_and_port(text: str) -> tuple[str, int]:

@@ -32,6 +32,13 @@ def is_this_machine(state: State, host: str) -> bool:
     return name in (manager.computer_name.lower(), manager.qualified_computer_name.lower())
 
 
+def own_names(state: State) -> tuple[str, ...]:
+    """The host names and addresses that mean this queue manager, in lower case."""
+    manager = state.manager
+    names = {manager.computer_name.lower(), manager.qualified_computer_name.lower()}
+    return tuple(sorted({LOCAL_COMPUTER, *state.settings.names, *names} - {""}))
+
+
 def find_by_path(state: State, path: str) -> Queue:
     """The queue of this machine with a path name.
 

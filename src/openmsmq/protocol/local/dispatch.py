@@ -95,5 +95,6 @@ def greet(session: LocalSession, request: local.AnyRequest) -> None:
         guid=guid_text(manager.identifier),
         version=session.service.version,
         sid=session.caller.sid.serialize(),
+        names=manager.own_names,
     )
     session.done(request.id, welcome)

@@ -381,6 +381,8 @@ class Welcome(msgspec.Struct, frozen=True):
     guid: str
     version: str
     sid: bytes
+    # The host names and addresses that mean it in names of queues, in lower case.
+    names: tuple[str, ...] = ()
 
 
 class Messages(Reply, frozen=True, tag=2):

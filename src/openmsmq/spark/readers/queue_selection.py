@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from openmsmq.client.blocking.queue_manager import QueueManager
+from openmsmq.client.machines import other_machine
 from openmsmq.client.properties import Access
 from openmsmq.client.remote.names import format_name_at
 from openmsmq.spark.options.reading import OUTGOING, ReadOptions
@@ -87,20 +88,20 @@ def key_of(manager: QueueManager, text: str) -> str:
 
 
 def not_found(manager: QueueManager, queue: SourceQueue, error: QueueError) -> QueueError:
-    """The same error, with a word about other machines where the name means one."""
+    """The same error, with the name of the queue manager."""
     if error.code != Hresult.MQ_ERROR_QUEUE_NOT_FOUND:
         return error
-    detail = f"{queue.opened_as} is not a queue of {manager.identity.name}"
-    if not queue.key.startswith(_LOCAL):
-        detail += (
-            ". A queue of another machine is read with the option endpoint: the queue manager "
-            "there, or msmq://host for any MSMQ server"
-        )
-    return QueueError(error.code, detail)
+    return QueueError(error.code, f"{queue.opened_as} is not a queue of {manager.identity.name}")
 
 
 def _source(manager: QueueManager, text: str) -> SourceQueue:
     here = manager.identity.name
+    if other_machine(text, manager.identity.names) is not None:
+        raise QueueError(
+            Hresult.MQ_ERROR_QUEUE_NOT_FOUND,
+            f"{text} is not a queue of {here}. A queue of another machine is read with the option "
+            "endpoint: the queue manager there, or msmq://host for any MSMQ server",
+        )
     reference = parse_queue_reference(text)
     kind = kind_of(reference)
     path = reference if isinstance(reference, PathName) else None
