@@ -25,6 +25,8 @@ ACCOUNTS = FakeAccounts()
         ("group:staff", "S-1-22-2-100"),
         ("GID:0", "S-1-22-2-0"),
         ("s-1-5-21-1-2-3-500", "S-1-5-21-1-2-3-500"),
+        ("ada", "S-1-5-21-7-8-9-1000"),
+        ("account:ADA", "S-1-5-21-7-8-9-1000"),
     ],
 )
 def test_words_name_a_principal(text: str, sid: str) -> None:
@@ -44,6 +46,7 @@ def test_words_name_a_principal(text: str, sid: str) -> None:
         ("gid:4294967295", "'4294967295' is not a number"),
         ("uid:²", "'²' is not a number"),
         ("S-1-5-x", "is not everyone, anonymous"),
+        ("account:bob", "there is no account 'bob'"),
     ],
 )
 def test_words_that_mean_nobody_are_refused(text: str, reason: str) -> None:
@@ -62,6 +65,7 @@ def test_words_that_mean_nobody_are_refused(text: str, reason: str) -> None:
         ("S-1-22-2-100", "group:staff"),
         ("S-1-22-2-77", "gid:77"),
         ("S-1-5-21-1-2-3-500", "S-1-5-21-1-2-3-500"),
+        ("S-1-5-21-7-8-9-1000", "account:Ada"),
     ],
 )
 def test_a_principal_is_described_in_words_that_are_understood(sid: str, text: str) -> None:

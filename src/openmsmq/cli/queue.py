@@ -271,7 +271,7 @@ def complete_principal(incomplete: str) -> list[str]:
     """The words for principals that a shell may complete."""
     from openmsmq.security.principals import WELL_KNOWN
 
-    words = [*WELL_KNOWN, "user:", "uid:", "group:", "gid:"]
+    words = [*WELL_KNOWN, "user:", "uid:", "group:", "gid:", "account:"]
     return [word for word in words if word.startswith(incomplete)]
 
 
@@ -287,7 +287,8 @@ PrincipalArgument = Annotated[
     typer.Argument(
         metavar="PRINCIPAL",
         autocompletion=complete_principal,
-        help="everyone, anonymous, user:NAME, uid:NUMBER, group:NAME, gid:NUMBER or a SID.",
+        help="everyone, anonymous, user:NAME, uid:NUMBER, group:NAME, gid:NUMBER, the NAME of an "
+        "account (`openmsmq user`) or a SID.",
     ),
 ]
 RightsArgument = Annotated[

@@ -1,4 +1,4 @@
-"""Users and groups in words: `everyone`, `user:alice`, `gid:100`, `S-1-5-...`."""
+"""Users and groups in words: `everyone`, `user:alice`, `gid:100`, `account:ada`, `S-1-5-...`."""
 
 from typing import Final, Protocol
 
@@ -28,12 +28,15 @@ WELL_KNOWN_NAMES: Final = {sid: name for name, sid in WELL_KNOWN.items()}
 MAX_UNIX_ID: Final = 0xFFFFFFFE
 FORMS: Final = (
     "everyone, anonymous, authenticated-users, administrators, user:NAME, uid:NUMBER, group:NAME, "
-    "gid:NUMBER or a SID"
+    "gid:NUMBER, account:NAME or a SID"
 )
 
 
 class Accounts(Protocol):
-    """The users and groups of this machine, given by the process; None for an unknown one."""
+    """Users and groups of this machine and accounts for remote read; None for an unknown one.
+
+    The process gives them.
+    """
 
     def uid(self, name: str) -> int | None: ...
 
@@ -42,6 +45,10 @@ class Accounts(Protocol):
     def user_name(self, uid: int) -> str | None: ...
 
     def group_name(self, gid: int) -> str | None: ...
+
+    def account(self, name: str) -> SID | None: ...
+
+    def account_name(self, sid: SID) -> str | None: ...
 
 
 def parse_principal(text: str, accounts: Accounts) -> SID:
@@ -59,7 +66,15 @@ def parse_principal(text: str, accounts: Accounts) -> SID:
         try:
             return SID.from_text(stripped)
         except ValueError as exc:
-            raise _wrong(f"{text!r} is not {FORMS}") from exc
+            sid = accounts.account(stripped)
+            if sid is None:
+                raise _wrong(f"{text!r} is not {FORMS}") from exc
+            return sid
+    if kind.lower() == "account":
+        sid = accounts.account(name)
+        if sid is None:
+            raise _wrong(f"{text!r}: there is no account {name!r}; `user list` shows them")
+        return sid
     return _account(kind.lower(), name, accounts, text)
 
 
@@ -70,7 +85,8 @@ def describe_principal(sid: SID, accounts: Accounts) -> str:
         return known
     found = unix_id(sid)
     if found is None:
-        return str(sid)
+        account = accounts.account_name(sid)
+        return str(sid) if account is None else f"account:{account}"
     kind, number = found
     if kind == UNIX_USER:
         name = accounts.user_name(number)

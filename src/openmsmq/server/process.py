@@ -23,7 +23,7 @@ from openmsmq.protocol.local.deferred import Deferred
 from openmsmq.security.caller import Caller, unix_user_sid
 from openmsmq.security.default_descriptor import default_machine_descriptor
 from openmsmq.security.principals import Accounts
-from openmsmq.service.accounts import UnixAccounts, caller_of
+from openmsmq.service.accounts import ServiceAccounts, caller_of
 from openmsmq.service.host import Host
 from openmsmq.service.keys import KeyFiles
 from openmsmq.service.logs import (
@@ -82,7 +82,7 @@ class QueueManagerProcess:
 
     def __init__(self, config: Config, *, store: Store | None = None) -> None:
         self.config = config
-        self.accounts: Accounts = UnixAccounts()
+        self.accounts: Accounts = ServiceAccounts(config.data)
         self.endpoints: dict[str, str] = {}
         self._tokens = Tokens(config.local_tokens)
         check_start(config)

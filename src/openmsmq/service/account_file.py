@@ -30,6 +30,8 @@ FORBIDDEN: Final = frozenset('"/\\[]:|<>+=;?,*@')
 # [MS-DTYP] 2.4.2.4: numbers below are those of well-known accounts.
 FIRST_RID: Final = 1000
 BUILTIN_DOMAIN: Final = 32
+# What tells two contents of a file apart: time of change, size, inode.
+Version = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,14 @@ class AccountFile:
         except (ValueError, KeyError, TypeError, AttributeError) as exc:
             # Without the cause, which may quote a hash.
             raise self._unusable("not a file of accounts") from exc
+
+    def version(self) -> Version | None:
+        """What changes when the file does; None without one."""
+        try:
+            status = self.path.stat()
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_size, status.st_ino
 
     def add(self, name: str, password: str, sid: SID | None) -> Account:
         """Keep a new account; without a SID one is made for it.

@@ -1,10 +1,17 @@
-"""Users and groups of this machine, and who a client is."""
+"""Users and groups of this machine, accounts for remote read, and who a client is."""
 
 import grp
 import os
 import pwd
+from pathlib import Path
+from typing import Final
 
 from openmsmq.security.caller import Caller, unix_caller
+from openmsmq.security.ntlm.keys import upper
+from openmsmq.wire.errors import ConfigError
+from openmsmq.wire.security.sid import SID
+
+from .account_file import Account, AccountFile, Version
 
 
 class UnixAccounts:
@@ -33,6 +40,39 @@ class UnixAccounts:
             return grp.getgrgid(gid).gr_name
         except KeyError:
             return None
+
+    def account(self, name: str) -> SID | None:  # noqa: ARG002 - a data directory has accounts
+        return None
+
+    def account_name(self, sid: SID) -> str | None:  # noqa: ARG002 - a data directory has accounts
+        return None
+
+
+class ServiceAccounts(UnixAccounts):
+    """The accounts of the machine, and those for remote read in a data directory."""
+
+    def __init__(self, data: Path) -> None:
+        self._file: Final = AccountFile(data)
+        self._version: Version | None = None
+        self._known: dict[str, Account] = {}
+
+    def account(self, name: str) -> SID | None:
+        found = self._accounts().get(upper(name))
+        return None if found is None else found.sid
+
+    def account_name(self, sid: SID) -> str | None:
+        return next((each.name for each in self._accounts().values() if each.sid == sid), None)
+
+    def _accounts(self) -> dict[str, Account]:
+        """Those in the file now; none if it cannot be used, which a logon reports."""
+        version = self._file.version()
+        if version != self._version:
+            self._version = version
+            try:
+                self._known = self._file.read().accounts
+            except ConfigError:
+                self._known = {}
+        return self._known
 
 
 def caller_of(uid: int, gid: int) -> Caller:

@@ -11,12 +11,9 @@ from openmsmq.security.ntlm.keys import upper
 from openmsmq.security.packages import Packages, acceptors
 from openmsmq.wire.errors import ConfigError
 
-from .account_file import Account, AccountFile
+from .account_file import Account, AccountFile, Version
 from .logs import LOGON_FAILED, LOGON_REFUSED, NOT_RELOADED, log_event
 from .tokens import caller_of_sid
-
-# What tells two contents of a file apart: time of change, size, inode.
-Version = tuple[int, int, int]
 
 
 class Logons:
@@ -59,12 +56,12 @@ class Logons:
         Raises:
             ConfigError: it cannot be used; the accounts that were known stay.
         """
-        self._version = self._current()
+        self._version = self._file.version()
         self._accounts = self._file.read().accounts
 
     def find(self, name: str) -> NtlmAccount | None:
         """The account of a user name, in any case."""
-        if self._current() != self._version:
+        if self._file.version() != self._version:
             try:
                 self.reload()
             except ConfigError as exc:
@@ -89,10 +86,3 @@ class Logons:
     def forget(self) -> None:
         """Drop what is remembered of addresses and no longer needed; every few minutes."""
         self._limiter.forget(now=self._now())
-
-    def _current(self) -> Version | None:
-        try:
-            status = self._file.path.stat()
-        except OSError:
-            return None
-        return status.st_mtime_ns, status.st_size, status.st_ino
