@@ -22,7 +22,7 @@ def test_the_demo_ends_with_an_audit_whose_numbers_add_up(
     outcome = run("demo", "--output", str(tmp_path))
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.endswith("Everything above went as it should.\n")
-    told = outcome.out.partition("\n5. ")[2]
+    told = outcome.out.partition("\n6. ")[2]
     assert f" {SENT} messages archived from the journal of alpha; the manifest proves" in told
     counts = {
         name: int(count) for count, name in re.findall(r"^ +(\d+) ([a-z -]+)$", told, re.MULTILINE)

@@ -35,6 +35,7 @@ def test_a_greeting_tells_both_sides_who_they_are() -> None:
         "guid": "{11111111-2222-3333-4444-555555555555}",
         "version": "1.2",
         "sid": USER.sid.serialize(),
+        "names": [".", "qm"],
     }
 
 

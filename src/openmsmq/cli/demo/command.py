@@ -41,8 +41,8 @@ def demo(
     """Show what works, from nothing.
 
     Dissects the example session of the specification, makes a packet of every kind and reads it
-    back, shows what becomes of a damaged one, lets two queue managers send each other messages, and
-    archives and audits them with Spark.
+    back, shows what becomes of a damaged one, lets two queue managers send each other messages,
+    reads a queue remotely over RPC, and archives and audits messages with Spark.
     """
     # There is no console yet that could be left running.
     del keep
@@ -117,9 +117,26 @@ def _show_transfers(folder: Path | None) -> int:
                 f"   {each.kind:<14}  {each.sent:>4} sent  {each.arrived:>4} arrived {order}  "
                 f"{each.acknowledged:>4} acknowledged  {each.seconds:5.2f} s"
             )
+        failures += _show_remote_read(pair)
         if folder is not None:
             failures += _show_audit(pair, folder)
     return failures
+
+
+def _show_remote_read(pair: "Pair") -> int:
+    """Read a queue over RPC; return whether something went wrong."""
+    from .remote_reading import USER, read_remotely
+
+    typer.echo("\n5. Remote read: a client without a queue manager reads beta over RPC (MS-MQRR)")
+    found = read_remotely(pair)
+    typer.echo(f"   {USER} at {found.address}, with NTLM, every call signed and encrypted")
+    order = "in order" if found.in_order else "OUT OF ORDER"
+    typer.echo(
+        f"   {found.seen:>4} seen by a cursor  {found.received:>4} received {order}  "
+        f"{found.left:>4} left  {found.seconds:5.2f} s"
+    )
+    typer.echo(f"   with a wrong password: {found.refusal or 'NOT REFUSED'}")
+    return int(not found.good)
 
 
 def _show_audit(pair: "Pair", folder: Path) -> int:
@@ -128,7 +145,7 @@ def _show_audit(pair: "Pair", folder: Path) -> int:
 
     from .audit import audit_messages, send_messages
 
-    typer.echo("\n5. Spark: what was sent is archived, and the fate of each message is found")
+    typer.echo("\n6. Spark: what was sent is archived, and the fate of each message is found")
     send_messages(pair)
     try:
         found = audit_messages(pair, folder)

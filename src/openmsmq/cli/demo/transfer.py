@@ -39,6 +39,7 @@ class Pair(NamedTuple):
     receiver: QueueManager
     sender_address: str
     receiver_address: str
+    receiver_data: Path
 
 
 @contextmanager
@@ -55,7 +56,7 @@ def two_queue_managers() -> Iterator[Pair]:
         managers[0].create_queue(r".\private$\acknowledgments")
         managers[1].create_queue(r".\private$\plain")
         managers[1].create_queue(r".\private$\exact", transactional=True)
-        yield Pair(managers[0], managers[1], addresses[0], addresses[1])
+        yield Pair(managers[0], managers[1], addresses[0], addresses[1], folder / "beta")
 
 
 def _start(
@@ -63,7 +64,7 @@ def _start(
 ) -> tuple[str, QueueManager]:
     for address in addresses:
         try:
-            started = openmsmq.embedded(data, name=name, bind=address, binary_port=1801)
+            started = openmsmq.embedded(data, name=name, bind=address, binary_port=1801, rpc_port=0)
         except ConfigError:
             continue
         return address, stack.enter_context(started)
