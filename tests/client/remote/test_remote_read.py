@@ -116,6 +116,52 @@ def test_cursor_and_lookups_leave_the_messages(server: Server, reader: openmsmq.
         reader.peek_by_lookup_id(first)
 
 
+def test_cursor_shows_every_message_in_queue_order(server: Server, reader: openmsmq.Queue) -> None:
+    server.queue.send_many([openmsmq.Message(label=f"{n}", priority=n * 7 % 8) for n in range(500)])
+    found = labels(list(reader.cursor()))
+    assert len(found) == 500
+    assert found == labels(list(server.queue.cursor()))
+
+
+def test_cursor_goes_on_with_messages_that_come_later(
+    server: Server, reader: openmsmq.Queue
+) -> None:
+    server.fill(20)
+    found: list[str] = []
+    for message in reader.cursor(timeout=10):
+        found.append(message.label)
+        if len(found) in (20, 21, 50):
+            server.fill(30)
+        if len(found) == 110:
+            break
+    later = [str(n) for n in range(30)]
+    assert found == [str(n) for n in range(20)] + later * 3
+
+
+def test_what_a_queue_holds_is_known_without_bodies(server: Server, reader: openmsmq.Queue) -> None:
+    server.queue.send_many([openmsmq.Message(body=bytes(4000)) for _ in range(30)])
+    info, local = reader.ranges.info(), server.queue.ranges.info()
+    assert (info.first, info.last, info.count) == (local.first, local.last, local.count)
+    assert info.bytes >= 30 * 4000
+    plan = reader.ranges.plan(0, max_rows=7)
+    expected = server.queue.ranges.plan(0, max_rows=7)
+    assert (plan.end, plan.count, plan.digest) == (expected.end, expected.count, expected.digest)
+    blocks = list(reader.ranges.peek(0, plan.end, block_rows=3))
+    assert [len(block.ends) for block in blocks] == [3, 3, 1]
+    assert [each for block in blocks for each in block.lookup_ids] == list(plan.lookup_ids)
+    with pytest.raises(openmsmq.QueueError, match="MQ_ERROR_UNSUPPORTED_OPERATION"):
+        reader.ranges.acknowledge(0, plan.end)
+
+
+def test_range_may_be_left_before_its_end(server: Server, reader: openmsmq.Queue) -> None:
+    server.fill(100)
+    last = reader.ranges.info().last
+    for block in reader.ranges.peek(0, last, block_rows=5):
+        assert len(block.ends) == 5
+        break
+    assert reader.receive().label == "0"
+
+
 def test_held_message_goes_back_after_an_error(server: Server, reader: openmsmq.Queue) -> None:
     server.fill(1)
     number = reader.peek().lookup_id
@@ -135,6 +181,10 @@ def test_move_to_a_subqueue_and_purge(server: Server, reader: openmsmq.Queue) ->
     number = reader.peek().lookup_id
     assert reader.move(";retry", [number]) == 1
     assert labels(list(server.manager.open_queue(f"{QUEUE};retry", "peek").cursor())) == ["0"]
+    assert reader.move(";retry") == 2
+    assert labels(list(server.manager.open_queue(f"{QUEUE};retry", "peek").cursor())) == list("012")
+    server.fill(3)
+    assert reader.move(";retry", count=2) == 2
     reader.purge()
     assert server.messages == 0
 

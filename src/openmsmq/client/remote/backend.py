@@ -17,7 +17,6 @@ from openmsmq.client.backend import (
     SendHandle,
     not_available,
 )
-from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.operations import Operation, Wait
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.remote_read.client import (
@@ -36,17 +35,17 @@ from openmsmq.protocol.remote_read.client import (
 )
 from openmsmq.protocol.remote_read.client.steps import CALL_SECONDS
 from openmsmq.protocol.rpc.errors import ConnectionClosed
-from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
 from openmsmq.wire.remote_read.queue_format import QueueFormat
 
 from .address import RpcAddress
 from .channel import Outcome, RemoteChannel
-from .failures import Failures
+from .failures import Failures, may_come_again
 from .handle import RemoteHandle
 from .messages import received
 from .names import format_name_at
+from .range_read import ABSENT
 from .ranges import RemoteRanges
 from .readings import first_reading, limit_of
 from .reads import F, ReadJob, ignore
@@ -268,7 +267,7 @@ class RemoteBackend:
             elif delete:
                 number = self.channel.next_id()
                 self.channel.background.add(number)
-                error = _may_come_again(handle, lookup_id, "it was held for too long")
+                error = may_come_again(handle, lookup_id, "it was held for too long")
                 self.channel.finish(number, None, error)
                 if answered is not None:
                     answered([lookup_id])
@@ -300,7 +299,7 @@ class RemoteBackend:
                 channel.finish(
                     number,
                     None,
-                    _may_come_again(handle, message.lookup_id, str(exc)) if again else None,
+                    may_come_again(handle, message.lookup_id, str(exc)) if again else None,
                 )
             else:
                 channel.finish(number, None, None)
@@ -356,25 +355,35 @@ class RemoteBackend:
         assert isinstance(target, RemoteHandle)  # noqa: S101 - from `open`
         if transaction:
             raise not_available("transactions cannot be used", str(self._address))
+        if lookup_ids is not None:
+            for lookup_id in lookup_ids:
+                yield from self._move(source, target, lookup_id)
+            return len(lookup_ids)
         moved = 0
-        while moved < count if lookup_ids is None else moved < len(lookup_ids):
-            if lookup_ids is None:
-                try:
-                    first = yield from self._first(source)
-                except ReceiveTimeout:
-                    break
-            else:
-                first = lookup_ids[moved]
-            move = self.protocol.move(source.queue, target.queue, first)
-            yield from self._call(move, source.format_name)
-            moved += 1
+        while moved < count:
+            headers = yield from self.ranges.headers(source, count - moved)
+            if not headers:
+                break
+            for header in headers:
+                moved += yield from self._move_if_there(source, target, header.lookup_id)
         return moved
 
-    def _first(self, handle: RemoteHandle) -> Operation[int]:
-        found = yield from self.answer(self.ask(handle, Read("peek")), CALL_SECONDS)
-        if not found:
-            raise ReceiveTimeout
-        return found[0].lookup_id
+    def _move(self, source: RemoteHandle, target: RemoteHandle, lookup_id: int) -> Operation[None]:
+        # One after the other: a server may run calls that overlap in any order.
+        move = self.protocol.move(source.queue, target.queue, lookup_id)
+        return self._call(move, source.format_name)
+
+    def _move_if_there(
+        self, source: RemoteHandle, target: RemoteHandle, lookup_id: int
+    ) -> Operation[bool]:
+        """Move a message, unless another reader was faster; say whether it was moved."""
+        try:
+            yield from self._move(source, target, lookup_id)
+        except QueueError as exc:
+            if exc.code not in ABSENT:
+                raise
+            return False
+        return True
 
     # What only a queue manager does
 
@@ -395,12 +404,3 @@ class RemoteBackend:
 
     def end_transaction(self, number: int, *, commit: bool) -> NoReturn:  # noqa: ARG002
         raise not_available("transactions cannot be used", str(self._address))
-
-
-def _may_come_again(handle: Handle, lookup_id: int, reason: str) -> QueueError:
-    return QueueError(
-        Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
-        f"{handle.format_name}: the receipt of message {lookup_id} was not confirmed: {reason}",
-        cause="The server has put the message back in its queue, or was not reached.",
-        remedy="The message may come again: be ready to see it twice.",
-    )

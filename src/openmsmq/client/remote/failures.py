@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from openmsmq.client.backend import Handle
 from openmsmq.client.errors import ConnectionLost, ReceiveTimeout
 from openmsmq.protocol.remote_read.client import queue_error
 from openmsmq.protocol.rpc.errors import ConnectionClosed, RpcFault
@@ -75,3 +76,13 @@ class Failures:
                 "$OPENMSMQ_RPC_PASSWORD_FILE); the level is privacy then."
             )
         return AccessDenied(f"{address} refuses {address.who}: {error}", cause=cause, remedy=remedy)
+
+
+def may_come_again(handle: Handle, lookup_id: int, reason: str) -> QueueError:
+    """A message that the caller has may not have been removed."""
+    return QueueError(
+        Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
+        f"{handle.format_name}: the receipt of message {lookup_id} was not confirmed: {reason}",
+        cause="The server has put the message back in its queue, or was not reached.",
+        remedy="The message may come again: be ready to see it twice.",
+    )

@@ -80,32 +80,39 @@ class RemoteRanges:
         """What the queue holds now."""
         reader = self._reader
         begin = reader.clock()
-        cursor = yield from reader.open_cursor(handle)
-        headers: list[Header] = []
-        try:
-            while True:
-                headers += yield from self._next_headers(handle, cursor)
-        except QueueError as exc:
-            if exc.code not in AFTER_THE_LAST:
-                raise
-        finally:
-            reader.close_cursor(handle, cursor)
+        headers = yield from self.headers(handle, None)
         end = reader.clock()
         snapshot = Snapshot(headers, end + max(end - begin, SNAPSHOT_SECONDS))
         handle.snapshot = snapshot
         return snapshot
 
-    def _next_headers(self, handle: RemoteHandle, cursor: int) -> Operation[list[Header]]:
-        """The next messages of a cursor, without their bodies.
+    def headers(self, handle: RemoteHandle, count: int | None) -> Operation[list[Header]]:
+        """The first messages of the queue, or all, without their bodies."""
+        reader = self._reader
+        headers: list[Header] = []
+        cursor = yield from reader.open_cursor(handle)
+        try:
+            while count is None or len(headers) < count:
+                limit = HEADERS_AT_A_TIME if count is None else count - len(headers)
+                headers += yield from self._next_headers(handle, cursor, limit)
+        except QueueError as exc:
+            if exc.code not in AFTER_THE_LAST:
+                raise
+        finally:
+            reader.close_cursor(handle, cursor)
+        return headers
+
+    def _next_headers(
+        self, handle: RemoteHandle, cursor: int, limit: int
+    ) -> Operation[list[Header]]:
+        """The next messages of a cursor.
 
         Raises:
             QueueError: there are no more.
         """
         channel = self._reader.channel
         reading = first_reading(handle, Read("peek_next", cursor=cursor))
-        job = self._reader.start(
-            handle, reading._replace(max_body_size=0), header, HEADERS_AT_A_TIME
-        )
+        job = self._reader.start(handle, reading._replace(max_body_size=0), header, limit)
         outcome: Outcome | None = yield Wait(job.number, CALL_SECONDS)
         if outcome is None:
             channel.drop(job.number)
