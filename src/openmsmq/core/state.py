@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from openmsmq.core.model.open_queue import OpenQueueDescriptor
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.pipelines.leases import LeaseRow
+    from openmsmq.core.routing.current_topology import KnownTopology
     from openmsmq.core.transactions.transactions import Transaction
     from openmsmq.core.transfer.dispatch import DispatchCollection
     from openmsmq.directory.interface import Directory
@@ -108,6 +109,7 @@ class State:
         "stream_count",
         "to_acknowledge",
         "to_finalize",
+        "topology",
         "totals",
         "touched",
         "transactions",
@@ -142,6 +144,8 @@ class State:
         self.utc = 0.0
         # When the directory is read again, by timer.
         self.directory_timers: dict[DirectoryTimer, float] = {}
+        # Sites and routing links as the directory last described them.
+        self.topology: KnownTopology | None = None
 
         self.counters = Counters()
         self.outbox = Outbox(self.counters)

@@ -111,6 +111,9 @@ class ChangeResult:
 class Directory(Protocol):
     """A directory, online or not. No operation raises; the status says how it went."""
 
+    def version(self) -> int:
+        """A number that is another one after each change; 0 while the directory is offline."""
+
     def create(
         self, item: DirectoryObject, attributes: Sequence[str] | None = None, *, utc: float
     ) -> CreateResult:

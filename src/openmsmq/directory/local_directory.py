@@ -66,7 +66,7 @@ class DirectoryFile(Protocol):
 class LocalDirectory:
     """A `Directory` over one file. A file that is not there means that the directory is offline."""
 
-    __slots__ = ("_damage", "_document", "_file", "_next_handle", "_queries")
+    __slots__ = ("_damage", "_document", "_file", "_next_handle", "_queries", "_version")
 
     def __init__(self, file: DirectoryFile) -> None:
         self._file: Final = file
@@ -74,6 +74,7 @@ class LocalDirectory:
         self._damage: ConfigError | None = None
         self._queries: dict[int, Iterator[ReadResult]] = {}
         self._next_handle = 1
+        self._version = 0
 
     def check(self) -> None:
         """Read the file now.
@@ -83,6 +84,13 @@ class LocalDirectory:
             OSError: it is not there or cannot be read.
         """
         self._refresh()
+
+    def version(self) -> int:
+        try:
+            self._refresh()
+        except (OSError, ConfigError):
+            return 0
+        return self._version
 
     def create(
         self, item: DirectoryObject, attributes: Sequence[str] | None = None, *, utc: float
@@ -170,6 +178,7 @@ class LocalDirectory:
                 self._damage = exc
             else:
                 self._damage = None
+                self._version += 1
         # A damaged file stays damaged until it changes; what was read before is no answer.
         if self._damage is not None:
             raise self._damage
@@ -211,6 +220,7 @@ class LocalDirectory:
                 if result.status == DirectoryOperationResult.SUCCESS:
                     self._file.replace(render_document(document))
                     self._document = document
+                    self._version += 1
                 return result
         except OSError as exc:
             return ChangeResult(DirectoryOperationResult.DIRECTORY_NOT_CONNECTED, _offline(exc))

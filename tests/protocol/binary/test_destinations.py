@@ -9,6 +9,7 @@ from tests.protocol.binary.outgoing_state import history, state
 from tests.protocol.binary.pair import ORDERS, TO_B, pair
 
 from openmsmq.core.model.outgoing_queue import NextHop
+from openmsmq.core.routing.next_hops import Choice
 from openmsmq.core.transfer.delivery import learn_address
 from openmsmq.core.transfer.destinations import Destination, find_destination
 from openmsmq.core.transfer.transports import Transport
@@ -60,7 +61,7 @@ def test_a_public_name_is_looked_up_in_the_directory() -> None:
     a.qm.state.directory = directory_of(enterprise, machine, queue)[0]
     a.qm.state.local.directory_integrated = True
     assert find_destination(a.qm.state, name) == Destination(
-        b.guid, (NextHop("b.example", b.guid),)
+        b.guid, (NextHop("b.example", b.guid),), Choice.DESTINATION
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from openmsmq.directory.objects import QueueManagerObject, RoutingLink, Site
+from openmsmq.directory.objects import NULL_GUID, QueueManagerObject, RoutingLink, Site
 
 _NO_SITES: Final[tuple[UUID, ...]] = ()
 
@@ -136,13 +136,17 @@ class Topology:
 def topology_of(
     machines: Iterable[QueueManagerObject], sites: Iterable[Site], links: Iterable[RoutingLink]
 ) -> Topology:
-    """The topology that objects of a directory describe."""
+    """The topology that objects of a directory describe.
+
+    Choice: queue managers without a site are together in one that has no name. So a directory
+    without sites, which nothing is routed in, is the simplest topology.
+    """
     return Topology(
         [
             Machine(
                 machine.identifier,
                 machine.qualified_computer_name or machine.computer_name,
-                machine.site_identifier_list,
+                machine.site_identifier_list or (NULL_GUID,),
                 machine.routing_server,
                 machine.out_routing_server_identifier_list,
                 machine.in_routing_server_identifier_list,

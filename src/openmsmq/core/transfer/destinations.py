@@ -4,11 +4,10 @@ from typing import NamedTuple
 from uuid import UUID
 
 from openmsmq.core.model.outgoing_queue import NextHop
-from openmsmq.core.sites.directory_access import by_identifier
-from openmsmq.core.sites.directory_events import read_directory
+from openmsmq.core.routing.current_topology import current_topology
+from openmsmq.core.routing.next_hops import Choice, next_hops
 from openmsmq.core.sites.public_queues import read_public
 from openmsmq.core.state import State
-from openmsmq.directory.objects import ElementType, QueueManagerObject
 from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
 from openmsmq.wire.names.format_name import FormatName, PrivateFormatName, PublicFormatName
 from openmsmq.wire.scalars import GUID_NULL
@@ -19,10 +18,14 @@ class Destination(NamedTuple):
 
     `queue_manager` is GUID_NULL if a name only says where it is: then it is the one that answers
     there. Without next hops nothing says where to connect to.
+
+    Attributes:
+        choice: why these next hops, or why there are none; None for a name that is not routed.
     """
 
     queue_manager: UUID
     next_hops: tuple[NextHop, ...]
+    choice: Choice | None = None
 
 
 def find_destination(state: State, name: FormatName) -> Destination | None:
@@ -42,14 +45,22 @@ def find_destination(state: State, name: FormatName) -> Destination | None:
         guid = None
     if guid is None:
         return None
-    host = _host_of(state, guid)
-    return Destination(guid, (NextHop(host, guid),) if host else ())
+    return _route(state, guid)
 
 
-def _host_of(state: State, guid: UUID) -> str:
-    """Where a queue manager is: as the directory says, else where it last called from."""
-    read = read_directory(state, ElementType.QUEUE_MANAGER, by_identifier(guid))
-    found = read.directory_object
-    if isinstance(found, QueueManagerObject):
-        return found.qualified_computer_name or found.computer_name
-    return state.addresses.get(guid, "")
+def _route(state: State, guid: UUID) -> Destination:
+    """The way as the directory has it; without it, to where the queue manager last called from."""
+    own = state.local.identifier
+    topology = current_topology(state)
+    there = topology.machines.get(guid) if topology is not None else None
+    if topology is None or there is None:
+        host = state.addresses.get(guid, "")
+        return Destination(guid, (NextHop(host, guid),) if host else ())
+    if own not in topology.machines:
+        return Destination(guid, (NextHop(there.host, guid),), Choice.DESTINATION)
+    # The same ones each time, so that messages stay in order where they can; other machines and
+    # destinations use others.
+    chosen = next_hops(topology, own, guid, turn=own.int + guid.int)
+    machines = [topology.machines[hop] for hop in chosen.hops]
+    hops = tuple(NextHop(machine.host, machine.identifier) for machine in machines if machine.host)
+    return Destination(guid, hops, chosen.choice)
