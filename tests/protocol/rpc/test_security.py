@@ -29,6 +29,7 @@ from openmsmq.protocol.rpc.protection import Protection, fragments, open_fragmen
 from openmsmq.security.caller import ANONYMOUS_CALLER
 from openmsmq.wire.ndr import NDR, Call
 from openmsmq.wire.ndr.structures import TRAILER_SIGNATURE
+from openmsmq.wire.rpc.bind import Bind
 from openmsmq.wire.rpc.header import LITTLE_ENDIAN_DREP, WHOLE, PduType, PfcFlags, pack_pdu
 from openmsmq.wire.rpc.sec_trailer import SecTrailer, parse_verifier
 from openmsmq.wire.rpc.status import (
@@ -455,3 +456,12 @@ def test_who_was_cut_off_is_told() -> None:
     assert link.closed.identity == "bob"
     assert case.server.counters.closed[CloseReason.PROTOCOL_ERROR] == 1
     assert case.server.counters.faults == 1
+
+
+@pytest.mark.parametrize("missing", [1, 4, 16])
+def test_contexts_that_reach_into_the_credentials_are_malformed(missing: int) -> None:
+    link = Case().link()
+    body = Bind(5840, 5840, 0, (element(0), element(1, MGMT_ID))).serialize()[:-missing]
+    pdus = link.send(pack_pdu(PduType.BIND, 1, body, verifier=verifier(b"alice:1")))
+    assert all(pdu[2] != PduType.BIND_ACK for pdu in pdus)
+    assert link.closed is not None
