@@ -340,7 +340,7 @@ def test_the_figures_leave_equivalent_mutants_out(tmp_path: Path) -> None:
     assert "| wire | 1 | 0 |\n" in text
     assert "| survived |\n" in text
     assert "| Equal. |\n" in text
-    assert "| 7 | 10 | 7 | 2 | 7 |\n" in text
+    assert "| 7 | all | 10 | 7 | 2 | 7 |\n" in text
 
 
 def test_the_first_result_of_a_seed_is_kept(tmp_path: Path) -> None:
@@ -348,5 +348,18 @@ def test_the_first_result_of_a_seed_is_kept(tmp_path: Path) -> None:
     enter(Figures(2, 10, 0, Counter({Verdict.CAUGHT: 6})), path)
     enter(Figures(10, 20, 0, Counter({Verdict.CAUGHT: 20})), path)
     runs = enter(Figures(2, 10, 1, Counter({Verdict.CAUGHT: 9})), path)
-    assert runs == [["2", "10", "6", "1", "9"], ["10", "20", "20", "0", "20"]]
-    assert path.read_text().splitlines()[1:] == ["2\t10\t6\t1\t9", "10\t20\t20\t0\t20"]
+    assert runs == [["2", "all", "10", "6", "1", "9"], ["10", "all", "20", "20", "0", "20"]]
+    lines = ["2\tall\t10\t6\t1\t9", "10\tall\t20\t20\t0\t20"]
+    assert path.read_text().splitlines()[1:] == lines
+
+
+def test_runs_over_some_packages_have_lines_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "runs.tsv"
+    some = Figures(1, 5, 0, Counter({Verdict.CAUGHT: 4}), "wire/rpc net/rpc")
+    assert some.sentence().startswith("Seed 1, wire/rpc net/rpc: 5 mutants,")
+    enter(some, path)
+    runs = enter(Figures(1, 10, 0, Counter({Verdict.CAUGHT: 6})), path)
+    assert runs == [
+        ["1", "all", "10", "6", "0", "6"],
+        ["1", "wire/rpc net/rpc", "5", "4", "0", "4"],
+    ]

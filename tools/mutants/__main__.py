@@ -17,7 +17,7 @@ from tools.catalogue import ROOT
 from .ledger import EQUIVALENT, Ledger, read_equivalent, stale
 from .mutant import PACKAGES, Mutant, draw, source_files
 from .recording import Recording, digest, test_files
-from .report import PAGE, Figures, enter, page
+from .report import ALL, PAGE, Figures, enter, page
 from .trial import Outcome, Trial
 
 FOLDER: Final = ROOT / "build" / "mutants"
@@ -128,7 +128,9 @@ def main() -> int:
         console.print("Interrupted. The same command goes on from here.")
         return INTERRUPTED
     counts = Counter(outcome.verdict for outcome in outcomes.values())
-    figures = Figures(options.seed, len(mutants), len(mutants) - len(tried), counts)
+    packages = ALL if options.paths == PACKAGES else " ".join(options.paths)
+    equal = len(mutants) - len(tried)
+    figures = Figures(options.seed, len(mutants), equal, counts, packages)
     console.print(figures.sentence(), markup=False, highlight=False, soft_wrap=True)
     if options.write:
         text = page(figures, outcomes, equivalent, enter(figures))

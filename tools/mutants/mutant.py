@@ -17,6 +17,8 @@ SOURCES: Final = ROOT / "src" / "openmsmq"
 # Above it the changed expression is shown without its statement.
 LONGEST: Final = 120
 PACKAGES: Final = ("wire", "core", "protocol", "store", "security")
+# Where mutants can be drawn from: what tests reach there is recorded, too.
+RECORDED: Final = (*PACKAGES, "net", "client")
 
 
 class Identity(NamedTuple):

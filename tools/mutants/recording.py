@@ -24,7 +24,7 @@ from coverage import CoverageData
 
 from tools.catalogue import ROOT
 
-from .mutant import PACKAGES, SOURCES
+from .mutant import RECORDED, SOURCES
 
 TESTS: Final = ROOT / "tests"
 FOLDERS: Final = (
@@ -134,10 +134,10 @@ class Recording:
 
     def _keep_sources(self) -> str:
         """Copy the sources as they are now, if that was not done before."""
-        name = digest(sorted(path for part in PACKAGES for path in (SOURCES / part).rglob("*.py")))
+        name = digest(sorted(path for part in RECORDED for path in (SOURCES / part).rglob("*.py")))
         copy = self.folder / name
         if not copy.exists():
-            for part in PACKAGES:
+            for part in RECORDED:
                 shutil.copytree(SOURCES / part, copy / part)
         return name
 
@@ -149,7 +149,7 @@ class Recording:
         environ = {
             **os.environ,
             "OPENMSMQ_RECORDING": str(data),
-            "OPENMSMQ_RECORDED": os.pathsep.join(f"{SOURCES / name}/*" for name in PACKAGES),
+            "OPENMSMQ_RECORDED": os.pathsep.join(f"{SOURCES / name}/*" for name in RECORDED),
         }
         # A short path, because tests make sockets there, whose names must not be long.
         with (

@@ -15,7 +15,9 @@ from .trial import LIMIT_SECONDS, Outcome, Verdict
 
 PAGE: Final = CATALOGUES / "mutants.md"
 RUNS: Final = CATALOGUES / "mutant-runs.tsv"
-COLUMNS: Final = ["seed", "drawn", "caught at first", "equivalent", "caught now"]
+COLUMNS: Final = ["seed", "packages", "drawn", "caught at first", "equivalent", "caught now"]
+# What is drawn from unless somebody says otherwise.
+ALL: Final = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class Figures:
     drawn: int
     equivalent: int
     verdicts: Counter[Verdict]
+    packages: str = ALL
 
     @property
     def tried(self) -> int:
@@ -42,9 +45,10 @@ class Figures:
 
     def sentence(self) -> str:
         verdicts = self.verdicts
+        where = "" if self.packages == ALL else f", {self.packages}"
         return (
-            f"Seed {self.seed}: {self.drawn} mutants, {self.equivalent} of them equivalent; of "
-            f"{self.tried} tried {self.caught} were caught ({self.percent} %), "
+            f"Seed {self.seed}{where}: {self.drawn} mutants, {self.equivalent} of them equivalent; "
+            f"of {self.tried} tried {self.caught} were caught ({self.percent} %), "
             f"{verdicts[Verdict.TIMEOUT]} of these by a timeout; "
             f"{verdicts[Verdict.SURVIVED]} survived, {verdicts[Verdict.UNREACHED]} are reached by "
             f"no test, {verdicts[Verdict.UNDECIDED]} were not decided in {LIMIT_SECONDS:.0f} s."
@@ -53,11 +57,12 @@ class Figures:
 
 def enter(figures: Figures, path: Path = RUNS) -> list[list[str]]:
     """Enter a run into the list of runs; what a seed caught at first stays there."""
-    runs = {run[0]: run for run in read_table(path, COLUMNS)} if path.exists() else {}
-    seed, caught = str(figures.seed), str(figures.caught)
-    first = runs[seed][2] if seed in runs else caught
-    runs[seed] = [seed, str(figures.drawn), first, str(figures.equivalent), caught]
-    lines = sorted(runs.values(), key=lambda run: int(run[0]))
+    runs = {(run[0], run[1]): run for run in read_table(path, COLUMNS)} if path.exists() else {}
+    drawn, caught = str(figures.drawn), str(figures.caught)
+    key = str(figures.seed), figures.packages
+    first = runs[key][3] if key in runs else caught
+    runs[key] = [*key, drawn, first, str(figures.equivalent), caught]
+    lines = sorted(runs.values(), key=lambda run: (run[1] != ALL, run[1], int(run[0])))
     path.write_text("".join("\t".join(line) + "\n" for line in (COLUMNS, *lines)), encoding="utf-8")
     return lines
 
@@ -86,8 +91,9 @@ def page(
         "<!-- Written by `make mutants WRITE=1`. Do not edit. -->\n\n"
         "# Mutants\n\n"
         "Whether the tests notice when the code is wrong. A mutant is one small change in the body "
-        "of a function of wire, core, protocol, store or security: another comparison, `and` for "
-        "`or`, a number one off, a call left out, two arguments swapped, another constant. "
+        "of a function of wire, core, protocol, store or security, or of the packages that a run "
+        "names: another comparison, `and` for `or`, a number one off, a call left out, two "
+        "arguments swapped, another constant. "
         "`make mutants` draws some by a seed, runs the tests that reach the line, and lists those "
         "that no test noticed. A mutant that makes a test hang counts as caught.\n\n"
         "What a seed catches at first, with the equivalent ones among those that it does not, says "
