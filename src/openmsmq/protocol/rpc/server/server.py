@@ -10,6 +10,7 @@ from openmsmq.protocol.carrier import Gate
 from openmsmq.protocol.rpc.associations import Associations
 from openmsmq.protocol.rpc.interface import ServedInterface
 from openmsmq.protocol.rpc.settings import RpcSettings
+from openmsmq.protocol.timer_heap import TimerHeap
 from openmsmq.security.mechanism import SecurityContext
 
 from .connection import ServerConnection
@@ -121,8 +122,9 @@ class RpcServer:
         # Connections that have not bound or not authenticated yet, the oldest first, with the
         # time at which they are closed.
         self._pending: dict[int, float] = {}
-        # Connections of addresses whose logons failed, with the time until which they wait.
-        self._delayed: dict[int, float] = {}
+        # Connections of addresses whose logons failed, and until when each waits.
+        self._delayed: set[int] = set()
+        self._delays = TimerHeap()
         self._last_number = 0
         self._ready: list[int] = []
         self._events: deque[ServerEvent] = deque()
@@ -157,7 +159,8 @@ class RpcServer:
         self._last_number += 1
         number = self._last_number
         if delay:
-            self._delayed[number] = now + delay
+            self._delayed.add(number)
+            self._delays.set(number, now + delay)
         self._addresses[address] = self._addresses.get(address, 0) + 1
         connection = ServerConnection(self, number, address, local_address, endpoint)
         self._connections[number] = connection
@@ -211,17 +214,24 @@ class RpcServer:
 
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
-        times = [timers.next_timer() for timers in self._timers]
-        times.append(next(iter(self._pending.values()), None))
-        times.append(min(self._delayed.values(), default=None))
-        return min([time for time in times if time is not None], default=None)
+        due = self._delays.next() if self._delayed else None
+        for deadline in self._pending.values():
+            # The oldest is the first.
+            due = deadline if due is None else min(due, deadline)
+            break
+        for timers in self._timers:
+            time = timers.next_timer()
+            if time is not None and (due is None or time < due):
+                due = time
+        return due
 
     def handle_timer(self, *, now: float) -> None:
         """Close connections that do not bind or authenticate; let interfaces do what is due."""
         for timers in self._timers:
             timers.handle_timer(now=now)
-        for number in [each for each, until in self._delayed.items() if until <= now]:
-            del self._delayed[number]
+        for number in self._delays.take_due(now):
+            assert isinstance(number, int)  # noqa: S101 - from `accept`
+            self._delayed.discard(number)
             self._connections[number].process(now)
         for number, deadline in list(self._pending.items()):
             if deadline > now:
@@ -281,7 +291,9 @@ class RpcServer:
     def _remove(self, connection: ServerConnection) -> None:
         del self._connections[connection.number]
         self._pending.pop(connection.number, None)
-        self._delayed.pop(connection.number, None)
+        if connection.number in self._delayed:
+            self._delayed.discard(connection.number)
+            self._delays.set(connection.number, None)
         count = self._addresses[connection.address] - 1
         if count:
             self._addresses[connection.address] = count
