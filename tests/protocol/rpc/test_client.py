@@ -205,6 +205,13 @@ def test_fragments_are_as_long_as_the_server_takes_them() -> None:
     assert max(map(len, tiny.data_to_send())) == 304
 
 
+def test_a_response_without_room_for_its_header_ends_the_connection() -> None:
+    connection = bound()
+    connection.call(TEST, ADD, Number(1))
+    connection.receive_data(pack_pdu(PduType.RESPONSE, 2, bytes(7)))
+    assert isinstance(closing_error(connection), MalformedPacket)
+
+
 def test_a_response_that_is_too_long_ends_the_connection() -> None:
     connection = ClientConnection([TEST], settings=ClientSettings(max_response_bytes=10))
     connection.receive_data(ack())

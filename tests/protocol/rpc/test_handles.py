@@ -236,3 +236,16 @@ def test_an_opnum_is_served_once() -> None:
 
     with pytest.raises(AssertionError, match="served twice"):
         serve(TEST, "test", (Served(USE, handler), Served(USE, handler)))
+
+
+def test_a_server_shows_its_clients_and_what_they_hold() -> None:
+    case = Case()
+    first, second = case.client(), case.client()
+    for number in (3, 4):
+        first.call(OPEN, Number(number))
+    associations = list(case.server.associations)
+    assert [each.number for each in associations] == [1, 2]
+    assert [each.handles.values() for each in associations] == [[3, 4], []]
+    assert [len(each.connections) for each in associations] == [1, 1]
+    second.link.lose()
+    assert [each.number for each in case.server.associations] == [1]

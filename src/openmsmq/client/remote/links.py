@@ -45,7 +45,7 @@ class Links:
     Args:
         host: the server.
         timeout: seconds for a connection with its bind.
-        changed: called after something came.
+        changed: called when a request is over or the channel is lost.
         lock: guards the channel.
     """
 
@@ -104,10 +104,14 @@ class Links:
 
     def received(self, link: Link, data: bytes) -> None:
         """Bytes came."""
+        channel = self._channel
         with self._lock:
-            self._channel.receive(link, data)
+            before = channel.arrivals
+            channel.receive(link, data)
+            changed = channel.arrivals != before
         self.flush()
-        self._changed()
+        if changed:
+            self._changed()
 
     def lost(self, end: LinkSocket, reason: str) -> None:
         """A link is gone, or could not be opened."""

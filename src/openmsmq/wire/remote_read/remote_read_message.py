@@ -49,17 +49,7 @@ class RemoteReadMessage:
     def parse(cls, buf: bytes | memoryview) -> Self:
         """Read a whole message packet."""
         packet = bytes(buf)
-        packet_size = BaseHeader.parse(packet)[0].packet_size
-        if packet_size > len(packet):
-            raise MalformedPacket(
-                "BaseHeader.PacketSize", 8, f"{packet_size}, but {len(packet)} bytes are there"
-            )
-        message = UserMessage(packet[:packet_size])
-        user_end = end = _user_message_end(message, packet)
-        session = None
-        if message.base_flags & SH:
-            session, end = SessionHeader.parse(packet, end)
-        user_packet = _alone(packet[:user_end])
+        user_packet, session, end = split_packet(packet)
         if end == len(packet):
             return cls(user_packet, session_header=session)
         extension, start = ExtensionHeader.parse(packet, end)
@@ -162,6 +152,25 @@ class RemoteReadMessage:
             return None
         overlay = AddressOverlay.parse(self.packet, QUEUE_MANAGER_ADDRESS.start)[0]
         return None if overlay.address_type is HostAddressType.NONE else overlay
+
+
+def split_packet(packet: bytes) -> tuple[bytes, SessionHeader | None, int]:
+    """The UserMessage of a message packet alone, a SessionHeader, and where other headers start.
+
+    Raises:
+        MalformedPacket: it does not begin with a UserMessage, or is cut off.
+    """
+    packet_size = BaseHeader.parse(packet)[0].packet_size
+    if packet_size > len(packet):
+        raise MalformedPacket(
+            "BaseHeader.PacketSize", 8, f"{packet_size}, but {len(packet)} bytes are there"
+        )
+    message = UserMessage(packet[:packet_size])
+    user_end = end = _user_message_end(message, packet)
+    session = None
+    if message.base_flags & SH:
+        session, end = SessionHeader.parse(packet, end)
+    return _alone(packet[:user_end]), session, end
 
 
 def _alone(packet: bytes) -> bytes:

@@ -166,6 +166,19 @@ def test_counters_come_from_the_subqueue_header() -> None:
     assert MQRR.message(queue, read(MQRR, queue), response).counters == (2, 3, 4)
 
 
+def test_counters_are_those_of_each_message() -> None:
+    protocol, queue = RemoteReadProtocol(1, IDENTITY), remote_queue()
+    extension = ExtensionHeader(SUBQUEUE_HEADER_SIZE, ExtensionHeaderFlags.SQ)
+    found = []
+    for move_count in (3, 3, 4, None, 4):
+        subqueue = None if move_count is None else SubqueueHeader(0, 2, move_count, 4, "retry")
+        headers = None if subqueue is None else extension
+        data = RemoteReadMessage(packet(1), headers, subqueue).serialize()
+        response = remote_read.StartReceiveResponse(1000, 9, section(data), 0)
+        found.append(protocol.message(queue, read(protocol, queue), response).counters[1])
+    assert found == [3, 3, 4, 0, 4]
+
+
 @pytest.mark.spec("MQRR-2.2.6-05")
 def test_sections_are_joined_with_the_body_stretched() -> None:
     data = packet(1)

@@ -6,7 +6,7 @@ from openmsmq.protocol.rpc.errors import RpcFault
 from openmsmq.wire.codes.endpoints import REMOTE_READ
 from openmsmq.wire.ndr import CONTEXT_HANDLE_NULL, Call
 from openmsmq.wire.remote_read.queue_format import QueueFormat
-from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage
+from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage, split_packet
 from openmsmq.wire.remote_read.section_buffer import join_sections
 from openmsmq.wire.rpc_interfaces.remote_read import (
     R_CANCEL_RECEIVE,
@@ -49,6 +49,9 @@ from .remote_queue import (
 from .steps import Invoke, Steps
 
 NO_TRANSACTION: Final = bytes(16)
+# Abort count, move count and time of the last move.
+Counters = tuple[int, int, int]
+NO_COUNTERS: Final[Counters] = (0, 0, 0)
 
 
 class RemoteReadProtocol:
@@ -65,6 +68,9 @@ class RemoteReadProtocol:
     def __init__(self, connection: int, identity: ClientIdentity) -> None:
         self._connection = connection
         self._identity = identity
+        # The last headers after a UserMessage, and their counters.
+        self._headers = b""
+        self._headers_counters = NO_COUNTERS
 
     # Any: the request of any operation.
     def _invoke(self, call: Call, request: object, *, waits: bool = False) -> Invoke:
@@ -133,19 +139,28 @@ class RemoteReadProtocol:
         response: StartReceiveResponse,
     ) -> RemoteMessage:
         check(response)
-        message = RemoteReadMessage.parse(
-            checked_packet(join_sections(response.pp_packet_sections))
-        )
-        subqueue = message.subqueue
+        packet = checked_packet(join_sections(response.pp_packet_sections))
+        user_packet, _, end = split_packet(packet)
         return RemoteMessage(
-            message.packet,
-            lookup_id_of(response.p_sequence_id, message.packet),
+            user_packet,
+            lookup_id_of(response.p_sequence_id, user_packet),
             response.pdw_arrive_time,
-            (0, 0, 0)
-            if subqueue is None
-            else (subqueue.abort_counter, subqueue.move_counter, subqueue.last_move_time),
+            self._counters(packet, end) if end < len(packet) else NO_COUNTERS,
             request_id=read.request_id,
         )
+
+    def _counters(self, packet: bytes, start: int) -> Counters:
+        """The counters in the headers after a UserMessage, which are alike for most messages."""
+        headers = packet[start:]
+        if headers != self._headers:
+            subqueue = RemoteReadMessage.parse(packet).subqueue
+            self._headers = headers
+            self._headers_counters = (
+                NO_COUNTERS
+                if subqueue is None
+                else (subqueue.abort_counter, subqueue.move_counter, subqueue.last_move_time)
+            )
+        return self._headers_counters
 
     def give_back(
         self,

@@ -26,6 +26,7 @@ class PendingCall:
         self.call = call
         self.request = request
         self.syntax = NDR
+        # What came of the answer before its last fragment.
         self.stub = bytearray()
 
 

@@ -13,10 +13,11 @@ from openmsmq.wire.errors import MalformedPacket, MsmqError, ProtocolViolation
 from openmsmq.wire.ndr import Call
 from openmsmq.wire.ndr.syntax import TransferSyntax
 from openmsmq.wire.rpc.bind import Bind, BindAck, BindNak, ContextElement
-from openmsmq.wire.rpc.call import CALL_HEADER_SIZE, CallHeader, Fault
+from openmsmq.wire.rpc.call import CALL_HEADER_SIZE, Fault, unpack_call
 from openmsmq.wire.rpc.framer import PduFramer
 from openmsmq.wire.rpc.header import (
     HEADER_SIZE,
+    LITTLE_ENDIAN_DREP,
     MAX_CALL_ID,
     RPC_VERS,
     WHOLE,
@@ -46,6 +47,8 @@ _HEADER_SIGN: Final = int(PfcFlags.PFC_SUPPORT_HEADER_SIGN)
 _CONC_MPX: Final = int(PfcFlags.PFC_CONC_MPX)
 _DID_NOT_EXECUTE: Final = int(PfcFlags.PFC_DID_NOT_EXECUTE)
 _REQUEST: Final = int(PduType.REQUEST)
+_RESPONSE: Final = int(PduType.RESPONSE)
+_DREP: Final = LITTLE_ENDIAN_DREP[0]
 _AUTH_CONTEXT_ID: Final = 0
 _AUTH3_PADDING: Final = bytes(4)
 _BIND_CALL_ID: Final = 1
@@ -58,6 +61,9 @@ class State(Enum):
     AUTHENTICATING = auto()
     BOUND = auto()
     CLOSED = auto()
+
+
+_BOUND: Final = State.BOUND
 
 
 class ClientConnection:
@@ -91,6 +97,7 @@ class ClientConnection:
         "_offers",
         "_output",
         "_presentations",
+        "_protection",
         "_queue",
         "_security",
         "_sent",
@@ -128,6 +135,8 @@ class ClientConnection:
         self._presentations: dict[RpcInterface, Presentation] = {}
         self._offers: list[tuple[RpcInterface, TransferSyntax] | None] = []
         self._error: MsmqError | None = None
+        # How calls are protected, once the client is authenticated.
+        self._protection: Protection | None = None
         self._context = None if security is None else security.initiate()
         size = self._settings.max_fragment
         self._bind = Bind(size, size, assoc_group_id, self._elements())
@@ -216,7 +225,7 @@ class ClientConnection:
                 return
 
     def _send_calls(self) -> None:
-        while self._queue and self.state is State.BOUND and (self.multiplexed or not self._sent):
+        while self._queue and self.state is _BOUND and (self.multiplexed or not self._sent):
             pending = self._queue.popleft()
             try:
                 self._send_call(pending)
@@ -227,7 +236,7 @@ class ClientConnection:
         presentation = self._presentation(pending.interface)
         pending.syntax = presentation.syntax
         stub = pending.call.request.encode(pending.request, presentation.syntax)
-        protection = self._protection()
+        protection = self._protection
         if (
             protection is not None
             and protection.level >= AuthnLevel.PKT_INTEGRITY
@@ -252,14 +261,6 @@ class ClientConnection:
         if presentation is None:
             raise InterfaceUnknown(f"the server does not offer interface {interface.uuid}")
         return presentation
-
-    def _protection(self) -> Protection | None:
-        security, context = self._security, self._context
-        if security is None or context is None:
-            return None
-        return Protection(
-            context, security.auth_type, security.level, _AUTH_CONTEXT_ID, self._header_signing
-        )
 
     # Bind
 
@@ -295,15 +296,20 @@ class ClientConnection:
     # The state machine
 
     def _receive(self, pdu: bytes) -> None:
+        if pdu[2] == _RESPONSE and self.state is _BOUND and pdu[0] == RPC_VERS and pdu[4] == _DREP:
+            # The row of every answer, without the table: a header as a record takes longer.
+            self._response(pdu)
+            return
         header, _ = CommonHeader.parse(pdu)
         if header.rpc_vers != RPC_VERS or not header.is_little_endian:
             raise ProtocolViolation("the server speaks another version or data representation")
         action = _TABLE.get((self.state, header.ptype))
         if action is None:
             raise ProtocolViolation(f"PDU type {header.ptype} is out of order")
-        action(self, pdu, header)
+        action(self, pdu)
 
-    def _bind_ack(self, pdu: bytes, header: CommonHeader) -> None:
+    def _bind_ack(self, pdu: bytes) -> None:
+        header, _ = CommonHeader.parse(pdu)
         ack, token = self._parse_ack(pdu, header)
         if len(ack.p_result_list) != len(self._offers):
             raise MalformedPacket("bind_ack.p_result_list", 0, "not one result per context")
@@ -328,7 +334,7 @@ class ClientConnection:
             return
         self._next_leg(token)
 
-    def _bind_nak(self, pdu: bytes, header: CommonHeader) -> None:  # noqa: ARG002 - a table's row
+    def _bind_nak(self, pdu: bytes) -> None:
         nak, _ = BindNak.parse(memoryview(pdu)[HEADER_SIZE:])
         try:
             reason = RejectReason(nak.provider_reject_reason).name.lower()
@@ -336,8 +342,8 @@ class ClientConnection:
             reason = str(nak.provider_reject_reason)
         self._close(ConnectionClosed(f"the server refused the bind: {reason}"))
 
-    def _alter_context_resp(self, pdu: bytes, header: CommonHeader) -> None:
-        self._next_leg(self._parse_ack(pdu, header)[1])
+    def _alter_context_resp(self, pdu: bytes) -> None:
+        self._next_leg(self._parse_ack(pdu, CommonHeader.parse(pdu)[0])[1])
 
     def _parse_ack(self, pdu: bytes, header: CommonHeader) -> tuple[BindAck, bytes]:
         end = len(pdu)
@@ -361,55 +367,71 @@ class ClientConnection:
                     return
             if not context.complete:
                 raise AuthenticationFailed("the server ended the authentication too early")
+            assert self._security is not None  # noqa: S101 - it made the context
+            self._protection = Protection(
+                context,
+                self._security.auth_type,
+                self._security.level,
+                _AUTH_CONTEXT_ID,
+                self._header_signing,
+            )
         self.state = State.BOUND
         self._events.append(Bound())
         self._send_calls()
 
-    def _authentication_fault(self, pdu: bytes, header: CommonHeader) -> None:  # noqa: ARG002
+    def _authentication_fault(self, pdu: bytes) -> None:
         self._close(RpcFault(Fault.parse(pdu)[0].status, "the server refused the credentials"))
 
-    def _response(self, pdu: bytes, header: CommonHeader) -> None:
-        call_header, start = CallHeader.parse(pdu)
-        pending = self._sent.get(call_header.call_id)
-        protection = self._protection()
-        signs = protection is not None and protection.signs
-        if header.auth_length:
-            verifier = parse_verifier(pdu, header.auth_length, start)
-            if protection is not None and signs:
-                stub = open_fragment(pdu, start, verifier, protection)
-            else:
-                stub = pdu[start : verifier.body_end]
-        elif signs:
-            raise AuthenticationFailed("a response without a signature")
-        else:
-            stub = pdu[start:]
+    def _response(self, pdu: bytes) -> None:
+        if len(pdu) < CALL_HEADER_SIZE:
+            raise MalformedPacket("response", 0, f"{len(pdu)} bytes are too few")
+        _, _, _, flags, _, _, auth_length, call_id, _, _, _ = unpack_call(pdu, 0)
+        stub = self._open(pdu, auth_length)
+        pending = self._sent.get(call_id)
         if pending is None:
             # The answer to a call that was orphaned meanwhile.
             return
-        pending.stub += stub
-        if len(pending.stub) > self._settings.max_response_bytes:
+        earlier = pending.stub
+        if len(earlier) + len(stub) > self._settings.max_response_bytes:
             raise ProtocolViolation("a response is too long")
-        if call_header.pfc_flags & _LAST:
-            del self._sent[pending.call_id]
-            self._deliver(pending)
+        if not flags & _LAST:
+            earlier += stub
+            return
+        if earlier:
+            stub = bytes(earlier + stub)
+        del self._sent[call_id]
+        self._deliver(pending, stub)
+        if self._queue:
             self._send_calls()
 
-    def _deliver(self, pending: PendingCall) -> None:
+    def _open(self, pdu: bytes, auth_length: int) -> bytes:
+        """The stub of a response, checked and decrypted."""
+        protection = self._protection
+        if not auth_length:
+            if protection is not None and protection.signs:
+                raise AuthenticationFailed("a response without a signature")
+            return pdu[CALL_HEADER_SIZE:]
+        verifier = parse_verifier(pdu, auth_length, CALL_HEADER_SIZE)
+        if protection is not None and protection.signs:
+            return open_fragment(pdu, CALL_HEADER_SIZE, verifier, protection)
+        return pdu[CALL_HEADER_SIZE : verifier.body_end]
+
+    def _deliver(self, pending: PendingCall, stub: bytes) -> None:
         try:
-            response, _ = pending.call.response.decode(bytes(pending.stub), pending.syntax)
+            response, _ = pending.call.response.decode(stub, pending.syntax)
         except MalformedPacket as exc:
             self._events.append(Failed(call_id=pending.call_id, error=exc))
         else:
             self._events.append(Answered(call_id=pending.call_id, response=response))
 
-    def _fault(self, pdu: bytes, header: CommonHeader) -> None:
+    def _fault(self, pdu: bytes) -> None:
         fault, _ = Fault.parse(pdu)
-        error = RpcFault(fault.status, did_not_execute=header.pfc_flags & _DID_NOT_EXECUTE != 0)
+        error = RpcFault(fault.status, did_not_execute=fault.pfc_flags & _DID_NOT_EXECUTE != 0)
         if self._sent.pop(fault.call_id, None) is not None:
             self._events.append(Failed(call_id=fault.call_id, error=error))
             self._send_calls()
 
-    def _shutdown(self, pdu: bytes, header: CommonHeader) -> None:  # noqa: ARG002 - a table's row
+    def _shutdown(self, pdu: bytes) -> None:  # noqa: ARG002 - a table's row
         if not self._sent and not self._queue:
             self._close(ConnectionClosed("the server asks its clients to disconnect"))
 
@@ -429,7 +451,7 @@ class ClientConnection:
         self._events.append(Closed(error=error))
 
 
-_Action = Callable[[ClientConnection, bytes, CommonHeader], None]
+_Action = Callable[[ClientConnection, bytes], None]
 _TABLE: Final[dict[tuple[State, int], _Action]] = {
     (State.BINDING, PduType.BIND_ACK): ClientConnection._bind_ack,
     (State.BINDING, PduType.BIND_NAK): ClientConnection._bind_nak,
