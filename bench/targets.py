@@ -19,7 +19,7 @@ class Target:
     @property
     def wanted(self) -> str:
         sign = "≥" if self.at_least else "≤"
-        return f"{sign} {self.limit:g}{'' if self.others else ' ' + self.ours.split()[-1]}"
+        return f"{sign} {self.limit:.3g}{'' if self.others else ' ' + self.ours.split()[-1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,48 @@ TRANSFER_TARGETS: Final = (
         ("split µs",),
         12,
         at_least=False,
+    ),
+)
+
+REMOTE_READ_TARGETS: Final = (
+    Target("many in flight, of the local protocol", "many in flight", ("local receive",), 0.1),
+    Target(
+        "many in flight at packet privacy, of those without authentication",
+        "many in flight, privacy",
+        ("many in flight",),
+        0.5,
+    ),
+    Target(
+        "one in flight at packet privacy, times impacket",
+        "one in flight, privacy",
+        ("impacket, one in flight, privacy",),
+        6,
+    ),
+    Target(
+        "NDR of R_StartReceive, times impacket",
+        "NDR of R_StartReceive",
+        ("impacket NDR of R_StartReceive",),
+        10,
+    ),
+    Target(
+        "empty call, 1 in flight: processor time of a bare server",
+        "empty call, 1 in flight µs",
+        ("bare server, 1 in flight µs",),
+        4,
+        at_least=False,
+    ),
+    Target(
+        "empty call, 16 in flight: processor time of a bare server",
+        "empty call, 16 in flight µs",
+        ("bare server, 16 in flight µs",),
+        4,
+        at_least=False,
+    ),
+    Target(
+        "calls of Samba's client, of those to Samba's server",
+        "Samba's client, this server",
+        ("Samba's client and server",),
+        1 / 3,
     ),
 )
 

@@ -28,12 +28,12 @@ class Missing(Exception):
 
 def need_rabbitmq(*, install: bool) -> None:
     if not RABBITMQ.exists():
-        _install("rabbitmq-server", allowed=install)
+        install_package("rabbitmq-server", allowed=install)
 
 
 def need_redis(*, install: bool) -> None:
     if shutil.which("redis-server") is None:
-        _install("redis-server", allowed=install)
+        install_package("redis-server", allowed=install)
 
 
 def need_native_client(*, install: bool) -> Path:
@@ -41,7 +41,7 @@ def need_native_client(*, install: bool) -> Path:
     if shutil.which("cc") is None:
         raise Missing("there is no C compiler (cc)")
     if not _HEADER.exists():
-        _install("librabbitmq-dev", allowed=install)
+        install_package("librabbitmq-dev", allowed=install)
     source = Path(__file__).with_name("native_amqp.c")
     program = ROOT / "build" / "native_amqp"
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
@@ -66,7 +66,7 @@ def need_sampler() -> Path:
     return PYTHON.with_name("py-spy")
 
 
-def _install(package: str, *, allowed: bool) -> None:
+def install_package(package: str, *, allowed: bool) -> None:
     if not allowed:
         raise Missing(f"Debian's {package} is not installed")
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
