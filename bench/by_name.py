@@ -19,7 +19,7 @@ from typing import Final
 import openmsmq
 from bench.report import Result
 from openmsmq import Message
-from openmsmq.cli.serve import GARBAGE_THRESHOLDS
+from openmsmq.cli.manager.serve import GARBAGE_THRESHOLDS
 
 QUEUES: Final = 10_000
 ROUNDS: Final = 5

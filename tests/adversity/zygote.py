@@ -57,7 +57,7 @@ def main() -> None:
     """Read requests until the other side is gone."""
     import uvloop  # noqa: F401 - as above
 
-    import openmsmq.cli.serve
+    import openmsmq.cli.manager.serve
     import openmsmq.server.process  # noqa: F401 - loaded before the first start
 
     children: set[int] = set()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.net.certificate import Authority
-from tests.server.parts.test_local import logged
+from tests.server.parts.local.filling import logged
 from tests.server.raw_client import RawClient
 from tests.server.threaded import Threaded, threaded
 

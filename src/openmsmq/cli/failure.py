@@ -60,6 +60,22 @@ class Failure(NamedTuple):
     remedy: str
 
 
+class Explanation(NamedTuple):
+    """What a setting that cannot be used means to a group of commands.
+
+    A remedy that the error itself names goes before `remedy`.
+    """
+
+    code: int
+    cause: str
+    remedy: str
+
+    def refusal(self, error: ConfigError) -> Refusal:
+        """The error with the code, the cause and the remedy."""
+        remedy = error.remedy or self.remedy
+        return Refusal(self.code, error.detail, cause=self.cause, remedy=remedy)
+
+
 def failure_of(error: MsmqError) -> Failure:
     """The failure that an exception stands for; one without a code gets the one that fits."""
     if isinstance(error, QueueError):
@@ -96,7 +112,9 @@ def report(command: str, error: MsmqError) -> None:
     typer.echo(f"Remedy: {failure.remedy}", err=True)
 
 
-def reporting(command: str, function: Callable[P, None]) -> Callable[P, None]:
+def reporting(
+    command: str, function: Callable[P, None], explanation: Explanation | None = None
+) -> Callable[P, None]:
     """The function of a command, with its failures reported and exit code 1."""
 
     @wraps(function)
@@ -104,7 +122,10 @@ def reporting(command: str, function: Callable[P, None]) -> Callable[P, None]:
         try:
             function(*args, **kwargs)
         except MsmqError as exc:
-            report(command, exc)
+            error: MsmqError = exc
+            if explanation is not None and isinstance(exc, ConfigError):
+                error = explanation.refusal(exc)
+            report(command, error)
             raise typer.Exit(FAILED) from exc
 
     return run

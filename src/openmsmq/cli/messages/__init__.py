@@ -1,1 +1,1 @@
-"""Messages on the command line: bodies in, options of sending, text and JSON out."""
+"""Commands about messages, with bodies in, options of sending, text and JSON out."""

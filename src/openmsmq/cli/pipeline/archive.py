@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from openmsmq.cli.connection import SocketOption
 from openmsmq.cli.failure import FAILED
 from openmsmq.cli.messages.reading import FollowOption
+from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.output import JsonOption
 
 from .command import MasterOption, begin_checks, command_line, say, show, spark_session

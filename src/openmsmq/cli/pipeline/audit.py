@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openmsmq.cli.connection import SocketOption
 from openmsmq.cli.messages.reading import FollowOption
+from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.output import JsonOption
 
 from .command import (

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from openmsmq.cli.connection import SocketOption
+from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.output import JsonOption
 
 from .command import MasterOption, OutputOption, begin_checks, command_line, show, spark_session

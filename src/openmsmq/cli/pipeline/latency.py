@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from openmsmq.cli.connection import SocketOption
+from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.output import JsonOption
 
 from .command import (

@@ -1,0 +1,1 @@
+"""Commands about the queue manager itself: to run, watch, save and check it."""

@@ -1,0 +1,77 @@
+"""`openmsmq machine`: who may do what with the queue manager itself."""
+
+from typing import Annotated, Any, Final
+
+import typer
+
+from openmsmq.cli.groups import add_group
+from openmsmq.cli.options.connection import SocketOption, connect
+from openmsmq.cli.output import JsonOption, print_json, print_properties
+from openmsmq.cli.queues.queue import PrincipalArgument
+from openmsmq.cli.queues.text import permissions
+
+_HELP: Final = "Say who may do what with the queue manager itself."
+
+
+def complete_right(incomplete: str) -> list[str]:
+    """The words for rights that a shell may complete."""
+    from openmsmq.security.rights import MACHINE_RIGHTS
+
+    return [word for word in MACHINE_RIGHTS if word.startswith(incomplete)]
+
+
+RightsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RIGHT...",
+        autocompletion=complete_right,
+        help="Such as create-queue, peek-deadletter, set-properties, get-properties or full.",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the program."""
+    commands = {"rights": rights, "grant": grant, "revoke": revoke}
+    add_group(app, "machine", commands, help_text=_HELP)
+
+
+def rights(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
+    """Show who may do what with the queue manager."""
+    with connect(socket) as manager:
+        _show(manager.identity.name, manager.machine_rights(), as_json=as_json)
+
+
+def grant(
+    principal: PrincipalArgument,
+    rights: RightsArgument,
+    *,
+    deny: Annotated[bool, typer.Option("--deny", help="Deny the rights instead.")] = False,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Let somebody do something with the queue manager, or deny it."""
+    with connect(socket) as manager:
+        entries = manager.grant_machine(principal, rights, deny=deny)
+        _show(manager.identity.name, entries, as_json=as_json)
+
+
+def revoke(
+    principal: PrincipalArgument,
+    rights: RightsArgument,
+    *,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Take back what was said about rights, allowed or denied."""
+    with connect(socket) as manager:
+        entries = manager.revoke_machine(principal, rights)
+        _show(manager.identity.name, entries, as_json=as_json)
+
+
+def _show(name: str, entries: list[dict[str, Any]], *, as_json: bool) -> None:
+    """The entries that are in force now."""
+    if as_json:
+        print_json({"name": name, "permissions": entries})
+    else:
+        print_properties([("Queue manager", name), ("Permissions", permissions(entries))])

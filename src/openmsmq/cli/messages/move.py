@@ -1,0 +1,71 @@
+"""`openmsmq move`: between a queue and its subqueues, and back from a dead-letter queue."""
+
+from typing import Annotated
+
+import typer
+
+from openmsmq.cli.failure import reporting
+from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
+from openmsmq.cli.options.connection import SocketOption
+from openmsmq.cli.options.remote import (
+    AuthOption,
+    LevelOption,
+    PasswordFileOption,
+    UserOption,
+    connect_to,
+    count_of,
+)
+from openmsmq.cli.output import JsonOption, print_json
+from openmsmq.terminal.progress import progress
+from openmsmq.terminal.quantities import count_text
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("move")(reporting("move", move))
+
+
+def move(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Queue to take messages from.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help=r"Such as '.\private$\orders;retry'.")
+    ],
+    *,
+    lookup_id: Annotated[
+        list[int] | None,
+        typer.Option(min=0, metavar="ID", help="Message with this lookup id; may be repeated."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All messages.")] = False,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+    user: UserOption = None,
+    password_file: PasswordFileOption = None,
+    auth: AuthOption = None,
+    level: LevelOption = None,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Move messages between a queue and its subqueues, or back from a journal or dead letters."""
+    if bool(lookup_id) == everything:
+        raise typer.BadParameter("say which messages: --lookup-id ID, or --all")
+    with (
+        connect_to(
+            source, socket, user=user, password_file=password_file, auth=auth, level=level
+        ) as manager,
+        manager.open_queue(source, "receive") as queue,
+    ):
+        if lookup_id:
+            # A message that is not there is refused before any is moved.
+            count = len([queue.peek_by_lookup_id(each) for each in dict.fromkeys(lookup_id)])
+        else:
+            count = count_of(manager, source)
+        if not dry_run:
+            if everything and count:
+                confirm(f"Move {count_text(count, 'message')} to {target}?", yes=yes)
+            with progress("moving", count) as update:
+                count = queue.move(target, lookup_id or None, progress=update)
+    if as_json:
+        print_json({"source": source, "target": target, "moved": count, "dry_run": dry_run})
+    else:
+        did = "Would move" if dry_run else "Moved"
+        typer.echo(f"{did} {count_text(count, 'message')} from {source} to {target}")

@@ -1,0 +1,1 @@
+"""Options that several commands have, and what each leads to: a connection, a question."""

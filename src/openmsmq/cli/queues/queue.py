@@ -1,0 +1,355 @@
+"""`openmsmq queue`: create, list, show, change, purge and delete queues; who may do what."""
+
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+import typer
+
+from openmsmq.cli.groups import add_group
+from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
+from openmsmq.cli.options.connection import SocketOption, connect
+from openmsmq.cli.options.remote import (
+    AuthOption,
+    LevelOption,
+    PasswordFileOption,
+    UserOption,
+    connect_to,
+    info_of,
+)
+from openmsmq.cli.output import Column, JsonOption, print_json, print_properties, print_table
+from openmsmq.terminal.progress import progress
+from openmsmq.terminal.quantities import count_text, size_text
+
+from .text import NO_QUOTA, permissions, queue_properties, queue_row
+
+_HELP: Final = "Create, list, show, change, purge and delete queues; say who may do what."
+_COLUMNS: Final = (
+    Column("Queue", cut=True),
+    Column("Messages", right=True),
+    Column("Size", right=True),
+    Column("Oldest", right=True),
+    Column("Journal", right=True, optional=True),
+    Column("Properties", optional=True),
+    Column("Label", cut=True, optional=True),
+)
+
+
+class Privacy(StrEnum):
+    """Which messages a queue takes: only plain ones, any, only those with an encrypted body."""
+
+    NONE = "none"
+    OPTIONAL = "optional"
+    BODY = "body"
+
+
+def parse_quota(text: str) -> int:
+    """Kilobytes, or the value that means no limit."""
+    if text.lower() == "none":
+        return NO_QUOTA
+    if not (text.isascii() and text.isdigit()) or int(text) > NO_QUOTA:
+        raise typer.BadParameter(f"{text!r} is neither a number of kilobytes nor 'none'")
+    return int(text)
+
+
+PathArgument = Annotated[
+    str, typer.Argument(metavar="PATH", help=r"Path name, such as '.\private$\orders'.")
+]
+LabelOption = Annotated[str | None, typer.Option(help="Description, up to 124 characters.")]
+QuotaOption = Annotated[
+    int | None,
+    typer.Option(parser=parse_quota, metavar="KB", help="Kilobytes that it may hold, or none."),
+]
+JournalQuotaOption = Annotated[
+    int | None,
+    typer.Option(parser=parse_quota, metavar="KB", help="Kilobytes of its journal, or none."),
+]
+PrivacyOption = Annotated[
+    Privacy | None, typer.Option(help="Whether bodies must, may or must not be encrypted.")
+]
+BasePriorityOption = Annotated[
+    int | None,
+    typer.Option(min=-32768, max=32767, help="Public queues with a higher one are served first."),
+]
+MulticastOption = Annotated[
+    str | None,
+    typer.Option(metavar="ADDR:PORT", help="Multicast address that it listens to; '' for none."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the program."""
+    commands = {
+        "create": create,
+        "list": list_queues,
+        "show": show,
+        "set": set_queue,
+        "purge": purge,
+        "delete": delete,
+        "grant": grant,
+        "revoke": revoke,
+    }
+    add_group(app, "queue", commands, help_text=_HELP)
+
+
+def create(
+    path: PathArgument,
+    *,
+    transactional: Annotated[
+        bool, typer.Option("--transactional", help="Take transactional messages, and only those.")
+    ] = False,
+    label: LabelOption = None,
+    journal: Annotated[
+        bool, typer.Option("--journal", help="Keep copies of received messages.")
+    ] = False,
+    quota: QuotaOption = None,
+    journal_quota: JournalQuotaOption = None,
+    authenticate: Annotated[
+        bool, typer.Option("--authenticate", help="Take signed messages only.")
+    ] = False,
+    privacy: PrivacyOption = None,
+    base_priority: BasePriorityOption = None,
+    multicast: MulticastOption = None,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Create a queue."""
+    properties = given(
+        transactional=transactional or None,
+        label=label,
+        journal=journal or None,
+        quota=quota,
+        journal_quota=journal_quota,
+        authenticate=authenticate or None,
+        privacy=privacy,
+        base_priority=base_priority,
+        multicast=multicast,
+    )
+    with connect(socket) as manager:
+        manager.create_queue(path, **properties)
+        info = manager.queue_info(path)
+    if as_json:
+        print_json(info)
+    else:
+        typer.echo(f"Created {info['path']}")
+
+
+def list_queues(
+    *,
+    system: Annotated[
+        bool,
+        typer.Option("--system", help="Also the queues of the system, journals and dead letters."),
+    ] = False,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """List the queues of the queue manager.
+
+    With --json each is printed as it comes, in the order of creation; else they are sorted.
+    """
+    with connect(socket) as manager:
+        if as_json:
+            for queue in manager.iter_queues(include_system=system):
+                print_json(queue)
+            return
+        queues = manager.queues(include_system=system)
+    queues.sort(key=lambda queue: queue["path"].lower())
+    if queues:
+        print_table(_COLUMNS, map(queue_row, queues))
+    else:
+        typer.echo(r"There is no queue. Create one: openmsmq queue create '.\private$\orders'")
+
+
+def show(path: PathArgument, *, as_json: JsonOption = False, socket: SocketOption = None) -> None:
+    """Show the properties of a queue, what is in it, and who may do what."""
+    with connect(socket) as manager:
+        info = manager.queue_info(path)
+    if as_json:
+        print_json(info)
+    else:
+        print_properties(queue_properties(info))
+
+
+def set_queue(
+    path: PathArgument,
+    *,
+    label: LabelOption = None,
+    journal: Annotated[
+        bool | None, typer.Option(help="Whether to keep copies of received messages.")
+    ] = None,
+    quota: QuotaOption = None,
+    journal_quota: JournalQuotaOption = None,
+    authenticate: Annotated[
+        bool | None, typer.Option(help="Whether to take signed messages only.")
+    ] = None,
+    privacy: PrivacyOption = None,
+    base_priority: BasePriorityOption = None,
+    multicast: MulticastOption = None,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Change properties of a queue. Whether it is transactional cannot be changed."""
+    properties = given(
+        label=label,
+        journal=journal,
+        quota=quota,
+        journal_quota=journal_quota,
+        authenticate=authenticate,
+        privacy=privacy,
+        base_priority=base_priority,
+        multicast=multicast,
+    )
+    if not properties:
+        raise typer.BadParameter("name at least one property to change; --help lists them")
+    with connect(socket) as manager:
+        manager.set_queue(path, **properties)
+        info = manager.queue_info(path)
+    if as_json:
+        print_json(info)
+    else:
+        typer.echo(f"Changed {info['path']}: {', '.join(properties)}")
+
+
+def purge(
+    path: PathArgument,
+    *,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+    user: UserOption = None,
+    password_file: PasswordFileOption = None,
+    auth: AuthOption = None,
+    level: LevelOption = None,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Remove every message of a queue, a journal or a dead-letter queue."""
+    with connect_to(
+        path, socket, user=user, password_file=password_file, auth=auth, level=level
+    ) as manager:
+        info = info_of(manager, path)
+        count: int = info["messages"]
+        if not dry_run:
+            if count:
+                confirm(f"Remove {contents(info)} from {info['path']}?", yes=yes)
+            with (
+                progress("purging", count) as update,
+                manager.open_queue(path, "receive") as queue,
+            ):
+                # Another machine does not say how many it has removed.
+                count = queue.purge(progress=update) or count
+    if as_json:
+        print_json({"path": info["path"], "purged": count, "dry_run": dry_run})
+    else:
+        did = "Would remove" if dry_run else "Removed"
+        typer.echo(f"{did} {count_text(count, 'message')} from {info['path']}")
+
+
+def delete(
+    path: PathArgument,
+    *,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Delete a queue with everything in it: messages, subqueues, journal."""
+    with connect(socket) as manager:
+        info = manager.queue_info(path)
+        if not dry_run:
+            confirm(f"Delete {info['path']} with {contents(info)}?", yes=yes)
+            manager.delete_queue(path)
+    if as_json:
+        gone = {key: info[key] for key in ("path", "messages", "journal_messages")}
+        print_json(gone | {"deleted": not dry_run, "dry_run": dry_run})
+    else:
+        did = "Would delete" if dry_run else "Deleted"
+        typer.echo(f"{did} {info['path']} with {contents(info)}")
+
+
+def complete_principal(incomplete: str) -> list[str]:
+    """The words for principals that a shell may complete."""
+    from openmsmq.security.principals import WELL_KNOWN
+
+    words = [*WELL_KNOWN, "user:", "uid:", "group:", "gid:", "account:"]
+    return [word for word in words if word.startswith(incomplete)]
+
+
+def complete_right(incomplete: str) -> list[str]:
+    """The words for rights that a shell may complete."""
+    from openmsmq.security.rights import QUEUE_RIGHTS
+
+    return [word for word in QUEUE_RIGHTS if word.startswith(incomplete)]
+
+
+PrincipalArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="PRINCIPAL",
+        autocompletion=complete_principal,
+        help="everyone, anonymous, user:NAME, uid:NUMBER, group:NAME, gid:NUMBER, the NAME of an "
+        "account (`openmsmq user`) or a SID.",
+    ),
+]
+RightsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RIGHT...",
+        autocompletion=complete_right,
+        help="Such as send, peek, receive, get-properties, delete or full.",
+    ),
+]
+
+
+def grant(
+    path: PathArgument,
+    principal: PrincipalArgument,
+    rights: RightsArgument,
+    *,
+    deny: Annotated[bool, typer.Option("--deny", help="Deny the rights instead.")] = False,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Let somebody do something with a queue, or deny it."""
+    with connect(socket) as manager:
+        entries = manager.grant(path, principal, rights, deny=deny)
+    _show_permissions(path, entries, as_json=as_json)
+
+
+def revoke(
+    path: PathArgument,
+    principal: PrincipalArgument,
+    rights: RightsArgument,
+    *,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Take back what was said about rights, allowed or denied."""
+    with connect(socket) as manager:
+        entries = manager.revoke(path, principal, rights)
+    _show_permissions(path, entries, as_json=as_json)
+
+
+def _show_permissions(path: str, entries: list[dict[str, Any]], *, as_json: bool) -> None:
+    """The entries that are in force now."""
+    if as_json:
+        print_json({"path": path, "permissions": entries})
+    else:
+        print_properties([("Queue", path), ("Permissions", permissions(entries))])
+
+
+def contents(info: dict[str, Any]) -> str:
+    """How much is in a queue, in words."""
+    text = count_text(info["messages"], "message")
+    if info["bytes"] is not None:
+        text += f" ({size_text(info['bytes'])})"
+    if info["journal_messages"]:
+        text += f" and {count_text(info['journal_messages'], 'message')} in its journal"
+    return text
+
+
+def given(**properties: Any) -> dict[str, Any]:
+    """The properties that were given; an enum as its word."""
+    return {
+        name: value.value if isinstance(value, Privacy) else value
+        for name, value in properties.items()
+        if value is not None
+    }

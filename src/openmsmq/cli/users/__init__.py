@@ -1,0 +1,1 @@
+"""Commands about users: accounts for remote read, certificates and their keys."""

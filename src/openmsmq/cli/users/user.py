@@ -1,0 +1,154 @@
+"""`openmsmq user`: accounts by which other machines log on to read queues."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from openmsmq.cli.failure import Explanation
+from openmsmq.cli.groups import add_group
+from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
+from openmsmq.cli.options.data_directory import DataOption, data_directory
+from openmsmq.cli.options.passwords import PasswordFileOption, new_password
+from openmsmq.cli.output import Column, JsonOption, print_json, print_table
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.errors import ConfigError
+
+if TYPE_CHECKING:
+    from openmsmq.service.account_file import Account, AccountFile
+    from openmsmq.wire.security.sid import SID
+
+_HELP: Final = "Accounts by which other machines log on to read queues here (NTLM)."
+_COLUMNS: Final = (Column("User", cut=True), Column("Principal"), Column("SID", optional=True))
+_EXPLANATION: Final = Explanation(
+    Hresult.MQ_ERROR_INVALID_PARAMETER,
+    cause="The account, its name, its password or the file of accounts.",
+    remedy="Check the name and the options; nothing was changed.",
+)
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="User name, in any case.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the program."""
+    commands = {
+        "add": add,
+        "list": list_users,
+        "passwd": change_password,
+        "remove": remove,
+    }
+    add_group(app, "user", commands, help_text=_HELP, explanation=_EXPLANATION)
+
+
+def add(
+    name: NameArgument,
+    *,
+    principal: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="PRINCIPAL",
+            help="Whom it stands for: user:NAME, uid:NUMBER or a SID; else a SID of its own.",
+        ),
+    ] = None,
+    password_file: PasswordFileOption = None,
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Add an account; rights are granted to its principal by `queue grant`."""
+    accounts = account_file(data)
+    sid = None if principal is None else user_sid(principal)
+    tell("Added", accounts.add(name, new_password(password_file, name), sid), as_json=as_json)
+
+
+def list_users(*, data: DataOption = None, as_json: JsonOption = False) -> None:
+    """List the accounts; passwords never show."""
+    accounts = account_file(data)
+    shown = [properties(account) for account in accounts.read().accounts.values()]
+    if as_json:
+        for row in shown:
+            print_json(row)
+    elif shown:
+        rows = [[str(row[key]) for key in ("name", "principal", "sid")] for row in shown]
+        print_table(_COLUMNS, rows)
+    else:
+        typer.echo(f"No accounts in {accounts.path}; `openmsmq user add NAME` adds one.")
+
+
+def change_password(
+    name: NameArgument,
+    *,
+    password_file: PasswordFileOption = None,
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Change the password of an account; the next logon needs the new one."""
+    accounts = account_file(data)
+    known = accounts.find(name)
+    changed = accounts.set_password(name, new_password(password_file, known.name))
+    tell("Changed the password of", changed, as_json=as_json)
+
+
+def remove(
+    name: NameArgument,
+    *,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove an account; what was granted to its principal stays with that."""
+    accounts = account_file(data)
+    account = accounts.find(name)
+    if not dry_run:
+        confirm(f"Remove the account {account.name}?", yes=yes)
+        accounts.remove(name)
+    if as_json:
+        print_json(properties(account) | {"removed": not dry_run, "dry_run": dry_run})
+    else:
+        typer.echo(f"{'Would remove' if dry_run else 'Removed'} {account.name}")
+
+
+def account_file(data: Path | None) -> "AccountFile":
+    # It loads what knows NTLM, and few commands need that.
+    from openmsmq.service.account_file import AccountFile
+
+    return AccountFile(data_directory(data))
+
+
+def user_sid(principal: str) -> "SID":
+    """The SID of a user; groups cannot log on.
+
+    Raises:
+        ConfigError: it is a group, or everybody.
+    """
+    from openmsmq.security.principals import parse_principal
+    from openmsmq.service.account_file import can_log_on
+    from openmsmq.service.accounts import UnixAccounts
+
+    sid = parse_principal(principal, UnixAccounts())
+    if not can_log_on(sid):
+        raise ConfigError(
+            f"--as {principal}: an account stands for a user, and this is a group or everybody",
+            remedy="Name user:NAME, uid:NUMBER or the SID of a user.",
+        )
+    return sid
+
+
+def properties(account: "Account") -> dict[str, Any]:
+    from openmsmq.security.principals import describe_principal
+    from openmsmq.service.accounts import UnixAccounts
+
+    return {
+        "name": account.name,
+        "principal": describe_principal(account.sid, UnixAccounts()),
+        "sid": str(account.sid),
+    }
+
+
+def tell(what: str, account: "Account", *, as_json: bool) -> None:
+    shown = properties(account)
+    if as_json:
+        print_json(shown)
+    else:
+        typer.echo(f"{what} {shown['name']}, which stands for {shown['principal']}")
