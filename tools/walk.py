@@ -1,8 +1,12 @@
 """Walk the ways of a message: which files and functions it passes, as a table.
 
 Two queue managers run in this process, and a profiler notes every function of openmsmq that runs
-between the beginning and the end of each way, in all threads. `--list WAY` prints them in the order
-of their first call; `--write` puts the table into docs/architecture.md.
+between the beginning and the end of each way. A way is taken once before it counts, so that the
+connection, the session and the open queue exist, then several times. Only what runs every time
+belongs to the way: timers and maintenance that happen to run at the same moment do not.
+
+`--list WAY` prints the functions in the order of their first call; `--write` puts the table into
+docs/architecture.md. Run as a script with the interpreter of another checkout, it walks that one.
 """
 
 import argparse
@@ -20,19 +24,22 @@ from typing import Any, Final, NamedTuple
 
 import openmsmq
 from openmsmq import Message
-from tools.catalogue import ROOT
 
-PAGE: Final = ROOT / "docs" / "architecture.md"
+PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "architecture.md"
 PACKAGE: Final = str(Path(openmsmq.__file__).parent)
 BEGIN, END = "<!-- walk -->", "<!-- end of walk -->"
 # Addresses of this process alone: several walks may run at a time.
 _NETWORK: Final = f"127.46.{os.getpid() >> 7 & 0xFF}"
 ALPHA: Final = f"{_NETWORK}.{os.getpid() & 0x7F | 1}"
 BETA: Final = f"{_NETWORK}.{os.getpid() & 0x7F | 0x81}"
+PLAIN: Final = r"private$\plain"
 ORDERS: Final = r"private$\orders"
-WAIT_SECONDS: Final = 20.0
+# How often a way is taken and noted.
+TRIPS: Final = 3
 # Order acknowledgments leave after half a second.
-ACKNOWLEDGED_SECONDS: Final = 2.0
+ACKNOWLEDGED_SECONDS: Final = 1.0
+
+Trip = Callable[[], object]
 
 
 class Way(NamedTuple):
@@ -46,6 +53,16 @@ class Way(NamedTuple):
         return list(dict.fromkeys(file for file, _ in self.functions))
 
 
+def common(ways: list[Way]) -> Way:
+    """What all trips over a way have in common."""
+    functions = [
+        function
+        for function in ways[0].functions
+        if all(function in way.functions for way in ways[1:])
+    ]
+    return Way(min(way.calls for way in ways), functions)
+
+
 class Recorder:
     """A profiler that notes functions of openmsmq while it is switched on."""
 
@@ -53,7 +70,7 @@ class Recorder:
         self._on = False
         self._calls = 0
         self._seen: dict[tuple[str, str], None] = {}
-        self._threads: set[int] | None = None
+        self._threads: set[int] = set()
 
     def __call__(self, frame: FrameType, event: str, _argument: Any) -> None:
         if not self._on or event != "call":
@@ -61,7 +78,7 @@ class Recorder:
         code = frame.f_code
         if not code.co_filename.startswith(PACKAGE):
             return
-        if self._threads is not None and threading.get_ident() not in self._threads:
+        if threading.get_ident() not in self._threads:
             return
         self._calls += 1
         file = code.co_filename.removeprefix(PACKAGE).lstrip("/")
@@ -73,7 +90,7 @@ class Recorder:
 
     @contextmanager
     def recording(self, *threads: str) -> Iterator[None]:
-        """Note what runs, in all threads or in those whose names begin so."""
+        """Note what runs in the threads whose names begin so."""
         self._calls = 0
         self._seen = {}
         self._threads = {
@@ -81,8 +98,6 @@ class Recorder:
             for thread in threading.enumerate()
             if thread.ident is not None and thread.name.startswith(threads)
         }
-        if not threads:
-            self._threads = None
         self._on = True
         try:
             yield
@@ -91,15 +106,6 @@ class Recorder:
 
     def way(self) -> Way:
         return Way(self._calls, list(self._seen))
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait without a call into openmsmq between the looks."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            raise SystemExit("walk: a message did not arrive in time")
-        time.sleep(0.05)
 
 
 class Walk:
@@ -120,8 +126,8 @@ class Walk:
         self.b = self.beta.connect()
         for qm in (self.a, self.b):
             qm.create_queue(rf".\{ORDERS}", transactional=True)
-            qm.create_queue(r".\private$\plain")
-        self._to_beta = rf"DIRECT=TCP:{BETA}\private$"
+            qm.create_queue(rf".\{PLAIN}")
+        self._to_beta = rf"DIRECT=TCP:{BETA}"
 
     def close(self) -> None:
         self.alpha.close()
@@ -129,64 +135,80 @@ class Walk:
         sys.setprofile(None)
         threading.setprofile(None)
 
+    def _take(self, trip: Trip, *threads: str) -> Way:
+        """Take a way once, then several times with the recorder on."""
+        trip()
+        ways: list[Way] = []
+        for _ in range(TRIPS):
+            with self.recorder.recording(*threads):
+                trip()
+            ways.append(self.recorder.way())
+        return common(ways)
+
     def _count(self, queue: str) -> int:
         return int(self.b.open_queue(rf".\{queue}", "peek").info()["messages"])
 
+    def _check_arrived(self, queue: str) -> None:
+        if self._count(queue) <= TRIPS:
+            raise SystemExit(f"walk: not all messages arrived in {queue}")
+
     def from_peer(self) -> Way:
         """BETA receives a recoverable message: from the socket to the session acknowledgment."""
-        plain = r"private$\plain"
+        queue = self.a.open_queue(rf"{self._to_beta}\{PLAIN}", "send")
         message = Message(b"1", delivery="recoverable")
-        with self.recorder.recording("beta"):
-            self.a.send(rf"{self._to_beta}\plain", message)
+
+        def trip() -> None:
+            queue.send(message)
             time.sleep(ACKNOWLEDGED_SECONDS)
-        way = self.recorder.way()
-        until(lambda: self._count(plain) == 1)
+
+        way = self._take(trip, "beta")
+        self._check_arrived(PLAIN)
         return way
 
     def local_send(self) -> Way:
         """A client sends a recoverable message and waits until it is on disk."""
-        queue = self.a.open_queue(r".\private$\plain", "send")
+        queue = self.a.open_queue(rf".\{PLAIN}", "send")
         message = Message(b"1", delivery="recoverable")
-        queue.send_and_wait(message)
-        with self.recorder.recording("Main", "alpha"):
-            queue.send_and_wait(message)
-        return self.recorder.way()
+        return self._take(lambda: queue.send_and_wait(message), "Main", "alpha")
 
     def local_receive(self) -> Way:
         """A client receives a message in a transaction: begin, receive, commit."""
         queue = self.a.open_queue(rf".\{ORDERS}", "receive")
-        for _ in range(2):
+        for _ in range(TRIPS + 1):
             self.a.send(rf".\{ORDERS}", Message(b"1"), transaction="single")
-        with self.a.transaction() as transaction:
-            queue.receive(transaction=transaction, timeout=5)
-        with self.recorder.recording("Main", "alpha"), self.a.transaction() as transaction:
-            queue.receive(transaction=transaction, timeout=5)
-        return self.recorder.way()
+
+        def trip() -> None:
+            with self.a.transaction() as transaction:
+                queue.receive(transaction=transaction, timeout=5)
+
+        return self._take(trip, "Main", "alpha")
 
     def to_peer(self) -> Way:
         """ALPHA sends a transactional message: from the request to the order acknowledgment."""
-        with self.recorder.recording("alpha"):
-            self.a.send(rf"{self._to_beta}\orders", Message(b"1"), transaction="single")
+        queue = self.a.open_queue(rf"{self._to_beta}\{ORDERS}", "send")
+
+        def trip() -> None:
+            queue.send(Message(b"1"), transaction="single")
             time.sleep(ACKNOWLEDGED_SECONDS)
-        way = self.recorder.way()
-        until(lambda: self._count(ORDERS) == 1)
+
+        way = self._take(trip, "alpha")
+        self._check_arrived(ORDERS)
         return way
 
     def spark_read(self) -> Way:
         """The data source plans and reads a queue, in the driver and in a task."""
         from openmsmq.spark.source import MsmqDataSource
 
-        options = {"endpoint": self.a.address, "queue": r".\private$\plain"}
-        source = MsmqDataSource(options)
-        schema = source.schema()
-        with self.recorder.recording("Main", "alpha"):
+        options = {"endpoint": self.a.address, "queue": rf".\{PLAIN}"}
+        schema = MsmqDataSource(options).schema()
+
+        def trip() -> None:
             reader = MsmqDataSource(options).reader(schema)
-            rows = sum(
-                batch.num_rows for part in reader.partitions() for batch in reader.read(part)
-            )
-        if not rows:
-            raise SystemExit("walk: Spark's reader found no message")
-        return self.recorder.way()
+            batches = [batch for part in reader.partitions() for batch in reader.read(part)]
+            if not sum(batch.num_rows for batch in batches):
+                raise SystemExit("walk: Spark's reader found no message")
+
+        return self._take(trip, "Main", "alpha")
 
 
 WAYS: Final = {
@@ -218,12 +240,22 @@ def table(ways: dict[str, Way]) -> str:
     return "\n".join(lines)
 
 
-def write_page(text: str) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    block = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
-    if not block.search(page):
+def _block() -> re.Pattern[str]:
+    return re.compile(f"{re.escape(BEGIN)}\n(.*)\n{re.escape(END)}", re.DOTALL)
+
+
+def written_table() -> str:
+    """The table as it stands in the page."""
+    block = _block().search(PAGE.read_text(encoding="utf-8"))
+    if block is None:
         raise SystemExit(f"walk: {PAGE} has no place marked {BEGIN}")
-    PAGE.write_text(block.sub(lambda _: f"{BEGIN}\n{text}\n{END}", page), encoding="utf-8")
+    return block[1]
+
+
+def write_page(text: str) -> None:
+    written_table()
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(_block().sub(lambda _: f"{BEGIN}\n{text}\n{END}", page), encoding="utf-8")
 
 
 def main() -> None:
