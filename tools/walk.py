@@ -37,7 +37,7 @@ ORDERS: Final = r"private$\orders"
 # How often a way is taken and noted.
 TRIPS: Final = 3
 # Order acknowledgments leave after half a second.
-ACKNOWLEDGED_SECONDS: Final = 1.0
+ACKNOWLEDGED_SECONDS: Final = 0.7
 
 Trip = Callable[[], object]
 

@@ -42,7 +42,7 @@ def check_invariants(manager: QueueManager) -> None:
     check_timers(state)
     check_streams(state)
     check_outbox(state)
-    checks = manager.incoming._checks
+    checks = manager.incoming.checks
     assert checks.waiting >= 0
     assert (checks.waiting == 0) == (checks.bytes == 0)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from openmsmq.engine.gate import Gate
+from openmsmq.engine.engine import Gate
 
 
 def test_an_effect_waits_for_its_batch() -> None:

@@ -6,8 +6,8 @@ from tests.service.fake_store import FakeStore
 from tests.service.hosted import make_manager
 
 from openmsmq.engine.engine import Engine
-from openmsmq.engine.hosted_session import HostedSession
 from openmsmq.protocol.local import messages as local
+from openmsmq.protocol.local.dispatch import HostedSession
 from openmsmq.protocol.local.session import LocalSession
 
 

@@ -2,7 +2,7 @@
 
 from tests.service.loops import run, until
 
-from openmsmq.service.store_thread import StoreThread
+from openmsmq.service.host import StoreThread
 
 
 def test_a_thread_does_its_jobs_in_order_and_tells_what_went_wrong() -> None:

@@ -14,8 +14,8 @@ from typing import Any, Final
 from openmsmq.core.events import ReadSatisfied
 from openmsmq.core.model.message import Message, PositionState
 from openmsmq.core.transactions.transactions import OperationType
-from openmsmq.engine.hosted_session import HostedSession
 from openmsmq.protocol.local import messages as local
+from openmsmq.protocol.local.dispatch import HostedSession
 from openmsmq.protocol.local.session import LocalSession, ReadTag
 from openmsmq.wire.codes.hresult import Hresult
 

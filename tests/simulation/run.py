@@ -174,7 +174,7 @@ class Simulation:
             for queue in state.queues.values()
             if queue.outgoing is not None and queue.count
         ]
-        waiting = node.qm.incoming._checks.waiting
+        waiting = node.qm.incoming.checks.waiting
         if waiting:
             # Whoever acknowledges eagerly has told the source already.
             left.append(f"{waiting} reads wait for checks")
@@ -185,7 +185,7 @@ class Simulation:
             elif queue.count:
                 left.append(f"{queue.path} {queue.lanes.count}+{len(queue.locked)}")
         # An eager node has acknowledged them, so that no outgoing queue holds them any more.
-        if waiting := node.qm.incoming._checks.waiting:
+        if waiting := node.qm.incoming.checks.waiting:
             left.append(f"{waiting} waiting for checks")
         return left
 

@@ -24,11 +24,10 @@ from openmsmq.core.transfer.reception import Reception
 from openmsmq.core.transfer.stream_order import ORDER_RULES, StreamPosition
 from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo, forget_stream
 from openmsmq.core.transfer.transports import Transport
-from openmsmq.engine.engine import Engine
-from openmsmq.engine.gate import Effect, Gate
+from openmsmq.engine.engine import Effect, Engine, Gate
 from openmsmq.protocol.binary.events import MessagesAcknowledged
-from openmsmq.protocol.binary.peer_connection import Arrived, PeerConnection
-from openmsmq.protocol.binary.receiving import Receiver
+from openmsmq.protocol.binary.peer_connection import PeerConnection
+from openmsmq.protocol.binary.receiving import Arrived, Receiver
 from openmsmq.protocol.binary.sending import OutgoingTransfers
 from openmsmq.protocol.binary.windows import ReceivedMessages
 from openmsmq.protocol.local.session import LocalSession

@@ -16,9 +16,9 @@ def ways() -> dict[str, walk.Way]:
 @pytest.mark.parametrize(
     ("name", "passed"),
     [
-        ("from a peer", ("wire/packets/framer.py", "store/file_store.py", "engine/gate.py")),
-        ("local send", ("client/blocking/queue.py", "engine/gate.py")),
-        ("local transactional receive", ("client/blocking/transaction.py", "engine/gate.py")),
+        ("from a peer", ("wire/packets/framer.py", "store/file_store.py", "engine/engine.py")),
+        ("local send", ("client/blocking/queue.py", "engine/engine.py")),
+        ("local transactional receive", ("client/blocking/transaction.py", "engine/engine.py")),
         ("to a peer", ("engine/engine.py", "net/binary/shell.py")),
         ("Spark read", ("spark/source.py", "protocol/local/range_requests.py")),
     ],

@@ -1,16 +1,19 @@
 """Groups of commands: the words that follow a word, such as `openmsmq queue create`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import typer
 
 from .failure import Explanation, reporting
 
+Commands = dict[str, Callable[..., None]]
+"""The functions of a group by the words that call them, in the order of the help page."""
+
 
 def add_group(
     app: typer.Typer,
     name: str,
-    commands: Mapping[str, Callable[..., None]],
+    commands: Commands,
     *,
     help_text: str,
     explanation: Explanation | None = None,

@@ -41,13 +41,12 @@ from openmsmq.core.queues.system_queues import create_connector_queues
 from openmsmq.core.rows.packets import drop_durable_packets
 from openmsmq.core.rows.recovery import Recovery, read_rows, recover, recover_local
 from openmsmq.core.settings import MachineIdentity, Provisioning, Settings
-from openmsmq.core.sites.directory_updates import handle_directory_timers, next_directory_timer
+from openmsmq.core.sites.directory_updates import handle_directory_timers
 from openmsmq.core.sites.initialization import (
     initialize,
     queue_manager_started,
     queue_manager_stopped,
     queue_manager_stopping,
-    require_service,
 )
 from openmsmq.core.transactions.coordinator import Enlistments
 from openmsmq.core.transactions.transactions import Transaction
@@ -56,7 +55,7 @@ from openmsmq.core.transfer.dispatch import DispatchCollection
 from openmsmq.core.transfer.final_acks import send_final_ack
 from openmsmq.core.transfer.incoming import Incoming
 from openmsmq.core.transfer.outgoing import Outgoing
-from openmsmq.core.transfer.unused_outgoing import forget_unused, next_unused_timer
+from openmsmq.core.transfer.unused_outgoing import forget_unused
 from openmsmq.security.caller import Caller
 from openmsmq.wire.batch import Batch
 from openmsmq.wire.codes.queue_enums import ShareMode
@@ -217,10 +216,13 @@ class QueueManager:
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
         state = self.state
-        times = [state.waits.next(), next_directory_timer(state), self.stages.next_timer()]
-        if purging.has_leftovers(state):
+        times = [state.waits.next(), *state.directory_timers.values()]
+        if self.stages.batches:
+            times.append(self.stages.next_timer())
+        if state.deleted and purging.has_leftovers(state):
             times.append(state.now)
-        times.append(next_unused_timer(state))
+        if state.outgoing:
+            times.append(state.unused_look_at)
         second = state.expiry.next()
         if second is not None:
             times.append(state.now + max(second - state.utc, 0.0))
@@ -314,26 +316,26 @@ class QueueManager:
         Raises:
             QueueError: MQ_ERROR_QUEUE_EXISTS, MQ_ERROR_ILLEGAL_QUEUE_PATHNAME and others.
         """
-        require_service(self.state)
+        self.state.local.require_service()
         return creation.create_queue(
             self.state, path, caller=caller, attributes=attributes, skip_directory=skip_directory
         )
 
     def set_queue(self, queue: Queue, *, caller: Caller, **attributes: Any) -> Result:
         """Change attributes of a queue (all of `create_queue` but transactional)."""
-        require_service(self.state)
+        self.state.local.require_service()
         return creation.set_queue(self.state, queue, caller=caller, attributes=attributes)
 
     def delete_queue(self, queue: Queue, *, caller: Caller, skip_directory: bool = False) -> Result:
         """Delete a queue with its journal, its subqueues and all messages in them."""
-        require_service(self.state)
+        self.state.local.require_service()
         return purging.delete_queue(self.state, queue, caller=caller, skip_directory=skip_directory)
 
     def create_connector_queues(
         self, foreign_site: UUID, *, caller: Caller
     ) -> ResultOf[tuple[Queue, Queue]]:
         """The queues CONNECTOR=foreign_site and CONNECTOR=foreign_site;XACTONLY."""
-        require_service(self.state)
+        self.state.local.require_service()
         queues = create_connector_queues(self.state, foreign_site, caller=caller)
         return ResultOf(queues, self.state.outbox.number)
 
@@ -366,7 +368,7 @@ class QueueManager:
             QueueError: MQ_ERROR_QUEUE_NOT_FOUND, MQ_ERROR_SHARING_VIOLATION,
                 MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION, MQ_ERROR_ACCESS_DENIED and others.
         """
-        require_service(self.state)
+        self.state.local.require_service()
         if isinstance(name, str):
             return opening.open_by_text(self.state, name, access, share, caller)
         return opening.open_queue(self.state, name, access, share, caller)
@@ -555,7 +557,7 @@ class QueueManager:
 
     def begin(self, identifier: UUID) -> Transaction:
         """Create a transaction."""
-        require_service(self.state)
+        self.state.local.require_service()
         return transactions.create_transaction(self.state, identifier)
 
     def find_transaction(self, identifier: UUID) -> Transaction:

@@ -28,7 +28,43 @@ from openmsmq.core.transfer.transports import Transport
 from openmsmq.protocol.carrier import CARRIER_EVENTS, Carrier
 from openmsmq.store.interface import Step, Store, Write
 
-from .gate import Gate
+Effect = Callable[[Any], None]
+
+
+class Gate:
+    """Effects that wait for batches, released in the order of the batches.
+
+    Effects of the same batch are released in the order in which they came.
+    """
+
+    __slots__ = ("_held", "durable_number")
+
+    def __init__(self) -> None:
+        # Every batch up to this number is on disk.
+        self.durable_number = 0
+        self._held: dict[int, list[tuple[Effect, Any]]] = {}
+
+    @property
+    def holds(self) -> bool:
+        """Whether something waits."""
+        return bool(self._held)
+
+    def when_durable(self, depends: int, effect: Effect, argument: object) -> None:
+        """Call `effect(argument)` once batch `depends` is on disk; at once if it is already."""
+        if depends <= self.durable_number:
+            effect(argument)
+        else:
+            self._held.setdefault(depends, []).append((effect, argument))
+
+    def open(self, number: int) -> None:
+        """All batches up to this number are on disk: release what waited for them."""
+        assert number > self.durable_number, "batches become durable in order"  # noqa: S101
+        self.durable_number = number
+        held = self._held
+        for depends in sorted([depends for depends in held if depends <= number]):
+            for effect, argument in held.pop(depends):
+                effect(argument)
+
 
 MAX_WAITING_BYTES: Final = 64 * 1024 * 1024
 # What must fit besides everything begun before new messages are let in.
@@ -221,11 +257,12 @@ class Engine:
 
     def take_job(self) -> CheckJob | None:
         """The next checks for a worker, or None. Many may be under way."""
-        return self.manager.incoming.take_job()
+        checks = self.manager.incoming.checks
+        return checks.take() if checks.jobs else None
 
     def job_done(self, job: CheckJob, error: Exception | None = None) -> None:
         """A job that was taken has run, or failed: that closes one connection."""
-        self.manager.incoming.job_done(job, error)
+        job.inlet.checked(job, error)
 
     def _tell_received(self, event: ReceptionEnded) -> None:
         event.owner.received(event.read, event.received, now=self._now)

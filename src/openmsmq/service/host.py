@@ -1,9 +1,11 @@
 """The asyncio host of an engine: its turn of the event loop, its threads and its timer."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from queue import SimpleQueue
 from typing import Any, Final
 
 from openmsmq.core.events import FlowControlChanged
@@ -13,8 +15,43 @@ from openmsmq.engine.engine import Engine
 from openmsmq.store.interface import Store
 
 from .logs import DAMAGE_FOUND, DISK_FULL, DISK_HAS_ROOM, log_event
-from .store_thread import StoreThread
 from .workers import Workers
+
+Job = tuple[Callable[[], None], Callable[[Exception | None], None]]
+
+
+class StoreThread:
+    """Runs jobs beside the event loop, in the order in which they are given."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def start(self, run: Callable[[], None], done: Callable[[Exception | None], None]) -> None:
+        """Call `run` in the thread, then `done` in the loop with what went wrong, if anything."""
+        self._jobs.put((run, done))
+
+    def close(self) -> None:
+        """End the thread; what it has been given is done first."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            run, done = job
+            error = None
+            try:
+                run()
+            except Exception as exc:  # noqa: BLE001 - whatever it is, the loop must hear of it
+                error = exc
+            try:
+                self._loop.call_soon_threadsafe(done, error)
+            except RuntimeError:
+                # The loop was closed meanwhile: nothing waits for the result any more.
+                return
+
 
 # A timer never sleeps longer: a clock that jumps is noticed this soon.
 LONGEST_SLEEP: Final = 60.0
@@ -81,6 +118,10 @@ class Host:
     def saturated(self) -> bool:
         """Whether enough waits for the disk: no more requests for now."""
         return self._stopped or self.engine.saturated
+
+    def when_free(self, action: Callable[[], None]) -> None:
+        """Call back when it is saturated no longer."""
+        self.engine.when_free(action)
 
     def wake(self) -> None:
         """There may be something to store or to send."""

@@ -22,13 +22,13 @@ def message(number: int, body: bytes = b"", *, signed: bool = False) -> bytes:
 
 def checking(harness: Harness, *, cheap: bool = False) -> Peer:
     """A connection to a queue manager that checks messages."""
-    harness.qm.incoming._checks.verifier = FakeVerifier(cheap=cheap)
+    harness.qm.incoming.checks.verifier = FakeVerifier(cheap=cheap)
     return Peer(harness)
 
 
 def finish(harness: Harness, peer: Peer, error: Exception | None = None) -> None:
     """Run the next job and tell the connection what became of its messages."""
-    job = harness.qm.incoming.take_job()
+    job = harness.qm.incoming.checks.take()
     assert job is not None
     job.run()
     harness.engine.job_done(job, error)
@@ -41,7 +41,7 @@ def test_without_a_verifier_the_answer_comes_at_once(harness: Harness) -> None:
     assert received is not None
     assert received.complete
     assert harness.contents() == [b"1"]
-    assert harness.qm.incoming.take_job() is None
+    assert harness.qm.incoming.checks.take() is None
 
 
 def test_each_read_that_waits_is_answered_once_and_in_order(harness: Harness) -> None:
@@ -84,7 +84,7 @@ def test_after_a_fault_nothing_gets_in_past_what_was_left_out(
 
 
 def test_a_read_larger_than_everything_that_may_wait_does_so_alone(harness: Harness) -> None:
-    harness.qm.incoming._checks._max_bytes = 10
+    harness.qm.incoming.checks._max_bytes = 10
     peer = checking(harness)
     assert peer.send(message(1, signed=True)) is None
     refused = peer.send(message(2, signed=True))

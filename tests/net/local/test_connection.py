@@ -168,7 +168,7 @@ def run(
         path = str(tmp_path / "sock")
         loop = asyncio.get_running_loop()
         server = await loop.create_unix_server(
-            lambda: LocalConnection(host, max_bytes, hello_seconds), path
+            lambda: LocalConnection(host, host, max_bytes, hello_seconds), path
         )
         peers = []
 
@@ -404,7 +404,7 @@ def test_nothing_is_carried_out_while_the_disk_is_behind(tmp_path: Path) -> None
 def test_requests_that_wait_are_not_overwritten_by_what_comes_behind_them() -> None:
     async def test() -> None:
         host = FakeHost()
-        connection = LocalConnection(host, 1 << 20)
+        connection = LocalConnection(host, host, 1 << 20)
         connection.connection_made(FakeTransport())
         host.saturated = True
         for payload in (b"first", b"other", b"third"):

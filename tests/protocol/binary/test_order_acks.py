@@ -5,7 +5,7 @@ from uuid import UUID
 from openmsmq.core.transfer.received import StreamProgress
 from openmsmq.core.transfer.stream_order import StreamPosition
 from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo
-from openmsmq.engine.gate import Gate
+from openmsmq.engine.engine import Gate
 from openmsmq.protocol.binary.order_acks import OrderAckTimer
 from openmsmq.wire.packets.order_ack import OrderAck, direct_order_queue
 from openmsmq.wire.scalars import TxSequenceID

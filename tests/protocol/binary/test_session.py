@@ -95,7 +95,7 @@ def test_what_came_before_a_bad_packet_is_delivered() -> None:
     session.receive_data(message(1) + b"\x11" * 20, now=NOW)
     received, closed = events(session)
     assert isinstance(received, MessagesReceived)
-    assert len(received.packets) == 1
+    assert [len(run.packets) for run in received.runs] == [1]
     assert isinstance(closed, Closed)
     assert closed.reason is CloseReason.BAD_VERSION
     session.receive_data(message(2), now=NOW)

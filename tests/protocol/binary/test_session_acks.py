@@ -222,7 +222,7 @@ def test_a_session_header_behind_a_message_counts_after_the_message() -> None:
     assert first.express == ["seven"]
     assert isinstance(second, MessagesReceived)
     # What is stored has no trace of the session.
-    assert not second.packets[0][2] & 0x10
+    assert not second.runs[0].packets[0][2] & 0x10
 
 
 # Acknowledgments that we get

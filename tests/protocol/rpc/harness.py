@@ -7,7 +7,7 @@ from uuid import UUID
 
 from tests.protocol.rpc.mechanism import AUTH_TYPE, FakeContext
 
-from openmsmq.engine.gate import Gate
+from openmsmq.engine.engine import Gate
 from openmsmq.protocol.rpc import (
     ClientConnection,
     ClientSecurity,

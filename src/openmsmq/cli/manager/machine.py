@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from openmsmq.cli.groups import add_group
+from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.output import JsonOption, print_json, print_properties
 from openmsmq.cli.queues.queue import PrincipalArgument
@@ -32,7 +32,7 @@ RightsArgument = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the group to the program."""
-    commands = {"rights": rights, "grant": grant, "revoke": revoke}
+    commands: Commands = {"rights": rights, "grant": grant, "revoke": revoke}
     add_group(app, "machine", commands, help_text=_HELP)
 
 

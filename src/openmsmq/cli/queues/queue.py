@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from openmsmq.cli.groups import add_group
+from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.options.remote import (
@@ -78,7 +78,7 @@ MulticastOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the group to the program."""
-    commands = {
+    commands: Commands = {
         "create": create,
         "list": list_queues,
         "show": show,

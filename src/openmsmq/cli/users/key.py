@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from openmsmq.cli.failure import Explanation
-from openmsmq.cli.groups import add_group
+from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.passwords import PasswordFileOption, password_in
 from openmsmq.cli.output import Column, JsonOption, print_json, print_table
 from openmsmq.wire.codes.hresult import Hresult
@@ -39,7 +39,7 @@ KeyArgument = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the group to the program."""
-    commands = {
+    commands: Commands = {
         "create": create,
         "list": list_keys,
         "export": export_key,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from openmsmq.cli.failure import Explanation
-from openmsmq.cli.groups import add_group
+from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.data_directory import DataOption, data_directory
 from openmsmq.cli.options.passwords import PasswordFileOption, new_password
@@ -31,7 +31,7 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="User name, in
 
 def register(app: typer.Typer) -> None:
     """Add the group to the program."""
-    commands = {
+    commands: Commands = {
         "add": add,
         "list": list_users,
         "passwd": change_password,

@@ -20,6 +20,8 @@ from openmsmq.directory.objects import (
     InternalCertificate,
     QueueManagerObject,
 )
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.security.sid import SID
 
@@ -100,6 +102,16 @@ class LocalQueueManager:
     def serves(self) -> bool:
         """Whether the queue manager does its work for others."""
         return self.queue_manager_state is QueueManagerState.READY
+
+    def require_service(self) -> None:
+        """Refuse everything while the queue manager starts or stops.
+
+        Raises:
+            QueueError: MQ_ERROR_SERVICE_NOT_AVAILABLE.
+        """
+        if not self.serves:
+            reason = f"the queue manager is {self.queue_manager_state}"
+            raise QueueError(Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE, reason)
 
     def add_internal_certificate(self, certificate: InternalCertificate) -> None:
         """Keep the certificate of a user, in place of an older one."""

@@ -100,17 +100,17 @@ class Committed:
 class Stages:
     """The stages that wait for their commit; a restart forgets them."""
 
-    __slots__ = ("_batches", "_state", "size")
+    __slots__ = ("_state", "batches", "size")
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._batches: dict[_Key, StagedBatch] = {}
+        self.batches: dict[_Key, StagedBatch] = {}
         # Bytes of all packets that wait.
         self.size = 0
 
     def __len__(self) -> int:
         """How many batches wait."""
-        return len(self._batches)
+        return len(self.batches)
 
     def stage(
         self,
@@ -144,7 +144,7 @@ class Stages:
             if batch <= state.producers.get(name, _NONE)[0]:
                 # Its commit is going to be dropped, and may never be requested again.
                 return Staged(count=len(packets), depends=0)
-            found = self._batches.get((name, batch))
+            found = self.batches.get((name, batch))
             if found is None:
                 number = state.sequence.take(1, state.outbox) + 1
                 found = StagedBatch(number)
@@ -155,7 +155,7 @@ class Stages:
             close_queue(state, descriptor)
         deadline = state.now + state.settings.stage_seconds
         made = Stage(destination, queue, messages, deadline, transactional=transactional)
-        self._batches[name, batch] = found
+        self.batches[name, batch] = found
         kept = found.stages.setdefault((partition, attempt), [])
         kept.append(made)
         self.size += made.size
@@ -164,7 +164,7 @@ class Stages:
 
     def _forget(self, key: _Key) -> None:
         """Forget all stages of a batch."""
-        found = self._batches.pop(key, None)
+        found = self.batches.pop(key, None)
         if found is not None:
             for group in found.stages.values():
                 self._free(group)
@@ -196,7 +196,7 @@ class Stages:
         if batch <= state.producers.get(name, _NONE)[0]:
             self._forget((name, batch))
             return Committed(count=0, repeated=True, depends=state.outbox.seen())
-        found = self._batches.get((name, batch))
+        found = self.batches.get((name, batch))
         kept = {} if found is None else found.stages
         wanted = []
         for each in stages:
@@ -235,31 +235,31 @@ class Stages:
     ) -> None:
         """Forget the named stages of a batch, or all; harmless when it was published."""
         key = (_name(caller, producer), batch)
-        found = self._batches.get(key)
+        found = self.batches.get(key)
         if stages is None or found is None:
             self._forget(key)
             return
         for each in stages:
             self._free(found.stages.pop(each, []))
         if not found.stages:
-            del self._batches[key]
+            del self.batches[key]
 
     def expire(self) -> None:
         """Forget stages whose commit never came."""
         now = self._state.now
-        for key, found in list(self._batches.items()):
+        for key, found in list(self.batches.items()):
             for each, group in list(found.stages.items()):
                 if group[-1].deadline <= now:
                     self._free(found.stages.pop(each))
             if not found.stages:
-                del self._batches[key]
+                del self.batches[key]
 
     def next_timer(self) -> float | None:
         """When the next stage is forgotten."""
         return min(
             (
                 group[-1].deadline
-                for found in self._batches.values()
+                for found in self.batches.values()
                 for group in found.stages.values()
             ),
             default=None,

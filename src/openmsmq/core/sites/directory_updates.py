@@ -45,11 +45,6 @@ def start_server_list_timer(state: State) -> None:
     state.directory_timers[DirectoryTimer.SERVER_LIST_UPDATE] = state.now + seconds
 
 
-def next_directory_timer(state: State) -> float | None:
-    """When something is to be done about the directory."""
-    return min(state.directory_timers.values(), default=None)
-
-
 def handle_directory_timers(state: State) -> None:
     """Do what is due."""
     periods = state.settings.directory_periods

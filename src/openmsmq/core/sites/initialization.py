@@ -94,17 +94,6 @@ def queue_manager_stopped(state: State) -> None:
     state.local.queue_manager_state = QueueManagerState.STOPPED
 
 
-def require_service(state: State) -> None:
-    """Refuse everything while the queue manager starts or stops.
-
-    Raises:
-        QueueError: MQ_ERROR_SERVICE_NOT_AVAILABLE.
-    """
-    if not state.local.serves:
-        reason = f"the queue manager is {state.local.queue_manager_state}"
-        raise QueueError(Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE, reason)
-
-
 def settle_outgoing_queues(state: State) -> None:
     """Lock or unlock outgoing queues when hardened mode has changed since they were stored."""
     hardened = state.local.hardened_security

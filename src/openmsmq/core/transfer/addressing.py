@@ -79,12 +79,13 @@ def locate(state: State, message: UserMessage) -> Place:
         return Nowhere(Reason.NO_NAME)
     if not isinstance(name, DirectFormatName):
         return _local(state.identifiers.get(destination.guid or GUID_NULL))
-    if is_read_only(name):
-        return Nowhere(Reason.READ_ONLY)
     # Choice: what came here by a direct name is for us, whatever we are called there.
     key = name.queue_name.key
     # A URL keeps its query, which is no part of the name of the queue.
-    return _local(state.paths.get(key.partition("?")[0] if name.is_web else key))
+    queue = state.paths.get(key.partition("?")[0] if name.is_web else key)
+    if queue is None and is_read_only(name):
+        return Nowhere(Reason.READ_ONLY)
+    return _local(queue)
 
 
 def _local(queue: Queue | None) -> Local | Nowhere:

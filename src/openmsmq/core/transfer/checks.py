@@ -119,12 +119,13 @@ class Checks:
         max_bytes: of messages that may wait for checks.
     """
 
-    __slots__ = ("_jobs", "_max_bytes", "bytes", "verifier", "waiting")
+    __slots__ = ("_max_bytes", "bytes", "jobs", "verifier", "waiting")
 
     def __init__(self, verifier: Verifier | None, max_bytes: int) -> None:
         self.verifier = verifier
         self._max_bytes = max_bytes
-        self._jobs: deque[CheckJob] = deque()
+        # Those that no worker has taken.
+        self.jobs: deque[CheckJob] = deque()
         # What waits for its checks or behind something that does: reads, and their bytes.
         self.waiting = 0
         self.bytes = 0
@@ -146,12 +147,12 @@ class Checks:
 
     def add(self, job: CheckJob) -> None:
         """Let a worker take a job."""
-        self._jobs.append(job)
+        self.jobs.append(job)
 
     def take(self) -> CheckJob | None:
         """The oldest job that no worker has taken; None if there is none."""
-        while self._jobs:
-            job = self._jobs.popleft()
+        while self.jobs:
+            job = self.jobs.popleft()
             if not job.reception.ended:
                 return job
         return None

@@ -9,7 +9,7 @@ from openmsmq.core.queues.names import is_this_machine
 from openmsmq.wire.message.user_message_run import UserMessageRun
 from openmsmq.wire.scalars import MESSAGE_IDENTIFIER_SIZE
 
-from .checks import CheckJob, Checks
+from .checks import Checks
 from .claims import drop_claims
 from .delivery import enqueue
 from .inlet import Inlet
@@ -36,11 +36,11 @@ _NO_IDENTIFIER: Final = bytes(MESSAGE_IDENTIFIER_SIZE)
 class Incoming:
     """What a transport does with messages that it received."""
 
-    __slots__ = ("_checks", "_state")
+    __slots__ = ("_state", "checks")
 
     def __init__(self, state: State, verifier: Verifier | None = None) -> None:
         self._state = state
-        self._checks = Checks(verifier, state.settings.max_checking_bytes)
+        self.checks = Checks(verifier, state.settings.max_checking_bytes)
 
     def open_inlet(
         self,
@@ -49,15 +49,7 @@ class Incoming:
         acknowledgments: Acknowledgments | None = None,
     ) -> Inlet:
         """The way in for what one connection of a transport brings."""
-        return Inlet(self._state, self._checks, owner, acknowledgments=acknowledgments)
-
-    def take_job(self) -> CheckJob | None:
-        """The oldest job of checks that no worker has taken; None if there is none."""
-        return self._checks.take()
-
-    def job_done(self, job: CheckJob, error: Exception | None = None) -> None:
-        """A job that was taken has run, or failed with an error."""
-        job.inlet.checked(job, error)
+        return Inlet(self._state, self.checks, owner, acknowledgments=acknowledgments)
 
     def set_history_size(self, size: int) -> None:
         """Remember the identifiers of so many received messages, to know duplicates by."""

@@ -61,11 +61,6 @@ def drop_unused_outgoing(state: State) -> bool:
     return False
 
 
-def next_unused_timer(state: State) -> float | None:
-    """When `forget_unused` is due."""
-    return state.unused_look_at if state.outgoing else None
-
-
 def forget_unused(state: State) -> None:
     """Forget the outgoing queues that are unused and were so when last looked at.
 

@@ -51,8 +51,8 @@ class Session(Protocol):
         """Give back everything the client holds."""
 
 
-class LocalHost(Protocol):
-    """What the connections of a queue manager share."""
+class Clients(Protocol):
+    """Who keeps the clients of a queue manager."""
 
     def open_session(self, connection: "LocalConnection") -> Session:
         """A session for a client that has just connected.
@@ -61,8 +61,18 @@ class LocalHost(Protocol):
             ProtocolViolation: this client is not let in.
         """
 
-    def when_durable(self, depends: int, action: Callable[[Any], None], argument: object) -> None:
-        """Call `action(argument)` once batch `depends` is on disk."""
+    def fault(self, connection: "LocalConnection", error: Exception) -> None:
+        """A client broke the protocol, or a request failed inside; the connection is closed."""
+
+    def closed(self, connection: "LocalConnection") -> None:
+        """A client has disconnected."""
+
+
+class LocalHost(Protocol):
+    """The queue manager's turn of the event loop."""
+
+    def when_durable(self, depends: int, effect: Callable[[Any], None], argument: object) -> None:
+        """Call `effect(argument)` once batch `depends` is on disk."""
 
     @property
     def saturated(self) -> bool:
@@ -74,12 +84,6 @@ class LocalHost(Protocol):
     def wake(self) -> None:
         """There may be something to store or to tell."""
 
-    def fault(self, connection: "LocalConnection", error: Exception) -> None:
-        """A client broke the protocol, or a request failed inside; the connection is closed."""
-
-    def closed(self, connection: "LocalConnection") -> None:
-        """A client has disconnected."""
-
 
 class LocalConnection(asyncio.BufferedProtocol):
     """The socket of one client, with bounds on what it may have in flight.
@@ -89,9 +93,14 @@ class LocalConnection(asyncio.BufferedProtocol):
     """
 
     def __init__(
-        self, host: LocalHost, max_bytes: int, hello_seconds: float = HELLO_SECONDS
+        self,
+        host: LocalHost,
+        clients: Clients,
+        max_bytes: int,
+        hello_seconds: float = HELLO_SECONDS,
     ) -> None:
         self._host = host
+        self._clients = clients
         self._max_bytes = max_bytes
         self._hello_seconds = hello_seconds
         self._loop = asyncio.get_running_loop()
@@ -130,7 +139,7 @@ class LocalConnection(asyncio.BufferedProtocol):
         self._transport = stream = cast(asyncio.Transport, transport)
         stream.set_write_buffer_limits(WRITE_HIGH_WATER)
         try:
-            self._session = self._host.open_session(self)
+            self._session = self._clients.open_session(self)
         except ProtocolViolation as exc:
             self._fail(exc)
             return
@@ -144,10 +153,10 @@ class LocalConnection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self._leave()
         self._transport = None
-        self._host.closed(self)
+        self._clients.closed(self)
 
     def _fail(self, error: Exception) -> None:
-        self._host.fault(self, error)
+        self._clients.fault(self, error)
         self.close()
 
     def close(self) -> None:

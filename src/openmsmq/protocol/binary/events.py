@@ -52,10 +52,6 @@ class MessagesReceived(SessionEvent):
 
     runs: list[UserMessageRun]
 
-    @property
-    def packets(self) -> list[bytes]:
-        return [packet for run in self.runs for packet in run.packets]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagesAcknowledged(SessionEvent):

@@ -48,9 +48,9 @@ from .events import (
     Opened,
 )
 from .hop_links import HopLink
-from .peer_connection import Arrived, PeerConnection
+from .peer_connection import PeerConnection
 from .ping import answer_ping
-from .receiving import Receiver
+from .receiving import Arrived, Receiver
 from .sending import CARRIES, OutgoingTransfers
 from .session import BinarySession
 from .session_finder import SessionFinder
@@ -91,7 +91,6 @@ class BinaryProtocol:
         self._gate = gate
         self.settings = settings or BinarySettings()
         self._transfers = OutgoingTransfers(manager, self.settings)
-        self._receiver = Receiver(manager, gate, self._transfers.streams)
         self._events: deque[Event] = deque()
         self._timers = TimerHeap()
         self._connections: dict[int, PeerConnection] = {}
@@ -99,6 +98,7 @@ class BinaryProtocol:
         self._ready: set[int] = set()
         # Connections to look at after the next flush.
         self._waiting: set[PeerConnection] = set()
+        self._receiver = Receiver(manager, gate, self._transfers.streams, self._waiting)
         self._window = self.settings.window_size
         self._cleanup = Cleanup(
             manager,
@@ -272,8 +272,9 @@ class BinaryProtocol:
 
     def durable(self, *, now: float) -> None:
         """More batches are on disk, and what waited for them at the gate was released."""
-        waiting, self._waiting = self._waiting | self._receiver.take_released(), set()
-        for connection in sorted(waiting, key=_number):
+        waiting = sorted(self._waiting, key=_number)
+        self._waiting.clear()
+        for connection in waiting:
             connection.session.acknowledge(now=now)
             self._pump(connection, now)
 
@@ -502,8 +503,9 @@ class BinaryProtocol:
         if session.output_bytes:
             self._ready.add(connection.number)
         times = [session.next_timer()]
-        if self._may_order_ack(connection):
-            times.append(connection.order_acks.next_timer())
+        order_ack_at = connection.order_acks.next_timer()
+        if order_ack_at is not None and self._may_order_ack(connection):
+            times.append(order_ack_at)
         self._timers.set(connection, min(time for time in times if time is not None))
 
     def _may_order_ack(self, connection: PeerConnection) -> bool:

@@ -14,31 +14,9 @@ if TYPE_CHECKING:
     from openmsmq.protocol.carrier import Gate
 
     from .hop_links import HopLink
+    from .receiving import Arrived
     from .session import BinarySession
     from .transfer import Transfer
-
-
-class Arrived:
-    """One read of a session; what it brought is not dealt with yet, or waits for a batch.
-
-    `count` and `recoverable` are the messages of the session up to its last one, `size` is the
-    bytes that it brought itself.
-    """
-
-    __slots__ = ("connection", "count", "depends", "recoverable", "size")
-
-    def __init__(self, connection: PeerConnection, size: int) -> None:
-        self.connection = connection
-        self.count = connection.session.received.count
-        self.recoverable = connection.session.received.recoverable
-        self.size = size
-        self.depends = 0
-
-    def join(self, later: Arrived) -> None:
-        """A later read waits for the same batch."""
-        self.count = later.count
-        self.recoverable = later.recoverable
-        self.size += later.size
 
 
 class PeerConnection:

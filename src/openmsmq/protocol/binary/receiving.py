@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.transfer.transports import Origin, Transport
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.packets.order_ack import OrderAck, build_order_ack, recognize_ack
 
-from .backlog import Backlog
 from .events import CloseReason
-from .peer_connection import Arrived
 
 if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
@@ -18,11 +16,66 @@ if TYPE_CHECKING:
     from openmsmq.core.transfer.outgoing_streams import OutgoingStreams
     from openmsmq.core.transfer.received import Received
     from openmsmq.protocol.carrier import Gate
+    from openmsmq.protocol.timer_heap import TimerHeap
     from openmsmq.wire.message.user_message import UserMessage
     from openmsmq.wire.names.queue_address import QueueAddress
 
     from .events import MessagesReceived
     from .peer_connection import PeerConnection
+    from .settings import BinarySettings
+
+
+class Backlog:
+    """Received bytes that are not checked or not on disk yet; reading pauses above a limit.
+
+    By address, so that a peer does not get rid of its part by connecting again.
+    """
+
+    __slots__ = ("_by_address", "total")
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._by_address: dict[str, int] = {}
+
+    def of(self, address: str) -> int:
+        """How much of it came from an address."""
+        return self._by_address.get(address, 0)
+
+    def add(self, address: str, size: int) -> None:
+        """Messages of this size arrived."""
+        self._by_address[address] = self.of(address) + size
+        self.total += size
+
+    def remove(self, address: str, size: int) -> None:
+        """Messages of this size are on disk, or were left to their sender."""
+        self.total -= size
+        left = self._by_address.pop(address) - size
+        assert left >= 0, "more bytes left than came"  # noqa: S101
+        if left:
+            self._by_address[address] = left
+
+
+class Arrived:
+    """One read of a session; what it brought is not dealt with yet, or waits for a batch.
+
+    `count` and `recoverable` are the messages of the session up to its last one, `size` is the
+    bytes that it brought itself.
+    """
+
+    __slots__ = ("connection", "count", "depends", "recoverable", "size")
+
+    def __init__(self, connection: PeerConnection, size: int) -> None:
+        self.connection = connection
+        self.count = connection.session.received.count
+        self.recoverable = connection.session.received.recoverable
+        self.size = size
+        self.depends = 0
+
+    def join(self, later: Arrived) -> None:
+        """A later read waits for the same batch."""
+        self.count = later.count
+        self.recoverable = later.recoverable
+        self.size += later.size
 
 
 class Receiver:
@@ -31,6 +84,7 @@ class Receiver:
     Args:
         gate: holds acknowledgments until what they acknowledge is on disk.
         streams: of transactional messages on their way out, which others acknowledge.
+        released: takes the connections that may acknowledge more than before.
     """
 
     __slots__ = ("_gate", "_manager", "_released", "_streams", "backlog")
@@ -40,13 +94,13 @@ class Receiver:
         manager: QueueManager,
         gate: Gate,
         streams: OutgoingStreams,
+        released: set[PeerConnection],
     ) -> None:
         self._manager = manager
         self._gate = gate
         self._streams = streams
         self.backlog = Backlog()
-        # Connections that may acknowledge more than before.
-        self._released: set[PeerConnection] = set()
+        self._released = released
 
     def open_inlet(self, owner: InletOwner) -> Inlet:
         """The way in for a new connection."""
@@ -54,7 +108,8 @@ class Receiver:
 
     def receive(self, connection: PeerConnection, event: MessagesReceived, *, now: float) -> None:
         """Hand over the messages of one read; nothing is acknowledged before it is settled."""
-        arrived = Arrived(connection, sum(map(len, event.packets)))
+        size = sum([sum(map(len, run.packets)) for run in event.runs])
+        arrived = Arrived(connection, size)
         self.backlog.add(connection.address, arrived.size)
         origin = Origin(Transport.BINARY, connection.address, connection.session.remote_guid)
         received = connection.inlet.receive(event.runs, origin, arrived)
@@ -99,11 +154,6 @@ class Receiver:
         """Everything up to the end of a read may be acknowledged."""
         self.backlog.remove(arrived.connection.address, arrived.size)
         arrived.connection.session.received.release(arrived.count, arrived.recoverable)
-
-    def take_released(self) -> set[PeerConnection]:
-        """The connections that may acknowledge more than at the last call."""
-        released, self._released = self._released, set()
-        return released
 
     def take(self, message: UserMessage) -> bool:
         """A message to the order queue: whether it is an OrderAck or FinalAck that concerns us."""

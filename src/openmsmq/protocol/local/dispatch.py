@@ -1,6 +1,7 @@
 """From bytes to the function that carries out the request."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Protocol
 
 import msgspec
 
@@ -98,3 +99,63 @@ def greet(session: LocalSession, request: local.AnyRequest) -> None:
         names=manager.own_names,
     )
     session.done(request.id, welcome)
+
+
+class Intake(Protocol):
+    """Counts what clients have asked for; the engine does."""
+
+    def take_in(self, size: int) -> None:
+        """Requests of this many bytes were carried out."""
+
+
+class HostedSession:
+    """A session that tells the time before each request, and the engine how much there was.
+
+    Args:
+        tick: calls `Engine.enter` with the time.
+    """
+
+    __slots__ = ("_engine", "_session", "_tick")
+
+    def __init__(self, engine: Intake, tick: Callable[[], object], session: LocalSession) -> None:
+        self._engine = engine
+        self._tick = tick
+        self._session = session
+
+    @property
+    def greeted(self) -> bool:
+        return self._session.greeted
+
+    @property
+    def busy(self) -> bool:
+        """Whether there are requests that take long, for `step`."""
+        return bool(self._session.long)
+
+    def receive(self, payload: bytes | memoryview) -> None:
+        """Carry out one request."""
+        self._tick()
+        self._engine.take_in(len(payload))
+        receive(self._session, payload)
+
+    def step(self) -> None:
+        """Carry out one step of a request that takes long."""
+        self._tick()
+        step(self._session)
+
+    def pause(self) -> None:
+        """The client does not read its replies."""
+        self._session.holder.pause()
+
+    def resume(self) -> None:
+        """The client reads again."""
+        self._tick()
+        self._session.holder.resume()
+
+    def stop(self) -> None:
+        """The client is about to be cut off."""
+        self._session.holder.stop()
+
+    def close(self) -> None:
+        """Give back everything the client holds."""
+        self._tick()
+        self._session.close()

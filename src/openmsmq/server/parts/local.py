@@ -7,13 +7,12 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pydantic import Field
 
 from openmsmq.core.management.queue_infos import guid_text
 from openmsmq.core.management.records import ClientInfo
-from openmsmq.engine.hosted_session import HostedSession
 from openmsmq.net.local.connection import LocalConnection, Session
 from openmsmq.net.local.credentials import peer_credentials
 from openmsmq.net.local.listeners import (
@@ -24,7 +23,7 @@ from openmsmq.net.local.listeners import (
 )
 from openmsmq.net.local.paths import SOCKET_NAME
 from openmsmq.net.tls_listener import TlsListener
-from openmsmq.protocol.local.dispatch import NotLetIn
+from openmsmq.protocol.local.dispatch import HostedSession, NotLetIn
 from openmsmq.protocol.local.session import LocalSession
 from openmsmq.security.caller import Caller
 from openmsmq.security.principals import describe_principal
@@ -153,19 +152,6 @@ class LocalPart:
         log_event(CLIENT_CONNECTED, peer=peer)
         return HostedSession(self._host.engine, self._host.tick, session)
 
-    def when_durable(self, depends: int, action: Callable[[Any], None], argument: object) -> None:
-        self._host.when_durable(depends, action, argument)
-
-    @property
-    def saturated(self) -> bool:
-        return self._host.saturated
-
-    def when_free(self, action: Callable[[], None]) -> None:
-        self._host.engine.when_free(action)
-
-    def wake(self) -> None:
-        self._host.wake()
-
     def fault(self, connection: LocalConnection, error: Exception) -> None:
         client = self._connections.get(connection)
         peer = None if client is None else client.peer
@@ -192,7 +178,7 @@ class LocalPart:
     # Listening
 
     def _connection(self) -> LocalConnection:
-        return LocalConnection(self, self._config.max_connection_bytes)
+        return LocalConnection(self._host, self, self._config.max_connection_bytes)
 
     async def listen(self) -> dict[str, str]:
         """Open the sockets."""

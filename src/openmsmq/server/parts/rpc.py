@@ -113,7 +113,6 @@ class RpcPart:
             gate=host.engine.gate,
             delay=self._logons.reserve,
         )
-        host.every_second(self._logons.forget)
         interfaces = (*self._make_interfaces(level), management({}))
         self._rpc = endpoint(0, interfaces)
         self._qm2qm = endpoint(0, interfaces)
@@ -125,7 +124,6 @@ class RpcPart:
             disconnected=self._log_disconnect,
             logged_on=log_logon,
         )
-        host.engine.add_output(self._shell.turn)
         host.manager.management.add_clients(self)
         host.manager.management.add_counters(self._counts)
 
@@ -174,6 +172,9 @@ class RpcPart:
             await self._listen_stepping("qm2qm", self._qm2qm, self._config.qm2qm_port)
         if self._config.epm_port != "off" and self._endpoints:
             await self._listen_for_mapping(self._config.epm_port)
+        if self._endpoints:
+            self._host.every_second(self._logons.forget)
+            self._host.engine.add_output(self._shell.turn)
         return self._endpoints
 
     async def _listen_stepping(self, name: str, endpoint: Endpoint, port: int) -> None:
