@@ -241,7 +241,7 @@ def table(ways: dict[str, Way]) -> str:
 
 
 def _block() -> re.Pattern[str]:
-    return re.compile(f"{re.escape(BEGIN)}\n(.*)\n{re.escape(END)}", re.DOTALL)
+    return re.compile(f"{re.escape(BEGIN)}\n(.*?)\n?{re.escape(END)}", re.DOTALL)
 
 
 def written_table() -> str:

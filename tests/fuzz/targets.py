@@ -37,9 +37,9 @@ from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelo
 from openmsmq.wire.message.transaction_header import TransactionHeader
 from openmsmq.wire.message.user_header import UserHeader
 from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.names.format_name import parse_queue_reference
 from openmsmq.wire.names.queue_address import QueueAddress
 from openmsmq.wire.names.queue_address_names import format_name_of, format_name_of_element
-from openmsmq.wire.names.queue_reference import parse_queue_reference
 from openmsmq.wire.ndr import NDR, NDR64, Stub, TransferSyntax
 from openmsmq.wire.packets.base_header import BaseHeader
 from openmsmq.wire.packets.connection_parameters import ConnectionParameters

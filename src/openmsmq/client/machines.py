@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.names.direct_format_name import DirectFormatName
+from openmsmq.wire.names.format_name import parse_queue_reference
 from openmsmq.wire.names.path_name import PathName
-from openmsmq.wire.names.queue_reference import parse_queue_reference
 
 
 def machine_of(name: str) -> str | None:

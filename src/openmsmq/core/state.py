@@ -200,8 +200,3 @@ class State:
         self.touched: dict[Queue, list[Message]] = {}
         self.to_acknowledge: list[tuple[bytes, int]] = []
         self.to_finalize: list[tuple[bytes, int]] = []
-
-    def new_handle(self) -> int:
-        """A number for an open queue or a cursor, unique while the queue manager runs."""
-        self.last_handle += 1
-        return self.last_handle

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from tests.core.harness import refused
 
-from openmsmq.core.queues.expand import expand
+from openmsmq.core.queues.opening import expand
 from openmsmq.wire.names.format_name import parse_format_name
 
 SPEC = pytest.mark.spec

@@ -6,9 +6,8 @@ from tests.wire.name_strategies import format_names, path_names
 
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
-from openmsmq.wire.names.format_name import FormatName
+from openmsmq.wire.names.format_name import FormatName, parse_queue_reference
 from openmsmq.wire.names.path_name import PathName
-from openmsmq.wire.names.queue_reference import parse_queue_reference
 
 
 @given(path_names | format_names)

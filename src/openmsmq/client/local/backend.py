@@ -28,8 +28,7 @@ from openmsmq.wire.security.sid import SID
 from .channel import RequestChannel
 from .management import LocalManagement
 from .ranges import LocalRanges
-from .replies import done, failure, messages
-from .requests import checked
+from .requests import checked, done, failure, messages
 
 # Requests of a cursor that are on their way at a time.
 WINDOW: Final = 256
@@ -69,8 +68,11 @@ class LocalBackend:
         # Shared by all queues: packets to different ones differ in nothing.
         self._builder: PacketBuilder
         self._transactional_builder: PacketBuilder
-        self.management: Final = LocalManagement(self)
         self.ranges: Final = LocalRanges(self)
+
+    @property
+    def management(self) -> LocalManagement:
+        return LocalManagement(self)
 
     # Connecting
 

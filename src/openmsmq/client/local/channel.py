@@ -33,7 +33,7 @@ from openmsmq.protocol.local.messages import (
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
 
-from .replies import done, failure
+from .requests import done, failure
 from .send_batch import REQUEST_MESSAGES, Background, SendBatch
 
 T = TypeVar("T")

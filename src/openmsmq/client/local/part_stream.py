@@ -9,8 +9,7 @@ from openmsmq.protocol.local import messages as local
 
 from .caller import Caller
 from .channel import RequestChannel, is_last
-from .replies import part
-from .requests import checked
+from .requests import checked, part
 
 
 class PartStream:

@@ -9,7 +9,7 @@ from openmsmq.client.properties import Info
 from openmsmq.protocol.local import messages as local
 
 from .caller import Caller
-from .replies import block
+from .requests import block
 
 
 class LocalRanges:

@@ -1,10 +1,15 @@
-"""Requests of the local protocol from the arguments of callers."""
+"""Requests of the local protocol from the arguments of callers, and replies as values."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
-from openmsmq.protocol.local.messages import Request
+from openmsmq.client.errors import ReceiveTimeout
+from openmsmq.client.received_message import ReceivedMessage
+from openmsmq.protocol.local.messages import AnyReply, Block, Done, Failed, Messages, Part, Request
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
+from openmsmq.wire.errors import MsmqError
 
 R = TypeVar("R", bound=Request)
 
@@ -26,3 +31,69 @@ def checked(request: R) -> R:
         field = request.__struct_fields__[index - 1] if index else type(request).__name__
         raise TypeError(f"{field}: {reason[0].lower()}{reason[1:]}") from None
     return request
+
+
+def failure(reply: Failed) -> QueueError:
+    """The exception that says why something was refused."""
+    if reply.code == Hresult.MQ_ERROR_IO_TIMEOUT:
+        return ReceiveTimeout(reply.text or "no message came in time")
+    if reply.code == Hresult.MQ_ERROR_ACCESS_DENIED:
+        return AccessDenied(reply.text, cause=reply.cause, remedy=reply.remedy)
+    return QueueError(reply.code, reply.text, cause=reply.cause, remedy=reply.remedy)
+
+
+def done(reply: AnyReply | None) -> Any:
+    """The value of an answer; every kind of request has its own.
+
+    Raises:
+        QueueError: it was refused.
+    """
+    if isinstance(reply, Done):
+        return reply.value
+    raise _not_as_expected(reply)
+
+
+def messages(reply: AnyReply | None) -> list[ReceivedMessage]:
+    """The messages of an answer.
+
+    Raises:
+        QueueError: the read was refused.
+        ReceiveTimeout: it ended without a message.
+    """
+    if not isinstance(reply, Messages):
+        raise _not_as_expected(reply)
+    found = list(map(ReceivedMessage, reply.packets, reply.lookup_ids, reply.arrived_times))
+    for index, aborts, moves, moved in reply.counters:
+        message = found[index]
+        found[index] = ReceivedMessage(
+            message.packet, message.lookup_id, reply.arrived_times[index], (aborts, moves, moved)
+        )
+    return found
+
+
+def block(reply: AnyReply | None) -> Block:
+    """The part of a range that an answer brings.
+
+    Raises:
+        QueueError: the range was refused.
+    """
+    if isinstance(reply, Block):
+        return reply
+    raise _not_as_expected(reply)
+
+
+def part(reply: AnyReply | None) -> Part:
+    """The part of a list that an answer brings.
+
+    Raises:
+        QueueError: the list was refused.
+    """
+    if isinstance(reply, Part):
+        return reply
+    raise _not_as_expected(reply)
+
+
+def _not_as_expected(reply: AnyReply | None) -> MsmqError:
+    if isinstance(reply, Failed):
+        return failure(reply)
+    return MsmqError(f"the queue manager answered with {type(reply).__name__}")

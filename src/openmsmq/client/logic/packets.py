@@ -16,11 +16,10 @@ from openmsmq.wire.message.transaction_header import TransactionHeader
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_builder import UserMessageTemplate
 from openmsmq.wire.message.user_message_rebuild import rebuild
-from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.format_name import parse_format_name, parse_queue_reference
 from openmsmq.wire.names.path_name import PathName
 from openmsmq.wire.names.queue_address import NO_QUEUE, QueueAddress
 from openmsmq.wire.names.queue_address_names import address_of
-from openmsmq.wire.names.queue_reference import parse_queue_reference
 from openmsmq.wire.scalars import GUID_NULL, TxSequenceID
 from openmsmq.wire.security.security_header import SecurityHeader
 

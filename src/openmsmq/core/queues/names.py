@@ -15,10 +15,10 @@ from openmsmq.wire.names.format_name import (
     PrivateFormatName,
     PublicFormatName,
     SingleFormatName,
+    parse_queue_reference,
 )
 from openmsmq.wire.names.path_name import LOCAL_COMPUTER, PathName, parse_path_name
 from openmsmq.wire.names.queue_name import QueueName, QueueScope, Suffix
-from openmsmq.wire.names.queue_reference import parse_queue_reference
 
 _PLAIN: Final = ".\\private$\\"
 

@@ -1,7 +1,11 @@
 """Opening and closing queues ([MS-MQDMPR] 3.1.7.1.5-6) and cursors on them (3.1.7.1.1-2)."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
+from uuid import UUID
 
 from openmsmq.core.messages.reading import end_reads
 from openmsmq.core.model.cursor import Cursor
@@ -10,27 +14,29 @@ from openmsmq.core.model.outgoing_queue import OutgoingQueue
 from openmsmq.core.model.queue import Queue, QueueRole, QueueType
 from openmsmq.core.rows.queue_rows import store_queue
 from openmsmq.core.sites.public_queues import set_destination
+from openmsmq.core.sites.site_collection import read_object
 from openmsmq.core.state import State
 from openmsmq.core.transactions.transactions import return_locked
 from openmsmq.core.transfer.outgoing_states import OutgoingInput, change_state
 from openmsmq.core.transfer.transports import WEB, transport_of
-from openmsmq.directory.objects import QueueObject
+from openmsmq.directory.objects import DistributionList, ElementType, QueueObject
 from openmsmq.security.caller import Caller
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.names.direct_format_name import DirectFormatName
 from openmsmq.wire.names.format_name import (
+    DistributionListFormatName,
     FormatName,
     MultipleElementFormatName,
     PublicFormatName,
     SingleFormatName,
+    parse_format_name,
 )
 from openmsmq.wire.names.queue_name import QueueName, Suffix
 
 from .access import check_open
 from .creation import drop_if_unused, list_queue, make_subqueue
-from .expand import expand, read_members
 from .names import (
     find_plainly_named,
     find_queue,
@@ -39,6 +45,10 @@ from .names import (
     is_send_only,
     parse_name,
 )
+
+if TYPE_CHECKING:
+    from openmsmq.core.state import State
+
 
 _SEND: Final = QueueAccessType.SEND
 _ADMIN: Final = frozenset((QueueAccessType.RECEIVE_ADMIN, QueueAccessType.PEEK_ADMIN))
@@ -93,7 +103,7 @@ def _open(
 ) -> OpenQueueDescriptor:
     check_open(state, queue, caller, access)
     check_sharing(queue, access, share)
-    handle = state.new_handle()
+    handle = _new_handle(state)
     descriptor = OpenQueueDescriptor(handle, queue, access, share, format_name, caller)
     queue.descriptors[handle] = state.descriptors[handle] = descriptor
     return descriptor
@@ -116,7 +126,7 @@ def _open_multiple(
             Hresult.MQ_ERROR_UNSUPPORTED_ACCESS_MODE, "several queues cannot be denied to others"
         )
     descriptor = OpenQueueDescriptor(
-        state.new_handle(), None, _SEND, share, str(name), caller, children=[]
+        _new_handle(state), None, _SEND, share, str(name), caller, children=[]
     )
     try:
         for element in name.elements:
@@ -205,7 +215,7 @@ def open_cursor(state: State, descriptor: OpenQueueDescriptor) -> Cursor | None:
     """Open Cursor; None when the descriptor has no queue."""
     if descriptor.queue is None:
         return None
-    cursor = Cursor(state.new_handle(), descriptor)
+    cursor = Cursor(_new_handle(state), descriptor)
     descriptor.cursors[cursor.handle] = cursor
     return cursor
 
@@ -221,3 +231,62 @@ def close_cursor(state: State, cursor: Cursor) -> None:
             Hresult.MQ_ERROR_OPERATION_CANCELLED,
         )
     cursor.descriptor.cursors.pop(cursor.handle, None)
+
+
+# The format names of a distribution list, some maybe lists again; None if there is no such list.
+Members: TypeAlias = Callable[[UUID], Sequence[str] | None]
+
+
+def read_members(state: State, identifier: UUID) -> Sequence[str] | None:
+    """The format names of a distribution list, None when the directory does not give it."""
+    found = read_object(state, ElementType.DISTRIBUTION_LIST, identifier)
+    return found.members if isinstance(found, DistributionList) else None
+
+
+def expand(name: FormatName, members_of: Members) -> FormatName:
+    """The single names that a name stands for, sorted, each once.
+
+    The domain of a distribution list says where to look, and there is one directory only.
+
+    Raises:
+        QueueError: MQ_ERROR_ILLEGAL_FORMATNAME, a distribution list cannot be resolved.
+    """
+    if not isinstance(name, DistributionListFormatName | MultipleElementFormatName):
+        return name
+    found: dict[str, SingleFormatName] = {}
+    _collect(name, members_of, found, set())
+    names = [found[key] for key in sorted(found)]
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise QueueError(Hresult.MQ_ERROR_ILLEGAL_FORMATNAME, f"{name} has no members")
+    return MultipleElementFormatName(tuple(names))
+
+
+def _collect(
+    name: FormatName,
+    members_of: Members,
+    found: dict[str, SingleFormatName],
+    open_lists: set[str],
+) -> None:
+    if isinstance(name, MultipleElementFormatName):
+        for element in name.elements:
+            _collect(element, members_of, found, open_lists)
+    elif isinstance(name, DistributionListFormatName):
+        # A list that contains itself adds nothing the second time.
+        if name.key in open_lists:
+            return
+        open_lists.add(name.key)
+        members = members_of(name.guid)
+        if members is None:
+            raise QueueError(Hresult.MQ_ERROR_ILLEGAL_FORMATNAME, f"{name} is not known")
+        for member in members:
+            _collect(parse_format_name(member), members_of, found, open_lists)
+    else:
+        found.setdefault(name.key, name)
+
+
+def _new_handle(state: State) -> int:
+    """A number for an open queue or a cursor, unique while the queue manager runs."""
+    state.last_handle += 1
+    return state.last_handle

@@ -276,7 +276,10 @@ class BinaryProtocol:
         self._waiting.clear()
         for connection in waiting:
             connection.session.acknowledge(now=now)
-            self._pump(connection, now)
+            if connection.transfers:
+                self._pump(connection, now)
+            else:
+                self._update(connection)
 
     def _throttle(self, now: float, *, throttled: bool) -> None:
         """There is no room, or there is again: one message at a time, then ever more."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from openmsmq.core.transfer.transports import Origin, Transport
 from openmsmq.wire.errors import MalformedPacket
@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     from openmsmq.core.transfer.outgoing_streams import OutgoingStreams
     from openmsmq.core.transfer.received import Received
     from openmsmq.protocol.carrier import Gate
-    from openmsmq.protocol.timer_heap import TimerHeap
     from openmsmq.wire.message.user_message import UserMessage
     from openmsmq.wire.names.queue_address import QueueAddress
 
     from .events import MessagesReceived
     from .peer_connection import PeerConnection
-    from .settings import BinarySettings
 
 
 class Backlog:

@@ -3,18 +3,26 @@
 Packets that are malformed or unusual are left to the `RowDecoder`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from openmsmq.spark.bodies.columns import body_columns
-from openmsmq.spark.columns import BINARY, RECORD_COLUMNS, PacketBlock, Packets, check_schema
+from openmsmq.spark.columns import (
+    BINARY,
+    RECORD_COLUMNS,
+    TIMESTAMP,
+    PacketBlock,
+    Packets,
+    check_schema,
+)
+from openmsmq.wire.lookup_id import SEQUENCE_MASK
 
 from .blob import Blob, Offsets
 from .packet_columns import PACKET_COLUMNS
 from .packet_layout import PacketLayout
-from .record_columns import record_column
 from .row_decoder import RowDecoder
 from .texts import in_rows
 
@@ -105,3 +113,43 @@ def _some_packets(blob: Blob, starts: Offsets, ends: Offsets) -> Packets:
             yield blob.data[start:end]
 
     return Packets(b"".join(packets()), np.cumsum(ends - starts).tolist())
+
+
+def record_column(name: str, block: PacketBlock) -> pa.Array:
+    """One of `RECORD_COLUMNS`; null where the block does not know."""
+    count = len(block.ends)
+    if name == "arrived_time":
+        if not len(block.arrived_times):
+            return pa.nulls(count, TIMESTAMP)
+        return pa.array(_microseconds(block.arrived_times), TIMESTAMP)
+    if name in ("lookup_id", "seq"):
+        if not len(block.lookup_ids):
+            return pa.nulls(count, pa.int64())
+        lookup_ids = np.asarray(block.lookup_ids, np.int64)
+        return pa.array(lookup_ids if name == "lookup_id" else lookup_ids & SEQUENCE_MASK)
+    return _counter(name, block)
+
+
+def _counter(name: str, block: PacketBlock) -> pa.Array:
+    count = len(block.ends)
+    is_time = name == "last_move_time"
+    kind = TIMESTAMP if is_time else pa.int32()
+    if not len(block.lookup_ids):
+        return pa.nulls(count, kind)
+    # Few messages have any.
+    rows, aborts, moves, moved = zip(*block.counters, strict=True) if block.counters else ((),) * 4
+    if is_time:
+        times = np.zeros(count)
+        times[list(rows)] = moved
+        return pa.array(_microseconds(times), kind, mask=times == 0)
+    values = np.zeros(count, np.int32)
+    values[list(rows)] = aborts if name == "abort_count" else moves
+    return pa.array(values, kind)
+
+
+def _microseconds(times: Collection[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Times as Arrow keeps them."""
+    seconds = np.asarray(times, np.float64)
+    whole = np.floor(seconds)
+    microseconds: npt.NDArray[np.int64] = whole.astype(np.int64) * 1_000_000
+    return microseconds + np.rint((seconds - whole) * 1e6).astype(np.int64)

@@ -5,15 +5,45 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from openmsmq.spark.columns import BODY_FORMATS, INCLUDES
-from openmsmq.spark.readers.queue_kinds import QUEUE, kind_of
+from openmsmq.spark.options import values
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ConfigError
-from openmsmq.wire.names.queue_reference import parse_queue_reference
+from openmsmq.wire.names.direct_format_name import DirectFormatName
+from openmsmq.wire.names.format_name import (
+    ConnectorFormatName,
+    FormatName,
+    MachineFormatName,
+    PrivateFormatName,
+    PublicFormatName,
+    parse_queue_reference,
+)
+from openmsmq.wire.names.path_name import PathName
+from openmsmq.wire.names.queue_name import Suffix
 
-from . import values
 from .connection import CONNECTION, ConnectionOptions
 from .names import exclude, read_values, snake
+
+QUEUE: Final = "queue"
+_KINDS: Final = {
+    Suffix.JOURNAL: "journal",
+    Suffix.DEADLETTER: "deadletter",
+    Suffix.DEADXACT: "xact_deadletter",
+    Suffix.SUBQUEUE: "subqueue",
+}
+
+
+def kind_of(reference: PathName | FormatName) -> str:
+    """The word that rows have for the kind of this queue."""
+    match reference:
+        case PathName() | DirectFormatName():
+            suffix = reference.queue_name.suffix
+        case PublicFormatName() | PrivateFormatName() | MachineFormatName() | ConnectorFormatName():
+            suffix = reference.suffix
+        case _:
+            return QUEUE
+    return _KINDS.get(suffix, QUEUE)
+
 
 NONE: Final = "none"
 EXCLUSIVE: Final = "exclusive"

@@ -9,14 +9,12 @@ from openmsmq.client.blocking.queue_manager import QueueManager
 from openmsmq.client.machines import other_machine
 from openmsmq.client.properties import Access
 from openmsmq.client.remote.names import format_name_at
-from openmsmq.spark.options.reading import OUTGOING, ReadOptions
+from openmsmq.spark.options.reading import OUTGOING, QUEUE, ReadOptions, kind_of
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
+from openmsmq.wire.names.format_name import parse_queue_reference
 from openmsmq.wire.names.path_name import PathName
-from openmsmq.wire.names.queue_reference import parse_queue_reference
-
-from .queue_kinds import QUEUE, kind_of
 
 _SUFFIXES: Final = {"journal": "journal", "deadletter": "deadletter", "xact_deadletter": "deadxact"}
 _LOCAL: Final = "DIRECT=OS:.\\"

@@ -12,6 +12,7 @@ from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.limits import MAX_DOMAIN_NAME
 
 from .direct_format_name import DirectFormatName, parse_direct
+from .path_name import PathName, parse_path_name
 from .queue_name import MACHINE_SUFFIXES, SUFFIX_WORDS, NameText, Suffix
 
 _GUID: Final = re.compile(
@@ -281,3 +282,19 @@ def _guid_text(guid: UUID) -> str:
 
 def _suffix_text(suffix: Suffix) -> str:
     return f";{suffix.name}" if suffix else ""
+
+
+# .NET's MessageQueue.Path marks format names so.
+_DOT_NET_PREFIX: Final = "FORMATNAME:"
+
+
+def parse_queue_reference(text: str) -> PathName | FormatName:
+    """Parse a path name or a format name, whichever it is.
+
+    Raises:
+        QueueError: MQ_ERROR_ILLEGAL_FORMATNAME or MQ_ERROR_ILLEGAL_QUEUE_PATHNAME, with what is
+            wrong and where.
+    """
+    if text[: len(_DOT_NET_PREFIX)].upper() == _DOT_NET_PREFIX:
+        return parse_format_name(text[len(_DOT_NET_PREFIX) :])
+    return parse_format_name(text) if is_format_name(text) else parse_path_name(text)
