@@ -155,6 +155,26 @@ def _capture(size: int) -> bytes:
     return capture(_body(size))
 
 
+def _srmp_envelope(size: int) -> bytes:
+    """An envelope with as many elements as fit."""
+    soap = 'xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"'
+    start = f"<s:Envelope {soap}><s:Header>".encode()
+    return start + b"<x>&amp;</x>" * (size // 12)
+
+
+def _srmp_tag(size: int) -> bytes:
+    """One tag, which expat must have whole."""
+    return b"<x " + b" ".join([b"a%d='b'" % number for number in range(size // 12)]) + b">"
+
+
+def _srmp_parts(size: int) -> bytes:
+    """A body with a delimiter on every line."""
+    return (
+        b"--b\r\nContent-Type: text/xml\r\nContent-Length: 1\r\n\r\nx"
+        b"--b\r\nContent-Length: %d\r\n\r\n" % size
+    ) + b"--b\r\n\r\n" * (size // 7)
+
+
 def _long_reference(size: int) -> bytes:
     return ("DIRECT=OS:" + "h" * (size // 2 - 20) + "\\q").encode("utf-16-le")
 
@@ -184,6 +204,9 @@ GIANTS: Final[tuple[Giant, ...]] = (
     _nrbf_nested,
     _faults,
     _capture,
+    _srmp_envelope,
+    _srmp_tag,
+    _srmp_parts,
     _long_reference,
     _many_references,
 )

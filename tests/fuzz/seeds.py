@@ -90,8 +90,10 @@ from openmsmq.wire.security.security_descriptor import (
 )
 from openmsmq.wire.security.security_header import ProviderInfo, SecurityHeader
 from openmsmq.wire.security.sid import BUILTIN_ADMINISTRATORS, EVERYONE, LOCAL_SYSTEM
+from openmsmq.wire.srmp import cut_request, request_from_packet
 
 CORPUS: Final = Path(__file__).parent / "corpus"
+SRMP_VECTORS: Final = Path(__file__).parents[1] / "vectors" / "srmp"
 FRAMES: Final = Path(__file__).parents[1] / "vectors" / "mqqb-frames.json"
 
 SEGMENT: Final = 1400
@@ -154,11 +156,41 @@ def seeds() -> Iterator[tuple[str, bytes]]:
     yield from _rpc()
     yield from _structures()
     yield from _bodies()
+    yield from _srmp()
     yield from _logon()
     yield "capture", capture(_plain_message())
     yield "name-direct", "DIRECT=HTTPS://host:443/msmq/private$/q".encode("utf-16-le")
     yield "name-list", f"PUBLIC={SENDER},PRIVATE={RECEIVER}\\1a".encode("utf-16-le")
     yield "name-path", "host\\private$\\queue;poison".encode("utf-16-le")
+
+
+def _srmp() -> Iterator[tuple[str, bytes]]:
+    """Examples of the specification, and one message with everything."""
+    for name in ("4.1-simple", "4.3-1-request", "4.4-1-stream-message-1"):
+        yield f"srmp-envelope-{name}", (SRMP_VECTORS / f"{name}.envelope.xml").read_bytes()
+    for name in ("4.2-simple-with-msmq", "4.3-5-commitment-receipt", "4.4-2-stream-receipt-1"):
+        request = (SRMP_VECTORS / "wire" / f"{name}.http").read_bytes()
+        yield f"srmp-request-{name}", request
+    message = build_user_message(
+        destination_queue=direct_address("http://host/msmq/private$/q"),
+        admin_queue=direct_address("http://host/msmq/admin"),
+        response_queue=public_address(SENDER),
+        source_queue_manager=SENDER,
+        message_id=7,
+        sent_time=1_700_000_000,
+        label="a & b",
+        body=b"body",
+        extension=b"extension",
+        acknowledgments=0x0B,
+        negative_journaling=True,
+        tracing_requested=True,
+        connector_type=RECEIVER,
+        transaction_header=TransactionHeader(0xE, SEQUENCE, 2, 1, SENDER),
+        multi_queue_format_header=LISTS,
+    )
+    content = request_from_packet(UserMessage(message), number=1)
+    yield "srmp-content", content.data
+    yield "srmp-envelope", cut_request(content.content_type, content.data).envelope
 
 
 def _logon() -> Iterator[tuple[str, bytes]]:

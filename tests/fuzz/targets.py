@@ -68,6 +68,18 @@ from openmsmq.wire.security.key_blobs import MQDSPublicKeys, PublicKeyBlob, Simp
 from openmsmq.wire.security.security_descriptor import Acl, SecurityDescriptor
 from openmsmq.wire.security.security_header import SecurityHeader
 from openmsmq.wire.security.sid import SID
+from openmsmq.wire.srmp import (
+    Request,
+    cut_compound_message,
+    cut_request,
+    envelope_from_packet,
+    forwarded_request,
+    kind_of,
+    packet_from_request,
+    read_envelope,
+    write_envelope,
+)
+from openmsmq.wire.srmp.reader import read_any_envelope
 
 ADDRESS_TYPES: Final = 8
 NAMES: Final = MachineNames.of_computer("server")
@@ -276,6 +288,38 @@ def read_dissected(data: bytes) -> None:
     packets.gap()
 
 
+def read_srmp_envelope(data: bytes) -> None:
+    """What is accepted is read alike by both readers, and can be written."""
+    envelope = read_envelope(data)
+    if envelope != read_any_envelope(data):
+        raise AssertionError("the short cut reads something else than the parser")
+    read_envelope(write_envelope(envelope))
+
+
+def read_srmp_content(data: bytes) -> None:
+    """The content of a request with the boundary that it begins with."""
+    boundary = data[2 : max(data.find(b"\r\n"), 2)].decode("latin-1").replace('"', "x")
+    _receive(cut_request(f'multipart/related; boundary="{boundary}"', data))
+
+
+def read_srmp_request(data: bytes) -> None:
+    """A whole request, as PGM brings it; what came is forwarded as it is."""
+    request = cut_compound_message(data)
+    message = _receive(request)
+    assert forwarded_request(message).data == data[request.content_offset :]
+
+
+def _receive(request: Request) -> UserMessage:
+    """Each message that is accepted makes a packet that can be read and sent on."""
+    envelope = request.read_envelope()
+    kind_of(envelope)
+    message = UserMessage(packet_from_request(request, envelope, utc=0.0))
+    assert message.body == request.body
+    with suppress(ValueError):
+        write_envelope(envelope_from_packet(message))
+    return message
+
+
 def read_text(data: bytes) -> None:
     str(parse_queue_reference(data.decode("utf-16-le", "replace")))
 
@@ -332,6 +376,9 @@ TARGETS: Final = (
     Target("Body", read_body, slack=PATIENT),
     Target("Capture", read_captured, slack=PATIENT),
     Target("Dissect", read_dissected, slack=PATIENT),
+    Target("SrmpEnvelope", read_srmp_envelope, slack=PATIENT),
+    Target("SrmpContent", read_srmp_content, slack=PATIENT),
+    Target("SrmpRequest", read_srmp_request, slack=PATIENT),
     Target("AvPairs", AvPairs.parse),
     Target("NEGOTIATE_MESSAGE", NegotiateMessage.parse),
     Target("CHALLENGE_MESSAGE", ChallengeMessage.parse),

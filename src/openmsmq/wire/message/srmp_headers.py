@@ -1,13 +1,14 @@
 """SRMPEnvelopeHeader and CompoundMessageHeader: what a message that came over HTTP keeps of it
 ([MS-MQRR] 2.2.5.1.2)."""
 
+from codecs import utf_16_le_decode
 from dataclasses import dataclass
 from struct import Struct
 from typing import Final, Self
 
 from openmsmq.wire.checks import pad4, padded_end, require
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.wide_text import WCHAR_SIZE, parse_text, serialize_text
+from openmsmq.wire.wide_text import NUL, WCHAR_SIZE, parse_text, serialize_text
 
 SRMP_ENVELOPE_HEADER: Final = Struct("<HHI")
 SRMP_ENVELOPE_HEADER_SIZE: Final = 8
@@ -84,3 +85,31 @@ def compound_message_end(buf: bytes | memoryview, offset: int) -> int:
     """Return where the Data of a CompoundMessageHeader that was checked ends, without padding."""
     http_body_size: int = COMPOUND_MESSAGE_HEADER.unpack_from(buf, offset)[2]
     return offset + COMPOUND_MESSAGE_HEADER_SIZE + http_body_size
+
+
+def srmp_envelope_header_end(packet: bytes, offset: int) -> int:
+    """Return where an SRMPEnvelopeHeader ends, padding included, after checking all of it."""
+    start = offset + SRMP_ENVELOPE_HEADER_SIZE
+    if start <= len(packet):
+        end = start + SRMP_ENVELOPE_HEADER.unpack_from(packet, offset)[2] * WCHAR_SIZE
+        if start < end <= len(packet) and packet[end - WCHAR_SIZE : end] == NUL:
+            try:
+                utf_16_le_decode(packet[start:end], "strict", True)
+            except UnicodeDecodeError:
+                pass
+            else:
+                return padded_end(packet, offset, end)
+    # Something is unusual or wrong.
+    return SRMPEnvelopeHeader.parse(packet, offset)[1]
+
+
+def compound_message_header_end(packet: bytes, offset: int) -> int:
+    """Return where a CompoundMessageHeader ends, padding included, after checking its sizes."""
+    start = offset + COMPOUND_MESSAGE_HEADER_SIZE
+    if start <= len(packet):
+        _, _, size, body_size, body_offset = COMPOUND_MESSAGE_HEADER.unpack_from(packet, offset)
+        end: int = start + size
+        if end <= len(packet) and body_offset + body_size <= size:
+            return padded_end(packet, offset, end)
+    # Something is wrong: say what.
+    return CompoundMessageHeader.parse(packet, offset)[1]

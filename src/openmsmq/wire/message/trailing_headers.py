@@ -7,10 +7,14 @@ from openmsmq.wire.packets.base_header import BaseHeaderFlags
 from .debug_header import DebugHeader
 from .multi_queue_format_header import MultiQueueFormatHeader
 from .soap_header import SoapHeader
-from .srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from .srmp_headers import compound_message_header_end, srmp_envelope_header_end
 from .user_header import UserHeaderFlags
 
-OPTIONAL_AFTER_BODY: Final = int(UserHeaderFlags.AH | UserHeaderFlags.HH | UserHeaderFlags.MQ)
+_DH: Final = int(BaseHeaderFlags.DH)
+_AH: Final = int(UserHeaderFlags.AH)
+_HH: Final = int(UserHeaderFlags.HH)
+_MQ: Final = int(UserHeaderFlags.MQ)
+OPTIONAL_AFTER_BODY: Final = _AH | _HH | _MQ
 
 
 class TrailingHeaders(NamedTuple):
@@ -28,17 +32,17 @@ def trailing_layout(packet: bytes, offset: int, base_flags: int, flags: int) -> 
     """Parse every header that the flags of BaseHeader and UserHeader announce, in order."""
     view = memoryview(packet)
     debug = srmp_envelope = compound_message = soap = multi_queue_format = 0
-    if base_flags & BaseHeaderFlags.DH:
+    if base_flags & _DH:
         debug = offset
         offset = DebugHeader.parse(view, offset)[1]
-    if flags & UserHeaderFlags.AH:
+    if flags & _AH:
         srmp_envelope = offset
-        compound_message = SRMPEnvelopeHeader.parse(view, offset)[1]
-        offset = CompoundMessageHeader.parse(view, compound_message)[1]
-    if flags & UserHeaderFlags.HH:
+        compound_message = srmp_envelope_header_end(packet, offset)
+        offset = compound_message_header_end(packet, compound_message)
+    if flags & _HH:
         soap = offset
         offset = SoapHeader.parse(view, offset)[1]
-    if flags & UserHeaderFlags.MQ:
+    if flags & _MQ:
         multi_queue_format = offset
         offset = MultiQueueFormatHeader.parse(view, offset)[1]
     return TrailingHeaders(debug, srmp_envelope, compound_message, soap, multi_queue_format, offset)

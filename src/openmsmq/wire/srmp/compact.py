@@ -33,12 +33,11 @@ from .formats import (
     MAX_U32,
     MAX_UNSIGNED_LONG,
     WHITE_SPACE,
+    date_of,
+    guid_of,
     read_action,
     read_correlation,
-    read_date,
     read_destination,
-    read_guid,
-    read_number,
     read_ordinal,
     read_url,
 )
@@ -89,7 +88,7 @@ def read_compact(raw: bytes) -> Envelope | None:
     try:
         match = _ENVELOPE.fullmatch(raw.decode())
         return None if match is None else _read(match)
-    except (UnicodeDecodeError, MalformedPacket):
+    except (ValueError, MalformedPacket):
         return None
 
 
@@ -134,32 +133,40 @@ def _read(match: re.Match[str]) -> Envelope:
     return Envelope(
         Path(
             read_destination(to.strip(WHITE_SPACE), _F, 0),
-            MessageIdentifier(read_guid(guid, _F, 0), read_number(ordinal, MAX_U32, _F, 0)),
+            MessageIdentifier(guid_of(guid), _number(ordinal, MAX_U32)),
             read_action(action),
             "" if via is None else via.strip(WHITE_SPACE),
         ),
-        Properties(read_date(expires_at, _F, 0), read_date(sent_at, _F, 0)),
+        Properties(date_of(expires_at), date_of(sent_at)),
         services,
         _stream(stream_guid, stream_number, current, previous, receipts_to) if letter else None,
         None,
         None,
         None,
         Msmq(
-            read_number(message_class, MAX_U16, _F, 0),
-            read_number(priority, MAX_PRIORITY, _F, 0),
-            read_guid(source, _F, 0),
-            read_date(ttrq, _F, 0),
+            _number(message_class, MAX_U16),
+            _number(priority, MAX_PRIORITY),
+            guid_of(source),
+            date_of(ttrq),
             journal is not None,
             dead_letter is not None,
             read_correlation(correlation, _F, 0) if correlation else NULL_CORRELATION,
             trace is not None,
             None,
-            read_number(app, MAX_U32, _F, 0),
-            read_number(body_type, MAX_U32, _F, 0),
-            read_number(hash_algorithm, MAX_U32, _F, 0),
+            _number(app, MAX_U32),
+            _number(body_type, MAX_U32),
+            _number(hash_algorithm, MAX_U32),
             Eod(first is not None, last is not None) if eod else None,
         ),
     )
+
+
+def _number(text: str, maximum: int) -> int:
+    """The number of a text that has digits only."""
+    number = int(text)
+    if number > maximum:
+        raise ValueError(f"{number} is more than {maximum}")
+    return number
 
 
 def _services(
@@ -187,8 +194,8 @@ def _stream(
     guid: str, number: str, current: str, previous: str | None, receipts_to: str | None
 ) -> StreamEntry:
     return StreamEntry(
-        StreamId(read_guid(guid, _F, 0), read_number(number, MAX_UNSIGNED_LONG, _F, 0)),
+        StreamId(guid_of(guid), _number(number, MAX_UNSIGNED_LONG)),
         read_ordinal(current, _F, 0),
-        0 if previous is None else read_number(previous, MAX_U32, _F, 0),
+        0 if previous is None else _number(previous, MAX_U32),
         "" if receipts_to is None else read_url(receipts_to.strip(WHITE_SPACE), _F, 0),
     )

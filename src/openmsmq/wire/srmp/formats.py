@@ -56,19 +56,31 @@ def read_ordinal(text: str, field: str, offset: int) -> int:
 
 # Few queue managers make all traffic, and many messages are sent within one second.
 @lru_cache(maxsize=4096)
-def _guid(text: str) -> UUID:
+def guid_of(text: str) -> UUID:
+    """The GUID of a text that has its form."""
     return UUID(text)
+
+
+@lru_cache(maxsize=4096)
+def guid_text(guid: UUID) -> str:
+    """The text of a GUID."""
+    return str(guid)
 
 
 def read_guid(text: str, field: str, offset: int) -> UUID:
     """A GUID string ([MC-MQSRM] 2.2.1.1)."""
     if _GUID.fullmatch(text) is None:
         raise fault(field, offset, text, "a GUID")
-    return _guid(text)
+    return guid_of(text)
 
 
 @lru_cache(maxsize=4096)
-def _date(text: str) -> int:
+def date_of(text: str) -> int:
+    """The seconds since 1970 of a text that has the form of a date.
+
+    Raises:
+        ValueError: there is no such day or time.
+    """
     moment = datetime(
         int(text[:4]),
         int(text[4:6]),
@@ -85,7 +97,7 @@ def read_date(text: str, field: str, offset: int) -> int:
     """A date string ([MC-MQSRM] 2.2.1.2) as seconds since 1970."""
     if _DATE.fullmatch(text) is not None:
         try:
-            return _date(text)
+            return date_of(text)
         except ValueError:
             pass
     raise fault(field, offset, text, "a date of the form YYYYMMDDThhmmss")
@@ -104,12 +116,12 @@ def read_identifier(text: str, field: str, offset: int) -> MessageIdentifier:
     # because two messages with different identifiers must not become the same one.
     if match is None or int(match[1]) > MAX_U32:
         raise fault(field, offset, text, "an identifier of the form uuid:index@guid")
-    return MessageIdentifier(_guid(match[2]), int(match[1]))
+    return MessageIdentifier(guid_of(match[2]), int(match[1]))
 
 
 def write_identifier(identifier: MessageIdentifier) -> str:
     """The text of a message identifier."""
-    return f"uuid:{identifier.ordinal}@{identifier.source}"
+    return f"uuid:{identifier.ordinal}@{guid_text(identifier.source)}"
 
 
 def read_stream_id(text: str, field: str, offset: int) -> tuple[UUID, int]:
@@ -117,12 +129,12 @@ def read_stream_id(text: str, field: str, offset: int) -> tuple[UUID, int]:
     match = _STREAM_ID.fullmatch(text)
     if match is None or int(match[2]) > MAX_UNSIGNED_LONG:
         raise fault(field, offset, text, r"an identifier of the form uid:guid\number")
-    return _guid(match[1]), int(match[2])
+    return guid_of(match[1]), int(match[2])
 
 
 def write_stream_id(guid: UUID, number: int) -> str:
     """The text of a stream identifier."""
-    return f"uid:{guid}\\{number}"
+    return f"uid:{guid_text(guid)}\\{number}"
 
 
 def read_correlation(text: str, field: str, offset: int) -> bytes:

@@ -4,6 +4,7 @@
 envelope alone, everything else a multipart message.
 """
 
+import re
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from openmsmq.wire.errors import MalformedPacket
 
 from .content_type import ENVELOPE_TYPE, boundary_of, check_charset, parse_content_type
 from .envelope import Envelope
+from .formats import guid_text
 from .reader import read_envelope
 
 MAX_PARTS: Final = 64
@@ -21,6 +23,14 @@ _HEADER_END: Final = b"\r\n\r\n"
 _BODY: Final = "body@"
 _EXTENSION: Final = "extension@"
 _BOUNDARY: Final = "MSMQ - SOAP boundary, "
+# The headers of parts as Windows writes them; others are taken apart one by one.
+_ENVELOPE_HEAD: Final = re.compile(
+    rb"\r\nContent-Type: text/xml; charset=UTF-8\r\nContent-Length: ([0-9]{1,10})\r\n\r\n"
+)
+_BODY_HEAD: Final = re.compile(
+    rb"\r\nContent-Type: application/octet-stream\r\nContent-Length: ([0-9]{1,10})\r\n"
+    rb"Content-Id: body@[!-~]{1,100}\r\n\r\n"
+)
 
 
 class Request(NamedTuple):
@@ -125,7 +135,7 @@ def envelope_alone(envelope: bytes) -> Content:
 def _part_head(delimiter: str, size: int, content_id: str, sender: UUID) -> bytes:
     return (
         f"{delimiter}\r\nContent-Type: application/octet-stream\r\nContent-Length: {size}\r\n"
-        f"Content-Id: {content_id}{sender}\r\n\r\n"
+        f"Content-Id: {content_id}{guid_text(sender)}\r\n\r\n"
     ).encode()
 
 
@@ -144,17 +154,15 @@ def _cut_parts(data: bytes, offset: int, delimiter: bytes) -> Request:
         count += 1
         if count > MAX_PARTS:
             raise MalformedPacket("Request", position, f"more than {MAX_PARTS} parts")
-        headers, start = _part_headers(data, position)
-        size = _content_length(headers, position)
+        role, start, size = _part(data, position, first=envelope is None)
         if start + size > len(data):
             raise MalformedPacket(
                 "Content-Length", position, f"{size} bytes are more than {len(data) - start}"
             )
         if envelope is None:
-            _check_envelope_type(headers, position)
             envelope = start, size
         else:
-            _keep(others, _role(headers), (start, size), position)
+            _keep(others, role, (start, size), position)
         position = _skip_line_end(data, start + size, delimiter)
     if data[position:] not in (b"--", b"--\r\n"):
         raise MalformedPacket("Request", position, "something follows the closing delimiter")
@@ -183,6 +191,18 @@ def _delimiter_end(data: bytes, position: int, delimiter: bytes) -> int:
     if not data.startswith(delimiter, position):
         raise MalformedPacket("Request", position, "the delimiter of a part is not here")
     return position + len(delimiter)
+
+
+def _part(data: bytes, position: int, *, first: bool) -> tuple[str, int, int]:
+    """What the part with headers at `position` is, where its content begins, and its size."""
+    match = (_ENVELOPE_HEAD if first else _BODY_HEAD).match(data, position)
+    if match is not None:
+        return _BODY, match.end(), int(match[1])
+    headers, start = _part_headers(data, position)
+    size = _content_length(headers, position)
+    if first:
+        _check_envelope_type(headers, position)
+    return _role(headers), start, size
 
 
 def _part_headers(data: bytes, position: int) -> tuple[dict[str, str], int]:

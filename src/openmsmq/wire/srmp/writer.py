@@ -22,7 +22,13 @@ from .envelope import (
     StreamId,
     StreamReceipt,
 )
-from .formats import write_correlation, write_date, write_identifier, write_stream_id
+from .formats import (
+    guid_text,
+    write_correlation,
+    write_date,
+    write_identifier,
+    write_stream_id,
+)
 
 STREAM: Final = "stream"
 _BEFORE: Final = f'<se:Envelope xmlns:se="{SOAP}" xmlns="{SRMP}"><se:Header>'
@@ -190,7 +196,7 @@ def _msmq(msmq: Msmq) -> str:
             f"<HashAlgorithm>{msmq.hash_algorithm}</HashAlgorithm>",
             "" if msmq.eod is None else _eod(msmq.eod),
             "" if msmq.provider is None else _provider(msmq.provider),
-            f"<SourceQmGuid>{msmq.source_qm_guid}</SourceQmGuid>",
+            f"<SourceQmGuid>{guid_text(msmq.source_qm_guid)}</SourceQmGuid>",
             _names("DestinationMqf", msmq.destination_mqf),
             _names("AdminMqf", msmq.admin_mqf),
             _names("ResponseMqf", msmq.response_mqf),
