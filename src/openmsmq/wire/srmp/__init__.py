@@ -7,8 +7,9 @@ packet of the message. Malformed input raises `MalformedPacket`.
 
 Sending: `request_from_packet(message, number=...)` gives the `Content` of a POST for any message or
 acknowledgment, `forwarded_request(message)` that of a message that came by SRMP, unchanged.
-`build_stream_receipt` and `build_final_stream_receipt` give packets for outgoing queues. Below
-that, `write_envelope(envelope)` gives bytes, `write_multipart` or `envelope_alone` the content.
+`build_stream_receipt` and `build_final_stream_receipt` give packets for outgoing queues;
+`check_soap` checks what an application adds. Below that, `write_envelope(envelope)` gives bytes,
+`write_multipart` or `envelope_alone` the content.
 """
 
 from .envelope import (
@@ -34,6 +35,7 @@ from .receipts import build_final_stream_receipt, build_stream_receipt
 from .received import packet_from_request
 from .request import Content, Request, cut_request, envelope_alone, write_multipart
 from .sending import envelope_from_packet, forwarded_request, request_from_packet
+from .soap import check_soap
 from .writer import write_envelope
 
 __all__ = [
@@ -57,6 +59,7 @@ __all__ = [
     "StreamReceipt",
     "build_final_stream_receipt",
     "build_stream_receipt",
+    "check_soap",
     "cut_compound_message",
     "cut_head",
     "cut_request",

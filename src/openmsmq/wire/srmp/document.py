@@ -75,6 +75,10 @@ def _check_bytes(raw: bytes) -> None:
 class Document:
     """The header entries of an envelope by local name, and the bytes of its <Signature>.
 
+    Args:
+        raw: the envelope.
+        lenient: accept unknown entries that must be understood.
+
     Raises:
         MalformedPacket: the bytes are not an envelope, or it is too large.
     """
@@ -82,6 +86,7 @@ class Document:
     __slots__ = (
         "_count",
         "_depth",
+        "_lenient",
         "_namespaces",
         "_open",
         "_parser",
@@ -91,8 +96,9 @@ class Document:
         "signature",
     )
 
-    def __init__(self, raw: bytes) -> None:
+    def __init__(self, raw: bytes, *, lenient: bool = False) -> None:
         _check_bytes(raw)
+        self._lenient = lenient
         self.entries: dict[str, Element] = {}
         self.signature = b""
         self._raw = raw
@@ -181,7 +187,7 @@ class Document:
         shape = ENTRIES.get(name)
         if shape is None:
             # [SOAP1.1] 4.2.3: an entry that must be understood and is not makes the message fail.
-            if attributes.get(MUST_UNDERSTAND, "").strip() == "1":
+            if not self._lenient and attributes.get(MUST_UNDERSTAND, "").strip() == "1":
                 raise self._fault(name.rpartition(SEPARATOR)[2], "must be understood and is not")
             self._open.append(None)
             return

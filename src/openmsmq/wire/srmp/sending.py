@@ -11,6 +11,7 @@ from openmsmq.wire.codes.message_enums import Delivery
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.limits import DEFAULT_TIME_TO_REACH_QUEUE
 from openmsmq.wire.message.message_properties_header import AcknowledgmentFlags
+from openmsmq.wire.message.soap_header import SoapHeader
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.packets.base_header import INFINITE
 from openmsmq.wire.packets.order_ack import FinalAck, OrderAck
@@ -38,8 +39,10 @@ from .head import cut_head
 from .kinds import COMMITMENT_CLASSES
 from .receipts import is_final_stream_receipt, stream_guid_of
 from .request import Content, envelope_alone, write_multipart
+from .soap import check_soap
 from .writer import STREAM, write_envelope
 
+NO_SOAP: Final = SoapHeader("", "")
 DURABLE: Final = Services(durable=True)
 _PA: Final = int(AcknowledgmentFlags.PA)
 _PR: Final = int(AcknowledgmentFlags.PR)
@@ -77,12 +80,11 @@ def request_from_packet(
         send_receipts_to=send_receipts_to,
         previous=previous,
     )
-    soap = message.soap_header
+    soap = message.soap_header or NO_SOAP
+    if soap is not NO_SOAP:
+        check_soap(soap.header, soap.body)
     raw = write_envelope(
-        envelope,
-        stream_element=stream_element,
-        soap_header="" if soap is None else soap.header,
-        soap_body="" if soap is None else soap.body,
+        envelope, stream_element=stream_element, soap_header=soap.header, soap_body=soap.body
     )
     if message.message_class != MessageClass.NORMAL:
         return envelope_alone(raw)
