@@ -21,11 +21,11 @@ class Authority:
         self.file = folder / f"{name}.pem"
         self.file.write_bytes(certificate.public_bytes(Encoding.PEM))
 
-    def issue(self, address: str) -> tuple[Path, Path]:
+    def issue(self, address: str, *, valid: timedelta = timedelta(days=2)) -> tuple[Path, Path]:
         """A certificate for an IP address, and its key."""
         key = ec.generate_private_key(ec.SECP256R1())
         names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))])
-        certificate = self._sign(_name(address), key, names)
+        certificate = self._sign(_name(address), key, names, valid)
         files = self._folder / f"{address}.pem", self._folder / f"{address}.key"
         files[0].write_bytes(certificate.public_bytes(Encoding.PEM))
         encoded = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -33,7 +33,11 @@ class Authority:
         return files
 
     def _sign(
-        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, extension: x509.ExtensionType
+        self,
+        subject: x509.Name,
+        key: ec.EllipticCurvePrivateKey,
+        extension: x509.ExtensionType,
+        valid: timedelta = timedelta(days=2),
     ) -> x509.Certificate:
         now = datetime.now(UTC)
         builder = (
@@ -43,7 +47,7 @@ class Authority:
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - timedelta(hours=1))
-            .not_valid_after(now + timedelta(days=2))
+            .not_valid_after(now + valid)
             .add_extension(extension, critical=False)
         )
         return builder.sign(self._key, hashes.SHA256())

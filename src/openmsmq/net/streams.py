@@ -25,7 +25,7 @@ WRITE_HIGH_WATER: Final = 1024 * 1024
 KEEP_ALIVE_SECONDS: Final = 60
 KEEP_ALIVE_INTERVAL_SECONDS: Final = 10
 KEEP_ALIVE_PROBES: Final = 5
-_ANY: Final = frozenset(("", "0.0.0.0", "::"))  # noqa: S104 - compared with, not bound to
+ANY_ADDRESS: Final = frozenset(("", "0.0.0.0", "::"))  # noqa: S104 - compared with, not bound to
 
 
 class Host(Protocol):
@@ -189,21 +189,30 @@ class StreamShell:
 
     # Listening
 
-    async def listen(self, port: int, *, key: str, accept: Accept | None = None) -> str:
+    async def listen(
+        self,
+        port: int,
+        *,
+        key: str,
+        accept: Accept | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> str:
         """Accept connections; returns where. A shell may listen at several ports.
 
         Args:
             port: the port, or 0 for any.
             key: the setting that errors name.
             accept: numbers the connections of this port; None for the protocol's `accept`.
+            tls: the context of TLS of this port; None for that of the shell.
 
         Raises:
             ConfigError: the port cannot be had.
         """
+        tls = tls or self._server_tls
         try:
-            if self._server_tls is not None:
+            if tls is not None:
                 secure = TlsListener(
-                    lambda: Stream(self, accept), self._bind, port, self._server_tls, self._refused
+                    lambda: Stream(self, accept), self._bind, port, tls, self._refused
                 )
                 self._listeners.append(secure)
                 return endpoint(secure.socket)
@@ -328,7 +337,7 @@ class StreamShell:
         self.start(self._connect(number, host, port))
 
     async def _connect(self, number: int, host: str, port: int) -> None:
-        local = None if self._bind in _ANY else (self._bind, 0)
+        local = None if self._bind in ANY_ADDRESS else (self._bind, 0)
         stream = Stream(self, None, number)
         try:
             async with asyncio.timeout(CONNECT_SECONDS):

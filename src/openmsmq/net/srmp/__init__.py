@@ -1,0 +1,1 @@
+"""HTTP and HTTPS over sockets: `shell` moves bytes, `connecting` reaches other hosts."""
