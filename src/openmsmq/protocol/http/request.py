@@ -15,53 +15,44 @@ class HttpRequest:
         address: where it came from.
         secure: whether it came by HTTPS.
         target: the path and query of the request line.
-        headers: the header fields in order, as they were written.
         content_type: the value of Content-Type; empty without one.
         body: without the framing of chunks.
+        head: request line, header fields and the empty line after them.
     """
 
     __slots__ = (
         "address",
         "body",
-        "chunked",
         "connection",
         "content_type",
-        "headers",
+        "head",
         "secure",
         "sequence",
         "target",
     )
 
-    def __init__(
-        self,
-        target: bytes,
-        headers: list[tuple[bytes, bytes]],
-        content_type: bytes,
-        body: bytes,
-        *,
-        chunked: bool,
-    ) -> None:
+    def __init__(self, target: bytes, content_type: bytes, body: bytes, head: bytes) -> None:
         self.connection = 0
         self.sequence = 0
         self.address = ""
         self.secure = False
         self.target = target
-        self.headers = headers
         self.content_type = content_type
         self.body = body
-        self.chunked = chunked
+        self.head = head
 
-    @property
-    def head(self) -> bytes:
-        """Request line, header fields and the empty line, for the compound message.
 
-        The length of a chunked body is in Content-Length, as if the body had come in one piece.
-        """
-        headers = self.headers
-        if self.chunked:
-            headers = [each for each in headers if each[0].lower() not in _FRAMING]
-            headers.append((b"Content-Length", b"%d" % len(self.body)))
-        lines = [b"POST %b HTTP/1.1" % self.target]
-        lines += [b"%b: %b" % header for header in headers]
-        lines += [b"", b""]
-        return b"\r\n".join(lines)
+def write_head(
+    target: bytes, headers: list[tuple[bytes, bytes]], length: int, *, chunked: bool
+) -> bytes:
+    """The head of a request, for its compound message.
+
+    The length of a chunked body is in Content-Length, as if the body had come in one piece.
+    """
+    if chunked:
+        headers = [each for each in headers if each[0].lower() not in _FRAMING]
+        headers.append((b"Content-Length", b"%d" % length))
+    lines = [b"POST %b HTTP/1.1" % target]
+    lines += [b"%b: %b" % header for header in headers]
+    lines += [b"", b""]
+    return b"\r\n".join(lines)

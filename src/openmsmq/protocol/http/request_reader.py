@@ -4,7 +4,8 @@ from typing import Final
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
-from .request import HttpRequest
+from .compact_requests import CompactRequests
+from .request import HttpRequest, write_head
 from .settings import HttpSettings
 
 # The root of all queues' URLs ([MS-MQMQ] 2.1.2), in any case; a separator or the end follows.
@@ -46,15 +47,14 @@ class RequestReader:
             that is refused.
         finished: whether the last entry is the last request of the connection.
         keep: whether the client speaks HTTP/1.0 and wants to keep the connection.
-        in_request: whether a request has begun that is not whole.
-        in_body: whether its header is whole.
-        wants_continue: whether its sender waits for 100 Continue before it sends the body.
-        body_bytes: the size of its body so far.
+        wants_continue: whether the sender of a body waits for 100 Continue before it sends it.
     """
 
     __slots__ = (
         "_body",
+        "_body_bytes",
         "_chunked",
+        "_compact",
         "_content_length",
         "_content_type",
         "_expect",
@@ -63,16 +63,15 @@ class RequestReader:
         "_header_bytes",
         "_header_count",
         "_headers",
+        "_in_body",
+        "_in_request",
         "_parser",
         "_settings",
         "_status",
         "_target",
         "_upgrading",
-        "body_bytes",
         "entries",
         "finished",
-        "in_body",
-        "in_request",
         "keep",
         "refusal",
         "wants_continue",
@@ -81,18 +80,36 @@ class RequestReader:
     def __init__(self, settings: HttpSettings) -> None:
         self._settings = settings
         self._parser: HttpRequestParser = HttpRequestParser(self)
+        self._compact = CompactRequests(settings)
         self.entries: list[HttpRequest | int] = []
         self.refusal: Refusal | None = None
         self.finished = False
         self.keep = False
         self._begin()
-        self.in_request = False
+        self._in_request = False
+
+    @property
+    def in_request(self) -> bool:
+        """Whether a request has begun that is not whole."""
+        return self._in_request or self._compact.in_request
+
+    @property
+    def in_body(self) -> bool:
+        """Whether its header is whole."""
+        return self._in_body if self._in_request else self._compact.in_body
+
+    @property
+    def body_bytes(self) -> int:
+        """The size of its body so far."""
+        if self._in_request:
+            return self._body_bytes
+        return self._compact.body_bytes if self._compact.in_body else 0
 
     def _begin(self) -> None:
-        self.in_request = True
-        self.in_body = False
+        self._in_request = True
+        self._in_body = False
         self.wants_continue = False
-        self.body_bytes = 0
+        self._body_bytes = 0
         self._target = b""
         self._headers: list[tuple[bytes, bytes]] = []
         self._header_count = 0
@@ -104,7 +121,7 @@ class RequestReader:
         self._has_connection = False
         self._upgrading = False
         self._status = 0
-        self._body: list[bytes] = []
+        self._body: bytes | bytearray = b""
         # Bytes that belong to this request, besides those of the read in which it began.
         self._fed = 0
 
@@ -114,8 +131,10 @@ class RequestReader:
         Raises:
             Refusal: nothing more can be read; `entries` has what came before.
         """
+        if not self._in_request:
+            data = self._compact.read(data, self.entries)
         size = len(data)
-        within = self.in_request
+        within = self._in_request
         count = len(self.entries)
         while data:
             data = self._parse(data)
@@ -137,28 +156,25 @@ class RequestReader:
             return head + data[upgrade.args[0] :]
         except HttpParserError as exc:
             # Bytes behind the last request are not looked at.
-            if not self.finished or self.in_request:
+            if not self.finished or self._in_request:
                 raise self.refusal or Refusal(400, str(exc)) from exc
         return b""
 
     def _head_without_upgrade(self) -> bytes:
-        version = self._parser.get_http_version().encode("ascii")
-        lines = [b"POST %b HTTP/%b" % (self._target, version)]
-        lines += [b"%b: %b" % each for each in self._headers if each[0].lower() not in _UPGRADE]
+        headers = [each for each in self._headers if each[0].lower() not in _UPGRADE]
         if self.finished:
-            lines.append(b"Connection: close")
-        lines += [b"", b""]
-        return b"\r\n".join(lines)
+            headers.append((b"Connection", b"close"))
+        return write_head(self._target, headers, 0, chunked=False)
 
     def _check_framing(self) -> None:
         """Refuse a request that consists of little but its framing."""
         settings = self._settings
-        if not self.in_body:
+        if not self._in_body:
             if self._fed > settings.max_header_bytes + settings.max_target_bytes:
                 raise Refusal(431, "the header does not end")
         elif self._chunked:
-            most = settings.max_header_bytes + _FRAMING_PER_BYTE * self.body_bytes
-            if self._fed - self.body_bytes > most:
+            most = settings.max_header_bytes + _FRAMING_PER_BYTE * self._body_bytes
+            if self._fed - self._body_bytes > most:
                 raise Refusal(400, "chunks have more framing than content")
 
     def _refuse(self, status: int, detail: str) -> None:
@@ -183,7 +199,7 @@ class RequestReader:
             self._refuse(431, f"more than {settings.max_headers} header fields")
         if self._header_bytes > settings.max_header_bytes:
             self._refuse(431, f"the header is longer than {settings.max_header_bytes} bytes")
-        if self.in_body:
+        if self._in_body:
             # A trailer says nothing about the request.
             return
         self._headers.append((name, value))
@@ -202,7 +218,7 @@ class RequestReader:
             self._has_connection = True
 
     def on_headers_complete(self) -> None:
-        self.in_body = True
+        self._in_body = True
         limit = self._settings.max_body_bytes
         if self._content_length > limit:
             self._refuse(413, f"a body of {self._content_length} bytes; the limit is {limit}")
@@ -230,27 +246,30 @@ class RequestReader:
         return 417 if self._expect not in (b"", b"100-continue") else 0
 
     def on_body(self, body: bytes) -> None:
-        self.body_bytes += len(body)
-        if self.body_bytes > self._settings.max_body_bytes:
+        self._body_bytes += len(body)
+        if self._body_bytes > self._settings.max_body_bytes:
             self._refuse(413, f"the body is longer than {self._settings.max_body_bytes} bytes")
-        if not self._status:
-            self._body.append(body)
+        if self._status:
+            return
+        if not self._body:
+            self._body = body
+        else:
+            if isinstance(self._body, bytes):
+                self._body = bytearray(self._body)
+            self._body += body
 
     def on_message_complete(self) -> None:
         if self._upgrading:
             return
-        self.in_request = False
+        self._in_request = False
         self.wants_continue = False
         if self._status:
             self.entries.append(self._status)
             return
-        body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
-        self._body = []
-        self.entries.append(
-            HttpRequest(
-                self._target, self._headers, self._content_type, body, chunked=self._chunked
-            )
-        )
+        body = bytes(self._body)
+        self._body = b""
+        head = write_head(self._target, self._headers, len(body), chunked=self._chunked)
+        self.entries.append(HttpRequest(self._target, self._content_type, body, head))
 
 
 def origin_form(target: bytes) -> bytes:

@@ -5,6 +5,7 @@ from typing import Final, cast
 
 from openmsmq.protocol.timer_heap import TimerHeap
 
+from .counters import Counters
 from .events import CloseReason, Disconnect
 from .request import HttpRequest
 from .server_connection import ServerConnection, State
@@ -23,6 +24,7 @@ class HttpServer:
 
     def __init__(self, settings: HttpSettings) -> None:
         self._settings = settings
+        self.counters: Final = Counters()
         self._connections: dict[int, ServerConnection] = {}
         self._addresses: dict[str, int] = {}
         self._last_number = -1
@@ -47,9 +49,10 @@ class HttpServer:
         """Answer a request with one of the statuses in `responses.RESPONSES`."""
         connection = self._connections.get(request.connection)
         if connection is not None:
-            before = connection.held_bytes
+            before = connection.body_bytes
             connection.answer(request.sequence, status)
-            self._changed(connection, before)
+            self._held_bytes += connection.body_bytes - before
+            self._changed(connection)
 
     # What the shell calls
 
@@ -62,11 +65,15 @@ class HttpServer:
             or len(self._connections) >= settings.max_connections
             or count >= settings.max_connections_per_address
         ):
+            self.counters.refused += 1
             return None
+        self.counters.connected += 1
         self._addresses[address] = count + 1
         self._last_number += 2
         number = self._last_number
-        connection = ServerConnection(number, address, settings, secure=secure, now=now)
+        connection = ServerConnection(
+            number, address, settings, self.counters, secure=secure, now=now
+        )
         self._connections[number] = connection
         self._timers.set(number, connection.deadline)
         return number
@@ -76,13 +83,14 @@ class HttpServer:
         connection = self._connections.get(number)
         if connection is None:
             return
-        before = connection.held_bytes
+        others = self._held_bytes - connection.held_bytes
         connection.receive(data, now)
-        if self._held_bytes + connection.held_bytes - before > self._settings.max_total_bytes:
+        if others + connection.held_bytes > self._settings.max_total_bytes:
             connection.overload()
+        self._held_bytes = others + connection.held_bytes
         self._requests += connection.take_requests()
         self._timers.set(number, connection.deadline)
-        self._changed(connection, before)
+        self._changed(connection)
 
     def may_read(self, number: int) -> bool:
         """Whether more bytes of a connection are taken at the moment."""
@@ -130,14 +138,12 @@ class HttpServer:
         """Close connections that are idle, or slow."""
         for owner in self._timers.take_due(now):
             connection = self._connections[cast(int, owner)]
-            before = connection.held_bytes
             connection.handle_timer(now)
             self._timers.set(owner, connection.deadline)
-            self._changed(connection, before)
+            self._changed(connection)
 
-    def _changed(self, connection: ServerConnection, before: int) -> None:
-        """A connection has output, is to be closed, or holds more or less than before."""
-        self._held_bytes += connection.held_bytes - before
+    def _changed(self, connection: ServerConnection) -> None:
+        """A connection may have output, or is to be closed."""
         if connection.state is State.CLOSED:
             self._remove(connection, connection.reason)
         else:
@@ -145,6 +151,7 @@ class HttpServer:
 
     def _remove(self, connection: ServerConnection, reason: CloseReason) -> None:
         number, address = connection.number, connection.address
+        self.counters.closed[reason] += 1
         del self._connections[number]
         self._ready.pop(number, None)
         self._timers.set(number, None)

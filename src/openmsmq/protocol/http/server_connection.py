@@ -4,6 +4,7 @@ from collections import deque
 from enum import Enum, auto
 from typing import Final
 
+from .counters import Counters
 from .events import CloseReason
 from .request import HttpRequest
 from .request_reader import Refusal, RequestReader
@@ -58,11 +59,12 @@ class ServerConnection:
 
     Attributes:
         reason, detail: why it ends.
+        body_bytes: the bodies of whole requests without an answer.
     """
 
     __slots__ = (
         "_bodies",
-        "_body_bytes",
+        "_counters",
         "_first",
         "_output",
         "_output_bytes",
@@ -73,6 +75,7 @@ class ServerConnection:
         "_statuses",
         "_unread",
         "address",
+        "body_bytes",
         "deadline",
         "detail",
         "number",
@@ -82,12 +85,20 @@ class ServerConnection:
     )
 
     def __init__(
-        self, number: int, address: str, settings: HttpSettings, *, secure: bool, now: float
+        self,
+        number: int,
+        address: str,
+        settings: HttpSettings,
+        counters: Counters,
+        *,
+        secure: bool,
+        now: float,
     ) -> None:
         self.number = number
         self.address = address
         self.secure = secure
         self._settings = settings
+        self._counters = counters
         self._reader = RequestReader(settings)
         self.state = State.OPEN
         self.reason = CloseReason.FINISHED
@@ -97,7 +108,7 @@ class ServerConnection:
         # `_first` is the sequence of the first of them.
         self._statuses: deque[int] = deque()
         self._bodies: deque[int] = deque()
-        self._body_bytes = 0
+        self.body_bytes = 0
         self._first = 0
         self._output: list[bytes] = []
         self._output_bytes = 0
@@ -129,23 +140,24 @@ class ServerConnection:
         self._set_deadline(now)
 
     def _take_entries(self) -> None:
-        reader = self._reader
-        entries, reader.entries = reader.entries, []
+        entries, self._reader.entries = self._reader.entries, []
+        sequence = self._first + len(self._statuses)
         for entry in entries:
             if isinstance(entry, int):
                 self._add(entry, 0)
-                continue
-            entry.connection = self.number
-            entry.sequence = self._first + len(self._statuses)
-            entry.address = self.address
-            entry.secure = self.secure
-            self._requests.append(entry)
-            self._add(0, len(entry.body))
+            else:
+                entry.connection = self.number
+                entry.sequence = sequence
+                entry.address = self.address
+                entry.secure = self.secure
+                self._requests.append(entry)
+                self._add(0, len(entry.body))
+            sequence += 1
 
     def _add(self, status: int, size: int) -> None:
         self._statuses.append(status)
         self._bodies.append(size)
-        self._body_bytes += size
+        self.body_bytes += size
 
     def take_requests(self) -> list[HttpRequest]:
         """The requests that became whole since the last call, in order."""
@@ -155,8 +167,7 @@ class ServerConnection:
     @property
     def held_bytes(self) -> int:
         """The bodies of requests without an answer, the one that is being read included."""
-        reader = self._reader
-        return self._body_bytes + (reader.body_bytes if reader.in_request else 0)
+        return self.body_bytes + self._reader.body_bytes
 
     @property
     def may_read(self) -> bool:
@@ -164,7 +175,7 @@ class ServerConnection:
         settings = self._settings
         return (
             len(self._statuses) < settings.max_unanswered
-            and self._body_bytes < settings.max_unanswered_bytes
+            and self.body_bytes < settings.max_unanswered_bytes
             and self._output_bytes < settings.max_output_bytes
         )
 
@@ -195,7 +206,8 @@ class ServerConnection:
         statuses = self._statuses
         while statuses and statuses[0]:
             status = statuses.popleft()
-            self._body_bytes -= self._bodies.popleft()
+            self._counters.answers[status] += 1
+            self.body_bytes -= self._bodies.popleft()
             self._first += 1
             if self.state is not State.OPEN and not statuses:
                 self._write(RESPONSES[status | CLOSE])
