@@ -38,7 +38,7 @@ def outcome(pieces: list[bytes], *, short: bool) -> tuple[list[object], int]:
             break
         if reader.finished:
             break
-    entries = [
+    entries: list[object] = [
         entry
         if isinstance(entry, int)
         else (entry.target, entry.content_type, entry.body, entry.head)
