@@ -3,9 +3,10 @@
 import asyncio
 import ssl
 import time
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final
 
+from tests.service import loops
 from tests.service.loops import until
 
 from openmsmq.net.srmp.shell import SrmpShell
@@ -21,6 +22,20 @@ from openmsmq.protocol.http import (
 )
 
 HOST: Final = "127.0.0.1"
+_open: Final[list["Serving"]] = []
+
+
+def run(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a test, and close what it has opened, even if it fails."""
+
+    async def closing() -> None:
+        try:
+            await main()
+        finally:
+            for serving in _open:
+                await serving.close()
+
+    loops.run(closing)
 
 
 class User:
@@ -80,6 +95,7 @@ class Serving:
         self._loop = asyncio.get_running_loop()
         self._awake = False
         self._timer: asyncio.TimerHandle | None = None
+        _open.append(self)
 
     async def listen(self, tls: ssl.SSLContext | None = None) -> int:
         """Listen; returns the port."""
@@ -128,8 +144,7 @@ class Serving:
         return self.user.failures[0]
 
     async def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        _open.remove(self)
         await self.shell.close()
         if self._timer is not None:
             self._timer.cancel()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from tests.net.certificate import Authority
-from tests.net.srmp.serving import HOST, Serving
+from tests.net.srmp.serving import HOST, Serving, run
 from tests.protocol.http.clients import post
-from tests.service.loops import run, until
+from tests.service.loops import until
 
 from openmsmq.protocol.http import OutletFailed
 from openmsmq.wire.codes.queue_enums import ConnectionStatus

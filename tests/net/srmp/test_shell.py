@@ -6,9 +6,9 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.net.srmp.serving import HOST, Serving
+from tests.net.srmp.serving import HOST, Serving, run
 from tests.protocol.http.clients import START, chunked, post
-from tests.service.loops import run, until
+from tests.service.loops import until
 
 from openmsmq.protocol.http import CloseReason, HttpSettings
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
@@ -138,14 +138,14 @@ def test_connections_that_only_open_are_closed() -> None:
 
 def test_a_slow_request_does_not_hold_up_others() -> None:
     async def main() -> None:
-        serving = Serving(HttpSettings(header_seconds=0.3, linger_seconds=0.05))
+        serving = Serving(HttpSettings(header_seconds=1.5, linger_seconds=0.05))
         port = await serving.listen()
         slow_reader, slow_writer = await asyncio.open_connection(HOST, port)
 
         async def drip() -> None:
             for byte in post(b"x" * 1000):
                 slow_writer.write(bytes((byte,)))
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.05)
 
         dripping = asyncio.create_task(drip())
         reader, writer = await asyncio.open_connection(HOST, port)
