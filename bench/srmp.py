@@ -4,26 +4,42 @@ Reproduce with `python -m bench srmp`; add `--json` for one object per line.
 
 The requests are built beforehand and arrive in chunks of 64 KiB, as sixteen and more requests on
 one connection do. The floor cuts them with httptools, keeps their bodies and writes an answer for
-each; it reads no envelope and stores nothing. Every round runs all of them in turn, with new
-message ids; the figures are medians of processor time over the rounds.
+each; it reads no envelope and stores nothing. The receiver is everything but the sockets: HTTP,
+SRMP, the queue, and a store on disk that is flushed after each chunk, before its answers leave.
+Every round runs all of them in turn, with new message ids; the figures are medians of processor
+time over the rounds.
 """
 
 import statistics
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from time import process_time
 from typing import Final
+from uuid import UUID
 
 from httptools import HttpRequestParser
 
 from bench.report import Result
-from openmsmq.protocol.http import HttpSettings
+from openmsmq.core.model.local_queue_manager import LocalQueueManager
+from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.settings import MachineIdentity, Settings
+from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
+from openmsmq.engine.engine import Engine
+from openmsmq.protocol.http import HttpSettings, HttpTransport
 from openmsmq.protocol.http.server import HttpServer
+from openmsmq.protocol.srmp.manager import SrmpProtocol
+from openmsmq.security.caller import SYSTEM_CALLER
+from openmsmq.store.file_store import FileStore
 
 MESSAGES: Final = 1024
 ROUNDS: Final = 9
 CHUNK_SIZE: Final = 65536
 BODY: Final = b"x" * 1024
+# How many times the floor's time may be taken.
 HTTP_LIMIT: Final = 4.0
+RECEIVER_LIMIT: Final = 12.0
+UTC: Final = 1_800_000_000.0
 GUID: Final = "caf195ea-615c-4264-ae08-11a4e60194c0"
 URL: Final = "http://127.0.0.1/msmq/private$/orders"
 ANSWER: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
@@ -34,7 +50,8 @@ _ENVELOPE: Final = (
     '<path xmlns="http://schemas.xmlsoap.org/rp/" se:mustUnderstand="1">'
     "<action>MSMQ:order</action><to>{url}</to><id>uuid:{number}@{guid}</id></path>"
     '<properties se:mustUnderstand="1"><expiresAt>20380119T031407</expiresAt>'
-    "<sentAt>20260101T000000</sentAt></properties><services><durable/></services>"
+    "<sentAt>20260101T000000</sentAt></properties>"
+    '<services se:mustUnderstand="1"><durable/></services>'
     '<Msmq xmlns="msmq.namespace.xml"><Class>0</Class><Priority>3</Priority>'
     "<Correlation>AAAAAAAAAAAAAAAAAAAAAAAAAAA=</Correlation><App>0</App><BodyType>0</BodyType>"
     "<HashAlgorithm>32772</HashAlgorithm><SourceQmGuid>{guid}</SourceQmGuid>"
@@ -111,6 +128,49 @@ def http_alone(data: list[bytes]) -> int:
     return count
 
 
+class Receiver:
+    """A queue manager without sockets, whose store is in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        store = FileStore(folder, new_store_id=bytes(16))
+        published = QueueManagerObject(
+            identifier=UUID(int=1), computer_name="BENCH", queue_manager_quota=UNLIMITED
+        )
+        manager = QueueManager(
+            store.recover(None),
+            new=LocalQueueManager(published, directory_integrated=False),
+            guids=lambda: UUID(int=2),
+            packets=store,
+            settings=Settings(names=frozenset(("127.0.0.1",))),
+            now=0.0,
+            utc=UTC,
+        )
+        manager.start(MachineIdentity("BENCH"))
+        self._http = HttpTransport(HttpSettings(max_unanswered=MESSAGES))
+        self._engine = Engine(manager, store)
+        self._srmp = SrmpProtocol(manager, self._engine.gate, self._http)
+        self._engine.add_carrier(self._srmp)
+        self._queue = manager.create_queue(r".\private$\orders", caller=SYSTEM_CALLER).value
+        self._engine.flush()
+        self._srmp.start(now=0.0)
+        number = self._http.server.accept("127.0.0.1", secure=False, now=0.0)
+        assert number is not None
+        self._number = number
+
+    def receive(self, data: list[bytes]) -> int:
+        """Take requests; returns how many were answered 200."""
+        before = self._http.server.counters.answers[200]
+        for chunk in data:
+            self._engine.enter(now=0.0, utc=UTC)
+            self._http.receive_data(self._number, chunk, now=0.0)
+            self._srmp.turn(now=0.0)
+            self._engine.work()
+            self._engine.flush()
+            self._http.take_ready()
+            b"".join(self._http.data_to_send(self._number, now=0.0))
+        return self._http.server.counters.answers[200] - before
+
+
 def measure(receive: Callable[[list[bytes]], int], data: list[bytes]) -> float:
     """Seconds of processor time for each message."""
     start = process_time()
@@ -122,13 +182,17 @@ def measure(receive: Callable[[list[bytes]], int], data: list[bytes]) -> float:
 
 
 def run() -> list[Result]:
-    floors, https = [], []
-    for number in range(ROUNDS):
-        data = chunks(number * MESSAGES + 1)
-        floors.append(measure(Floor().receive, data))
-        https.append(measure(http_alone, data))
-    floor, http = statistics.median(floors), statistics.median(https)
+    seconds: dict[str, list[float]] = {"floor": [], "http": [], "receiver": []}
+    with tempfile.TemporaryDirectory() as folder:
+        receiver = Receiver(Path(folder) / "store")
+        for number in range(ROUNDS):
+            data = chunks(number * MESSAGES + 1)
+            seconds["floor"].append(measure(Floor().receive, data))
+            seconds["http"].append(measure(http_alone, data))
+            seconds["receiver"].append(measure(receiver.receive, data))
+    floor, http, whole = (statistics.median(each) for each in seconds.values())
     return [
         Result("httptools alone (floor)", 1 / floor),
         Result("HTTP without SRMP", 1 / http, http / floor, HTTP_LIMIT),
+        Result("receiver, durable messages", 1 / whole, whole / floor, RECEIVER_LIMIT),
     ]

@@ -24,7 +24,9 @@ from openmsmq.wire.names.queue_address_names import address_of
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 30.0
 PORTS_OFF: Final = tuple(
-    word for port in ("binary", "ping", "rpc", "qm2qm", "epm") for word in (f"--{port}-port", "off")
+    word
+    for port in ("binary", "ping", "rpc", "qm2qm", "epm", "http")
+    for word in (f"--{port}-port", "off")
 )
 
 

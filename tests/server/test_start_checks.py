@@ -12,7 +12,7 @@ from openmsmq.server.config import Config
 from openmsmq.server.start_checks import check_start
 from openmsmq.wire.errors import ConfigError, StoreError
 
-OFF = {"binary_port": "off", "ping_port": "off", "epm_port": "off"}
+OFF = {"binary_port": "off", "ping_port": "off", "epm_port": "off", "http_port": "off"}
 
 
 def config(data: Path, **settings: object) -> Config:

@@ -16,17 +16,15 @@ from openmsmq.wire.errors import ConfigError
 from .common_config import Port
 from .config_texts import describe
 from .environment import read_environment, variable
-from .parts.binary import BinaryConfig
 from .parts.local import LocalConfig
 from .parts.rpc import RpcConfig
+from .parts.srmp import SrmpConfig
 
 
-class Config(BinaryConfig, LocalConfig, RpcConfig):
+class Config(SrmpConfig, LocalConfig, RpcConfig):
     """Every setting of `openmsmq serve`; a key of the file and an option have the same name."""
 
-    # Of protocols that are not built yet: accepted, and nothing listens.
-    http_port: Port = 80
-    https_port: Port = "off"
+    # Of a part that is not built yet: accepted, and nothing listens.
     console_port: Port = 8780
 
     @classmethod

@@ -21,7 +21,8 @@ async def serve(
     hangups: list[int] = []
     signal.signal(signal.SIGHUP, lambda number, _frame: hangups.append(number))
     needed = config.max_connections + OTHER_FILES
-    allow_files(needed, needed + config.rpc_max_connections)
+    remote = config.rpc_max_connections + config.http_max_connections
+    allow_files(needed, needed + remote)
     process = QueueManagerProcess(config)
     loop = asyncio.get_running_loop()
 

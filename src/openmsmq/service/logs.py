@@ -70,6 +70,9 @@ RPC_FAULT: Final = LogEvent("M0063", logging.WARNING, "remote client cut off")
 PORT_SKIPPED: Final = LogEvent(
     "M0064", logging.WARNING, "a default port is skipped: it needs a privilege"
 )
+# Other machines that speak HTTP.
+HTTP_CLOSED: Final = LogEvent("M0066", logging.DEBUG, "HTTP connection closed")
+HTTP_FAULT: Final = LogEvent("M0067", logging.WARNING, "HTTP connection cut off")
 RPC_LOGON: Final = LogEvent("M0065", logging.DEBUG, "remote client logged on")
 # Messages.
 SESSION_CLOSED: Final = LogEvent("M0050", logging.DEBUG, "session with another queue manager ended")

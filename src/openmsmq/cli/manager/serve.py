@@ -41,11 +41,11 @@ EpmPort = Annotated[
 ]
 HttpPort = Annotated[
     str | None,
-    typer.Option(metavar="PORT", help="Messages over HTTP (SRMP) [80]; not built yet."),
+    typer.Option(metavar="PORT", help="Messages over HTTP (SRMP) [80]."),
 ]
 HttpsPort = Annotated[
     str | None,
-    typer.Option(metavar="PORT", help="The same over HTTPS [off]; not built yet."),
+    typer.Option(metavar="PORT", help="The same over HTTPS [off]."),
 ]
 ConsolePort = Annotated[
     str | None,

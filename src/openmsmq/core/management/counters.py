@@ -95,6 +95,12 @@ RPC_FAULTS: Final = Metric(
     "Calls of remote readers that were answered with a fault, and PDUs that broke the protocol.",
     "faults",
 )
+HTTP_REQUESTS: Final = Metric(
+    "msmq_http_requests_total",
+    "Requests of other machines over HTTP and HTTPS, by the status of the answer.",
+    "requests",
+    ("status",),
+)
 TRANSACTIONS: Final = Metric(
     "msmq_transactions_total",
     "Transactions that ended.",
@@ -137,6 +143,7 @@ METRICS: Final = (
     LOGONS,
     RPC_CALLS,
     RPC_FAULTS,
+    HTTP_REQUESTS,
     TRANSACTIONS,
     QUEUE_ARRIVED_MESSAGES,
     QUEUE_ARRIVED_BYTES,

@@ -19,8 +19,6 @@ from .records import ConnectionStep, OutgoingInfo, QueueDetails, QueueInfo, Tran
 SEND: Final = QueueAccessType.SEND
 # Why messages of an outgoing queue wait that no protocol carries.
 _NOT_CARRIED: Final = {
-    Transport.HTTP: "this version does not send over HTTP; messages wait until one does",
-    Transport.HTTPS: "this version does not send over HTTPS; messages wait until one does",
     Transport.MULTICAST: "this version does not send by multicast; messages wait until one does",
 }
 

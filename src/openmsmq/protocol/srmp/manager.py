@@ -131,6 +131,11 @@ class SrmpProtocol:
         for queue in self._manager.outgoing.queues:
             self._sender.available(queue, now=now)
 
+    def reached_at(self, *, http_host: str, https_host: str) -> None:
+        """Say how others reach this machine: host, and port if it is not that of the scheme."""
+        self._sender.requests.http_host = http_host
+        self._sender.requests.https_host = https_host
+
     # Every turn
 
     def turn(self, *, now: float) -> None:

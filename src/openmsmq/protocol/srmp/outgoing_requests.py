@@ -25,13 +25,19 @@ _SPELLINGS: Final = {False: "stream", True: "Stream"}
 
 
 class OutgoingRequests:
-    """Writes messages of outgoing queues."""
+    """Writes messages of outgoing queues.
 
-    __slots__ = ("_manager", "_settings")
+    Attributes:
+        http_host, https_host: this machine in URLs, as others reach it; empty for its name.
+    """
+
+    __slots__ = ("_manager", "_settings", "http_host", "https_host")
 
     def __init__(self, manager: QueueManager, settings: SrmpSettings) -> None:
         self._manager = manager
         self._settings = settings
+        self.http_host = settings.http_host
+        self.https_host = settings.https_host
 
     def write(self, transfer: Transfer, packet: bytes) -> Content:
         """The content of the request for a message.
@@ -60,9 +66,8 @@ class OutgoingRequests:
 
     def _host(self, transfer: Transfer) -> str:
         """This machine, as the other side reaches it."""
-        settings = self._settings
         secure = transfer.name.protocol is DirectProtocol.HTTPS
-        host = settings.https_host if secure else settings.http_host
+        host = self.https_host if secure else self.http_host
         return host or self._manager.name
 
     def _url_of(self, address: QueueAddress | None, transfer: Transfer) -> str:

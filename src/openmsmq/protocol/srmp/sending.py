@@ -71,11 +71,11 @@ class Sender:
         "_manager",
         "_outlets",
         "_ready_at",
-        "_requests",
         "_settings",
         "_timers",
         "_waiting",
         "offline",
+        "requests",
         "streams",
         "transfers",
     )
@@ -96,7 +96,7 @@ class Sender:
         self._settings = settings
         self._timers = timers
         self._ready_at = ready_at
-        self._requests = OutgoingRequests(manager, settings)
+        self.requests = OutgoingRequests(manager, settings)
         self.streams = manager.outgoing.open_streams(WEB, settings.resend_timer_table, SRMP_RULES)
         self.transfers: dict[int, Transfer] = {}
         self._by_outlet: dict[int, Transfer] = {}
@@ -295,7 +295,7 @@ class Sender:
 
     def _post(self, transfer: Transfer, packet: bytes, token: object) -> None:
         try:
-            content = self._requests.write(transfer, packet)
+            content = self.requests.write(transfer, packet)
         except ValueError:
             # No SRMP message says what this one does: nothing that is sent later changes that.
             transfer.stream.refused(token, MessageClass.NACK_BAD_DST_Q)

@@ -6,6 +6,7 @@ from .binary import BinaryPart
 from .local import LocalPart
 from .part import Part, Premises
 from .rpc import RpcPart
+from .srmp import SrmpPart
 
 if TYPE_CHECKING:
     from openmsmq.server.config import Config
@@ -24,5 +25,5 @@ class PartKind(Protocol):
         """
 
 
-PARTS: Final[tuple[PartKind, ...]] = (BinaryPart, RpcPart, LocalPart)
+PARTS: Final[tuple[PartKind, ...]] = (BinaryPart, SrmpPart, RpcPart, LocalPart)
 """Every part, in the order in which they begin to listen; they are closed the other way round."""

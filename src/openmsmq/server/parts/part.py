@@ -9,6 +9,7 @@ The process then checks its settings before the start, makes it after the recove
 reloads and closes with it, and shows what its `status` says.
 """
 
+import errno
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -126,3 +127,14 @@ def check_port(
                 f"{key}: {host}:{port}: {exc.strerror or exc}",
                 remedy=f"Stop what uses it, or choose another {key} or bind address.",
             ) from exc
+
+
+def error_number(error: ConfigError) -> int | None:
+    """Why the system did not give a port."""
+    cause = error.__cause__
+    return cause.errno if isinstance(cause, OSError) else None
+
+
+def lacks_privilege(error: ConfigError) -> bool:
+    """Whether a port needs a privilege that the process does not have."""
+    return error_number(error) in (errno.EACCES, errno.EPERM)

@@ -37,7 +37,14 @@ from openmsmq.wire.codes.endpoints import QM2QM, QMCOMM, REMOTE_READ, RPC_PORT_S
 from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.rpc.status import AuthnLevel
 
-from .part import PartStatus, Premises, check_port, settings_of
+from .part import (
+    PartStatus,
+    Premises,
+    check_port,
+    error_number,
+    lacks_privilege,
+    settings_of,
+)
 
 LEVELS: Final = {
     "none": AuthnLevel.NONE,
@@ -197,7 +204,7 @@ class RpcPart:
             self._endpoints["epm"] = await self._shell.listen(self._epm, port, key="epm_port")
         except ConfigError as exc:
             named = "epm_port" in self._config.model_fields_set
-            if named or error_number(exc) not in (errno.EACCES, errno.EPERM):
+            if named or not lacks_privilege(exc):
                 raise
             log_event(PORT_SKIPPED, port=port, reason=exc.detail)
 
@@ -290,9 +297,3 @@ def client_info(association: Association) -> ClientInfo:
         transactions=(),
         unread_bytes=sum(connection.reply_bytes for connection in connections),
     )
-
-
-def error_number(error: ConfigError) -> int | None:
-    """Why the system did not give a port."""
-    cause = error.__cause__
-    return cause.errno if isinstance(cause, OSError) else None
