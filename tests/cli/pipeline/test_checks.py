@@ -166,10 +166,10 @@ def test_other_right_arguments_are_not_refused(
         (("replay", ";deadletter", "--to", NOWHERE), "MQ_ERROR_QUEUE_NOT_FOUND"),
         (("replay", ";deadletter", "--to", r"DIRECT=XY:a\b"), "MQ_ERROR_ILLEGAL_FORMATNAME"),
         (("triage", r".\private$"), "MQ_ERROR_ILLEGAL_QUEUE_PATHNAME"),
-        (("triage", r"elsewhere\private$\q"), "remote reading is not there yet"),
+        (("triage", r"elsewhere\private$\q"), "msmq://host for any MSMQ server"),
         # Queue managers.
         (("triage", "nobody.sock::;deadletter"), "MQ_ERROR_SERVICE_NOT_AVAILABLE"),
-        (("triage", "tcp://host::;deadletter"), "option endpoint: 'tcp://host' is not a queue"),
+        (("triage", "tcp://host::;deadletter"), "option endpoint: 'tcp://host' must be the path"),
         # Folders.
         (("latency", "nofolder"), "there is no folder nofolder, and it is no name of a queue"),
         (("triage", "no/folder"), "there is no folder no/folder"),

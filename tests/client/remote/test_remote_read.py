@@ -162,6 +162,14 @@ def test_range_may_be_left_before_its_end(server: Server, reader: openmsmq.Queue
     assert reader.receive().label == "0"
 
 
+def test_rebinding_to_the_port_that_the_server_tells_is_a_setting(server: Server) -> None:
+    server.fill(1)
+    with openmsmq.connect(server.address, rebind=True) as remote:
+        assert remote.open_queue(QUEUE, "peek").peek().label == "0"
+    assert parse_rpc_address("msmq://host", rebind=True).rebinds
+    assert not parse_rpc_address("msmq://host").rebinds
+
+
 def test_held_message_goes_back_after_an_error(server: Server, reader: openmsmq.Queue) -> None:
     server.fill(1)
     number = reader.peek().lookup_id
