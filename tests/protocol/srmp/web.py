@@ -219,6 +219,7 @@ class Web:
         for end, other in list(self.links.items()):
             if end[0] == node.name:
                 del self.links[end]
+                node.http.connection_lost(end[1])
                 if self.links.pop(other, None) is None:
                     continue
                 self.nodes[other[0]].enter()
@@ -303,9 +304,14 @@ class Web:
                 node.http.connection_lost(number)
                 self.nodes[other[0]].http.connection_lost(other[1])
                 continue
-            self.nodes[other[0]].enter()
-            self.nodes[other[0]].http.receive_data(other[1], data, now=self.now)
+            if self.carry(node, number, data):
+                self.nodes[other[0]].enter()
+                self.nodes[other[0]].http.receive_data(other[1], data, now=self.now)
         return busy
+
+    def carry(self, node: Node, number: int, data: bytes) -> bool:  # noqa: ARG002 - for storms
+        """Whether data of a connection arrives."""
+        return True
 
     def _answer(self, node: Node, number: int, other: tuple[str, int], data: bytes) -> None:
         answers = self.hosts[other[0]].receive(other[1], data)

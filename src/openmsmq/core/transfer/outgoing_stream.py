@@ -158,8 +158,8 @@ class OutgoingStream:
         self.last_ack = 0
         self.last_ack_time = 0
         self.last_ack_count = 0
-        # The highest number of the active sequence that has left.
-        self.last_sent = 0
+        # The highest number of the active sequence that may have left, before a restart too.
+        self.last_sent = outgoing.sequence.last if outgoing.sequence is not None else 0
         # The number in front of the next message, when none is in flight.
         self.predecessor = 0
         self._resend_index = 0
@@ -401,7 +401,9 @@ class OutgoingStream:
             position.received_order_ack = True
             covered.append(position)
         self._advance_ladder()
-        self.deliver([position for position in covered if position.received_session_ack])
+        if not self._rules.order_suffices:
+            covered = [position for position in covered if position.received_session_ack]
+        self.deliver(covered)
 
     def deliver(self, positions: list[OutgoingMessagePosition]) -> None:
         """Transactional messages were delivered in order; some wait for a FinalAck now."""
