@@ -120,6 +120,8 @@ class Storm:
             self._fill(target)
         elif what < 0.85:
             self._forge(source, target)
+        elif what < 0.95:
+            self._stall(source, target)
         web.bring_late()
         web.pass_time(random.choice((0.0, 0.1, 0.6, 5.0, 21.0, 40.0)))
         self._check()
@@ -156,6 +158,15 @@ class Storm:
         node.qm.outgoing.set_throttled(throttled=True)
         self.web.pass_time(1.0)
         node.qm.outgoing.set_throttled(throttled=False)
+
+    def _stall(self, source: Node, target: Node) -> None:
+        """A disk writes nothing for a while; the power may go meanwhile."""
+        self._send(source, target)
+        target.stalled = True
+        self.web.pass_time(self.random.choice((0.1, 0.7, 3.0)))
+        if self.random.random() < 0.6:
+            target.restart()
+        target.stalled = False
 
     def _forge(self, source: Node, target: Node) -> None:
         """A stranger acknowledges everything that was sent, and guesses the token."""

@@ -42,6 +42,11 @@ COMMANDS: Final = (
         "move", "Move messages to and from subqueues, or back from dead letters.", ".messages.move"
     ),
     Entry("outgoing", "Show outgoing queues; pause, empty or delete one.", ".queues.outgoing"),
+    Entry(
+        "redirection",
+        "Redirect messages over HTTP to other queues or hosts.",
+        ".queues.redirection",
+    ),
     Entry("key", "Create, list, export and import certificates and their keys.", ".users.key"),
     Entry("user", "Accounts for reading queues from other machines (NTLM).", ".users.user"),
     Entry("backup", "Copy everything that the queue manager keeps into a file.", ".manager.backup"),

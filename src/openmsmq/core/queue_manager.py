@@ -10,8 +10,8 @@ How to drive it
     `next_timer` says so.
 
     Beside its own methods: `incoming` for protocols that receive, `outgoing` for those that send,
-    `enlistments` for a transaction coordinator, `ranges`, `leases` and `stages` for pipelines,
-    `management` for people.
+    `redirections` for messages over HTTP, `enlistments` for a transaction coordinator, `ranges`,
+    `leases` and `stages` for pipelines, `management` for people.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ from openmsmq.core.transfer.dispatch import DispatchCollection
 from openmsmq.core.transfer.final_acks import send_final_ack
 from openmsmq.core.transfer.incoming import Incoming
 from openmsmq.core.transfer.outgoing import Outgoing
+from openmsmq.core.transfer.redirections import Redirections
 from openmsmq.core.transfer.unused_outgoing import forget_unused
 from openmsmq.security.caller import Caller
 from openmsmq.wire.batch import Batch
@@ -97,6 +98,7 @@ class QueueManager:
         "management",
         "outgoing",
         "ranges",
+        "redirections",
         "stages",
         "state",
     )
@@ -127,6 +129,7 @@ class QueueManager:
         self.state.dispatch = DispatchCollection()
         self.incoming = Incoming(self.state, verifier)
         self.outgoing = Outgoing(self.state)
+        self.redirections = Redirections(self.state)
         self.enlistments = Enlistments(self.state)
         self.ranges = Ranges(self.state)
         self.leases = Leases(self.state)

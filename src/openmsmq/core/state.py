@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from openmsmq.core.routing.current_topology import KnownTopology
     from openmsmq.core.transactions.transactions import Transaction
     from openmsmq.core.transfer.dispatch import DispatchCollection
+    from openmsmq.core.transfer.redirections import Redirection
     from openmsmq.directory.interface import Directory
     from openmsmq.directory.objects import QueueManagerObject
 
@@ -99,6 +100,7 @@ class State:
         "private_numbers",
         "producers",
         "queues",
+        "redirections",
         "scratch",
         "scratch_handles",
         "sequence",
@@ -181,6 +183,7 @@ class State:
         # What other queue managers sent, where they are, and what was sent to them in order.
         self.message_history = MessageIDHistory()
         self.srmp_history = MessageIDHistory(table=Table.SRMP_HISTORY)
+        self.redirections: list[Redirection] = []
         # What makes the URLs for stream receipts unguessable, and the batch that stores it.
         self.srmp_secret = b""
         self.srmp_secret_stored = 0

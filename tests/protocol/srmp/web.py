@@ -23,6 +23,7 @@ from openmsmq.engine.engine import Engine
 from openmsmq.protocol.http import Connect, HttpSettings, HttpTransport
 from openmsmq.protocol.srmp.manager import SrmpProtocol
 from openmsmq.protocol.srmp.settings import SrmpSettings
+from openmsmq.security.default_descriptor import default_machine_descriptor
 from openmsmq.store.memory_store import MemoryStore
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from openmsmq.wire.message.user_message import UserMessage
@@ -55,6 +56,8 @@ class Node:
         self._verifier = verifier
         self._guids = count(number << 64)
         self._transactions = count(1)
+        # Whether the disk writes nothing at the moment.
+        self.stalled = False
 
     def start(self) -> None:
         self.start_core()
@@ -70,7 +73,10 @@ class Node:
             self.store.recover(None),
             new=LocalQueueManager(
                 QueueManagerObject(
-                    self.guid, computer_name=self.name.upper(), queue_manager_quota=UNLIMITED
+                    self.guid,
+                    computer_name=self.name.upper(),
+                    queue_manager_quota=UNLIMITED,
+                    security=default_machine_descriptor(ADMINISTRATOR.sid).serialize(),
                 ),
                 directory_integrated=False,
             ),
@@ -97,7 +103,7 @@ class Node:
         self.enter()
         self.srmp.turn(now=self.web.now)
         self.engine.work()
-        if flush:
+        if flush and not self.stalled:
             self.engine.flush()
             self.engine.work()
             self.engine.flush()

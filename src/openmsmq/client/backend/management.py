@@ -75,5 +75,14 @@ class Management(Protocol):
     def delete_outgoing(self, destination: str) -> Operation[None]:
         """Forget an outgoing queue that is empty."""
 
+    def redirections(self) -> Operation[list[Info]]:
+        """Where messages over HTTP go instead."""
+
+    def add_redirection(self, kind: str, url: str, to: str) -> Operation[Info]:
+        """Redirect messages over HTTP, or receipts of their streams."""
+
+    def remove_redirection(self, kind: str, url: str) -> Operation[None]:
+        """Redirect something no longer."""
+
     def backup(self, file: str) -> Operation[Info]:
         """Copy the store to a file of the queue manager's machine."""

@@ -314,6 +314,31 @@ class QueueManager:
         """
         self._driver.call(self._management.delete_outgoing, destination)
 
+    def redirections(self) -> list[Info]:
+        """Where messages over HTTP go instead: kind, URL, and the URL that is used."""
+        return self._driver.call(self._management.redirections)
+
+    def add_redirection(self, kind: str, url: str, to: str = "") -> Info:
+        """Redirect messages over HTTP, or receipts of their streams.
+
+        Args:
+            kind: `inbound`, `outbound`, `exception` (to outbound), `receipts` or `forward`.
+            url: of the queue that is named; a `*` at its end stands for any rest.
+            to: the URL that is used instead; empty for `exception` and `forward`.
+
+        Raises:
+            QueueError: MQ_ERROR_INVALID_PARAMETER.
+        """
+        return self._driver.call(self._management.add_redirection, kind, url, to)
+
+    def remove_redirection(self, kind: str, url: str) -> None:
+        """Redirect something no longer.
+
+        Raises:
+            QueueError: MQ_ERROR_INVALID_PARAMETER if it is not redirected.
+        """
+        self._driver.call(self._management.remove_redirection, kind, url)
+
     def backup(self, file: str | Path) -> Info:
         """Copy the store to a file on the queue manager's machine while it runs."""
         return self._driver.call(self._management.backup, str(file))

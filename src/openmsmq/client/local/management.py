@@ -72,5 +72,14 @@ class LocalManagement:
     def delete_outgoing(self, destination: str) -> Operation[None]:
         return self._backend.call(local.DeleteOutgoing, destination)
 
+    def redirections(self) -> Operation[list[Info]]:
+        return self._backend.call(local.ListRedirections)
+
+    def add_redirection(self, kind: str, url: str, to: str) -> Operation[Info]:
+        return self._backend.call(local.ChangeRedirection, kind, url, to, False)
+
+    def remove_redirection(self, kind: str, url: str) -> Operation[None]:
+        return self._backend.call(local.ChangeRedirection, kind, url, "", True)
+
     def backup(self, file: str) -> Operation[Info]:
         return self._backend.call(local.Backup, file)

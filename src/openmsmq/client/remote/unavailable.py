@@ -83,5 +83,14 @@ class UnavailableManagement:
     def delete_outgoing(self, destination: str) -> NoReturn:  # noqa: ARG002
         self._refuse("outgoing queues cannot be deleted")
 
+    def redirections(self) -> NoReturn:
+        self._refuse("redirections cannot be listed")
+
+    def add_redirection(self, kind: str, url: str, to: str) -> NoReturn:  # noqa: ARG002
+        self._refuse("redirections cannot be changed")
+
+    def remove_redirection(self, kind: str, url: str) -> NoReturn:  # noqa: ARG002
+        self._refuse("redirections cannot be changed")
+
     def backup(self, file: str) -> NoReturn:  # noqa: ARG002
         self._refuse("a store cannot be copied")

@@ -9,12 +9,20 @@ from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.state import State
+from openmsmq.core.transfer.redirections import Redirection
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.security.permissions import Permission
 from openmsmq.wire.codes.hresult import hresult_name
 from openmsmq.wire.codes.message_class import class_name
 
-from .records import ConnectionStep, OutgoingInfo, QueueDetails, QueueInfo, TransferInfo
+from .records import (
+    ConnectionStep,
+    OutgoingInfo,
+    QueueDetails,
+    QueueInfo,
+    RedirectionInfo,
+    TransferInfo,
+)
 
 SEND: Final = QueueAccessType.SEND
 # Why messages of an outgoing queue wait that no protocol carries.
@@ -147,3 +155,10 @@ def in_parts(numbers: Iterable[int], queues: dict[int, Queue], size: int) -> Ite
     left = iter(numbers)
     while part := list(islice(left, size)):
         yield [queues[number] for number in part if number in queues]
+
+
+def redirection_info(redirection: Redirection) -> RedirectionInfo:
+    """A redirection as people see it."""
+    return RedirectionInfo(
+        kind=str(redirection.kind), url=redirection.source, to=redirection.target
+    )

@@ -145,6 +145,15 @@ class OutgoingInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RedirectionInfo:
+    """Where messages to a URL, or their receipts, go instead; `to` may be empty."""
+
+    kind: str
+    url: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo:
     """A session with another queue manager.
 

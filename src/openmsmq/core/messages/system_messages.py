@@ -43,7 +43,7 @@ def send_system_message(
     packet_about = about.packet if about is not None else _NO_MESSAGE
     try:
         name = format_name_of(address)
-        if not _may_reach(state, name):
+        if not may_reach(state, name):
             state.outbox.drop(what, str(name), packet_about, "too many outgoing queues")
             return None
         descriptor = open_queue(
@@ -72,7 +72,7 @@ def send_system_message(
     return message
 
 
-def _may_reach(state: State, name: SingleFormatName) -> bool:
+def may_reach(state: State, name: SingleFormatName) -> bool:
     """Whether there is an outgoing queue for a name, none is needed, or one more may be made.
 
     Whoever sends messages here decides where acknowledgments go, so there is a limit.

@@ -28,6 +28,7 @@ from openmsmq.core.queues.system_queues import ensure_system_queues
 from openmsmq.core.state import ORDINAL_BLOCK, SEQUENCE_BLOCK
 from openmsmq.core.transactions.transactions import OperationType, Transaction, TransactionState
 from openmsmq.core.transfer.receipt_tokens import recover_secret
+from openmsmq.core.transfer.redirections import recover_redirections
 from openmsmq.core.transfer.sequences import recover_sequences, renumber_restored
 from openmsmq.core.transfer.streams import recover_streams
 from openmsmq.wire.errors import StoreError
@@ -101,6 +102,7 @@ def recover(state: State, recovery: Recovery, rows: Rows) -> None:
     state.message_history.recover(rows[Table.HISTORY])
     state.srmp_history.recover(rows[Table.SRMP_HISTORY])
     recover_secret(state, rows[Table.SRMP])
+    recover_redirections(state, rows[Table.SRMP])
     for key, value in rows[Table.ADDRESSES].items():
         state.addresses[guid(key)] = value.decode()
     recover_streams(state, rows[Table.STREAMS], rows[Table.STREAMS_OF_0_1_0])

@@ -18,6 +18,6 @@ class Table(IntEnum):
     HISTORY = 9
     ADDRESSES = 10
     STREAMS = 11
-    # Identifiers of messages that came by SRMP, and the secret of its receipts.
+    # Identifiers of messages that came by SRMP; the secret of its receipts, and redirections.
     SRMP_HISTORY = 12
     SRMP = 13

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.events import MessageDropped
 from openmsmq.core.queues.names import is_this_machine
+from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_run import UserMessageRun
 from openmsmq.wire.scalars import MESSAGE_IDENTIFIER_SIZE
 
 from .checks import Checks
 from .claims import drop_claims
 from .delivery import enqueue
+from .forwarding import Forwarded, forward
 from .inlet import Inlet
 from .reports import send_report
 from .srmp_receipts import send_stream_receipt
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from openmsmq.core.queues.quota import EnqueueStatus
     from openmsmq.core.state import State
     from openmsmq.core.transactions.transactions import Transaction
-    from openmsmq.wire.message.user_message import UserMessage
+    from openmsmq.wire.names.direct_format_name import DirectFormatName
 
     from .checks import Verifier
     from .inlet import InletOwner
@@ -81,6 +83,10 @@ class Incoming:
         self._state.outbox.tell(
             MessageDropped(what="request", queue=address, identifier=_NO_IDENTIFIER, reason=reason)
         )
+
+    def forward(self, packet: bytes, name: DirectFormatName) -> Forwarded:
+        """Send a message that came over HTTP on to another machine."""
+        return forward(self._state, UserMessage(packet), name)
 
     def is_this_machine(self, host: str) -> bool:
         """Whether a host name or address means this queue manager."""

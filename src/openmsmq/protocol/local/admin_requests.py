@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from openmsmq.core.management.queue_infos import redirection_info
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
@@ -42,6 +43,22 @@ def delete_outgoing(session: LocalSession, request: local.DeleteOutgoing) -> Non
     outgoing = session.manager.outgoing
     outgoing.delete(outgoing.find(request.destination), caller=session.identity())
     session.done(request.id, None, session.seen)
+
+
+def list_redirections(session: LocalSession, request: local.ListRedirections) -> None:
+    found = session.manager.redirections.listed(caller=session.identity())
+    session.done(request.id, [redirection_info(each) for each in found], session.seen)
+
+
+def change_redirection(session: LocalSession, request: local.ChangeRedirection) -> None:
+    """`redirection add` and `redirection remove`."""
+    redirections = session.manager.redirections
+    if request.remove:
+        redirections.remove(request.kind, request.url, caller=session.identity())
+        session.done(request.id, None, session.seen)
+        return
+    added = redirections.add(request.kind, request.url, request.to, caller=session.identity())
+    session.done(request.id, redirection_info(added), session.seen)
 
 
 def list_sessions(session: LocalSession, request: local.ListSessions) -> Steps:
@@ -95,6 +112,8 @@ HANDLERS: Final[Handlers] = {
     local.HoldOutgoing: hold_outgoing,
     local.ShowOutgoing: show_outgoing,
     local.DeleteOutgoing: delete_outgoing,
+    local.ListRedirections: list_redirections,
+    local.ChangeRedirection: change_redirection,
     local.ListSessions: list_sessions,
     local.ListClients: list_clients,
     local.ListTransactions: list_transactions,

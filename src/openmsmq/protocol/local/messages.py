@@ -326,6 +326,19 @@ class DeleteOutgoing(Request, frozen=True, tag=64):
     destination: str
 
 
+class ListRedirections(Request, frozen=True, tag=65):
+    """Where messages over HTTP go instead."""
+
+
+class ChangeRedirection(Request, frozen=True, tag=66):
+    """Add a redirection, or remove it."""
+
+    kind: str
+    url: str
+    to: str
+    remove: bool
+
+
 class ListSessions(Request, frozen=True, tag=70):
     """The sessions with other queue managers."""
 
@@ -497,6 +510,8 @@ AnyRequest = (
     | HoldOutgoing
     | ShowOutgoing
     | DeleteOutgoing
+    | ListRedirections
+    | ChangeRedirection
     | Backup
     | ListSessions
     | ListClients

@@ -61,6 +61,10 @@ class OutgoingRequests:
 
     def _receipts_to(self, transfer: Transfer) -> str:
         """Where the receipts of a stream come to."""
+        # [MC-MQSRM] 3.1.7.2.4: an administrator may give another URL.
+        replaced = self._manager.redirections.receipts(transfer.url)
+        if replaced:
+            return replaced
         token = self._manager.outgoing.receipt_token(transfer.queue)
         return receipts_url(transfer.name.protocol.lower(), self._host(transfer), token)
 

@@ -15,6 +15,7 @@ from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_run import UserMessageRun
 from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
 from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.queue_address import QueueAddress, direct_address
 from openmsmq.wire.srmp import Envelope, Request, StreamEntry, cut_request
 from openmsmq.wire.srmp.kinds import MessageKind, kind_of
 from openmsmq.wire.srmp.received import packet_from_request
@@ -114,6 +115,10 @@ class Receiver:
                 )
                 envelope = parsed.read_envelope()
                 name = self._destination(envelope)
+                target = self._redirect(envelope.path.to, name)
+                if target is not None and not self._is_here(target):
+                    self._forward(request, parsed, envelope, target)
+                    continue
             except (MalformedPacket, QueueError) as exc:
                 self._refuse(request, str(exc))
                 continue
@@ -121,7 +126,8 @@ class Receiver:
             if arrived is None or arrived.transport is not transport:
                 self._deliver(arrived, requests[0].address)
                 arrived = Arrived(request.connection, transport)
-            self._sort(request, parsed, envelope, name, arrived)
+            destination = direct_address(target.direct) if target is not None else None
+            self._sort(request, parsed, envelope, target or name, arrived, destination)
         self._deliver(arrived, requests[0].address)
 
     def _destination(self, envelope: Envelope) -> DirectFormatName:
@@ -129,15 +135,42 @@ class Receiver:
 
         Raises:
             QueueError: it is not the URL of a queue.
-            MalformedPacket: its host is not this machine.
         """
-        to = envelope.path.to
-        name = parse_format_name(f"DIRECT={to.partition('?')[0]}")
-        assert isinstance(name, DirectFormatName)  # noqa: S101 - as the text says
-        # [MC-MQSRM] 3.1.5.1.3: a message for another host is refused.
-        if not self._manager.incoming.is_this_machine(name.address):
-            raise MalformedPacket("path.to", 0, f"{name.address} is not this machine")
-        return name
+        return _queue_of(envelope.path.to.partition("?")[0])
+
+    def _is_here(self, name: DirectFormatName) -> bool:
+        return self._manager.incoming.is_this_machine(name.address)
+
+    def _redirect(self, to: str, name: DirectFormatName) -> DirectFormatName | None:
+        """The queue that takes a message instead of the one in <to>; None if that does.
+
+        Raises:
+            QueueError: a redirection leads to no queue.
+            MalformedPacket: the message is for another machine, and nothing is forwarded there.
+        """
+        redirections = self._manager.redirections
+        if not self._is_here(name):
+            # [MC-MQSRM] 3.1.5.1.3: TransparentStoreAndForward.
+            if not redirections.forwards(to):
+                raise MalformedPacket("path.to", 0, f"{name.address} is not this machine")
+            return name
+        target = redirections.inbound(to)
+        return _queue_of(target) if target else None
+
+    def _forward(
+        self,
+        request: HttpRequest,
+        parsed: Request,
+        envelope: Envelope,
+        name: DirectFormatName,
+    ) -> None:
+        """Send a message on to another machine; its envelope stays as it is."""
+        packet = packet_from_request(parsed, envelope, utc=self._manager.utc)
+        forwarded = self._manager.incoming.forward(packet, name)
+        if forwarded.left:
+            self._answers.answer(request, SERVER_ERROR)
+        else:
+            self._gate.when_durable(forwarded.depends, self._accept, request)
 
     def _sort(
         self,
@@ -146,8 +179,13 @@ class Receiver:
         envelope: Envelope,
         name: DirectFormatName,
         arrived: Arrived,
+        destination: QueueAddress | None,
     ) -> None:
-        """Take a receipt of a stream, or put a message with the others that came."""
+        """Take a receipt of a stream, or put a message with the others that came.
+
+        Args:
+            destination: the queue that takes it instead of the one in <to>.
+        """
         kind = kind_of(envelope)
         if kind is MessageKind.UNKNOWN:
             self._ignore(request, "class and receipts do not fit")
@@ -159,7 +197,9 @@ class Receiver:
                 self._gate.when_durable(self._manager.seen, self._accept, request)
                 return
         try:
-            packet = packet_from_request(parsed, envelope, utc=self._manager.utc)
+            packet = packet_from_request(
+                parsed, envelope, utc=self._manager.utc, destination=destination
+            )
         except MalformedPacket as exc:
             self._refuse(request, str(exc))
             return
@@ -229,6 +269,17 @@ class Receiver:
     def _accept_all(self, requests: list[HttpRequest]) -> None:
         for request in requests:
             self._answers.answer(request, OK)
+
+
+def _queue_of(url: str) -> DirectFormatName:
+    """The queue of a URL.
+
+    Raises:
+        QueueError: it is not the URL of a queue.
+    """
+    name = parse_format_name(f"DIRECT={url}")
+    assert isinstance(name, DirectFormatName)  # noqa: S101 - as the text says
+    return name
 
 
 def _position(entry: StreamEntry | None) -> StreamPosition | None:

@@ -11,7 +11,8 @@ from openmsmq.protocol.http import Answered, Destination, OutletEvent, OutletFai
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from openmsmq.wire.message.user_message import UserMessage
-from openmsmq.wire.names.direct_format_name import DirectProtocol
+from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
+from openmsmq.wire.names.format_name import parse_format_name
 
 from .outgoing_requests import OutgoingRequests
 from .transfer import Transfer
@@ -258,13 +259,20 @@ class Sender:
 
     def _connect(self, transfer: Transfer) -> None:
         """Establish Transport Connection ([MC-MQSRM] 3.1.7.9)."""
-        name = transfer.name
         self._manager.outgoing.change(transfer.queue, OutgoingInput.CONNECTING)
-        destination = Destination(
-            name.address.strip("[]").lower(), name.port, name.protocol is DirectProtocol.HTTPS
-        )
-        transfer.outlet = self._outlets.open(destination)
+        transfer.outlet = self._outlets.open(self._host_of(transfer))
         self._by_outlet[transfer.outlet] = transfer
+
+    def _host_of(self, transfer: Transfer) -> Destination:
+        """The host that takes the messages: of the URL, unless it is redirected."""
+        name = transfer.name
+        redirected = self._manager.redirections.outbound(transfer.url)
+        if redirected:
+            found = parse_format_name(f"DIRECT={redirected}")
+            assert isinstance(found, DirectFormatName)  # noqa: S101 - was checked when it was set
+            name = found
+        secure = name.protocol is DirectProtocol.HTTPS
+        return Destination(name.address.strip("[]").lower(), name.port, secure)
 
     def _put_back(self, transfer: Transfer, now: float) -> None:
         """What is under way leaves again later; the way to the host is given up."""

@@ -17,7 +17,7 @@ class Transfer:
     """How far the messages of one outgoing queue are on their way.
 
     Attributes:
-        name: where they go.
+        name, url: where they go.
         target: the path of their requests.
         outlet: the number of the way to the host; 0 for none.
         retry_at: when the Retransmission Timer is over.
@@ -36,6 +36,7 @@ class Transfer:
         "state",
         "stream",
         "target",
+        "url",
     )
 
     def __init__(self, stream: OutgoingStream) -> None:
@@ -45,6 +46,7 @@ class Transfer:
         name = parse_format_name(stream.outgoing.destination_format_name)
         assert isinstance(name, DirectFormatName)  # noqa: S101 - of the transports HTTP and HTTPS
         self.name = name
+        self.url = name.direct
         # The path of the URL in lower case, as Windows writes it.
         queue_name = name.queue_name.with_separator("/")
         self.target = f"/msmq/{queue_name}".lower()
