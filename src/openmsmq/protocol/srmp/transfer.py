@@ -47,9 +47,7 @@ class Transfer:
         assert isinstance(name, DirectFormatName)  # noqa: S101 - of the transports HTTP and HTTPS
         self.name = name
         self.url = name.direct
-        # The path of the URL in lower case, as Windows writes it.
-        queue_name = name.queue_name.with_separator("/")
-        self.target = f"/msmq/{queue_name}".lower()
+        self.target = name.request_target
         self.state = TransferState.RESTING
         self.outlet = 0
         self.retry_at: float | None = None
