@@ -117,7 +117,7 @@ class Storm:
         elif what < 0.75:
             web.cut(source)
         elif what < 0.8:
-            self._fill(target)
+            self._fill(source, target)
         elif what < 0.85:
             self._forge(source, target)
         elif what < 0.95:
@@ -153,11 +153,17 @@ class Storm:
                 node.engine.flush()
                 self.received[node.name][path] += bodies
 
-    def _fill(self, node: Node) -> None:
-        """The disk of a machine is full for a while."""
-        node.qm.outgoing.set_throttled(throttled=True)
-        self.web.pass_time(1.0)
-        node.qm.outgoing.set_throttled(throttled=False)
+    def _fill(self, source: Node, target: Node) -> None:
+        """A machine has room for small messages only, for a while."""
+        bodies = [b"%d" % (self.count + each) + b"." * (each % 2 * 5000) for each in range(6)]
+        self.count += len(bodies)
+        held = target.qm.state.totals.bytes // 1024
+        target.qm.set_quotas(messages=held + 12, journals=1000)
+        source.send(url(target), *bodies, tx=True)
+        source.engine.flush()
+        self.sent[target.name][ORDERS] += bodies
+        self.web.pass_time(25.0)
+        target.qm.set_quotas(messages=1_000_000, journals=1_000_000)
 
     def _stall(self, source: Node, target: Node) -> None:
         """A disk writes nothing for a while; the power may go meanwhile."""
