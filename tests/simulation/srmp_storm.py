@@ -170,6 +170,8 @@ class Storm:
         self._send(source, target)
         target.stalled = True
         self.web.pass_time(self.random.choice((0.1, 0.7, 3.0)))
+        self._forge(source, target)
+        self.web.run()
         if self.random.random() < 0.6:
             target.restart()
         target.stalled = False
