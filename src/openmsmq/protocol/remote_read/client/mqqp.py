@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 from openmsmq.protocol.rpc.errors import RpcFault
 from openmsmq.wire.codes.endpoints import QM2QM, QMCOMM
 from openmsmq.wire.codes.queue_enums import LookupAction
-from openmsmq.wire.ndr import CONTEXT_HANDLE_NULL, Call
+from openmsmq.wire.ndr import Call
 from openmsmq.wire.remote_read.queue_format import QueueFormat
 from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage
 from openmsmq.wire.rpc.status import NCA_S_OP_RNG_ERROR
@@ -43,6 +43,7 @@ from openmsmq.wire.rpc_interfaces.qm2qm import (
 from openmsmq.wire.rpc_interfaces.transfer_buffer import CACTransferBufferV1
 
 from .errors import check, not_supported, queue_error
+from .open_queue import close_queue, open_cursor
 from .read_protocol import ClientIdentity
 from .remote_queue import (
     Access,
@@ -130,10 +131,11 @@ class Qm2QmProtocol:
         return RemoteQueue(session.ph_context, handle=found.ph_queue)
 
     def close(self, queue: RemoteQueue) -> Steps[None]:
-        for cursor in list(queue.cursors):
-            yield self.close_cursor(queue, cursor)
-        context, queue.context = queue.context, CONTEXT_HANDLE_NULL
-        check((yield self._invoke(REMOTE_QM_CLOSE_QUEUE, CloseQueueRequest(context))))
+        return close_queue(
+            queue,
+            self.close_cursor,
+            lambda context: self._invoke(REMOTE_QM_CLOSE_QUEUE, CloseQueueRequest(context)),
+        )
 
     # Reading
 
@@ -215,15 +217,9 @@ class Qm2QmProtocol:
     # Cursors
 
     def create_cursor(self, queue: RemoteQueue) -> Steps[int]:
-        response: qmcomm.QMCreateRemoteCursorResponse = yield Invoke(
-            self._qmcomm,
-            QMCOMM,
-            qmcomm.R_QM_CREATE_REMOTE_CURSOR,
-            qmcomm.QMCreateRemoteCursorRequest(CACTransferBufferV1(), queue.handle),
-        )
-        check(response)
-        queue.cursors.add(response.ph_cursor)
-        return response.ph_cursor
+        request = qmcomm.QMCreateRemoteCursorRequest(CACTransferBufferV1(), queue.handle)
+        create = Invoke(self._qmcomm, QMCOMM, qmcomm.R_QM_CREATE_REMOTE_CURSOR, request)
+        return open_cursor(queue, create)
 
     def close_cursor(self, queue: RemoteQueue, cursor: int) -> Invoke:
         queue.cursors.discard(cursor)

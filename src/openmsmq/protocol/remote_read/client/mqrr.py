@@ -4,7 +4,7 @@ from typing import Final
 
 from openmsmq.protocol.rpc.errors import RpcFault
 from openmsmq.wire.codes.endpoints import REMOTE_READ
-from openmsmq.wire.ndr import CONTEXT_HANDLE_NULL, Call
+from openmsmq.wire.ndr import Call
 from openmsmq.wire.remote_read.queue_format import QueueFormat
 from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage, split_packet
 from openmsmq.wire.remote_read.section_buffer import join_sections
@@ -22,7 +22,6 @@ from openmsmq.wire.rpc_interfaces.remote_read import (
     CancelReceiveRequest,
     CloseCursorRequest,
     CloseQueueRequest,
-    CreateCursorResponse,
     EndReceiveRequest,
     HandleRequest,
     MoveMessageRequest,
@@ -34,6 +33,7 @@ from openmsmq.wire.rpc_interfaces.remote_read import (
 )
 
 from .errors import check, queue_error
+from .open_queue import close_queue, open_cursor
 from .read_protocol import ClientIdentity
 from .remote_queue import (
     Access,
@@ -106,11 +106,11 @@ class RemoteReadProtocol:
         return RemoteQueue(opened.pph_context)
 
     def close(self, queue: RemoteQueue) -> Steps[None]:
-        # [MS-MQRR] 3.2.4.13: cursors are closed first, and the handle is dropped afterwards.
-        for cursor in list(queue.cursors):
-            yield self.close_cursor(queue, cursor)
-        context, queue.context = queue.context, CONTEXT_HANDLE_NULL
-        check((yield self._invoke(R_CLOSE_QUEUE, CloseQueueRequest(context))))
+        return close_queue(
+            queue,
+            self.close_cursor,
+            lambda context: self._invoke(R_CLOSE_QUEUE, CloseQueueRequest(context)),
+        )
 
     # Reading
 
@@ -182,12 +182,7 @@ class RemoteReadProtocol:
     # Cursors
 
     def create_cursor(self, queue: RemoteQueue) -> Steps[int]:
-        response: CreateCursorResponse = yield self._invoke(
-            R_CREATE_CURSOR, HandleRequest(queue.context)
-        )
-        check(response)
-        queue.cursors.add(response.ph_cursor)
-        return response.ph_cursor
+        return open_cursor(queue, self._invoke(R_CREATE_CURSOR, HandleRequest(queue.context)))
 
     def close_cursor(self, queue: RemoteQueue, cursor: int) -> Invoke:
         queue.cursors.discard(cursor)
