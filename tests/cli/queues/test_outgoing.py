@@ -62,15 +62,6 @@ def test_a_destination_that_nothing_goes_to_is_refused(manager: Manager, command
     assert f"openmsmq outgoing {command}: MQ_ERROR_QUEUE_NOT_" in outcome.err
 
 
-def test_a_queue_whose_transport_is_not_there_says_why_it_waits(manager: Manager) -> None:
-    name = "MULTICAST=234.1.1.1:8001"
-    assert manager.run("send", name, "--body", "hello", "--recoverable").code == 0
-    shown = outgoing(manager)[name]
-    assert (shown["transport"], shown["messages"]) == ("multicast", 1)
-    assert "does not send by multicast" in shown["reason"]
-    assert "by multicast" in manager.run("outgoing").out
-
-
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_url_that_is_not_reached_has_its_reason(manager: Manager, scheme: str) -> None:
     name = f"DIRECT={scheme.upper()}://no-such-host.invalid/msmq/private$/far"

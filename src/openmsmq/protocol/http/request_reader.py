@@ -1,5 +1,6 @@
 """Cuts the bytes of one connection into requests, within limits."""
 
+from types import SimpleNamespace
 from typing import Final
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
@@ -40,7 +41,7 @@ class Refusal(Exception):
 
 
 class RequestReader:
-    """The requests of one connection; httptools calls the methods whose names begin with `on_`.
+    """The requests of one connection; httptools calls the methods whose names begin with `_on_`.
 
     Attributes:
         entries: what was read since the last look, in order: a whole request, or the status of one
@@ -79,7 +80,7 @@ class RequestReader:
 
     def __init__(self, settings: HttpSettings) -> None:
         self._settings = settings
-        self._parser: HttpRequestParser = HttpRequestParser(self)
+        self._parser: HttpRequestParser = self._make_parser()
         self._compact = CompactRequests(settings)
         self.entries: list[HttpRequest | int] = []
         self.refusal: Refusal | None = None
@@ -87,6 +88,18 @@ class RequestReader:
         self.keep = False
         self._begin()
         self._in_request = False
+
+    def _make_parser(self) -> HttpRequestParser:
+        return HttpRequestParser(
+            SimpleNamespace(
+                on_message_begin=self._begin,
+                on_url=self._on_url,
+                on_header=self._on_header,
+                on_headers_complete=self._on_headers_complete,
+                on_body=self._on_body,
+                on_message_complete=self._on_message_complete,
+            )
+        )
 
     @property
     def in_request(self) -> bool:
@@ -152,7 +165,7 @@ class RequestReader:
             # httptools takes what follows for the other protocol, which is not spoken here:
             # RFC 9110 7.8 has the offer ignored, so the request is read again without it.
             head = self._head_without_upgrade()
-            self._parser = HttpRequestParser(self)
+            self._parser = self._make_parser()
             return head + data[upgrade.args[0] :]
         except HttpParserError as exc:
             # Bytes behind the last request are not looked at.
@@ -183,15 +196,12 @@ class RequestReader:
 
     # What httptools calls
 
-    def on_message_begin(self) -> None:
-        self._begin()
-
-    def on_url(self, url: bytes) -> None:
+    def _on_url(self, url: bytes) -> None:
         self._target += url
         if len(self._target) > self._settings.max_target_bytes:
             self._refuse(414, f"the target is longer than {self._settings.max_target_bytes} bytes")
 
-    def on_header(self, name: bytes, value: bytes) -> None:
+    def _on_header(self, name: bytes, value: bytes) -> None:
         settings = self._settings
         self._header_count += 1
         self._header_bytes += len(name) + len(value) + 4
@@ -217,7 +227,7 @@ class RequestReader:
         elif kind == _CONNECTION:
             self._has_connection = True
 
-    def on_headers_complete(self) -> None:
+    def _on_headers_complete(self) -> None:
         self._in_body = True
         limit = self._settings.max_body_bytes
         if self._content_length > limit:
@@ -245,7 +255,7 @@ class RequestReader:
             return 411
         return 417 if self._expect not in (b"", b"100-continue") else 0
 
-    def on_body(self, body: bytes) -> None:
+    def _on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
         if self._body_bytes > self._settings.max_body_bytes:
             self._refuse(413, f"the body is longer than {self._settings.max_body_bytes} bytes")
@@ -258,7 +268,7 @@ class RequestReader:
                 self._body = bytearray(self._body)
             self._body += body
 
-    def on_message_complete(self) -> None:
+    def _on_message_complete(self) -> None:
         if self._upgrading:
             return
         self._in_request = False

@@ -1,5 +1,6 @@
 """Reads the statuses of the responses on one connection, within limits."""
 
+from types import SimpleNamespace
 from typing import Final
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
@@ -13,7 +14,7 @@ class BadResponse(Exception):
 
 
 class ResponseReader:
-    """The responses of one connection; httptools calls `on_headers_complete`.
+    """The responses of one connection; httptools calls `_on_headers_complete`.
 
     A response counts as soon as its header is complete; its body is skipped.
 
@@ -27,7 +28,8 @@ class ResponseReader:
 
     def __init__(self, max_response_bytes: int) -> None:
         self._most = max_response_bytes
-        self._parser: HttpResponseParser = HttpResponseParser(self)
+        callbacks = SimpleNamespace(on_headers_complete=self._on_headers_complete)
+        self._parser: HttpResponseParser = HttpResponseParser(callbacks)
         self.statuses: list[int] = []
         self.finished = False
         self.version = ""
@@ -53,7 +55,7 @@ class ResponseReader:
         if self._size > self._most:
             raise BadResponse(f"it is longer than {self._most} bytes")
 
-    def on_headers_complete(self) -> None:
+    def _on_headers_complete(self) -> None:
         parser = self._parser
         status = parser.get_status_code()
         if status >= _FIRST_FINAL and not self.finished:
