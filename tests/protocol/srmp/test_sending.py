@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.core.harness import ADMINISTRATOR, USER, refused
 from tests.protocol.srmp.naive import SILENT, NaiveHost
-from tests.protocol.srmp.web import Node, Web
+from tests.protocol.srmp.web import Node, Web, url
 
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 
@@ -424,3 +424,30 @@ def test_a_traced_message_is_reported_when_it_leaves() -> None:
     alpha.send(PEER, b"one", tracing_requested=True)
     web.run()
     assert alpha.outgoing(PEER).count == 0
+
+
+def test_a_message_to_several_urls_names_all_of_them() -> None:
+    web, alpha, peer = machine()
+    other = web.hosts["other"] = NaiveHost()
+    far = "http://other/msmq/q"
+    alpha.send_to_several([PEER, far], b"one")
+    web.run()
+    for host in (peer, other):
+        (names,) = host.values("DestinationMqf")
+        assert {name.lower() for name in names.split()} == {PEER.lower(), far}
+    assert peer.values("to") == [PEER]
+    assert other.values("to") == [far]
+
+
+def test_copies_of_a_message_for_several_queues_name_all_of_them_where_they_arrive() -> None:
+    web, alpha, _ = machine()
+    beta = web.node("beta")
+    beta.create()
+    urls = [PEER, url(beta)]
+    alpha.send_to_several(urls, b"one")
+    web.run()
+    (message,) = beta.messages()
+    header = message.multi_queue_format_header
+    assert header is not None
+    names = {element.format_name.lower() for element in header.destination}
+    assert names == {f"direct={each}".lower() for each in urls}

@@ -141,6 +141,15 @@ class Node:
         self.qm.enqueue_many(descriptor, [packet])
         self.qm.close_queue(descriptor)
 
+    def send_to_several(self, urls: list[str], body: bytes) -> None:
+        """Send a message to a multiple-element name."""
+        self.enter()
+        name = ",".join(f"DIRECT={each}" for each in urls)
+        packet = build_user_message(body=body, destination_queue=direct_address(urls[0]))
+        descriptor = self.qm.open_queue(name, QueueAccessType.SEND, caller=USER)
+        self.qm.enqueue_many(descriptor, [packet])
+        self.qm.close_queue(descriptor)
+
     def messages(self, path: str = ORDERS) -> list[UserMessage]:
         queue = self.qm.find_queue(path)
         return [UserMessage(packet) for packet in packets_of(self.qm.state, list(queue.lanes))]
