@@ -14,10 +14,11 @@ from openmsmq.core.queues import purging
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.state import State
 from openmsmq.core.transfer.checks import CheckJob
+from openmsmq.core.transfer.departures import OutgoingMessagePosition
 from openmsmq.core.transfer.inlet import Inlet, WaitingReception
 from openmsmq.core.transfer.message_history import MessageIDHistory
 from openmsmq.core.transfer.outgoing import Outgoing
-from openmsmq.core.transfer.outgoing_stream import OutgoingMessagePosition, OutgoingStream
+from openmsmq.core.transfer.outgoing_stream import OutgoingStream
 from openmsmq.core.transfer.outgoing_streams import OutgoingStreams
 from openmsmq.core.transfer.received import Received
 from openmsmq.core.transfer.reception import Reception

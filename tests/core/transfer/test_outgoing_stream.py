@@ -7,11 +7,8 @@ from tests.core.harness import OTHER_GUID, Harness
 
 from openmsmq.core.model.message import Message
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.transfer.outgoing_stream import (
-    Departure,
-    OutgoingMessagePosition,
-    OutgoingStream,
-)
+from openmsmq.core.transfer.departures import Departure, OutgoingMessagePosition
+from openmsmq.core.transfer.outgoing_stream import OutgoingStream
 from openmsmq.core.transfer.outgoing_streams import OutgoingStreams
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.wire.codes.message_class import MessageClass

@@ -15,7 +15,8 @@ from openmsmq.core.model.message import Message
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.wire.message.user_message import UserMessage
 
-from .outgoing_stream import AwaitingFinalAck, OutgoingMessagePosition, OutgoingStream
+from .departures import OutgoingMessagePosition
+from .outgoing_stream import AwaitingFinalAck, OutgoingStream
 from .receipt_tokens import is_token_of
 from .redirections import RedirectionKind, find_target
 from .stream_rules import BINARY_RULES, StreamRules
