@@ -150,3 +150,21 @@ def test_message_that_is_held_for_too_long_goes_back_before_the_server_takes_it(
     backend.end(handle, [lookup_id], delete=True)
     with pytest.raises(QueueError, match="held for too long"):
         backend.check()
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_message_of_a_read_that_is_withdrawn_goes_back(
+    case: RemoteCase, client: MemoryClient, *, answered: bool
+) -> None:
+    case.send(b"first")
+    handle, backend = client.open(), client.backend
+    request = backend.ask(handle, Read("receive", two_phase=True))
+    if answered:
+        client.move()
+        assert case.bodies() == []
+    backend.withdraw(request, handle)
+    client.move()
+    assert client.made[-2:] == ["R_StartReceive", "R_EndReceive"]
+    assert not handle.locked
+    assert case.bodies() == [b"first"]
+    assert client.channel.take(request) is None
