@@ -1,7 +1,6 @@
 """Sockets of the links of a channel, on an event loop."""
 
 import asyncio
-import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Final, cast
@@ -25,9 +24,8 @@ class LinkSocket(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         stream = cast(asyncio.Transport, transport)
         self.stream = stream
-        sock = stream.get_extra_info("socket")
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        keep_alive(sock)
+        # Event loops set TCP_NODELAY by themselves.
+        keep_alive(stream.get_extra_info("socket"))
         self._owner.flush()
 
     def data_received(self, data: bytes) -> None:
