@@ -1,11 +1,18 @@
 """[MS-MQRR] 2.2.5.1.2."""
 
+from collections.abc import Callable
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from openmsmq.wire.message.srmp_headers import (
+    CompoundMessageHeader,
+    SRMPEnvelopeHeader,
+    compound_message_header_end,
+    srmp_envelope_header_end,
+)
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 u16 = st.integers(0, 0xFFFF)
@@ -120,3 +127,29 @@ def test_a_short_envelope_is_malformed(size: int) -> None:
 def test_a_short_compound_message_is_malformed(size: int) -> None:
     with pytest.raises(MalformedPacket):
         CompoundMessageHeader.parse(memoryview(COMPOUND)[:size])
+
+
+def outcome(function: Callable[[], int]) -> int | str:
+    """Where a header ends, or why it does not."""
+    try:
+        return function()
+    except MalformedPacket as exc:
+        return str(exc)
+
+
+UNDECODABLE = bytes.fromhex("00000000 02000000 00d80000")
+
+
+@given(st.binary(max_size=60), st.integers(0, 8))
+@example(UNDECODABLE, 0)
+@example(UNDECODABLE[:5], 0)
+@example(SRMPEnvelopeHeader("text").serialize(), 0)
+@example(CompoundMessageHeader(b"data", 2, 1).serialize(), 0)
+@example(CompoundMessageHeader(b"data", 2, 3).serialize(), 0)
+def test_ends_are_found_as_parsing_finds_them(packet: bytes, offset: int) -> None:
+    assert outcome(lambda: srmp_envelope_header_end(packet, offset)) == outcome(
+        lambda: SRMPEnvelopeHeader.parse(packet, offset)[1]
+    )
+    assert outcome(lambda: compound_message_header_end(packet, offset)) == outcome(
+        lambda: CompoundMessageHeader.parse(packet, offset)[1]
+    )

@@ -28,6 +28,13 @@ class PacketKind(StrEnum):
     ORDER_ACK = "OrderAck"
     FINAL_ACK = "FinalAck"
     PACKET = "Packet"
+    SRMP_MESSAGE = "SrmpMessage"
+    DELIVERY_RECEIPT = "DeliveryReceipt"
+    COMMITMENT_RECEIPT = "CommitmentReceipt"
+    STREAM_RECEIPT = "StreamReceipt"
+    FINAL_STREAM_RECEIPT = "FinalStreamReceipt"
+    HTTP_RESPONSE = "HttpResponse"
+    HTTP_MESSAGE = "HttpMessage"
 
 
 @dataclass(frozen=True, slots=True)

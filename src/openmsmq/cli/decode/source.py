@@ -3,7 +3,7 @@
 import gzip
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from itertools import chain
 from typing import Final, NamedTuple, cast
 
@@ -20,14 +20,19 @@ from openmsmq.wire.capture import (
     read_capture,
 )
 from openmsmq.wire.dissect import (
+    HttpMessages,
     Node,
     PacketSummary,
     StreamPacket,
     StreamPackets,
+    begins_http,
     dissect,
+    dissect_http,
     dissect_ping,
     is_ping,
+    message_of_request,
     summarize,
+    summarize_http,
     summarize_ping,
 )
 from openmsmq.wire.errors import MalformedPacket
@@ -65,32 +70,49 @@ class Origin(NamedTuple):
     time: int | None = None
 
 
+class Form(Enum):
+    """What carries a packet, and so how it is read."""
+
+    SESSION = auto()
+    PING = auto()
+    HTTP = auto()
+
+
+_TREES: Final = {Form.SESSION: dissect, Form.PING: dissect_ping, Form.HTTP: dissect_http}
+_SUMMARIES: Final = {
+    Form.SESSION: summarize,
+    Form.PING: summarize_ping,
+    Form.HTTP: summarize_http,
+}
+
+
 class Packet:
     """A packet as it was read, and what can be made of it."""
 
-    __slots__ = ("_summary", "data", "is_ping", "origin")
+    __slots__ = ("_summary", "data", "form", "origin")
 
-    def __init__(self, origin: Origin, data: bytes, *, is_ping: bool = False) -> None:
+    def __init__(self, origin: Origin, data: bytes, form: Form = Form.SESSION) -> None:
         self.origin = origin
         self.data = data
-        self.is_ping = is_ping
+        self.form = form
         self._summary: PacketSummary | None = None
 
     def tree(self) -> Node:
         """Every field."""
-        return dissect_ping(self.data) if self.is_ping else dissect(self.data)
+        return _TREES[self.form](self.data)
 
     def summary(self) -> PacketSummary:
         """One line."""
         if self._summary is None:
-            show = summarize_ping if self.is_ping else summarize
-            self._summary = show(self.data)
+            self._summary = _SUMMARIES[self.form](self.data)
         return self._summary
 
     def message(self) -> UserMessage | None:
         """The message in it; None in other packets and in malformed ones."""
-        if self.is_ping:
+        if self.form is Form.PING:
             return None
+        if self.form is Form.HTTP:
+            return message_of_request(self.data)
         size = int.from_bytes(self.data[8:12], "little")
         try:
             return UserMessage(self.data[:size])
@@ -152,7 +174,7 @@ def read_items(
 def _sniff(head: bytes) -> InputFormat:
     if is_capture(head):
         return InputFormat.PCAP
-    if head[4:8] == _SIGNATURE or is_ping(head[:PING_SIZE]):
+    if head[4:8] == _SIGNATURE or is_ping(head[:PING_SIZE]) or begins_http(head):
         return InputFormat.RAW
     text = head.isascii() and all(byte >= 0x20 or byte in _TEXT_CONTROLS for byte in head)
     return InputFormat.HEX if text or head.startswith(_UTF16_MARKS) else InputFormat.RAW
@@ -188,14 +210,14 @@ def _raw_items(chunks: Iterable[bytes]) -> Iterator[Item]:
 
 
 class _RawPackets:
-    """Pings, then packets of a session, without anything between them."""
+    """Pings, then packets of a session or HTTP messages, without anything between them."""
 
     __slots__ = ("_position", "_start", "_stream")
 
     def __init__(self) -> None:
         self._start = b""
         self._position = 0
-        self._stream: StreamPackets | None = None
+        self._stream: StreamPackets | HttpMessages | None = None
 
     def feed(self, data: bytes) -> Iterator[Item]:
         """Take the next bytes; give what is complete now."""
@@ -205,7 +227,7 @@ class _RawPackets:
         self._start += data
         while is_ping(self._start[:PING_SIZE]):
             ping, self._start = self._start[:PING_SIZE], self._start[PING_SIZE:]
-            yield Packet(Origin(self._position), ping, is_ping=True)
+            yield Packet(Origin(self._position), ping, Form.PING)
             self._position += PING_SIZE
         # No packet is smaller than a ping.
         if len(self._start) >= PING_SIZE:
@@ -219,14 +241,25 @@ class _RawPackets:
             yield from self._packets(self._stream.gap())
 
     def _begin(self) -> Iterator[Item]:
-        self._stream = StreamPackets()
+        self._stream = _stream_of(self._start)
         yield from self._packets(self._stream.feed(self._start))
 
     def _packets(self, packets: Iterable[StreamPacket]) -> Iterator[Item]:
-        return _stream_items(packets, Origin(self._position))
+        return _stream_items(packets, Origin(self._position), _form_of(self._stream))
 
 
-def _stream_items(packets: Iterable[StreamPacket], origin: Origin) -> Iterator[Item]:
+def _stream_of(start: bytes) -> StreamPackets | HttpMessages:
+    """What cuts a stream that begins with these bytes."""
+    return HttpMessages() if begins_http(start) else StreamPackets()
+
+
+def _form_of(stream: StreamPackets | HttpMessages | None) -> Form:
+    return Form.HTTP if isinstance(stream, HttpMessages) else Form.SESSION
+
+
+def _stream_items(
+    packets: Iterable[StreamPacket], origin: Origin, form: Form = Form.SESSION
+) -> Iterator[Item]:
     """The packets that a stream gave; `origin` is that of its first byte."""
     first, flow, stream, frame, time = origin
     for packet in packets:
@@ -234,7 +267,7 @@ def _stream_items(packets: Iterable[StreamPacket], origin: Origin) -> Iterator[I
             yield _notice(origin, f"{packet.skipped} bytes belong to no packet and are skipped")
         else:
             place = Origin(first + packet.position, flow, stream, frame, time)
-            yield Packet(place, packet.data)
+            yield Packet(place, packet.data, form)
 
 
 def _notice(origin: Origin, text: str, missing: int = 0) -> Notice:
@@ -250,7 +283,7 @@ def _capture_items(events: Iterable[CaptureEvent]) -> Iterator[Item]:
             yield Notice(f"frame {event.frame}: {event.fault}")
         elif isinstance(event, Datagram):
             origin = Origin(0, event.flow, None, event.frame, event.time)
-            yield Packet(origin, event.data, is_ping=True)
+            yield Packet(origin, event.data, Form.PING)
         else:
             yield from connections.items(event)
 
@@ -262,7 +295,7 @@ class _Connection:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.streams: dict[Flow, StreamPackets] = {}
+        self.streams: dict[Flow, StreamPackets | HttpMessages] = {}
         self.ended: set[Flow] = set()
 
 
@@ -280,7 +313,10 @@ class Connections:
     def items(self, event: StreamData | StreamGap | StreamEnd) -> Iterator[Item]:
         """The packets that an event completes."""
         connection = self._connection(event.flow)
-        stream = connection.streams.setdefault(event.flow, StreamPackets())
+        stream = connection.streams.get(event.flow)
+        if stream is None:
+            stream = _stream_of(event.data if isinstance(event, StreamData) else b"")
+            connection.streams[event.flow] = stream
         origin = Origin(0, event.flow, connection.number, event.frame, event.time)
         self._pending -= stream.pending_bytes
         if isinstance(event, StreamData):
@@ -292,7 +328,7 @@ class Connections:
         else:
             packets = stream.gap()
         self._pending += stream.pending_bytes
-        yield from _stream_items(packets, origin)
+        yield from _stream_items(packets, origin, _form_of(stream))
         text = _event_text(event)
         if text:
             missing = event.size if isinstance(event, StreamGap) else None

@@ -4,27 +4,34 @@ from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.packets.base_header import BASE_HEADER_SIZE, BaseHeader, BaseHeaderFlags
 from openmsmq.wire.packets.ping import PING, PING_SIGNATURE, PING_SIZE
 
+from .http_stream import HttpMessages, begins_http
 from .internal import read_internal_packet, read_ping, read_session_header
 from .message import read_user_message
 from .names import ShownName, show_name
 from .node import Node, Value, attach_fault
 from .quick import quick_summary
 from .session_tables import BASE
+from .srmp import dissect_http, message_of_request
 from .stream import StreamPacket, StreamPackets
 from .summary import PacketSummary
 
 __all__ = [
+    "HttpMessages",
     "Node",
     "PacketSummary",
     "ShownName",
     "StreamPacket",
     "StreamPackets",
     "Value",
+    "begins_http",
     "dissect",
+    "dissect_http",
     "dissect_ping",
     "is_ping",
+    "message_of_request",
     "show_name",
     "summarize",
+    "summarize_http",
     "summarize_ping",
 ]
 
@@ -66,6 +73,11 @@ def summarize(data: bytes) -> PacketSummary:
 def summarize_ping(data: bytes) -> PacketSummary:
     """Name, line and first fault of what `dissect_ping` shows."""
     return _summary(dissect_ping(data))
+
+
+def summarize_http(data: bytes) -> PacketSummary:
+    """Name, line and first fault of what `dissect_http` shows."""
+    return _summary(dissect_http(data))
 
 
 def _summary(root: Node) -> PacketSummary:
