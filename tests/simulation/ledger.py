@@ -146,9 +146,11 @@ class Ledger:
     def _check_order(self) -> None:
         streams: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
         for entry in self.entries.values():
-            # A plain message that its source gave up may still be in a check, behind which others
-            # do not wait that come over a later connection.
-            given_up = entry.kind == RECOVERABLE and entry.in_doubt
+            # A plain message that its source gave up may still be in a check at its destination,
+            # and messages that come over a later connection do not wait for it.
+            given_up = (
+                entry.kind == RECOVERABLE and entry.in_doubt and entry.destination.ways.checks > 0
+            )
             if entry.kind != EXPRESS and not given_up:
                 key = entry.source.name, entry.destination.name, entry.queue
                 places = streams.setdefault(key, [])

@@ -11,11 +11,10 @@ from tests.simulation.srmp_storm import Storm
 
 from openmsmq.core.rows import recovery
 from openmsmq.core.transfer.answered_reception import AnsweredReception
-from openmsmq.core.transfer.arriving_streams import ArrivingStreams
 from openmsmq.core.transfer.incoming import Incoming
 from openmsmq.core.transfer.outgoing_stream import OutgoingStream
 from openmsmq.core.transfer.outgoing_streams import OutgoingStreams
-from openmsmq.core.transfer.received import StreamProgress
+from openmsmq.core.transfer.received import ArrivingStreams, StreamProgress
 from openmsmq.core.transfer.stream_order import ORDER_RULES, StreamPosition
 from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo
 from openmsmq.core.transfer.transports import Transport

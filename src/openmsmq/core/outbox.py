@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from openmsmq.wire.batch import Batch
-from openmsmq.wire.message.packet_fields import identifier_of
+from openmsmq.wire.message.user_message_patch import identifier_of
 
 from .events import MessageDropped
 

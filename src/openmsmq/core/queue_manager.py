@@ -558,6 +558,10 @@ class QueueManager:
 
     # Transactions
 
+    def new_guid(self) -> UUID:
+        """A GUID that was never used before, such as for a transaction."""
+        return self.state.guids()
+
     def begin(self, identifier: UUID) -> Transaction:
         """Create a transaction."""
         self.state.local.require_service()

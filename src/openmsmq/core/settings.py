@@ -44,8 +44,8 @@ class Settings:
     max_outgoing_queues: int = 5_000
     # An outgoing queue that is unused is forgotten after this long, at most after twice as long.
     unused_outgoing_seconds: float = 3600.0
-    # Transactional streams of other queue managers, in all and from one address, and how long one
-    # is known that nobody uses.
+    # Transactional streams of other queue managers, in all and from one address, and after how
+    # long an unused one is forgotten.
     max_streams: int = 50_000
     max_streams_per_address: int = 5_000
     stream_seconds: float = 90 * 86400.0

@@ -261,9 +261,6 @@ class QueueManagerProcess:
     def authenticate(self, token: str) -> Caller | None:
         return self._tokens.authenticate(token)
 
-    def new_guid(self) -> uuid.UUID:
-        return uuid.uuid4()
-
     def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
         self._running.messages.refuse(request, queue, messages, error)
 

@@ -1,7 +1,5 @@
 """The process around a queue manager, for sessions of the local protocol."""
 
-from uuid import UUID
-
 from tests.security.accounts import FakeAccounts
 
 from openmsmq.core.management.records import ProcessInfo
@@ -34,7 +32,6 @@ class FakeService:
         self.version = "1.2"
         self.refusals: list[tuple[str, str, int, int]] = []
         self.backups: list[tuple[str, Deferred]] = []
-        self._guids = 0
 
     def process_info(self) -> ProcessInfo:
         return PROCESS
@@ -44,10 +41,6 @@ class FakeService:
 
     def authenticate(self, token: str) -> Caller | None:
         return self._user if token == TOKEN else None
-
-    def new_guid(self) -> UUID:
-        self._guids += 1
-        return UUID(int=0xC0FFEE << 64 | self._guids)
 
     def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
         self.refusals.append((request, queue, messages, error.code))

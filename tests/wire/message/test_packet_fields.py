@@ -4,7 +4,10 @@ from uuid import UUID
 
 import pytest
 
-from openmsmq.wire.message.packet_fields import (
+from openmsmq.wire.message.transaction_header import TransactionHeader
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.message.user_message_patch import (
     BASE_FLAGS,
     INTERNAL_BIT,
     RECOVERABLE_BIT,
@@ -15,9 +18,6 @@ from openmsmq.wire.message.packet_fields import (
     with_session_header,
     without_session_header,
 )
-from openmsmq.wire.message.transaction_header import TransactionHeader
-from openmsmq.wire.message.user_message import UserMessage
-from openmsmq.wire.message.user_message_builder import build_user_message
 from openmsmq.wire.names.queue_address import direct_address
 from openmsmq.wire.packets.base_header import BaseHeaderFlags
 from openmsmq.wire.scalars import TxSequenceID

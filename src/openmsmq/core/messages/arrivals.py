@@ -22,9 +22,9 @@ from openmsmq.core.rows.packets import packet_of, spill
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.lookup_id import SEQUENCE_BITS, SEQUENCE_MASK
-from openmsmq.wire.message.packet_fields import source_of
 from openmsmq.wire.message.user_header import DELIVERY_MODE_MASK, UserHeaderFlags
 from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_patch import source_of
 from openmsmq.wire.packets.base_header import INFINITE
 
 from .positions import count_messages, duplicate, touch

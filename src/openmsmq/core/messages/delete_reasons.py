@@ -23,9 +23,9 @@ from openmsmq.core.queues.quota import OVER_QUOTA, dead_letters_have_room, journ
 from openmsmq.core.rows.packets import forget_packet, packet_of
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
-from openmsmq.wire.message.packet_fields import source_of
 from openmsmq.wire.message.user_header import UserHeaderFlags
 from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_patch import source_of
 
 from .positions import count_decided, count_messages, duplicate, reslot
 

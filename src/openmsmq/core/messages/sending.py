@@ -13,7 +13,7 @@ from openmsmq.core.queues.quota import EnqueueStatus, check_room, no_room
 from openmsmq.core.transactions.transactions import OperationType, Transaction
 from openmsmq.core.transfer.acceptance import check_acceptance
 from openmsmq.core.transfer.claims import drop_claims
-from openmsmq.core.transfer.transports import Transport
+from openmsmq.core.transfer.transports import WEB, Transport
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
@@ -171,7 +171,8 @@ def send_checked(
     else:
         messages = insert(state, queue, arrivals, deadletter_queue)
         depends = max([message.stored for message in messages], default=0)
-    expire_now(state, messages)
+    if any(message.expires != NEVER for message in messages):
+        expire_now(state, messages)
     depends = max(depends, state.sequence.depends(), state.ordinals.depends())
     return Sent(messages, ordinal, depends, refusal)
 
@@ -272,7 +273,8 @@ def check_destination(
         QueueError: with the reason.
     """
     if queue.outgoing is not None:
-        check_web(state, queue, runs)
+        if queue.outgoing.transport in WEB:
+            check_web(state, queue, runs)
         return
     properties = queue.properties
     takes_all_clear = (

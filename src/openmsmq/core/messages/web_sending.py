@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from openmsmq.core.queues.names import find_queue, is_web
-from openmsmq.core.transfer.transports import WEB
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.names.queue_address_names import format_name_of
@@ -19,13 +18,11 @@ if TYPE_CHECKING:
 
 
 def check_web(state: State, queue: Queue, runs: Iterable[UserMessageRun]) -> None:
-    """Refuse messages that SRMP cannot carry, if they go to another machine over HTTP.
+    """Refuse messages to another machine over HTTP that SRMP cannot carry.
 
     Raises:
         QueueError: with the reason.
     """
-    if queue.outgoing is None or queue.outgoing.transport not in WEB:
-        return
     for run in runs:
         _check(state, queue, run.head)
 

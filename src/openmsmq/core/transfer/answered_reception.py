@@ -15,9 +15,8 @@ from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.user_header import DELIVERY_MODE_SHIFT
 
 from .addressing import Local, Place, locate
-from .arriving_streams import NOT_BEGUN, ArrivingStreams, reached
 from .delivery import deliver, is_late, reject, takes_freely
-from .received import Received
+from .received import NOT_BEGUN, ArrivingStreams, Received, reached
 from .reports import send_report
 from .stream_order import StreamPosition
 from .streams import add_stream

@@ -8,16 +8,14 @@ clears them before anything else looks at a message.
 from collections.abc import Iterable
 from typing import Final
 
-from openmsmq.wire.message.packet_fields import (
-    BASE_FLAGS,
-    SESSION_HEADER_BIT,
-    without_session_header,
-)
 from openmsmq.wire.message.user_header import ROUTING_COUNT_MASK, UserHeaderFlags
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_patch import (
+    BASE_FLAGS,
+    SESSION_HEADER_BIT,
     patch,
     patch_authentication,
+    without_session_header,
     without_srmp_headers,
 )
 from openmsmq.wire.message.user_message_run import UserMessageRun

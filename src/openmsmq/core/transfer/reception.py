@@ -17,9 +17,8 @@ from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_run import UserMessageRun
 
 from .addressing import Forward, Local, Nowhere, Place, locate
-from .arriving_streams import NOT_BEGUN, ArrivingStreams, reached
 from .delivery import deliver, reject
-from .received import Received
+from .received import NOT_BEGUN, ArrivingStreams, Received, reached
 from .reports import send_report
 from .stream_order import StreamPosition, position_in_session
 from .streams import IncomingTransactionalTransferInfo, add_stream, store_stream

@@ -15,7 +15,7 @@ from openmsmq.core.model.message import TRANSACTIONAL
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.rows.queue_rows import queue_key, queue_number
 from openmsmq.core.rows.tables import Table
-from openmsmq.wire.message.packet_fields import source_of
+from openmsmq.wire.message.user_message_patch import source_of
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message

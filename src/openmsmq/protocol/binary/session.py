@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from openmsmq.wire.errors import MalformedPacket, ProtocolViolation
-from openmsmq.wire.message.packet_fields import (
+from openmsmq.wire.message.user_message_patch import (
     BASE_FLAGS,
     INTERNAL_BIT,
     RECOVERABLE_BIT,

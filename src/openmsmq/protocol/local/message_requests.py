@@ -96,7 +96,7 @@ def send_alone(session: LocalSession, request: local.Send) -> None:
     """The messages of the request are one transaction."""
     manager = session.manager
     descriptor = session.opened(request.handle)
-    transaction = manager.begin(session.service.new_guid())
+    transaction = manager.begin(manager.new_guid())
     try:
         sent = manager.enqueue_many(descriptor, request.packets, transaction)
     except QueueError:
@@ -267,7 +267,7 @@ def cancel(session: LocalSession, request: local.Cancel) -> None:
 
 
 def begin_transaction(session: LocalSession, request: local.BeginTransaction) -> None:
-    session.holder.begin(request.id, session.service.new_guid())
+    session.holder.begin(request.id, session.manager.new_guid())
     session.done(request.id)
 
 

@@ -10,7 +10,6 @@ client goes.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
-from uuid import UUID
 
 from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.core.holder import Holder
@@ -53,9 +52,6 @@ class Service(Protocol):
 
     def authenticate(self, token: str) -> Caller | None:
         """Whom a token stands for."""
-
-    def new_guid(self) -> UUID:
-        """A GUID that was never used before."""
 
     def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
         """A request was refused, with so many messages for a queue in it."""

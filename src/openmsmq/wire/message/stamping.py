@@ -13,7 +13,6 @@ from openmsmq.wire.names.queue_address import (
 from openmsmq.wire.packets.base_header import PRIORITY_MASK
 from openmsmq.wire.scalars import GUID_NULL, guid_bytes
 
-from .packet_fields import USER_FLAGS
 from .transaction_header import (
     TRANSACTION_HEADER,
     TRANSACTION_HEADER_SIZE,
@@ -28,6 +27,7 @@ from .user_header import (
     UserHeaderFlags,
 )
 from .user_message import UserMessage
+from .user_message_patch import USER_FLAGS
 
 _U32: Final = Struct("<I")
 _LIFE_AND_SOURCE: Final = Struct("<I16s").pack

@@ -6,7 +6,7 @@ from struct import Struct
 from typing import Final
 from uuid import UUID
 
-from openmsmq.wire.packets.base_header import PRIORITY_MASK
+from openmsmq.wire.packets.base_header import BASE_HEADER_SIZE, PRIORITY_MASK, BaseHeaderFlags
 from openmsmq.wire.scalars import GUID_SIZE, TxSequenceID, guid_bytes
 from openmsmq.wire.security.security_header import (
     AUTHENTICATION_MASK,
@@ -15,7 +15,7 @@ from openmsmq.wire.security.security_header import (
 )
 
 from .transaction_header import TransactionHeaderFlags
-from .user_header import ROUTING_COUNT_MASK, UserHeaderFlags
+from .user_header import DELIVERY_MODE_SHIFT, ROUTING_COUNT_MASK, UserHeaderFlags
 from .user_message import UserMessage
 
 _U16: Final = Struct("<H")
@@ -190,3 +190,32 @@ def _put(packet: bytearray, *changes: tuple[int, int | None, Struct]) -> None:
                 form.pack_into(packet, offset, value)
     except struct.error as exc:
         raise ValueError(f"a value does not fit its field: {exc}") from exc
+
+
+# The low byte of UserHeader.Flags, and the bit of DM that says recoverable.
+USER_FLAGS: Final = BASE_HEADER_SIZE + 44
+RECOVERABLE_BIT: Final = 1 << DELIVERY_MODE_SHIFT
+# The low byte of BaseHeader.Flags, and two of its bits.
+BASE_FLAGS: Final = 2
+INTERNAL_BIT: Final = int(BaseHeaderFlags.IN)
+SESSION_HEADER_BIT: Final = int(BaseHeaderFlags.SH)
+
+
+def source_of(packet: bytes) -> bytes:
+    """SourceQueueManager as it stands in the packet."""
+    return packet[16:32]
+
+
+def identifier_of(packet: bytes) -> bytes:
+    """The message identifier as packets have it: SourceQueueManager and MessageID."""
+    return packet[16:32] + packet[56:60]
+
+
+def with_session_header(packet: bytes) -> bytes:
+    """The packet, saying that a SessionHeader follows it."""
+    return packet[:2] + bytes((packet[2] | SESSION_HEADER_BIT,)) + packet[3:]
+
+
+def without_session_header(packet: bytes) -> bytes:
+    """The packet, saying that no SessionHeader follows it."""
+    return packet[:2] + bytes((packet[2] & ~SESSION_HEADER_BIT,)) + packet[3:]
