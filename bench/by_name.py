@@ -5,7 +5,8 @@ Reproduce with `python -m bench by-name` (or `make bench`); add `--json` for one
 Express messages of 100 bytes leave without waiting; a round ends when the queue manager has
 accepted all of them. Client and queue manager are one process, which looks for garbage as seldom as
 `openmsmq serve`; the figures are the processor time of both together, medians over the rounds.
-"First time" opens each queue; "again" finds them open, as many as a client keeps.
+"First time" opens each queue in the request that carries its first message; "again" finds them
+open, as many as a client keeps.
 """
 
 import gc

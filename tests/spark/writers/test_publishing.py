@@ -128,10 +128,13 @@ def test_a_task_that_gives_up_leaves_nothing(qm: QueueManager) -> None:
     stage = staging.finish()
     assert stage is not None
     assert stage[0] == 3
+    staged = qm.status()["staged_bytes"]
+    assert staged > len(packets[0])
     other = Staging(qm, "job", 0, 3)
     other.send(target, packets)
+    assert qm.status()["staged_bytes"] == 2 * staged
     other.give_up()
-    assert qm.status()["staged_bytes"] == len(packets[0])
+    assert qm.status()["staged_bytes"] == staged
     transaction = OneTransaction(qm)
     transaction.send(target, packets)
     transaction.give_up()
