@@ -106,7 +106,7 @@ def _show_transfers(folder: Path | None) -> int:
     # Loads the queue manager, which only this part needs.
     from .transfer import transfers, two_queue_managers
 
-    typer.echo("\n4. Two queue managers, messages from one to the other over TCP (MS-MQQB)")
+    typer.echo("\n4. Two queue managers, messages from one to the other (MS-MQQB, MC-MQSRM)")
     failures = 0
     with two_queue_managers() as pair:
         typer.echo(f"   alpha at {pair.sender_address}, beta at {pair.receiver_address}")
@@ -114,7 +114,7 @@ def _show_transfers(folder: Path | None) -> int:
             failures += not each.good
             order = "in order" if each.in_order else "OUT OF ORDER"
             typer.echo(
-                f"   {each.kind:<14}  {each.sent:>4} sent  {each.arrived:>4} arrived {order}  "
+                f"   {each.kind:<23}  {each.sent:>4} sent  {each.arrived:>4} arrived {order}  "
                 f"{each.acknowledged:>4} acknowledged  {each.seconds:5.2f} s"
             )
         failures += _show_remote_read(pair)

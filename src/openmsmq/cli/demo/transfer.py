@@ -32,6 +32,14 @@ class Transfer(NamedTuple):
         return self.sent == self.arrived == self.acknowledged and self.in_order
 
 
+class Route(NamedTuple):
+    """A transport, and how it names queues of the receiver and of the sender."""
+
+    words: str
+    target: str
+    admin: str
+
+
 class Pair(NamedTuple):
     """Two queue managers; the second has the queues `plain` and `exact`."""
 
@@ -64,23 +72,46 @@ def _start(
 ) -> tuple[str, QueueManager]:
     for address in addresses:
         try:
-            started = openmsmq.embedded(data, name=name, bind=address, binary_port=1801, rpc_port=0)
+            started = openmsmq.embedded(
+                data, name=name, bind=address, binary_port=1801, rpc_port=0, http_port=0
+            )
         except ConfigError:
             continue
         return address, stack.enter_context(started)
     raise ConfigError(f"binary_port: port 1801 is taken at all of {', '.join(ADDRESSES)}")
 
 
+def routes(pair: Pair) -> Iterator[Route]:
+    """The transports between the two."""
+    yield Route(
+        "",
+        rf"DIRECT=TCP:{pair.receiver_address}\private$",
+        rf"DIRECT=TCP:{pair.sender_address}\private$\acknowledgments",
+    )
+    sender, receiver = (each.status()["endpoints"]["http"] for each in (pair.sender, pair.receiver))
+    yield Route(
+        " over HTTP",
+        f"DIRECT=HTTP://{receiver}/msmq/private$",
+        f"DIRECT=HTTP://{sender}/msmq/private$/acknowledgments",
+    )
+
+
 def transfers(pair: Pair) -> Iterator[Transfer]:
-    """Send messages of every kind from one to the other, with acknowledgments."""
+    """Send messages of every kind from one to the other, over every transport."""
+    for route in routes(pair):
+        yield from _transfers(pair, route)
+
+
+def _transfers(pair: Pair, route: Route) -> Iterator[Transfer]:
+    """Send messages of every kind over a transport, with acknowledgments."""
+    separator = "/" if "://" in route.target else "\\"
     for kind, queue, delivery in (
         ("express", "plain", "express"),
         ("recoverable", "plain", "recoverable"),
         ("transactional", "exact", "recoverable"),
     ):
         started = time.monotonic()
-        target = rf"DIRECT=TCP:{pair.receiver_address}\private$\{queue}"
-        admin = rf"DIRECT=TCP:{pair.sender_address}\private$\acknowledgments"
+        target, admin = f"{route.target}{separator}{queue}", route.admin
         messages = [
             Message(
                 b"%d" % number,
@@ -102,7 +133,7 @@ def transfers(pair: Pair) -> Iterator[Transfer]:
         acknowledged = len(_take(pair.sender, "acknowledgments"))
         numbers = [int(each) for each in arrived]
         yield Transfer(
-            kind,
+            kind + route.words,
             COUNT,
             len(numbers),
             numbers == sorted(numbers),
