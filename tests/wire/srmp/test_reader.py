@@ -1,11 +1,13 @@
 """[MC-MQSRM] 2.2.2 to 2.2.7, 3.1.5.1.1: reading envelopes, and writing them."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.wire.srmp.strategies import envelopes, plain_envelopes
+from tests.wire.srmp.vectors import NORMALIZED
 
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.srmp import Envelope, read_envelope, write_envelope
+from openmsmq.wire.srmp import Envelope, cut_request, read_envelope, write_envelope
 from openmsmq.wire.srmp.compact import read_compact
 from openmsmq.wire.srmp.reader import read_any_envelope
 
@@ -61,3 +63,29 @@ def test_the_short_cut_refuses_what_the_parser_refuses(
         read_any_envelope(damaged)
     except MalformedPacket:
         return
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        (b"<Priority>0", b"<Priority>8", "Msmq.Priority"),
+        (b"<Class>0", b"<Class>65536", "Msmq.Class"),
+        (b"<App>0", b"<App>4294967296", "Msmq.App"),
+        (b"uuid:101@", b"uuid:4294967296@", "path.id"),
+        (b"<current>1<", b"<current>0<", "stream.current"),
+        (b"\\4839986701558349830", b"\\18446744073709551616", "stream.streamId"),
+        (b"<sentAt>20070619", b"<sentAt>20070631", "properties.sentAt"),
+        (b"<to>http", b"<to>mail", "path.to"),
+        (b"<sendReceiptsTo>http", b"<sendReceiptsTo>mail", "start.sendReceiptsTo"),
+    ],
+)
+def test_values_out_of_range_are_left_to_the_parser(old: bytes, new: bytes, field: str) -> None:
+    vector = NORMALIZED["4.4-1-stream-message-1"]
+    raw = cut_request(vector.content_type, vector.content).envelope
+    assert read_compact(raw) is not None
+    wrong = raw.replace(old, new)
+    assert wrong != raw
+    assert read_compact(wrong) is None
+    with pytest.raises(MalformedPacket) as caught:
+        read_envelope(wrong)
+    assert caught.value.field == field

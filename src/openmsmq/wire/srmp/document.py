@@ -1,6 +1,6 @@
 """The XML document of an envelope, read with expat into the elements that SRMP knows.
 
-Elements are told apart by namespace; prefixes, order and white space do not matter, and unknown
+Elements are identified by namespace; prefixes, order and white space do not matter, and unknown
 elements are skipped. Input of any size costs little: there is no DTD, so that no entity can be
 defined, and size, depth and the numbers of elements and attributes are limited.
 """

@@ -39,7 +39,7 @@ class Request(NamedTuple):
     Attributes:
         compound_message: request line, headers and content.
         content_offset: where the content begins, after the empty line that ends the headers.
-        body_size: 0 also where there is no body part.
+        body_offset: 0 where there is no body part; its size is 0 then.
         extension: the content of the extension part.
     """
 
