@@ -114,6 +114,18 @@ def test_prefixes_may_be_declared_anywhere() -> None:
     assert read_any_envelope(prefixed.encode()) == read(PATH, PROPERTIES, MSMQ)
 
 
+@pytest.mark.spec("MQSRM-2.2.5-01")
+def test_entries_may_declare_their_namespace_themselves() -> None:
+    text = envelope_text(PATH, PROPERTIES, STREAM, MSMQ)
+    default = ' xmlns="http://schemas.xmlsoap.org/srmp/"'
+    local = text.replace(default, "", 1)
+    for entry in ("properties", "stream"):
+        local = local.replace(f"<{entry}>", f"<{entry}{default}>")
+    assert read_any_envelope(local.encode()) == read_any_envelope(text.encode())
+    with pytest.raises(MalformedPacket):
+        read_any_envelope(text.replace(default, "", 1).encode())
+
+
 @pytest.mark.parametrize(
     ("entry", "row"),
     [

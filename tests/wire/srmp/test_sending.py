@@ -166,6 +166,24 @@ def test_other_response_queues_are_format_names(address: QueueAddress, via: str)
     assert element(text_of(sent), "via") == via
 
 
+@pytest.mark.spec("MQSRM-2.2.4.5-02", "MQSRM-2.2.5.1.3-02", "MQSRM-2.2.6-01")
+def test_every_message_has_msmq_and_none_has_what_windows_never_writes() -> None:
+    ack = message(message_class=MessageClass.ACK_RECEIVE, correlation_id=bytes(range(20)))
+    for sent in (message(), stream_message(2, 1), ack):
+        text = text_of(sent)
+        assert '<Msmq xmlns="msmq.namespace.xml">' in text
+        assert not re.search("<(fwd|from|relatesTo|fault|inReplyTo)[ />]", text)
+
+
+@pytest.mark.spec("MQSRM-2.2.4.1-04")
+def test_a_receipt_repeats_the_label_of_its_message() -> None:
+    for message_class in (MessageClass.ACK_REACH_QUEUE, MessageClass.NACK_Q_PURGED):
+        ack = message(
+            b"", "the label", message_class=message_class, correlation_id=ABOUT.serialize()
+        )
+        assert element(text_of(ack), "action") == "MSMQ:the label"
+
+
 @pytest.mark.spec("MQSRM-3.1.7.2.4-05")
 def test_destination_is_the_url_or_what_the_caller_says() -> None:
     assert element(text_of(message()), "to") == TO
