@@ -18,7 +18,8 @@ CHUNK = 64 * 1024
 class LinkProxy:
     """Runs in a thread of its own; `public` maps public addresses to real ones."""
 
-    def __init__(self, public: Mapping[str, str], seed: int) -> None:
+    def __init__(self, public: Mapping[str, str], seed: int, *, port: int = PORT) -> None:
+        self._port = port
         self._public = dict(public)
         self._real = {real: public for public, real in public.items()}
         self._random = random.Random(seed)
@@ -39,7 +40,7 @@ class LinkProxy:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await self._accepted(address, reader, writer)
 
-        self._servers.append(await asyncio.start_server(accept, address, PORT))
+        self._servers.append(await asyncio.start_server(accept, address, self._port))
 
     async def _accepted(
         self, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -47,7 +48,7 @@ class LinkProxy:
         origin = self._real.get(writer.get_extra_info("peername")[0])
         try:
             onward = await asyncio.open_connection(
-                self._public[address], PORT, local_addr=(origin, 0) if origin else None
+                self._public[address], self._port, local_addr=(origin, 0) if origin else None
             )
         except OSError:
             writer.transport.abort()

@@ -22,7 +22,9 @@ from tests.interop.loopback import new_address
 import openmsmq
 from openmsmq import Message
 
-PORTS = ("ping", "rpc", "qm2qm", "epm", "http", "https", "console", "local")
+PORTS = ("binary", "ping", "rpc", "qm2qm", "epm", "http", "https", "console", "local")
+# Where the queue managers listen, by protocol.
+LISTENING = {"binary": 1801, "http": 28080}
 QUEUE = r".\private$\ring"
 START_SECONDS = 60.0
 
@@ -30,14 +32,15 @@ START_SECONDS = 60.0
 class Node:
     """`openmsmq serve` that is started again whenever it was killed."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, protocol: str) -> None:
+        self.protocol = protocol
         self.real = new_address()
         self.public = new_address()
         self.name = name
         self.folder = folder / name
         self.folder.mkdir()
         self.config = self.folder / "config.toml"
-        settings = {
+        settings: dict[str, object] = {
             "data": str(self.folder / "data"),
             "name": name,
             "bind": self.real,
@@ -45,11 +48,23 @@ class Node:
             "segment_bytes": 4 * 1024 * 1024,
             "log_level": "warning",
             **{f"{port}_port": "off" for port in PORTS},
+            f"{protocol}_port": LISTENING[protocol],
         }
+        if protocol == "http":
+            settings["http_host"] = f"{self.public}:{LISTENING[protocol]}"
+            settings |= {"srmp_retransmission_seconds": 1.0, "resend_timeouts_short": 2.0}
+            settings |= {"resend_timeouts_medium": 2.0, "resend_timeouts_long": 2.0}
         lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
         self.config.write_text("\n".join(lines))
         self.process: subprocess.Popen[bytes]
         self.start()
+
+    @property
+    def destination(self) -> str:
+        """The queue of this machine, as others name it."""
+        if self.protocol == "http":
+            return f"DIRECT=HTTP://{self.public}:{LISTENING[self.protocol]}/msmq/private$/ring"
+        return rf"DIRECT=TCP:{self.public}\private$\ring"
 
     @property
     def socket(self) -> str:
@@ -84,9 +99,10 @@ class Node:
 
 
 @contextmanager
-def ring(folder: Path, seed: int) -> Iterator[tuple[list[Node], LinkProxy]]:
-    nodes = [Node(folder, name) for name in ("alpha", "beta", "gamma")]
-    proxy = LinkProxy({node.public: node.real for node in nodes}, seed)
+def ring(folder: Path, seed: int, protocol: str) -> Iterator[tuple[list[Node], LinkProxy]]:
+    nodes = [Node(folder, name, protocol) for name in ("alpha", "beta", "gamma")]
+    addresses = {node.public: node.real for node in nodes}
+    proxy = LinkProxy(addresses, seed, port=LISTENING[protocol])
     try:
         yield nodes, proxy
     finally:
@@ -102,7 +118,6 @@ def send_all(node: Node, target: Node, count: int, batch: int) -> None:
     A commit whose answer was lost may have taken effect: the outgoing side is asked how far it got
     by a marker queue that the same transaction writes.
     """
-    destination = rf"DIRECT=TCP:{target.public}\private$\ring"
     sent = 0
     while sent < count:
         try:
@@ -113,7 +128,7 @@ def send_all(node: Node, target: Node, count: int, batch: int) -> None:
                     with manager.transaction() as work:
                         for number in range(sent, upto):
                             message = Message(b"%d" % number)
-                            manager.send(destination, message, transaction=work)
+                            manager.send(target.destination, message, transaction=work)
                         marker = Message(b"%d" % upto)
                         manager.send(r".\private$\marker", marker, transaction=work)
                     sent = upto
@@ -159,9 +174,18 @@ def note_done(manager: openmsmq.QueueManager, found: list[int]) -> None:
     found.extend(range(found[-1] + 1 if found else 0, last + 1))
 
 
-def run(folder: Path, *, count: int, kills: int, batch: int, seed: int, seconds: float) -> None:
+def run(
+    folder: Path,
+    *,
+    count: int,
+    kills: int,
+    batch: int,
+    seed: int,
+    seconds: float,
+    protocol: str = "binary",
+) -> None:
     chance = random.Random(seed)
-    with ring(folder, seed) as (nodes, proxy):
+    with ring(folder, seed, protocol) as (nodes, proxy):
         for node in nodes:
             with node.connect() as manager:
                 for name in ("ring", "marker", "done"):
@@ -195,6 +219,19 @@ def run(folder: Path, *, count: int, kills: int, batch: int, seed: int, seconds:
 @pytest.mark.timeout(150)
 def test_messages_arrive_exactly_once_through_kills_and_cuts(tmp_path: Path) -> None:
     run(tmp_path, count=400, kills=4, batch=10, seed=1, seconds=120)
+
+
+@pytest.mark.timeout(150)
+def test_messages_over_http_arrive_exactly_once_through_kills_and_cuts(tmp_path: Path) -> None:
+    run(tmp_path, count=300, kills=6, batch=10, seed=3, seconds=120, protocol="http")
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1500)
+def test_ten_thousand_messages_over_http_arrive_exactly_once_through_thirty_kills(
+    tmp_path: Path,
+) -> None:
+    run(tmp_path, count=3_400, kills=30, batch=20, seed=4, seconds=1400, protocol="http")
 
 
 @pytest.mark.soak

@@ -409,3 +409,11 @@ def test_the_spelling_of_stream_is_a_setting(capital: bool) -> None:  # noqa: FB
     alpha.send(PEER, b"1", tx=True)
     web.run()
     assert ("<Stream " in peer.envelopes[0]) is capital
+
+
+def test_receipts_come_to_where_the_machine_says_it_is_reached() -> None:
+    web, alpha, peer = machine()
+    alpha.srmp.reached_at(http_host="outside:8080", https_host="outside")
+    alpha.send(PEER, b"1", tx=True)
+    web.run()
+    assert receipts_to(peer).startswith("http://outside:8080/MSMQ/")
