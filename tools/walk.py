@@ -3,7 +3,8 @@
 Two queue managers run in this process, and a profiler notes every function of openmsmq that runs
 between the beginning and the end of each way. A way is taken once before it counts, so that the
 connection, the session and the open queue exist, then several times. Only what runs every time
-belongs to the way: timers and maintenance that happen to run at the same moment do not.
+belongs to the way: timers and maintenance that happen to run at the same moment do not, nor do
+protocols of other ways, which every turn asks whether they have something to send.
 
 `--list WAY` prints the functions in the order of their first call; `--write` puts the table into
 docs/architecture.md. Run as a script with the interpreter of another checkout, it walks that one.
@@ -38,6 +39,9 @@ ORDERS: Final = r"private$\orders"
 TRIPS: Final = 3
 # Order acknowledgments leave after half a second.
 ACKNOWLEDGED_SECONDS: Final = 0.7
+
+# Protocols that no way here uses.
+OTHERS: Final = ("net/srmp/", "protocol/srmp/", "protocol/http/", "net/rpc/", "protocol/rpc/")
 
 Trip = Callable[[], object]
 
@@ -80,8 +84,10 @@ class Recorder:
             return
         if threading.get_ident() not in self._threads:
             return
-        self._calls += 1
         file = code.co_filename.removeprefix(PACKAGE).lstrip("/")
+        if file.startswith(OTHERS):
+            return
+        self._calls += 1
         self._seen.setdefault((file, code.co_qualname))
 
     def install(self) -> None:
