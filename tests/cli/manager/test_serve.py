@@ -204,7 +204,7 @@ def test_the_help_says_what_each_port_is_for() -> None:
     shown = " ".join(run("--help").stdout.split())
     for option, purpose in (
         ("--binary-port PORT", "Messages of other queue managers"),
-        ("--http-port PORT", "Messages over HTTP (SRMP) [80]; not built yet."),
+        ("--http-port PORT", "Messages over HTTP (SRMP) [80]."),
         ("--local-port PORT", "Clients over the network"),
     ):
         assert f"{option} {purpose}" in shown
