@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from openmsmq.core.state import State
     from openmsmq.wire.codes.message_class import MessageClass
     from openmsmq.wire.message.user_message import UserMessage
-    from openmsmq.wire.names.queue_address import QueueAddress
 
     from .transports import Origin
 
