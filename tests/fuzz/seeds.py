@@ -6,6 +6,7 @@
 import json
 import struct
 from collections.abc import Iterator
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Final
 from uuid import UUID
@@ -55,6 +56,16 @@ from openmsmq.wire.packets.order_ack import (
 from openmsmq.wire.packets.ping import Ping, PingFlags
 from openmsmq.wire.packets.session_ack import SessionAck
 from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.pgm import (
+    DataPacket,
+    Fragment,
+    NakPacket,
+    Options,
+    PacketType,
+    Reset,
+    SourcePathMessage,
+    TransportSessionId,
+)
 from openmsmq.wire.remote_read.dead_letter_header import DeadLetterHeader
 from openmsmq.wire.remote_read.extended_address_header import (
     AddressOverlay,
@@ -157,6 +168,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
     yield from _structures()
     yield from _bodies()
     yield from _srmp()
+    yield from _pgm()
     yield from _logon()
     yield "capture", capture(_plain_message())
     yield "name-direct", "DIRECT=HTTPS://host:443/msmq/private$/q".encode("utf-16-le")
@@ -191,6 +203,19 @@ def _srmp() -> Iterator[tuple[str, bytes]]:
     content = request_from_packet(UserMessage(message), number=1)
     yield "srmp-content", content.data
     yield "srmp-envelope", cut_request(content.content_type, content.data).envelope
+
+
+def _pgm() -> Iterator[tuple[str, bytes]]:
+    """One packet of each kind, with every option."""
+    tsi, source, group = TransportSessionId(b"source", 9), IPv4Address(1), IPv4Address(0xE0000001)
+    spm = SourcePathMessage(tsi, 8001, 1, 2, 3, source, Options(fin=True, rst=Reset(True, 1)))
+    yield "pgm-spm", spm.serialize()
+    options = Options(Fragment(5, 0, 9), join=4, syn=True)
+    yield "pgm-odata", DataPacket(tsi, 8001, False, 5, 4, b"data", options).serialize()
+    options = Options(nak_list=(8, 9))
+    for kind in (PacketType.NAK, PacketType.NCF):
+        nak = NakPacket(kind, tsi, 8001, 7, source, group, options)
+        yield f"pgm-{kind.name.lower()}", nak.serialize()
 
 
 def _logon() -> Iterator[tuple[str, bytes]]:

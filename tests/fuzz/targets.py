@@ -50,6 +50,7 @@ from openmsmq.wire.packets.order_ack import FinalAck, OrderAck, recognize_ack
 from openmsmq.wire.packets.ping import Ping
 from openmsmq.wire.packets.session_ack import SessionAck
 from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.pgm import OtherPacket, parse_packet
 from openmsmq.wire.remote_read.dead_letter_header import DeadLetterHeader
 from openmsmq.wire.remote_read.extended_address_header import AddressOverlay, ExtendedAddressHeader
 from openmsmq.wire.remote_read.extension_header import ExtensionHeader
@@ -320,6 +321,21 @@ def _receive(request: Request) -> UserMessage:
     return message
 
 
+def read_pgm(data: bytes) -> None:
+    """What is accepted can be written, and is then read the same."""
+    # Most mutations break the checksum; zero says that there is none.
+    for packet in (data, data[:6] + b"\0\0" + data[8:]):
+        with suppress(MalformedPacket):
+            _read_pgm(packet)
+    _read_pgm(data)
+
+
+def _read_pgm(data: bytes) -> None:
+    packet = parse_packet(data)
+    if not isinstance(packet, OtherPacket):
+        assert parse_packet(packet.serialize()) == packet
+
+
 def read_text(data: bytes) -> None:
     str(parse_queue_reference(data.decode("utf-16-le", "replace")))
 
@@ -379,6 +395,7 @@ TARGETS: Final = (
     Target("SrmpEnvelope", read_srmp_envelope, slack=PATIENT),
     Target("SrmpContent", read_srmp_content, slack=PATIENT),
     Target("SrmpRequest", read_srmp_request, slack=PATIENT),
+    Target("Pgm", read_pgm, slack=PATIENT),
     Target("AvPairs", AvPairs.parse),
     Target("NEGOTIATE_MESSAGE", NegotiateMessage.parse),
     Target("CHALLENGE_MESSAGE", ChallengeMessage.parse),
