@@ -1,0 +1,29 @@
+"""PGM without sockets, clocks and randomness: a source and a receiver (RFC 3208).
+
+`Source` sends APDUs to one group, `Receiver` collects those of all sources of one group. Both are
+driven in the same way: `receive_datagram` takes what arrived, `datagrams_to_send` gives what
+leaves, `next_timer` says when `handle_timer` is due. A receiver has `next_event`, too. Network
+elements, local repair, forward error correction, congestion control, SPM requests and polls are
+left out ([MC-MQSRM] 2.1.3).
+"""
+
+from .counters import ReceiverCounters, SourceCounters
+from .datagram import Datagram
+from .receiver import Receiver
+from .session_events import ApduReceived, DataLost, Event, SourceEnded
+from .settings import ReceiverSettings, SourceSettings
+from .source import Source
+
+__all__ = [
+    "ApduReceived",
+    "DataLost",
+    "Datagram",
+    "Event",
+    "Receiver",
+    "ReceiverCounters",
+    "ReceiverSettings",
+    "Source",
+    "SourceCounters",
+    "SourceEnded",
+    "SourceSettings",
+]

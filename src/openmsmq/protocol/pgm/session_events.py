@@ -1,0 +1,30 @@
+"""What a receiver tells its application."""
+
+from typing import NamedTuple, TypeAlias
+
+from openmsmq.wire.pgm import TransportSessionId
+
+
+class ApduReceived(NamedTuple):
+    """An APDU of a source, in the order in which the source sent it."""
+
+    tsi: TransportSessionId
+    data: bytes
+
+
+class DataLost(NamedTuple):
+    """Packets that can no longer be repaired; the session goes on behind them."""
+
+    tsi: TransportSessionId
+    first_sequence_number: int
+    packet_count: int
+
+
+class SourceEnded(NamedTuple):
+    """A session is over: finished, reset by its source, or silent for too long."""
+
+    tsi: TransportSessionId
+    reason: str
+
+
+Event: TypeAlias = ApduReceived | DataLost | SourceEnded
