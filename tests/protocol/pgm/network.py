@@ -7,9 +7,9 @@ from random import Random
 
 from openmsmq.protocol.pgm import (
     ApduReceived,
-    Datagram,
-    Event,
+    OutgoingDatagram,
     Receiver,
+    ReceiverEvent,
     ReceiverSettings,
     Source,
     SourceSettings,
@@ -67,14 +67,14 @@ def state_of(source: Source) -> SourceState:
     return source.state
 
 
-def events_of(receiver: Receiver) -> list[Event]:
-    out: list[Event] = []
+def events_of(receiver: Receiver) -> list[ReceiverEvent]:
+    out: list[ReceiverEvent] = []
     while (event := receiver.next_event()) is not None:
         out.append(event)
     return out
 
 
-def packets_of(datagrams: list[Datagram]) -> list[Packet]:
+def packets_of(datagrams: list[OutgoingDatagram]) -> list[Packet]:
     return [parse_packet(datagram.data) for datagram in datagrams]
 
 
@@ -89,7 +89,7 @@ class Network:
     now: float = 0.0
     sources: dict[IPv4Address, Source] = field(default_factory=dict)
     receivers: dict[IPv4Address, Receiver] = field(default_factory=dict)
-    events: dict[IPv4Address, list[Event]] = field(default_factory=dict)
+    events: dict[IPv4Address, list[ReceiverEvent]] = field(default_factory=dict)
     # What left each source under its rate limit: time and size.
     sent: dict[IPv4Address, list[tuple[float, int]]] = field(default_factory=dict)
 
@@ -149,7 +149,7 @@ class Network:
                 self._send(datagram, nla)
             self.events[nla] += events_of(receiver)
 
-    def _send(self, datagram: Datagram, origin: IPv4Address) -> None:
+    def _send(self, datagram: OutgoingDatagram, origin: IPv4Address) -> None:
         """To every receiver and source of the group, or to one source."""
         targets = [*self.receivers, *self.sources]
         if datagram.destination != GROUP:

@@ -19,8 +19,8 @@ from tests.protocol.pgm.network import (
 from openmsmq.protocol.pgm import (
     ApduReceived,
     DataLost,
-    Event,
     Receiver,
+    ReceiverEvent,
     ReceiverSettings,
     SourceEnded,
 )
@@ -77,7 +77,7 @@ class Case:
         *packets: SourcePathMessage | DataPacket | NakPacket,
         now: float = 0.0,
         source: IPv4Address = SOURCE_NLA,
-    ) -> list[Event]:
+    ) -> list[ReceiverEvent]:
         for packet in packets:
             self.receiver.receive_datagram(packet.serialize(), source=source, now=now)
         return events_of(self.receiver)
@@ -95,11 +95,11 @@ class Case:
         return out
 
 
-def received(*contents: bytes) -> list[Event]:
+def received(*contents: bytes) -> list[ReceiverEvent]:
     return [ApduReceived(TSI, content) for content in contents]
 
 
-def numbers(*sequence_numbers: int) -> list[Event]:
+def numbers(*sequence_numbers: int) -> list[ReceiverEvent]:
     return received(*(b"%d" % number for number in sequence_numbers))
 
 
@@ -405,6 +405,7 @@ def test_a_late_receiver_may_ask_back_as_far_as_the_join_option_says() -> None:
         case.hear(data(110, trail=trail, options=Options(join=join)), spm(0, 110, trail=trail))
         asked = [number for _, entry in case.naks(0.06) for number in entry]
         assert sorted(asked) == list(range(expected, 110))
+        assert case.receiver.counters.lost_packets == 0
 
 
 def test_windows_that_jump_are_refused() -> None:

@@ -8,19 +8,19 @@ left out ([MC-MQSRM] 2.1.3).
 """
 
 from .counters import ReceiverCounters, SourceCounters
-from .datagram import Datagram
+from .datagram import OutgoingDatagram
 from .receiver import Receiver
-from .session_events import ApduReceived, DataLost, Event, SourceEnded
+from .receiver_events import ApduReceived, DataLost, ReceiverEvent, SourceEnded
 from .settings import ReceiverSettings, SourceSettings
 from .source import Source
 
 __all__ = [
     "ApduReceived",
     "DataLost",
-    "Datagram",
-    "Event",
+    "OutgoingDatagram",
     "Receiver",
     "ReceiverCounters",
+    "ReceiverEvent",
     "ReceiverSettings",
     "Source",
     "SourceCounters",

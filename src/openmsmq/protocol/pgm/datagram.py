@@ -5,7 +5,7 @@ from typing import NamedTuple
 from openmsmq.wire.pgm import Nla
 
 
-class Datagram(NamedTuple):
+class OutgoingDatagram(NamedTuple):
     """A packet and where it goes.
 
     Args:

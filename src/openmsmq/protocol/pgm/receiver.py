@@ -19,10 +19,10 @@ from openmsmq.wire.pgm import (
 )
 
 from .counters import ReceiverCounters
-from .datagram import Datagram
-from .session import Session, SessionState, SharedState
-from .session_events import Event
+from .datagram import OutgoingDatagram
+from .receiver_events import ReceiverEvent
 from .settings import ReceiverSettings
+from .transport_session import SharedState, TransportSession, TransportSessionState
 
 
 class Receiver:
@@ -45,9 +45,9 @@ class Receiver:
         self._settings = settings
         self._destination_port = destination_port
         self._shared = SharedState(settings, group_nla=group_nla, random=random)
-        self._sessions: dict[TransportSessionId, Session] = {}
+        self._sessions: dict[TransportSessionId, TransportSession] = {}
         self._timers = TimerHeap()
-        self._datagrams: list[Datagram] = []
+        self._datagrams: list[OutgoingDatagram] = []
 
     @property
     def counters(self) -> ReceiverCounters:
@@ -76,7 +76,7 @@ class Receiver:
         session = self._sessions.get(packet.tsi)
         if session is None:
             session = self._open(packet, source, now)
-        if session is None or session.state is not SessionState.OPEN:
+        if session is None or session.state is not TransportSessionState.OPEN:
             counters.ignored += 1
             return
         # NAKs come from other receivers, everything else from the source.
@@ -94,7 +94,7 @@ class Receiver:
 
     def _open(
         self, packet: SourcePathMessage | DataPacket | NakPacket, source: Nla, now: float
-    ) -> Session | None:
+    ) -> TransportSession | None:
         """A new session, if the packet is one that a session begins with."""
         first = self._first_sequence_number(packet)
         if first is None:
@@ -102,7 +102,7 @@ class Receiver:
         if len(self._sessions) >= self._settings.max_sources:
             self._shared.counters.sources_refused += 1
             return None
-        session = Session(
+        session = TransportSession(
             self._shared,
             packet.tsi,
             source,
@@ -140,11 +140,11 @@ class Receiver:
                 return join
         return first
 
-    def datagrams_to_send(self) -> list[Datagram]:
+    def datagrams_to_send(self) -> list[OutgoingDatagram]:
         datagrams, self._datagrams = self._datagrams, []
         return datagrams
 
-    def next_event(self) -> Event | None:
+    def next_event(self) -> ReceiverEvent | None:
         events = self._shared.events
         return events.popleft() if events else None
 
@@ -156,7 +156,7 @@ class Receiver:
         for tsi in cast("list[TransportSessionId]", self._timers.take_due(now)):
             session = self._sessions[tsi]
             self._datagrams += session.handle_timer(now=now)
-            if session.state is SessionState.SILENT:
+            if session.state is TransportSessionState.SILENT:
                 del self._sessions[tsi]
             else:
                 self._timers.set(tsi, session.next_timer())

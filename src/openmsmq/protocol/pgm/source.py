@@ -22,7 +22,7 @@ from openmsmq.wire.pgm import (
 )
 
 from .counters import SourceCounters
-from .datagram import Datagram
+from .datagram import OutgoingDatagram
 from .settings import DATA_HEADER_BYTES, FRAGMENT_BYTES, SYN_FIN_BYTES, SourceSettings
 from .source_states import ANSWERS_NAKS, SENDS_FIN, TRANSITIONS, SourceInput, SourceState
 from .token_bucket import TokenBucket
@@ -197,9 +197,9 @@ class Source:
                 delay = self._window.delay_fraction(number) * self.settings.rdata_delay_seconds
                 self._delays.set(number, now + delay)
 
-    def datagrams_to_send(self, *, now: float) -> list[Datagram]:
+    def datagrams_to_send(self, *, now: float) -> list[OutgoingDatagram]:
         """Everything that may leave now: NCFs first, then SPMs, then data (RFC 3208, 5.1.3)."""
-        out: list[Datagram] = []
+        out: list[OutgoingDatagram] = []
         self._confirm(out)
         self._take_due_repairs(now)
         self._timers.set(SourceTimer.RATE, None)
@@ -208,7 +208,7 @@ class Source:
         self._timers.set(SourceTimer.REPAIR, self._delays.next())
         return out
 
-    def _confirm(self, out: list[Datagram]) -> None:
+    def _confirm(self, out: list[OutgoingDatagram]) -> None:
         """An NCF for each NAK; RDATA follows after its delay."""
         for numbers in self._confirmations:
             packet = NakPacket(
@@ -228,7 +228,7 @@ class Source:
         # The owners of these timers are sequence numbers.
         self._ready.extend(cast("list[int]", self._delays.take_due(now)))
 
-    def _send_one(self, out: list[Datagram], now: float) -> bool:
+    def _send_one(self, out: list[OutgoingDatagram], now: float) -> bool:
         """Send an SPM or a data packet, if there is one and the rate allows it."""
         if self._spm_pending:
             return self._send_spm(out, now)
@@ -247,7 +247,7 @@ class Source:
         self._timers.set(SourceTimer.RATE, self._bucket.ready(size))
         return False
 
-    def _send_spm(self, out: list[Datagram], now: float) -> bool:
+    def _send_spm(self, out: list[OutgoingDatagram], now: float) -> bool:
         aborted = self.state is SourceState.ABORTED
         options = Options(
             fin=self.state in SENDS_FIN,
@@ -274,7 +274,7 @@ class Source:
         self._change(SourceInput.RESET)
         return True
 
-    def _send_repair(self, out: list[Datagram], now: float) -> bool:
+    def _send_repair(self, out: list[OutgoingDatagram], now: float) -> bool:
         # The window does not advance over a packet that a receiver asked for.
         sent = self._window[self._ready[0]]
         if not self._send_data(sent, out, now, is_repair=True):
@@ -284,7 +284,7 @@ class Source:
         self.counters.rdata += 1
         return True
 
-    def _send_new(self, out: list[Datagram], now: float) -> bool:
+    def _send_new(self, out: list[OutgoingDatagram], now: float) -> bool:
         data, fragment = self._queue[0]
         sent = Sent(following(self._window.leading_edge), data, fragment, now)
         if not self._send_data(sent, out, now, is_repair=False):
@@ -297,7 +297,9 @@ class Source:
         self._drain(now)
         return True
 
-    def _send_data(self, sent: Sent, out: list[Datagram], now: float, *, is_repair: bool) -> bool:
+    def _send_data(
+        self, sent: Sent, out: list[OutgoingDatagram], now: float, *, is_repair: bool
+    ) -> bool:
         number = sent.sequence_number
         is_last = following(number) == self._next
         packet = DataPacket(
@@ -331,8 +333,8 @@ class Source:
         else:
             self._timers.set(SourceTimer.AMBIENT, ambient)
 
-    def _datagram(self, data: bytes, *, alert: bool) -> Datagram:
-        return Datagram(data, self._group_nla, alert)
+    def _datagram(self, data: bytes, *, alert: bool) -> OutgoingDatagram:
+        return OutgoingDatagram(data, self._group_nla, alert)
 
     def _change(self, event: SourceInput) -> bool:
         state = TRANSITIONS.get((self.state, event))

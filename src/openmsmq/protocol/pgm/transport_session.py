@@ -18,18 +18,18 @@ from openmsmq.wire.pgm import (
     following,
 )
 
-from .assembly import Assembly
+from .apdu_assembly import ApduAssembly
 from .counters import ReceiverCounters
-from .datagram import Datagram
+from .datagram import OutgoingDatagram
+from .receiver_events import ApduReceived, DataLost, ReceiverEvent, SourceEnded
 from .repair import RepairInput
 from .repairs import Repairs
-from .session_events import ApduReceived, DataLost, Event, SourceEnded
 from .settings import ReceiverSettings
 
 NAK_TTL: Final = 1
 
 
-class SessionState(Enum):
+class TransportSessionState(Enum):
     """Whether a source is still heard; the values are the reasons of `SourceEnded`."""
 
     OPEN = "open"
@@ -50,11 +50,11 @@ class SharedState:
         self.group_nla = group_nla
         self.random = random
         self.counters = ReceiverCounters()
-        self.events: deque[Event] = deque()
+        self.events: deque[ReceiverEvent] = deque()
         self.buffered_bytes = 0
 
 
-class Session:
+class TransportSession:
     """The receive window of one source.
 
     `next` is the first packet that was not delivered, `lead` the newest one that is known to exist.
@@ -73,7 +73,7 @@ class Session:
         now: float,
     ) -> None:
         self.source_nla = source_nla
-        self.state = SessionState.OPEN
+        self.state = TransportSessionState.OPEN
         self._shared = shared
         self._tsi = tsi
         self._destination_port = destination_port
@@ -84,7 +84,7 @@ class Session:
         self._buffer: dict[int, DataPacket] = {}
         self._given_up: set[int] = set()
         self._repairs = Repairs(shared.settings, random=shared.random)
-        self._assembly = Assembly(shared.settings.max_apdu_bytes, shared.counters)
+        self._assembly = ApduAssembly(shared.settings.max_apdu_bytes, shared.counters)
         self._path_nla = source_nla
         self._spm_sequence_number: int | None = None
         self._last: int | None = None
@@ -97,7 +97,7 @@ class Session:
             return
         if spm.options.rst is not None:
             # [MC-MQSRM] note 3: the session is dropped at once.
-            self.end(SessionState.RESET)
+            self.end(TransportSessionState.RESET)
             return
         if spm.has_window and not self._is_plausible(spm.trailing_edge, spm.leading_edge):
             return
@@ -150,19 +150,19 @@ class Session:
         timer = self._repairs.next_timer()
         return self._deadline if timer is None else min(timer, self._deadline)
 
-    def handle_timer(self, *, now: float) -> list[Datagram]:
+    def handle_timer(self, *, now: float) -> list[OutgoingDatagram]:
         """NAKs that are due. A silent source ends."""
         if now >= self._deadline:
-            self.end(SessionState.SILENT)
+            self.end(TransportSessionState.SILENT)
             return []
         asked, given_up = self._repairs.handle_timer(now=now)
         self._given_up.update(given_up)
         self._deliver(now)
         return self._naks(asked)
 
-    def end(self, state: SessionState) -> None:
+    def end(self, state: TransportSessionState) -> None:
         """Forget all data; what still comes from the source is ignored until the deadline."""
-        if self.state is SessionState.OPEN:
+        if self.state is TransportSessionState.OPEN:
             self._shared.events.append(SourceEnded(self._tsi, state.value))
         self.state = state
         self._shared.buffered_bytes -= sum(len(packet.data) for packet in self._buffer.values())
@@ -207,7 +207,6 @@ class Session:
             self._lose(number)
             self._deliver_next()
         self._lose(trail)
-        self._note_lead(following(trail, -1))
         self._repairs.remove_all(
             [number for number in self._repairs.numbers() if distance(number, trail) > 0]
         )
@@ -245,7 +244,7 @@ class Session:
                 break
             self._lose(end)
         if self._last is not None and distance(self._last, self._next) > 0:
-            self.end(SessionState.FINISHED)
+            self.end(TransportSessionState.FINISHED)
         else:
             self._detect(now)
 
@@ -259,10 +258,10 @@ class Session:
                 self._repairs.add(self._detected, now=now)
             self._detected = following(self._detected)
 
-    def _naks(self, numbers: list[int]) -> list[Datagram]:
+    def _naks(self, numbers: list[int]) -> list[OutgoingDatagram]:
         """NAKs to the last hop, and to the group for other receivers ([MC-MQSRM] note 3)."""
         numbers.sort(key=lambda number: distance(self._next, number))
-        out: list[Datagram] = []
+        out: list[OutgoingDatagram] = []
         for start in range(0, len(numbers), MAX_NAK_LIST + 1):
             nak = NakPacket(
                 PacketType.NAK,
@@ -273,7 +272,7 @@ class Session:
                 self._shared.group_nla,
                 Options(nak_list=tuple(numbers[start + 1 : start + MAX_NAK_LIST + 1])),
             ).serialize()
-            out.append(Datagram(nak, self._path_nla))
-            out.append(Datagram(nak, self._shared.group_nla, ttl=NAK_TTL))
+            out.append(OutgoingDatagram(nak, self._path_nla))
+            out.append(OutgoingDatagram(nak, self._shared.group_nla, ttl=NAK_TTL))
             self._shared.counters.naks += 1
         return out

@@ -27,4 +27,4 @@ class SourceEnded(NamedTuple):
     reason: str
 
 
-Event: TypeAlias = ApduReceived | DataLost | SourceEnded
+ReceiverEvent: TypeAlias = ApduReceived | DataLost | SourceEnded

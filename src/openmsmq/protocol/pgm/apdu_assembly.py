@@ -5,7 +5,7 @@ from openmsmq.wire.pgm import DataPacket, Fragment
 from .counters import ReceiverCounters
 
 
-class Assembly:
+class ApduAssembly:
     """The APDU of one source whose fragments are coming in."""
 
     __slots__ = ("_counters", "_max_bytes", "_parts", "_size", "_start")
