@@ -58,10 +58,13 @@ def test_a_part_of_the_tests_is_not_judged(suite: pytest.Pytester) -> None:
     assert outcome.ret == pytest.ExitCode.OK
 
 
-def test_what_only_a_simulation_touches_is_not_covered(suite: pytest.Pytester) -> None:
+@pytest.mark.parametrize("folder", ["simulation", "cli"])
+def test_what_only_tests_of_something_else_touch_is_not_covered(
+    suite: pytest.Pytester, folder: str
+) -> None:
     suite.makepyfile(BOTH)
-    suite.path.joinpath("simulation").mkdir()
-    suite.path.joinpath("simulation", "test_runs.py").write_text("import small\n\n" + ONE)
+    suite.path.joinpath(folder).mkdir()
+    suite.path.joinpath(folder, "test_runs.py").write_text("import small\n\n" + ONE)
     outcome = suite.runpytest_subprocess()
     outcome.stdout.fnmatch_lines(["small: 80.00 %, not 100 %"])
     # What comes after it is measured again.
