@@ -16,6 +16,14 @@ from openmsmq.wire.names.format_name import PrivateFormatName
 EAST, WEST = UUID(int=0xEA), UUID(int=0xEB)
 EAST_GATE, WEST_GATE = UUID(int=0x6A), UUID(int=0x6B)
 
+LINK = RoutingLink(
+    identifier=UUID(int=1),
+    actual_cost=4,
+    site1_identifier=EAST,
+    site2_identifier=WEST,
+    site_gate_identifier_list=(EAST_GATE, WEST_GATE),
+)
+
 
 def manager(identifier: UUID, name: str, *sites: UUID, routing: bool = False) -> QueueManagerObject:
     return QueueManagerObject(
@@ -51,14 +59,14 @@ def test_a_message_for_another_site_goes_to_a_routing_server_of_the_own_site() -
         manager(EAST_GATE, "EGATE", EAST, routing=True),
         manager(WEST_GATE, "WGATE", WEST, routing=True),
     )
-    machine = started(manager(QM2, "QM2", WEST), *gates, site=EAST)
+    machine = started(manager(QM2, "QM2", WEST), *gates, LINK, site=EAST)
     assert way_to(machine, QM2) == Destination(
         QM2, (NextHop("EGATE", EAST_GATE),), Choice.ROUTING_SERVER
     )
 
 
 def test_a_change_of_the_directory_is_followed_at_once() -> None:
-    machine = started(manager(QM2, "QM2", WEST), site=EAST)
+    machine = started(manager(QM2, "QM2", WEST), LINK, site=EAST)
     assert way_to(machine, QM2) == Destination(QM2, (), Choice.NO_ROUTING_SERVER)
     another(machine.file).create(manager(EAST_GATE, "EGATE", EAST, routing=True), utc=1.0)
     assert way_to(machine, QM2) == Destination(
@@ -93,14 +101,7 @@ def test_a_queue_manager_that_the_directory_does_not_have_is_where_it_called_fro
 
 
 def test_links_and_gates_come_from_the_directory() -> None:
-    link = RoutingLink(
-        identifier=UUID(int=1),
-        actual_cost=4,
-        site1_identifier=EAST,
-        site2_identifier=WEST,
-        site_gate_identifier_list=(EAST_GATE,),
-    )
-    machine = started(manager(EAST_GATE, "EGATE", EAST, routing=True), link)
+    machine = started(manager(EAST_GATE, "EGATE", EAST, routing=True), LINK)
     topology = current_topology(machine.state)
     assert topology is not None
     assert topology.gates(EAST) == (EAST_GATE,)

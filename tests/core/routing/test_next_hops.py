@@ -107,8 +107,16 @@ def test_a_site_without_a_gate_is_left_by_no_message() -> None:
     assert next_hops(topology, R2, RECEIVER) == NextHops(Choice.NO_OWN_GATE)
 
 
+def test_a_site_whose_routing_servers_lead_nowhere_is_left_out() -> None:
+    machines = [plain(SENDER, A, B), router(R1, A), router(R2, B), router(O1, C)]
+    topology = Topology([*machines, plain(RECEIVER, C)], [Link(B, C, 1, (R2, O1))])
+    assert next_hops(topology, SENDER, RECEIVER) == NextHops(Choice.ROUTING_SERVER, (R2,))
+    assert next_hops(topology, SENDER, RECEIVER, turn=1).hops == (R2,)
+
+
 def test_a_site_that_no_link_reaches_has_no_way() -> None:
     topology = four_sites((A, B, 1))
+    assert next_hops(topology, SENDER, RECEIVER) == NextHops(Choice.NO_WAY)
     assert next_hops(topology, GATES[A], RECEIVER) == NextHops(Choice.NO_WAY)
 
 

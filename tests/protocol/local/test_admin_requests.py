@@ -311,3 +311,18 @@ def test_an_outgoing_queue_is_deleted_when_it_is_empty(client: Client) -> None:
         client.world.core.qm.close_queue(descriptor)
     assert client.value(local.DeleteOutgoing, AWAY) is None
     assert client.value(local.ListOutgoing) == []
+
+
+def test_redirections_are_added_listed_and_removed(client: Client) -> None:
+    url, to = "http://www.example.com/msmq/private$/orders", "http://beta/msmq/private$/orders"
+    added = client.value(local.ChangeRedirection, "inbound", url, to, False)
+    assert (added["kind"], added["url"], added["to"]) == ("inbound", url, to)
+    assert client.value(local.ListRedirections) == [added]
+    assert client.value(local.ChangeRedirection, "inbound", url, "", True) is None
+    assert client.value(local.ListRedirections) == []
+
+
+def test_only_an_administrator_redirects(client: Client) -> None:
+    stranger = client.world.client(STRANGER)
+    refused = stranger.refusal(local.ChangeRedirection, "forward", "*", "", False)
+    assert refused == "MQ_ERROR_ACCESS_DENIED"

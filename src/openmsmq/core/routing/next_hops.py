@@ -68,10 +68,10 @@ def next_hops(topology: Topology, source: UUID, destination: UUID, *, turn: int 
         return _into_site(topology, here, there, turn)
     if topology.is_gate(here):
         return _from_gate(topology, here, there, turn)
-    gates = _usable(topology, here, (gate for site in here.sites for gate in topology.gates(site)))
+    gates = _usable(topology, here, _gates_of(topology, here))
     if not gates:
         return NextHops(Choice.NO_OWN_GATE)
-    return NextHops(Choice.OWN_GATE, _rotate(gates, turn))
+    return _of_those_that_reach(topology, Choice.OWN_GATE, _rotate(gates, turn), there)
 
 
 def find_path(
@@ -110,7 +110,7 @@ def _from_plain(topology: Topology, here: Machine, there: Machine, turn: int) ->
         return hops
     if not routers:
         return NextHops(Choice.NO_ROUTING_SERVER)
-    return NextHops(Choice.ROUTING_SERVER, routers)
+    return _of_those_that_reach(topology, Choice.ROUTING_SERVER, routers, there)
 
 
 def _into_site(topology: Topology, here: Machine, there: Machine, turn: int) -> NextHops:
@@ -135,6 +135,37 @@ def _from_gate(topology: Topology, here: Machine, there: Machine, turn: int) -> 
     if not gates:
         return NextHops(Choice.NO_NEXT_GATE, site=site)
     return NextHops(Choice.NEXT_GATE, _rotate(gates, turn), site)
+
+
+def _of_those_that_reach(
+    topology: Topology, choice: Choice, candidates: tuple[UUID, ...], there: Machine
+) -> NextHops:
+    """Leave out candidates that would not know a way either.
+
+    Choice: a queue manager in several sites would else try those of a site that leads nowhere.
+    """
+    hops = tuple(
+        candidate
+        for candidate in candidates
+        if _reaches(topology, topology.machines[candidate], there)
+    )
+    return NextHops(choice, hops) if hops else NextHops(Choice.NO_WAY)
+
+
+def _reaches(topology: Topology, router: Machine, there: Machine) -> bool:
+    """Whether a routing server can bring a message to a site of the destination."""
+    if router.shares_site(there):
+        return True
+    gates = [router.identifier] if topology.is_gate(router) else _gates_of(topology, router)
+    return any(
+        gate.shares_site(there) or not topology.routing_table(gate).keys().isdisjoint(there.sites)
+        for gate in map(topology.machines.__getitem__, gates)
+    )
+
+
+def _gates_of(topology: Topology, machine: Machine) -> list[UUID]:
+    """The gates of all sites that a queue manager is in."""
+    return [gate for site in machine.sites for gate in topology.gates(site)]
 
 
 def _usable(topology: Topology, here: Machine, candidates: Iterable[UUID]) -> tuple[UUID, ...]:
