@@ -38,3 +38,39 @@ def test_named_tuples_import_the_types_of_their_fields(path: Path) -> None:
     """The compiled module looks the classes up when it is loaded, and crashes without them."""
     tree = ast.parse(path.read_text())
     assert field_types(tree) & typing_only(tree) == set()
+
+
+def imported(tree: ast.Module) -> dict[str, str]:
+    """The names that a module imports from others of the package, with the names of their modules.
+
+    Modules are found by their last name, which is enough for the question.
+    """
+    return {
+        alias.asname or alias.name: (statement.module or "").rpartition(".")[2]
+        for statement in ast.walk(tree)
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+    }
+
+
+def test_classes_that_inherit_from_compiled_ones_are_compiled() -> None:
+    """An instance of an interpreted class that inherits from a compiled one cannot be made."""
+    # Exceptions can be: mypyc leaves them as Python has them.
+    plain = {
+        (path.stem, statement.name)
+        for path in PATHS
+        for statement in ast.parse(path.read_text()).body
+        if isinstance(statement, ast.ClassDef) and not statement.bases
+    }
+    others = set((SOURCE / "openmsmq").rglob("*.py")) - set(PATHS)
+    wrong = [
+        f"{path.name}: {statement.name}({base.id})"
+        for path in others
+        for tree in [ast.parse(path.read_text())]
+        for names in [imported(tree)]
+        for statement in tree.body
+        if isinstance(statement, ast.ClassDef)
+        for base in statement.bases
+        if isinstance(base, ast.Name) and (names.get(base.id), base.id) in plain
+    ]
+    assert wrong == []
