@@ -1,0 +1,78 @@
+"""What a file of definitions says; the field names are the keys of the file."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+# [MS-MQDMPR] quotas are kilobytes in 32 bits; all of them set is no limit.
+NO_QUOTA = 0xFFFFFFFF
+
+Quota = Annotated[int, msgspec.Meta(ge=0, lt=NO_QUOTA)] | Literal["none"]
+Words = tuple[str, ...]
+
+
+class PermissionDefinition(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """What one principal may do and what is denied to it, in words."""
+
+    principal: str
+    allow: Words = ()
+    deny: Words = ()
+
+
+class QueueDefinition(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A queue. A property that is not named has its default; permissions stay as they are."""
+
+    path: str
+    transactional: bool = False
+    label: str = ""
+    journal: bool = False
+    quota: Quota = "none"
+    journal_quota: Quota = "none"
+    authenticate: bool = False
+    privacy: Literal["none", "optional", "body"] = "optional"
+    base_priority: Annotated[int, msgspec.Meta(ge=-0x8000, le=0x7FFF)] = 0
+    multicast: str = ""
+    type: str = ""
+    permissions: tuple[PermissionDefinition, ...] | None = None
+
+
+class MachineDefinition(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """The queue manager itself."""
+
+    permissions: tuple[PermissionDefinition, ...] | None = None
+
+
+class OutgoingDefinition(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """An outgoing queue that is kept from sending."""
+
+    destination: str
+    paused: Literal[True] = True
+
+
+class RedirectionDefinition(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """Where messages over HTTP go instead."""
+
+    kind: Literal["inbound", "outbound", "exception", "receipts", "forward"]
+    url: str
+    to: str = ""
+
+
+class Definitions(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """One file. A group that is not in it is left alone; an empty group is not."""
+
+    queues: tuple[QueueDefinition, ...] | None = None
+    machine: MachineDefinition | None = None
+    outgoing: tuple[OutgoingDefinition, ...] | None = None
+    redirections: tuple[RedirectionDefinition, ...] | None = None

@@ -1,0 +1,53 @@
+"""A file of definitions as values."""
+
+import tomllib
+
+import msgspec
+
+from openmsmq.wire.errors import ConfigError
+
+from .model import Definitions
+from .places import line_of, parse_place
+
+
+class DefinitionsFault(ConfigError):
+    """A file of definitions that cannot be used; the text names file, line and key."""
+
+
+def read_definitions(text: str, source: str) -> Definitions:
+    """The definitions in a text: JSON if it begins with a brace, else TOML.
+
+    Args:
+        source: where the text comes from, for errors.
+
+    Raises:
+        DefinitionsFault: it is neither, or says something that no definition has.
+    """
+    is_json = text.lstrip().startswith("{")
+    plain = _plain(text, source, is_json=is_json)
+    try:
+        return msgspec.convert(plain, Definitions)
+    except msgspec.ValidationError as exc:
+        reason, _, path = str(exc).partition(" - at `")
+        raise fault(text, source, path.rstrip("`"), reason, is_json=is_json) from exc
+
+
+def fault(
+    text: str, source: str, path: str, reason: str, *, is_json: bool | None = None
+) -> DefinitionsFault:
+    """What is wrong with the value at a path such as `$.queues[3].quota`."""
+    if is_json is None:
+        is_json = text.lstrip().startswith("{")
+    line = line_of(text, parse_place(path), is_json=is_json)
+    key = path.removeprefix("$").lstrip(".")
+    return DefinitionsFault(f"{source}:{line}: {key}: {reason}" if key else f"{source}: {reason}")
+
+
+def _plain(text: str, source: str, *, is_json: bool) -> object:
+    try:
+        return msgspec.json.decode(text) if is_json else tomllib.loads(text)
+    except (msgspec.DecodeError, tomllib.TOMLDecodeError) as exc:
+        kind = "JSON" if is_json else "TOML"
+        raise DefinitionsFault(f"{source}: is not {kind}: {exc}") from exc
+    except RecursionError as exc:
+        raise DefinitionsFault(f"{source}: is nested too deeply") from exc

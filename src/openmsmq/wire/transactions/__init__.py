@@ -1,0 +1,1 @@
+"""What queue managers tell one another about transactions that span machines."""
