@@ -1,0 +1,1 @@
+"""Certificates of senders: reading them, and whose are trusted."""

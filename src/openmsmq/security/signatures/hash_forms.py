@@ -1,0 +1,84 @@
+"""The forms of the bytes that a signature covers, where [MS-MQMQ] 2.5 leaves them open.
+
+Verification tries the forms in the order of these tables; signing uses the first one.
+"""
+
+from enum import IntEnum, StrEnum
+from itertools import product
+from typing import Final, NamedTuple
+
+
+class SignatureVersion(IntEnum):
+    """Which properties a signature covers; the values of SecurityHeader.Flags.AS."""
+
+    SIG10 = 1
+    SIG20 = 3
+    SIG30 = 5
+
+
+class QueueForm(StrEnum):
+    """How response, administration and destination queue are hashed; an absent one is nothing."""
+
+    TEXT_NUL = "text-nul"
+    TEXT = "text"
+    WIRE = "wire"
+    # GUIDs in lower case.
+    LOWER_NUL = "lower-nul"
+    LOWER = "lower"
+
+
+class LabelForm(StrEnum):
+    """Whether the label is hashed with its NUL."""
+
+    NUL = "label-nul"
+    BARE = "label"
+
+
+class ConnectorForm(StrEnum):
+    """How an absent ConnectorType is hashed."""
+
+    ZERO = "connector-zero"
+    ABSENT = "connector-absent"
+
+
+class ScalarForm(StrEnum):
+    """Whether two zero bytes stand before BodyType, as in a structure of C."""
+
+    PACKED = "packed"
+    ALIGNED = "aligned"
+
+
+class ListForm(StrEnum):
+    """Which names of the MultiQueueFormatHeader are hashed."""
+
+    DESTINATION = "destination-list"
+    ALL = "all-lists"
+    TEXT = "list-text"
+
+
+class HashForm(NamedTuple):
+    """One way to put the signed properties into bytes."""
+
+    queues: QueueForm = QueueForm.TEXT_NUL
+    label: LabelForm = LabelForm.NUL
+    connector: ConnectorForm = ConnectorForm.ZERO
+    scalars: ScalarForm = ScalarForm.PACKED
+    names: ListForm = ListForm.DESTINATION
+
+    def __str__(self) -> str:
+        return "/".join(self)
+
+
+FIRST_FORM: Final = HashForm()
+FORMS: Final[dict[SignatureVersion, tuple[HashForm, ...]]] = {
+    SignatureVersion.SIG10: tuple(
+        HashForm(queues, label) for queues, label in product(QueueForm, LabelForm)
+    ),
+    SignatureVersion.SIG20: tuple(
+        HashForm(*form) for form in product(QueueForm, LabelForm, ConnectorForm, ScalarForm)
+    ),
+    SignatureVersion.SIG30: tuple(
+        HashForm(*form)
+        for form in product(QueueForm, LabelForm, ConnectorForm, ScalarForm, ListForm)
+    ),
+}

@@ -1,0 +1,182 @@
+"""The bytes of a message that its signature covers ([MS-MQMQ] 2.5), in every form."""
+
+from collections.abc import Callable
+from struct import Struct
+from typing import Final, NamedTuple
+
+from openmsmq.wire.message.multi_queue_format_header import MultiQueueFormatHeader, raw_lists
+from openmsmq.wire.message.user_header import ADMIN_SHIFT, DESTINATION_SHIFT, RESPONSE_SHIFT
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.names.queue_address import QueueAddress, QueueAddressType
+from openmsmq.wire.scalars import GUID_SIZE
+
+from .hash_forms import (
+    ConnectorForm,
+    HashForm,
+    LabelForm,
+    ListForm,
+    QueueForm,
+    ScalarForm,
+    SignatureVersion,
+)
+
+_U16: Final = Struct("<H").unpack_from
+_DIRECT: Final = int(QueueAddressType.DIRECT)
+_PUBLIC: Final = int(QueueAddressType.PUBLIC)
+_DIRECT_PREFIX: Final = "DIRECT=".encode("utf-16-le")
+_NUL: Final = b"\0\0"
+_SIZES: Final = (0, 0, 4, 4, 4, GUID_SIZE, GUID_SIZE + 4)
+_SCALARS: Final[dict[ScalarForm, Callable[..., bytes]]] = {
+    ScalarForm.PACKED: Struct("<BBBBHI").pack,
+    ScalarForm.ALIGNED: Struct("<BBBBHxxI").pack,
+}
+_ABSENT_CONNECTOR: Final = {ConnectorForm.ZERO: bytes(GUID_SIZE), ConnectorForm.ABSENT: b""}
+_ALL_ACKNOWLEDGMENTS: Final = 0x0F
+_CORRELATION: Final = 4
+_APPLICATION_TAG: Final = 28
+
+
+class _QueueName(NamedTuple):
+    """A queue name in every form: text with GUIDs in upper and in lower case, and the packet's."""
+
+    upper: bytes = b""
+    lower: bytes = b""
+    wire: bytes = b""
+
+    def hashed(self, form: QueueForm) -> bytes:
+        if form is QueueForm.WIRE:
+            return self.wire
+        lower = form is QueueForm.LOWER_NUL or form is QueueForm.LOWER
+        text = self.lower if lower else self.upper
+        if text and (form is QueueForm.TEXT_NUL or form is QueueForm.LOWER_NUL):
+            return text + _NUL
+        return text
+
+
+_NO_NAME: Final = _QueueName()
+
+
+class SignedFields:
+    """What the signature of a message covers; `start` is common to every version and form."""
+
+    __slots__ = (
+        "_admin",
+        "_connector",
+        "_destination",
+        "_label",
+        "_message",
+        "_response",
+        "_scalars",
+        "_source",
+        "start",
+    )
+
+    def __init__(self, message: UserMessage) -> None:
+        packet = message.packet
+        at = message.properties_offset
+        self._message = message
+        # CorrelationID, ApplicationTag, MessageBody.
+        self.start = b"".join(
+            (
+                packet[at + _CORRELATION : at + _CORRELATION + 20],
+                packet[at + _APPLICATION_TAG : at + _APPLICATION_TAG + 4],
+                message.body,
+            )
+        )
+        label = packet[at + 56 : message.extension_offset]
+        self._label = {LabelForm.NUL: label, LabelForm.BARE: label.removesuffix(_NUL)}
+        flags = message.flags
+        self._response = self._admin = _NO_NAME
+        if flags >> RESPONSE_SHIFT & 7:
+            self._response = _name(
+                message,
+                message.response_offset,
+                flags >> RESPONSE_SHIFT & 7,
+                message.response_queue,
+            )
+        if flags >> ADMIN_SHIFT & 7:
+            self._admin = _name(
+                message, message.admin_offset, flags >> ADMIN_SHIFT & 7, message.admin_queue
+            )
+        self._destination: _QueueName | None = None
+        self._source = message.source
+        self._scalars = (
+            message.delivery_mode,
+            message.priority,
+            message.positive_journaling << 1 | message.negative_journaling,
+            message.acknowledgments & _ALL_ACKNOWLEDGMENTS,
+            message.message_class,
+            message.body_type,
+        )
+        connector = message.connector_offset
+        self._connector = packet[connector : connector + GUID_SIZE] if connector else b""
+
+    def rest(self, version: SignatureVersion, form: HashForm) -> bytes:
+        """What follows `start` in this version and form."""
+        queues = form.queues
+        parts = [
+            self._label[form.label],
+            self._response.hashed(queues),
+            self._admin.hashed(queues),
+        ]
+        if version is SignatureVersion.SIG10:
+            return b"".join(parts)
+        if version is SignatureVersion.SIG30:
+            parts += (self._message.extension, self._names(form.names))
+        parts += (
+            self._source,
+            _SCALARS[form.scalars](*self._scalars),
+            self._connector or _ABSENT_CONNECTOR[form.connector],
+        )
+        if version is SignatureVersion.SIG20:
+            parts.append(self._destination_name().hashed(queues))
+        return b"".join(parts)
+
+    def _destination_name(self) -> _QueueName:
+        name = self._destination
+        if name is None:
+            message = self._message
+            kind = message.flags >> DESTINATION_SHIFT & 7
+            name = self._destination = _name(message, 64, kind, message.destination_queue)
+        return name
+
+    def _names(self, form: ListForm) -> bytes:
+        message = self._message
+        trailing = message.trailing
+        at = trailing.multi_queue_format if trailing is not None else 0
+        if not at:
+            return b""
+        if form is ListForm.TEXT:
+            header, _ = MultiQueueFormatHeader.parse(message.packet, at)
+            text = ",".join([element.format_name for element in header.destination])
+            return text.encode("utf-16-le", "surrogatepass") + _NUL
+        lists = raw_lists(message.packet, at)
+        return lists[0] if form is ListForm.DESTINATION else b"".join(lists)
+
+
+def _name(message: UserMessage, offset: int, kind: int, address: QueueAddress | None) -> _QueueName:
+    """The name of a queue; `kind` says how the packet has it, `address` what that stands for."""
+    packet = message.packet
+    if kind == _DIRECT:
+        return _direct(_direct_bytes(packet, offset))
+    wire = packet[offset : offset + _SIZES[kind]]
+    if address is None or (address.guid is None and address.type != _DIRECT):
+        return _QueueName(wire=wire)
+    if address.type == _DIRECT:
+        # The response queue is the administration queue.
+        return _direct(_direct_bytes(packet, message.admin_offset))._replace(wire=wire)
+    if address.type == _PUBLIC:
+        text = f"PUBLIC={address.guid}"
+    else:
+        text = f"PRIVATE={address.guid}\\{address.number:x}"
+    return _QueueName(text.upper().encode("utf-16-le"), text.encode("utf-16-le"), wire)
+
+
+def _direct_bytes(packet: bytes, offset: int) -> bytes:
+    """The count and the text of the direct name at an offset."""
+    return packet[offset : offset + 2 + _U16(packet, offset)[0]]
+
+
+def _direct(wire: bytes) -> _QueueName:
+    text = _DIRECT_PREFIX + wire[2:].removesuffix(_NUL)
+    return _QueueName(text, text, wire)

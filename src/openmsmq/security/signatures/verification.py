@@ -1,0 +1,128 @@
+"""Checking the signature of a message ([MS-MQQB] 3.1.5.8.3)."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.security.security_header import signature_and_certificate
+
+from .hash_forms import FORMS, HashForm, SignatureVersion
+from .hashes import DIGEST_INFO, Hash, new_hash
+from .signed_fields import SignedFields
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+
+_SIG10: Final = SignatureVersion.SIG10
+_SIG20: Final = SignatureVersion.SIG20
+_SIG30: Final = SignatureVersion.SIG30
+
+
+class Match(NamedTuple):
+    """A signature that is good: what it covers, and how its signer wrote it."""
+
+    version: SignatureVersion
+    form: HashForm
+    big_endian: bool = False
+
+    def __str__(self) -> str:
+        order = "big" if self.big_endian else "little"
+        return f"{self.version.name.lower()}, {self.form}, {order}-endian"
+
+
+class _Block(NamedTuple):
+    """What an RSA block holds: a digest, and the byte order in which it was found."""
+
+    digest: bytes
+    big_endian: bool
+
+
+def verify(
+    message: UserMessage, key: "RSAPublicKey", algorithm: int, first: Match | None = None
+) -> Match | None:
+    """How the signature of a message fits; None if it does not.
+
+    Args:
+        message: whose body is clear.
+        key: of the certificate in the message.
+        algorithm: HashAlgorithm of the message, which must be an accepted one.
+        first: is tried before the others, as the last message of this sender was like that.
+    """
+    at = message.security_offset
+    signature = signature_and_certificate(message.packet, at)[0] if at else b""
+    size = key.key_size + 7 >> 3
+    fields = SignedFields(message)
+    start = new_hash(algorithm)
+    start.update(fields.start)
+    if signature:
+        # [MS-MQMP] 3.1.5.2: a 1.0 signature or zeros may stand before the 2.0 signature.
+        last = _recover(signature[-size:], key, size, algorithm)
+        found = _find(fields, start, _SIG20, last, first)
+        if found is None:
+            leading = signature[:size]
+            if len(signature) > size:
+                last = _recover(leading, key, size, algorithm)
+            found = _find(fields, start, _SIG10, last, first)
+        return found
+    names = message.multi_queue_format_header
+    if names is None or not names.signature:
+        return None
+    return _find(
+        fields, start, _SIG30, _recover(names.signature[-size:], key, size, algorithm), first
+    )
+
+
+def _recover(block: bytes, key: "RSAPublicKey", size: int, algorithm: int) -> _Block | None:
+    """The digest in an RSA block, little-endian or big-endian; None if there is none."""
+    if len(block) != size:
+        return None
+    # [MS-MQMQ] 2.5: CryptoAPI writes numbers with the lowest byte first.
+    digest = _recover_big_endian(block[::-1], key, algorithm)
+    if digest is not None:
+        return _Block(digest, big_endian=False)
+    digest = _recover_big_endian(block, key, algorithm)
+    return None if digest is None else _Block(digest, big_endian=True)
+
+
+def _recover_big_endian(block: bytes, key: "RSAPublicKey", algorithm: int) -> bytes | None:
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+
+    try:
+        content = key.recover_data_from_signature(block, PKCS1v15(), None)
+    except (InvalidSignature, ValueError):
+        return None
+    prefix = DIGEST_INFO[algorithm]
+    # The length in the prefix is that of the digest: nothing may follow it.
+    if not content.startswith(prefix) or len(content) != len(prefix) + prefix[-1]:
+        return None
+    return content[len(prefix) :]
+
+
+def _find(
+    fields: SignedFields,
+    start: Hash,
+    version: SignatureVersion,
+    block: _Block | None,
+    first: Match | None,
+) -> Match | None:
+    """The form of a version in which the fields have the digest of the block."""
+    if block is None:
+        return None
+    tried: set[bytes] = set()
+    for form in _forms(version, first):
+        rest = fields.rest(version, form)
+        if rest in tried:
+            continue
+        tried.add(rest)
+        state = start.copy()
+        state.update(rest)
+        if state.digest() == block.digest:
+            return Match(version, form, block.big_endian)
+    return None
+
+
+def _forms(version: SignatureVersion, first: Match | None) -> Iterator[HashForm]:
+    if first is not None:
+        yield first.form
+    yield from FORMS[version]
