@@ -22,6 +22,9 @@ DEFAULT_TIME_TO_REACH_QUEUE: Final = 345_600
 # The value by which an application asks for the default of the enterprise.
 LONG_LIVED: Final = 0xFFFFFFFE
 
+# [MC-MQSRM] 2.1.3.1: the largest message of PGM.
+MAX_APDU_BYTES: Final = 0x10000
+
 # [MS-MQQB] 2.2.2.1, 2.2.20.4: a session.
 WINDOW_SIZE: Final = 64
 MIN_ACK_TIMEOUT_MS: Final = 0x4E20

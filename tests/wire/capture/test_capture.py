@@ -12,6 +12,7 @@ from openmsmq.wire.capture import (
     CaptureNotice,
     Datagram,
     Frame,
+    PgmDatagram,
     StreamData,
     StreamEnd,
     StreamGap,
@@ -165,3 +166,20 @@ def test_a_frame_without_a_file_shows_its_link_type_and_size(
 def test_frames_may_come_from_elsewhere() -> None:
     events = list(frame_events([Frame(1, None, 1, to_server(b"data"), 0, 0)]))
     assert [event.data for event in events if isinstance(event, StreamData)] == [b"data"]
+
+
+def test_pgm_is_read_over_ip_and_over_udp() -> None:
+    frames = [
+        writer.ethernet(writer.ipv4(b"over IP", protocol=113)),
+        writer.ethernet(writer.ipv4(writer.udp(b"over UDP", destination_port=3056), protocol=17)),
+    ]
+    data = writer.pcap(*frames)
+    events = list(read_capture(io.BytesIO(data)))
+    assert [(type(each), each.data) for each in events if isinstance(each, PgmDatagram)] == [
+        (PgmDatagram, b"over IP"),
+        (PgmDatagram, b"over UDP"),
+    ]
+    assert list(read_capture(io.BytesIO(data), pgm_ports=())) == []
+    alone = lone_frame(frames[0])
+    assert alone is not None
+    assert alone.link_type == 1

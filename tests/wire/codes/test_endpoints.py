@@ -22,7 +22,7 @@ def test_ports_have_their_published_numbers() -> None:
 
 def test_interfaces_are_all_of_version_one_but_the_endpoint_mapper() -> None:
     interfaces = [v for v in vars(endpoints).values() if isinstance(v, endpoints.RpcInterface)]
-    assert len({interface.uuid for interface in interfaces}) == 9
+    assert len({interface.uuid for interface in interfaces}) == 10
     others = [each for each in interfaces if each != endpoints.ENDPOINT_MAPPER]
     assert {(interface.major, interface.minor) for interface in others} == {(1, 0)}
     assert (endpoints.ENDPOINT_MAPPER.major, endpoints.ENDPOINT_MAPPER.minor) == (3, 0)

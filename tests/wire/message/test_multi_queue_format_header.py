@@ -11,6 +11,7 @@ from openmsmq.wire.message.multi_queue_format_header import (
     MQFFormatNameElement,
     MQFFormatType,
     MultiQueueFormatHeader,
+    raw_lists,
 )
 
 GUID = UUID("1f742305-be5e-4177-bc77-c4dd7719e474")
@@ -165,3 +166,13 @@ def test_a_short_buffer_is_malformed(size: int) -> None:
 
 def test_a_signature_may_end_the_packet_without_padding() -> None:
     assert MultiQueueFormatHeader.parse(memoryview(RAW)[:-1]) == (HEADER, len(RAW) - 1)
+
+
+def test_the_raw_lists_have_no_padding_at_their_end() -> None:
+    odd = MQFFormatNameElement(MQFFormatType.DIRECT, direct_format_name="OS:h\\qq")
+    header = MultiQueueFormatHeader((PUBLIC, odd), (PRIVATE,), (), b"sig")
+    raw = b"pad!" + header.serialize()
+    public = bytes.fromhex(f"0100 0000 {GUID_HEX}")
+    direct = b"\x03\0" + "OS:h\\qq\0".encode("utf-16-le")
+    private = bytes.fromhex(f"0200 0000 {GUID_HEX} 2a000000")
+    assert raw_lists(raw, 4) == (public + direct, private, b"")

@@ -21,6 +21,7 @@ from openmsmq.wire.message.user_message_patch import (
     patch_transaction,
     stamp,
     stamp_many,
+    with_routing_count,
     without_srmp_headers,
 )
 from openmsmq.wire.names.queue_address import direct_address
@@ -178,6 +179,17 @@ def test_patch_authentication_sets_au_and_as_only(*, authenticated: bool, level:
 def test_a_value_that_does_not_fit_is_refused(change: Callable[[UserMessage], bytes]) -> None:
     with pytest.raises(ValueError, match=r"is not in 0\.\.|does not fit|16 bytes"):
         change(UserMessage(TRANSACTIONAL))
+
+
+@given(user_messages, st.integers(0, 0x1F))
+def test_another_routing_count_changes_five_bits(packet: bytes, count: int) -> None:
+    changed, again = with_routing_count([packet, packet], count)
+    assert changed == again == patch(UserMessage(packet), routing_count=count)
+
+
+def test_a_routing_count_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="routing count 32"):
+        with_routing_count([build_user_message(destination_queue=direct_address("OS:x"))], 32)
 
 
 def test_a_header_that_is_not_there_cannot_be_patched() -> None:

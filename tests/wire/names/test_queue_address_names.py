@@ -19,7 +19,12 @@ from openmsmq.wire.names.format_name import (
     SingleFormatName,
     parse_format_name,
 )
-from openmsmq.wire.names.queue_address import NO_QUEUE, QueueAddress, QueueAddressType
+from openmsmq.wire.names.queue_address import (
+    NO_QUEUE,
+    QueueAddress,
+    QueueAddressType,
+    direct_address,
+)
 from openmsmq.wire.names.queue_address_names import (
     address_of,
     element_of,
@@ -110,7 +115,6 @@ def test_names_get_the_types_that_fit_them(
         f"PRIVATE={OTHER}\\1;JOURNAL",
         f"MACHINE={OTHER};DEADLETTER",
         f"CONNECTOR={OTHER}",
-        "MULTICAST=234.1.1.1:8001",
     ],
 )
 def test_a_name_that_no_packet_can_carry_is_refused(text: str) -> None:
@@ -120,6 +124,18 @@ def test_a_name_that_no_packet_can_carry_is_refused(text: str) -> None:
     assert caught.value.code == Hresult.MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION
     with pytest.raises(QueueError, match="no packet can be addressed to"):
         element_of(name)
+
+
+def test_a_multicast_address_stands_where_a_direct_name_does() -> None:
+    name = single("MULTICAST=234.1.1.1:8001")
+    assert address_of(name) == direct_address("MULTICAST=234.1.1.1:8001")
+    assert format_name_of(address_of(name)) == name
+    with pytest.raises(QueueError, match="no packet can be addressed to"):
+        element_of(name)
+    for text in ("MULTICAST=234.1.1.1:8001,DIRECT=OS:a\\q", "MULTICAST=nowhere"):
+        with pytest.raises(QueueError) as caught:
+            format_name_of(direct_address(text))
+        assert caught.value.code == Hresult.MQ_ERROR_ILLEGAL_FORMATNAME
 
 
 def test_several_names_have_no_single_address() -> None:

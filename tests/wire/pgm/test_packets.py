@@ -37,14 +37,14 @@ LAYOUTS: list[tuple[Packet, str]] = [
     (
         replace(SPM, path_nla=IPv6Address("::1"), options=Options(fin=True)),
         (
-            "1234 1f41 00 80 {} 0a0b0c0d0e0f 0000 00000001 00000002 00000003"
+            "1234 1f41 00 01 {} 0a0b0c0d0e0f 0000 00000001 00000002 00000003"
             "0002 0000 00000000000000000000000000000001 00040008 8e040000"
         ),
     ),
     (
         replace(SPM, options=Options(rst=Reset(no_naks=True, error_code=5))),
         (
-            "1234 1f41 00 80 {} 0a0b0c0d0e0f 0000 00000001 00000002 00000003"
+            "1234 1f41 00 01 {} 0a0b0c0d0e0f 0000 00000001 00000002 00000003"
             "0001 0000 0a000001 00040008 8f040045"
         ),
     ),
@@ -52,18 +52,18 @@ LAYOUTS: list[tuple[Packet, str]] = [
     (
         replace(ODATA, is_repair=True, options=Options(Fragment(5, 0, 9), syn=True)),
         (
-            "1234 1f41 05 80 {} 0a0b0c0d0e0f 0004 00000005 00000004"
+            "1234 1f41 05 01 {} 0a0b0c0d0e0f 0004 00000005 00000004"
             "00040018 01100000 00000005 00000000 00000009 8d040000 64617461"
         ),
     ),
     (
         replace(ODATA, options=Options(join=4)),
-        "1234 1f41 04 80 {} 0a0b0c0d0e0f 0004 00000005 00000004 0004000c 83080000 0000000464617461",
+        "1234 1f41 04 01 {} 0a0b0c0d0e0f 0004 00000005 00000004 0004000c 83080000 0000000464617461",
     ),
     (
         replace(NAK, options=Options(nak_list=(8, 9))),
         (
-            "1f41 1234 08 c0 {} 0a0b0c0d0e0f 0000 00000007 00010000 0a000001 00010000 ea010101"
+            "1f41 1234 08 03 {} 0a0b0c0d0e0f 0000 00000007 00010000 0a000001 00010000 ea010101"
             "00040010 820c0000 00000008 00000009"
         ),
     ),
@@ -136,7 +136,7 @@ def test_another_version_is_refused() -> None:
 
 
 def test_polls_and_parity_packets_are_other_packets() -> None:
-    for kind, options in ((0x01, 0), (0x0C, 0), (0x0D, 0), (0x04, 0x01), (0x08, 0x01)):
+    for kind, options in ((0x01, 0), (0x0C, 0), (0x0D, 0), (0x04, 0x80), (0x08, 0x80)):
         packet = parse_packet(signed(f"0001 0002 {kind:02x}{options:02x} {{}} 0a0b0c0d0e0f 0000"))
         assert isinstance(packet, OtherPacket)
         assert (packet.header.type, packet.header.options) == (kind, options)
@@ -178,7 +178,7 @@ def test_a_packet_of_another_type_is_no_nak() -> None:
 def test_bad_options_are_refused(options: str) -> None:
     refused(
         signed(
-            "1234 1f41 00 80 {} 0a0b0c0d0e0f 0000 00000001 00000002 00000003 0001 0000 0a000001"
+            "1234 1f41 00 01 {} 0a0b0c0d0e0f 0000 00000001 00000002 00000003 0001 0000 0a000001"
             + options
         )
     )
@@ -186,7 +186,7 @@ def test_bad_options_are_refused(options: str) -> None:
 
 def test_unknown_options_are_ignored() -> None:
     spm = signed(
-        "1234 1f41 00 80 {} 0a0b0c0d0e0f 0000 00000001 00000002 00000003 0001 0000 0a000001"
+        "1234 1f41 00 01 {} 0a0b0c0d0e0f 0000 00000001 00000002 00000003 0001 0000 0a000001"
         "0004004c 7e040000 70040000 fd400000" + "00" * 60
     )
     assert parse_packet(spm) == SPM

@@ -14,6 +14,7 @@ from openmsmq.wire.security.security_header import (
     SecurityHeader,
     SecurityHeaderFlags,
     security_header_end,
+    signature_and_certificate,
 )
 from openmsmq.wire.security.sid import SID
 
@@ -110,3 +111,10 @@ def test_sizes_are_checked_before_use(sizes: tuple[int, ...], field: str) -> Non
 
 def test_a_header_without_items_is_read() -> None:
     assert SecurityHeader.parse(bytes(16)) == (SecurityHeader(0), 16)
+
+
+@pytest.mark.parametrize("sizes", [(0, 0, 0, 0), (28, 12, 256, 700), (1, 2, 3, 5)])
+def test_signature_and_certificate_are_found_without_the_rest(sizes: tuple[int, ...]) -> None:
+    sender, key, signature, certificate = (bytes([size & 255]) * size for size in sizes)
+    raw = b"pad!" + SecurityHeader(1, sender, key, signature, certificate).serialize()
+    assert signature_and_certificate(raw, 4) == (signature, certificate)

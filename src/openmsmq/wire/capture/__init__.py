@@ -9,11 +9,12 @@ from openmsmq.wire.errors import MalformedPacket
 
 from .files import Frame, Readable, is_capture, read_frames
 from .flow import Flow
-from .layers import ETHERNET, RAW_IP, TCP, UDP, Layers, Transport
+from .layers import ETHERNET, PGM, RAW_IP, TCP, UDP, Layers, Transport
 from .streams import Reassembly, StreamData, StreamEnd, StreamEvent, StreamGap, parse_segment
 
 __all__ = [
     "BINARY_PORT",
+    "PGM_PORTS",
     "PING_PORT",
     "CaptureEvent",
     "CaptureNotice",
@@ -21,6 +22,7 @@ __all__ = [
     "Flow",
     "Frame",
     "LoneFrame",
+    "PgmDatagram",
     "Readable",
     "StreamData",
     "StreamEnd",
@@ -34,6 +36,8 @@ __all__ = [
 # [MS-MQQB] 1.9: the ports of the binary protocol and of its ping.
 BINARY_PORT: Final = 1801
 PING_PORT: Final = 3527
+# PGM in UDP: the ports of machines and of groups.
+PGM_PORTS: Final = (3055, 3056)
 
 _UDP_HEADER: Final = 8
 
@@ -41,6 +45,17 @@ _UDP_HEADER: Final = 8
 @dataclass(frozen=True, slots=True)
 class Datagram:
     """The payload of a UDP datagram; `missing` bytes of it were not captured."""
+
+    flow: Flow
+    frame: int
+    time: int | None
+    data: bytes
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class PgmDatagram:
+    """A PGM packet, over IP or over UDP; its ports are 0 over IP."""
 
     flow: Flow
     frame: int
@@ -58,7 +73,7 @@ class CaptureNotice:
     fault: MalformedPacket
 
 
-CaptureEvent = Datagram | CaptureNotice | StreamEvent
+CaptureEvent = Datagram | PgmDatagram | CaptureNotice | StreamEvent
 
 
 def read_capture(
@@ -66,6 +81,7 @@ def read_capture(
     *,
     ports: Collection[int] = (BINARY_PORT,),
     ping_ports: Collection[int] = (PING_PORT,),
+    pgm_ports: Collection[int] = PGM_PORTS,
 ) -> Iterator[CaptureEvent]:
     """The MSMQ traffic of a capture file, both directions, in the order in which it is complete.
 
@@ -73,11 +89,12 @@ def read_capture(
         file: an open pcap or pcapng file; it is read once, from its present position.
         ports: TCP ports of queue managers.
         ping_ports: UDP ports of queue managers.
+        pgm_ports: UDP ports of PGM; none leaves out PGM over IP, too.
 
     Raises:
         MalformedPacket: the file itself is damaged or cut off; everything before that was yielded.
     """
-    return frame_events(read_frames(file), ports=ports, ping_ports=ping_ports)
+    return frame_events(read_frames(file), ports=ports, ping_ports=ping_ports, pgm_ports=pgm_ports)
 
 
 def frame_events(
@@ -85,9 +102,10 @@ def frame_events(
     *,
     ports: Collection[int] = (BINARY_PORT,),
     ping_ports: Collection[int] = (PING_PORT,),
+    pgm_ports: Collection[int] = PGM_PORTS,
 ) -> Iterator[CaptureEvent]:
     """As `read_capture`, for frames that come from elsewhere."""
-    selection = _Selection(ports, ping_ports)
+    selection = _Selection(ports, ping_ports, pgm_ports)
     last: Frame | None = None
     fault: MalformedPacket | None = None
     try:
@@ -116,7 +134,7 @@ def lone_frame(data: bytes) -> LoneFrame | None:
             transport = Layers().transport(Frame(1, None, link_type, data, 0, 0))
         except MalformedPacket:
             continue
-        if transport is not None and transport.protocol in (TCP, UDP):
+        if transport is not None and transport.protocol in (TCP, UDP, PGM):
             return LoneFrame(link_type, transport.missing)
     return None
 
@@ -124,11 +142,14 @@ def lone_frame(data: bytes) -> LoneFrame | None:
 class _Selection:
     """The part of the traffic that belongs to the given ports."""
 
-    __slots__ = ("_layers", "_ping_ports", "_ports", "_streams", "_unknown_links")
+    __slots__ = ("_layers", "_pgm_ports", "_ping_ports", "_ports", "_streams", "_unknown_links")
 
-    def __init__(self, ports: Collection[int], ping_ports: Collection[int]) -> None:
+    def __init__(
+        self, ports: Collection[int], ping_ports: Collection[int], pgm_ports: Collection[int]
+    ) -> None:
         self._ports = frozenset(ports)
         self._ping_ports = frozenset(ping_ports)
+        self._pgm_ports = frozenset(pgm_ports)
         self._layers = Layers()
         self._streams = Reassembly()
         self._unknown_links: set[int] = set()
@@ -142,6 +163,10 @@ class _Selection:
                 return [*self._tcp(frame, transport)]
             if transport.protocol == UDP:
                 return [*self._udp(frame, transport)]
+            if transport.protocol == PGM and self._pgm_ports:
+                flow = Flow(transport.source, 0, transport.destination, 0)
+                data, missing = bytes(transport.data), transport.missing
+                return [PgmDatagram(flow, frame.number, frame.time, data, missing)]
         except MalformedPacket as exc:
             if exc.field == "Frame.LinkType":
                 if frame.link_type in self._unknown_links:
@@ -168,12 +193,13 @@ class _Selection:
         flow = Flow(transport.source, source_port, transport.destination, destination_port)
         return self._streams.add(frame, flow, segment)
 
-    def _udp(self, frame: Frame, transport: Transport) -> list[Datagram]:
+    def _udp(self, frame: Frame, transport: Transport) -> list[Datagram | PgmDatagram]:
         buf = transport.data
         require(buf, 0, _UDP_HEADER, "UDP")
         source_port = int.from_bytes(buf[0:2], "big")
         destination_port = int.from_bytes(buf[2:4], "big")
-        if source_port not in self._ping_ports and destination_port not in self._ping_ports:
+        ports = {source_port, destination_port}
+        if not ports & (self._ping_ports | self._pgm_ports):
             return []
         flow = Flow(transport.source, source_port, transport.destination, destination_port)
         size = int.from_bytes(buf[4:6], "big")
@@ -181,4 +207,5 @@ class _Selection:
             raise MalformedPacket("UDP.Length", 4, f"{size} is less than the header")
         data = bytes(buf[_UDP_HEADER:size])
         missing = max(size - len(buf), 0)
-        return [Datagram(flow, frame.number, frame.time, data, missing)]
+        kind = Datagram if ports & self._ping_ports else PgmDatagram
+        return [kind(flow, frame.number, frame.time, data, missing)]

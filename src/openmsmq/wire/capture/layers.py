@@ -16,6 +16,7 @@ from .files import Frame
 
 TCP: Final = 6
 UDP: Final = 17
+PGM: Final = 113
 ETHERNET: Final = 1
 RAW_IP: Final = 101
 

@@ -41,3 +41,5 @@ DSCOMM: Final = RpcInterface(UUID("77df7a80-f298-11d0-8358-00a024c480a8"))
 ENDPOINT_MAPPER: Final = RpcInterface(UUID("e1af8308-5d1f-11c9-91a4-08002b14a0fa"), 3)
 MGMT: Final = RpcInterface(UUID("afa8bd80-7d8a-11c9-bef4-08002b102989"))
 DSCOMM2: Final = RpcInterface(UUID("708cca10-9569-11d1-b2a5-0060977d8118"))
+# Not of Microsoft: transactions of openmsmq across machines.
+COORDINATOR: Final = RpcInterface(UUID("6f0f9d4e-2c53-4a06-9b5b-0d1a7c3f8e21"))

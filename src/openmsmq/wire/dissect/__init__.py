@@ -9,6 +9,7 @@ from .internal import read_internal_packet, read_ping, read_session_header
 from .message import read_user_message
 from .names import ShownName, show_name
 from .node import Node, Value, attach_fault
+from .pgm import ApduCollector, dissect_pgm
 from .quick import quick_summary
 from .session_tables import BASE
 from .srmp import dissect_http, message_of_request
@@ -16,6 +17,7 @@ from .stream import StreamPacket, StreamPackets
 from .summary import PacketSummary
 
 __all__ = [
+    "ApduCollector",
     "HttpMessages",
     "Node",
     "PacketSummary",
@@ -26,12 +28,14 @@ __all__ = [
     "begins_http",
     "dissect",
     "dissect_http",
+    "dissect_pgm",
     "dissect_ping",
     "is_ping",
     "message_of_request",
     "show_name",
     "summarize",
     "summarize_http",
+    "summarize_pgm",
     "summarize_ping",
 ]
 
@@ -78,6 +82,11 @@ def summarize_ping(data: bytes) -> PacketSummary:
 def summarize_http(data: bytes) -> PacketSummary:
     """Name, line and first fault of what `dissect_http` shows."""
     return _summary(dissect_http(data))
+
+
+def summarize_pgm(data: bytes) -> PacketSummary:
+    """Name, line and first fault of what `dissect_pgm` shows."""
+    return _summary(dissect_pgm(data))
 
 
 def _summary(root: Node) -> PacketSummary:

@@ -188,6 +188,19 @@ def parse_signature(buf: bytes | memoryview, offset: int) -> tuple[bytes, int]:
     return bytes(buf[start:end]), padded_end(buf, offset, end)
 
 
+def raw_lists(buf: bytes, offset: int) -> tuple[bytes, bytes, bytes]:
+    """The elements of the three lists of a checked header as they stand there, without padding."""
+    lists = []
+    for _, part in PARTS:
+        header_size, _, _, element_count = MQF_ADDRESS_HEADER.unpack_from(buf, offset)
+        start = end = offset + MQF_ADDRESS_HEADER_SIZE
+        for _ in range(element_count):
+            _, end = parse_element(buf, offset, end, part)
+        lists.append(buf[start:end])
+        offset += pad4(header_size)
+    return lists[0], lists[1], lists[2]
+
+
 def _serialize_addresses(header_id: int, elements: tuple[MQFFormatNameElement, ...]) -> bytes:
     out = bytearray(MQF_ADDRESS_HEADER_SIZE)
     for element in elements:

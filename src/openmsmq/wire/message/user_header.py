@@ -21,6 +21,9 @@ DESTINATION_SHIFT: Final = 10
 ADMIN_SHIFT: Final = 13
 RESPONSE_SHIFT: Final = 16
 ADDRESS_MASK: Final = 0x0007FC00
+# Choice: one of the reserved bits (X4) says inside a queue manager, and never between two, that
+# the body is clear here but travels encrypted: it must be encrypted, or it was.
+PRIVATE_BODY: Final = 0x80000000
 
 _DESTINATION_TYPES: Final = (0, 3, 5, 7)
 _ADMIN_TYPES: Final = (0, 2, 3, 5, 6, 7)

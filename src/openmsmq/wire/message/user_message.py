@@ -52,6 +52,7 @@ from .user_header import (
     DELIVERY_MODE_MASK,
     DELIVERY_MODE_SHIFT,
     DESTINATION_SHIFT,
+    PRIVATE_BODY,
     RESPONSE_SHIFT,
     ROUTING_COUNT_MASK,
     TYPES_MASK,
@@ -387,7 +388,13 @@ class UserMessage:
 
     @property
     def encrypted(self) -> bool:
+        """Whether the body in this packet is cipher text."""
         return self.security_flags & _EB != 0
+
+    @property
+    def private_body(self) -> bool:
+        """Whether the body is clear here and travels encrypted; only its queue manager says so."""
+        return self.flags & PRIVATE_BODY != 0
 
     @property
     def authentication_level(self) -> int:

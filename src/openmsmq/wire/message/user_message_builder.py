@@ -40,6 +40,7 @@ from .user_header import (
     DEFINED_TYPES,
     DELIVERY_MODE_SHIFT,
     DESTINATION_SHIFT,
+    PRIVATE_BODY,
     RESPONSE_SHIFT,
     ROUTING_COUNT_MASK,
     TYPES_MASK,
@@ -100,6 +101,7 @@ class UserMessageOptions(TypedDict, total=False):
     body_type: int
     application_tag: int
     privacy_level: int
+    private_body: bool
     hash_algorithm: int
     encryption_algorithm: int
     extension: bytes
@@ -165,6 +167,7 @@ class UserMessageTemplate:
         body_type: int = 0,
         application_tag: int = 0,
         privacy_level: int = 0,
+        private_body: bool = False,
         hash_algorithm: int = 0,
         encryption_algorithm: int = 0,
         extension: bytes = b"",
@@ -202,6 +205,7 @@ class UserMessageTemplate:
             | delivery_mode << DELIVERY_MODE_SHIFT
             | (_JN if negative_journaling else 0)
             | (_JP if positive_journaling else 0)
+            | (PRIVATE_BODY if private_body else 0)
         )
         before = after = b""
         base_flags = priority

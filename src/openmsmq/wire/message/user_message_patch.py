@@ -15,7 +15,12 @@ from openmsmq.wire.security.security_header import (
 )
 
 from .transaction_header import TransactionHeaderFlags
-from .user_header import DELIVERY_MODE_SHIFT, ROUTING_COUNT_MASK, UserHeaderFlags
+from .user_header import (
+    DELIVERY_MODE_SHIFT,
+    PRIVATE_BODY,
+    ROUTING_COUNT_MASK,
+    UserHeaderFlags,
+)
 from .user_message import UserMessage
 
 _U16: Final = Struct("<H")
@@ -176,6 +181,14 @@ def without_srmp_headers(message: UserMessage) -> bytes:
     return bytes(packet)
 
 
+def patch_private_body(packet: bytes, *, private: bool) -> bytes:
+    """The packet with what its queue manager says of the body: clear here, encrypted elsewhere."""
+    flags = packet[HIGH_USER_FLAGS] & ~PRIVATE_BODY_BIT
+    if private:
+        flags |= PRIVATE_BODY_BIT
+    return b"".join((packet[:HIGH_USER_FLAGS], bytes((flags,)), packet[HIGH_USER_FLAGS + 1 :]))
+
+
 def _checked(value: int, largest: int, name: str) -> int:
     if not 0 <= value <= largest:
         raise ValueError(f"{name} {value} is not in 0..{largest}")
@@ -195,6 +208,9 @@ def _put(packet: bytearray, *changes: tuple[int, int | None, Struct]) -> None:
 # The low byte of UserHeader.Flags, and the bit of DM that says recoverable.
 USER_FLAGS: Final = BASE_HEADER_SIZE + 44
 RECOVERABLE_BIT: Final = 1 << DELIVERY_MODE_SHIFT
+# The high byte of UserHeader.Flags, and the bit of it that says that the body is private.
+HIGH_USER_FLAGS: Final = USER_FLAGS + 3
+PRIVATE_BODY_BIT: Final = PRIVATE_BODY >> 24
 # The low byte of BaseHeader.Flags, and two of its bits.
 BASE_FLAGS: Final = 2
 INTERNAL_BIT: Final = int(BaseHeaderFlags.IN)
@@ -209,6 +225,17 @@ def source_of(packet: bytes) -> bytes:
 def identifier_of(packet: bytes) -> bytes:
     """The message identifier as packets have it: SourceQueueManager and MessageID."""
     return packet[16:32] + packet[56:60]
+
+
+def with_routing_count(packets: list[bytes], routing_count: int) -> list[bytes]:
+    """Packets with equal UserHeader.Flags, with another RC in them.
+
+    Raises:
+        ValueError: it does not fit its field.
+    """
+    count = _checked(routing_count, ROUTING_COUNT_MASK, "routing count")
+    flags = bytes((packets[0][USER_FLAGS] & ~ROUTING_COUNT_MASK | count,))
+    return [b"".join((packet[:USER_FLAGS], flags, packet[USER_FLAGS + 1 :])) for packet in packets]
 
 
 def with_session_header(packet: bytes) -> bytes:

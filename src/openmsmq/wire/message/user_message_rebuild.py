@@ -36,6 +36,7 @@ def options_of(message: UserMessage) -> UserMessageOptions:
         body_type=message.body_type,
         application_tag=message.application_tag,
         privacy_level=message.privacy_level,
+        private_body=message.private_body,
         hash_algorithm=message.hash_algorithm,
         encryption_algorithm=message.encryption_algorithm,
         extension=message.extension,

@@ -29,7 +29,8 @@ class UserMessageRun:
     """Packets with the same bytes up to the MessagePropertiesHeader, but PacketSize and MessageID.
 
     Acknowledgments and encryption are the same in all of them, and none has a header after its
-    body; or there is only one packet. So what `head` says of all this holds for each.
+    body, unless all have those of SRMP; or there is only one packet. So what `head` says of all
+    this holds for each.
     """
 
     __slots__ = ("head", "packets")

@@ -1,5 +1,7 @@
 """Format names and the addresses that packets carry for them ([MS-MQMQ] 2.2.18.1, 2.2.19.2)."""
 
+from typing import Final
+
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.multi_queue_format_header import MQFFormatNameElement, MQFFormatType
@@ -8,6 +10,7 @@ from .direct_format_name import DirectFormatName
 from .format_name import (
     DistributionListFormatName,
     FormatName,
+    MulticastFormatName,
     PrivateFormatName,
     PublicFormatName,
     SingleFormatName,
@@ -22,6 +25,8 @@ from .queue_address import (
 )
 from .queue_name import Suffix
 
+_MULTICAST: Final = "MULTICAST="
+
 
 def address_of(name: FormatName) -> QueueAddress:
     """The address of a UserHeader for this name, with its GUID; the builder shortens it.
@@ -32,6 +37,10 @@ def address_of(name: FormatName) -> QueueAddress:
     match name:
         case DirectFormatName():
             return direct_address(name.direct)
+        case MulticastFormatName():
+            # Choice: no type of address is for multicast; such a packet leaves in the form of SRMP
+            # only, so that its text can stand where a direct name does.
+            return direct_address(str(name))
         case PrivateFormatName(suffix=Suffix.NONE):
             return private_address(name.guid, name.number)
         case PublicFormatName(suffix=Suffix.NONE):
@@ -41,13 +50,14 @@ def address_of(name: FormatName) -> QueueAddress:
 
 
 def format_name_of(address: QueueAddress) -> SingleFormatName:
-    """The format name of an address as `UserMessage` gives it: public, private or direct.
+    """The format name of an address as `UserMessage` gives it: public, private, direct, multicast.
 
     Raises:
         QueueError: MQ_ERROR_ILLEGAL_FORMATNAME if it is of another kind, or its text is not a name.
     """
     if address.type == QueueAddressType.DIRECT:
-        return _direct(address.direct or "")
+        text = address.direct or ""
+        return _multicast(text) if text.startswith(_MULTICAST) else _direct(text)
     if address.guid is not None:
         if address.type == QueueAddressType.PRIVATE_ON_OTHER:
             return PrivateFormatName(address.guid, address.number)
@@ -98,6 +108,13 @@ def format_name_of_element(element: MQFFormatNameElement) -> SingleFormatName:
 def _direct(text: str) -> DirectFormatName:
     name = parse_format_name(f"DIRECT={text}")
     if not isinstance(name, DirectFormatName):
+        raise QueueError(Hresult.MQ_ERROR_ILLEGAL_FORMATNAME, "an address with several names")
+    return name
+
+
+def _multicast(text: str) -> MulticastFormatName:
+    name = parse_format_name(text)
+    if not isinstance(name, MulticastFormatName):
         raise QueueError(Hresult.MQ_ERROR_ILLEGAL_FORMATNAME, "an address with several names")
     return name
 

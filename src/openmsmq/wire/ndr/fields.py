@@ -5,6 +5,7 @@ Neighbours of fixed size are one step: one call of `struct`, whatever their numb
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from struct import Struct
 
 from .arrays import Array, MaxCount
 from .codec import NO_SLOT, Codec, NdrType, Scope, Values
@@ -50,6 +51,11 @@ class Run(Step):
     def close(self) -> None:
         """Compile, once all are added."""
         self._structs, self._distances = layouts(self._items)
+
+    @property
+    def plain(self) -> Struct | None:
+        """What reads and writes it at the start of a stub, if values are those of `struct`."""
+        return None if self._converters or self._pointers else self._structs[0]
 
     def read(self, reader: NdrReader, values: Values) -> None:
         phase = reader.at & 7
@@ -127,6 +133,14 @@ class Fields:
         self._close_run()
         # Without hidden fields the values of the record are the values of the slots.
         self.flat = len(self.visible) == len(types) and self.hoisted == NO_SLOT
+        # The short way of most requests and results: one call of `struct` and nothing else.
+        self.plain: Struct | None = None
+        if top_level and self.flat and len(self.steps) < 2:
+            step = self.steps[0] if self.steps else None
+            if step is None:
+                self.plain = Struct("")
+            elif isinstance(step, Run):
+                self.plain = step.plain
 
     def _place(self, names: Sequence[str], types: Sequence[NdrType], *, conformant: bool) -> None:
         """Give the fields their slots."""

@@ -11,6 +11,8 @@ from .stream import FIRST_REFERENT, NdrReader, NdrWriter
 from .syntax import TRANSFER_SYNTAXES, TransferSyntax
 
 R = TypeVar("R")
+# Any: makes a NamedTuple of any class, without a call of its own constructor.
+_new_tuple: Final[Callable[[type[Any], tuple[object, ...]], Any]] = tuple.__new__
 
 
 class Structure(NdrType):
@@ -123,6 +125,9 @@ class Stub(Generic[R]):
             ValueError: a field is out of its range, or a count does not fit.
         """
         fields = self._fields(syntax)
+        plain = fields.plain
+        if plain is not None:
+            return plain.pack(*cast("Sequence[object]", record))
         writer = NdrWriter(syntax, self._first_referent)
         values = fields.expand(cast("Sequence[object]", record))
         for step in fields.steps:
@@ -138,6 +143,10 @@ class Stub(Generic[R]):
             MalformedPacket: the stub is not what the interface asks for.
         """
         fields = self._fields(syntax)
+        plain = fields.plain
+        if plain is not None and len(stub) >= plain.size:
+            plain_record: R = _new_tuple(self._make, plain.unpack_from(stub))
+            return plain_record, plain.size
         if syntax.gaps and self._loose_gap:
             return self._decode_loosely(fields, stub, syntax)
         return self._decode(fields, NdrReader(stub, syntax, gaps=True))

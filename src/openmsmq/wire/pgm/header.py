@@ -15,10 +15,11 @@ HEADER_SIZE: Final = 16
 CHECKSUM_OFFSET: Final = 6
 NLA_PREFIX_SIZE: Final = 4
 
-# Bits of the field Options.
-OPTIONS_PRESENT: Final = 0x80
-OPTIONS_NETWORK_SIGNIFICANT: Final = 0x40
-OPTIONS_PARITY: Final = 0x01
+# Bits of the field Options. Bit 0 of the text is the lowest here, unlike in its drawings: OpenPGM
+# sends and accepts nothing else, and dissectors read it so.
+OPTIONS_PRESENT: Final = 0x01
+OPTIONS_NETWORK_SIGNIFICANT: Final = 0x02
+OPTIONS_PARITY: Final = 0x80
 
 _HEADER: Final = Struct(">HHBBH6sH")
 _NLA_PREFIX: Final = Struct(">HH")

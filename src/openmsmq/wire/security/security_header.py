@@ -99,6 +99,14 @@ class SecurityHeader:
         return b"".join(parts)
 
 
+def signature_and_certificate(buf: bytes, offset: int) -> tuple[bytes, bytes]:
+    """Signature and SenderCert of a checked header, without the rest of it."""
+    _, sender, key, size, certificate_size, _ = SECURITY_HEADER.unpack_from(buf, offset)
+    start = offset + SECURITY_HEADER_SIZE + (sender + 3 & ~3) + (key + 3 & ~3)
+    certificate = start + (size + 3 & ~3)
+    return buf[start : start + size], buf[certificate : certificate + certificate_size]
+
+
 def security_header_end(buf: bytes | memoryview, offset: int) -> int:
     """Return where the header ends, after checking all sizes."""
     end = offset + SECURITY_HEADER_SIZE
@@ -108,6 +116,13 @@ def security_header_end(buf: bytes | memoryview, offset: int) -> int:
         if not (key or signature or certificate or provider):
             # Most messages have nothing but the identifier of their sender.
             end += size + (-size & 3)
+            if end <= len(buf):
+                return end
+        elif certificate <= _MAX_SENDER_CERT_SIZE and (
+            not provider or (provider >= _PROVIDER_TYPE_SIZE and not provider & 1)
+        ):
+            for item in (size, key, signature, certificate, provider):
+                end += item + (-item & 3)
             if end <= len(buf):
                 return end
     return security_layout(buf, offset)[1]

@@ -112,7 +112,7 @@ def packet_from_request(
             USER_HEADER.pack(
                 guid_bytes(identifier.source),
                 guid_bytes(GUID_NULL),
-                _time_to_be_received(envelope, sent),
+                _envelope_time_to_be_received(envelope, sent),
                 sent,
                 identifier.ordinal,
                 flags | more_flags,
@@ -148,23 +148,27 @@ def packet_from_request(
         base_flags | _TR_AND_DH if msmq.trace else base_flags,
         SIGNATURE,
         size,
-        _life(envelope.reach_queue_by, sent),
+        life_of(envelope.reach_queue_by, sent),
     )
     return b"".join((base_header, head, _PADDING[padding], after))
 
 
-def _life(until: int, sent: int) -> int:
+def life_of(until: int, sent: int) -> int:
     """The seconds between two times, as packets count them."""
     return INFINITE if until == NEVER else min(max(until - sent, 0), NEVER)
 
 
-def _time_to_be_received(envelope: Envelope, sent: int) -> int:
-    expires_at = envelope.properties.expires_at
+def time_to_be_received(expires_at: int, ttrq: int, sent: int) -> int:
+    """TimeToBeReceived of a message with <Msmq>."""
     # Choice: Windows has 20380119T031407 beside a <TTrq> of four days, so that <expiresAt> is the
     # time to be received where the two differ.
-    if envelope.msmq is None or expires_at == envelope.msmq.ttrq:
+    return INFINITE if expires_at == ttrq else life_of(expires_at, sent)
+
+
+def _envelope_time_to_be_received(envelope: Envelope, sent: int) -> int:
+    if envelope.msmq is None:
         return INFINITE
-    return _life(expires_at, sent)
+    return time_to_be_received(envelope.properties.expires_at, envelope.msmq.ttrq, sent)
 
 
 def _correlation(envelope: Envelope, msmq: Msmq) -> bytes:

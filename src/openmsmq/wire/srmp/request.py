@@ -24,10 +24,10 @@ _BODY: Final = "body@"
 _EXTENSION: Final = "extension@"
 _BOUNDARY: Final = "MSMQ - SOAP boundary, "
 # The headers of parts as Windows writes them; others are taken apart one by one.
-_ENVELOPE_HEAD: Final = re.compile(
+ENVELOPE_HEAD: Final = re.compile(
     rb"\r\nContent-Type: text/xml; charset=UTF-8\r\nContent-Length: ([0-9]{1,10})\r\n\r\n"
 )
-_BODY_HEAD: Final = re.compile(
+BODY_HEAD: Final = re.compile(
     rb"\r\nContent-Type: application/octet-stream\r\nContent-Length: ([0-9]{1,10})\r\n"
     rb"Content-Id: body@[!-~]{1,100}\r\n\r\n"
 )
@@ -195,7 +195,7 @@ def _delimiter_end(data: bytes, position: int, delimiter: bytes) -> int:
 
 def _part(data: bytes, position: int, *, first: bool) -> tuple[str, int, int]:
     """What the part with headers at `position` is, where its content begins, and its size."""
-    match = (_ENVELOPE_HEAD if first else _BODY_HEAD).match(data, position)
+    match = (ENVELOPE_HEAD if first else BODY_HEAD).match(data, position)
     if match is not None:
         return _BODY, match.end(), int(match[1])
     headers, start = _part_headers(data, position)
