@@ -137,6 +137,7 @@ DECODERS: Final[dict[object, Callable[[object], Any]]] = {
     SID: _sid,
     tuple[UUID, ...]: _listing(_guid),
     tuple[bytes, ...]: _listing(_octets),
+    tuple[SID, ...]: _listing(_sid),
     tuple[str, ...]: _listing(_text),
     str | None: _optional(_text),
     bool | None: _optional(_boolean),

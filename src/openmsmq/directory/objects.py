@@ -165,12 +165,18 @@ class ConnectedNetwork:
 
 @dataclass(slots=True)
 class User:
-    """User ([MS-MQDMPR] 3.1.1.15): a SID with encoded certificates and their MD5 digests."""
+    """User ([MS-MQDMPR] 3.1.1.15): a SID with encoded certificates and their MD5 digests.
+
+    `certificate_identifiers` are the GUIDs that MQUSERSIGNCERT has for the certificates.
+    `groups` are all groups that the user belongs to, as tokenGroups of Active Directory.
+    """
 
     identifier: UUID = NULL_GUID
     security_identifier: SID = NULL_SID
     certificate_digest_list: tuple[bytes, ...] = ()
     certificates: tuple[bytes, ...] = ()
+    certificate_identifiers: tuple[UUID, ...] = ()
+    groups: tuple[SID, ...] = ()
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Who asks: the SIDs that an access check compares."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from openmsmq.wire.security.sid import (
@@ -37,6 +37,11 @@ class Caller:
     groups: frozenset[SID] = frozenset()
     is_local_admin: bool = False
     is_system: bool = False
+    sid_bytes: bytes = field(init=False, repr=False, compare=False)
+    """`sid` as messages have it: every send compares it."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sid_bytes", self.sid.serialize())
 
     def has(self, sid: SID) -> bool:
         """Whether an entry for this SID speaks of the caller."""
@@ -79,18 +84,18 @@ def unix_caller(uid: int, gids: Iterable[int], *, service_uid: int) -> Caller:
     return Caller(unix_user_sid(uid), frozenset(groups), is_local_admin)
 
 
-def sender_caller(sid: SID | None) -> Caller:
+def sender_caller(sid: SID | None, groups: frozenset[SID] = frozenset()) -> Caller:
     """The sender of a message from another machine, by the SID that the message names.
 
-    Nobody vouches for groups of a remote sender, and what is only claimed never makes an
-    administrator.
+    Only a directory vouches for groups of a remote sender, and what is only claimed never makes
+    an administrator.
     """
     if sid is None or sid == ANONYMOUS:
         return ANONYMOUS_CALLER
     # [MS-MQQB] 3.1.5.8.3: a queue manager as sender counts as Everyone.
     if sid == EVERYONE:
         return EVERYONE_CALLER
-    return Caller(sid, frozenset((EVERYONE, AUTHENTICATED_USERS)))
+    return Caller(sid, frozenset((EVERYONE, AUTHENTICATED_USERS)) | groups)
 
 
 def is_domain_user(sid: SID) -> bool:
