@@ -239,6 +239,9 @@ def check_locks(state: State) -> None:
             for message in operation.messages:
                 keys.add(message.key)
                 queue = message.queue
+                if queue.deleted and operation.operation_type is not OperationType.ENQUEUE:
+                    # It leaves with its queue, and the transaction goes on without it.
+                    continue
                 # A send whose time ran out before its commit is dequeued while it is pending.
                 is_there = queue.pending.get(message.lookup_id) is message
                 if operation.operation_type is not OperationType.ENQUEUE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
@@ -46,6 +47,14 @@ class ReceptionEnded(Event):
     owner: InletOwner
     read: object
     received: Received
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignatureFormFound(Event):
+    """A source queue manager writes its signatures in a form that it did not use before."""
+
+    source: UUID
+    form: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
 
 from .queue_manager import QueueManager
+from .transactions.transactions import TransactionState
 
 if TYPE_CHECKING:
     from openmsmq.core.model.cursor import Cursor
@@ -197,6 +198,10 @@ class Holder:
             )
         return transaction
 
+    def release(self, number: int) -> None:
+        """A transaction whose outcome does not depend on this client any more."""
+        del self.transactions[number]
+
     def end(self, number: int, *, commit: bool) -> Result:
         """Commit or abort a transaction.
 
@@ -255,7 +260,9 @@ class Holder:
         # Its reads end with the queues that it closes; until then they take nothing that goes back.
         self.stop()
         for transaction in self.transactions.values():
-            self._manager.abort(transaction.identifier)
+            # A coordinator, or a participant that was lost, may have ended it before.
+            if transaction.state is not TransactionState.FINISHED:
+                self._manager.abort(transaction.identifier)
         self.transactions.clear()
         for descriptor in self.open.values():
             self._manager.close_queue(descriptor)

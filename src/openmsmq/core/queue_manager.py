@@ -10,8 +10,9 @@ How to drive it
     `next_timer` says so.
 
     Beside its own methods: `incoming` for protocols that receive, `outgoing` for those that send,
-    `redirections` for messages over HTTP, `enlistments` for a transaction coordinator, `ranges`,
-    `leases` and `stages` for pipelines, `management` for people.
+    `redirections` for messages over HTTP, `coordination` and `enlisted` for transactions across
+    machines, `enlistments` for what their coordinators ask, `ranges`, `leases` and `stages` for
+    pipelines, `management` and `definer` for people.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from openmsmq.core.definitions.definer import Definer
 from openmsmq.core.management.counters import Counters
 from openmsmq.core.management.management import Management
 from openmsmq.core.messages.expiry import expire_due
@@ -32,6 +34,7 @@ from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.model.read import MessageSeekAction, Read
 from openmsmq.core.model.read_request import ReadOwner, ReadRequest
+from openmsmq.core.model.timers import earlier
 from openmsmq.core.pipelines.leases import Leases
 from openmsmq.core.pipelines.ranges import Ranges
 from openmsmq.core.pipelines.staging import Stages
@@ -40,7 +43,8 @@ from openmsmq.core.queues.purging import PURGE_STEP, Purged
 from openmsmq.core.queues.system_queues import create_connector_queues
 from openmsmq.core.rows.packets import drop_durable_packets
 from openmsmq.core.rows.recovery import Recovery, read_rows, recover, recover_local
-from openmsmq.core.settings import MachineIdentity, Provisioning, Settings
+from openmsmq.core.rows.tables import Table
+from openmsmq.core.settings import KeySource, MachineIdentity, Provisioning, Settings
 from openmsmq.core.sites.directory_updates import handle_directory_timers
 from openmsmq.core.sites.initialization import (
     initialize,
@@ -48,17 +52,22 @@ from openmsmq.core.sites.initialization import (
     queue_manager_stopped,
     queue_manager_stopping,
 )
+from openmsmq.core.sites.key_publication import publish_keys
+from openmsmq.core.transactions.coordination import Coordination
 from openmsmq.core.transactions.coordinator import Enlistments
+from openmsmq.core.transactions.enlisted import Enlisted
 from openmsmq.core.transactions.transactions import Transaction
 from openmsmq.core.transfer.acknowledgments import acknowledge
 from openmsmq.core.transfer.dispatch import DispatchCollection
 from openmsmq.core.transfer.final_acks import send_final_ack
 from openmsmq.core.transfer.incoming import Incoming
+from openmsmq.core.transfer.message_checks import Decryptor, MessageChecks
 from openmsmq.core.transfer.outgoing import Outgoing
 from openmsmq.core.transfer.redirections import Redirections
 from openmsmq.core.transfer.unused_outgoing import forget_unused
 from openmsmq.security.caller import Caller
 from openmsmq.wire.batch import Batch
+from openmsmq.wire.codes.algorithms import Provider
 from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.names.format_name import FormatName
 
@@ -86,12 +95,16 @@ class QueueManager:
         packets: reads back stored packets; the store does.
         scratch: takes packets of express messages when memory is short; the store has one.
         directory: for public queues; None in workgroup mode.
-        verifier: checks messages of other queue managers; None if none needs a check.
+        verifier: checks messages of other queue managers, instead of `MessageChecks`.
+        decryptor: decrypts their bodies; without it encrypted ones are refused.
         now: monotonic time in seconds.
         utc: time of day in seconds since 1970.
     """
 
     __slots__ = (
+        "coordination",
+        "definer",
+        "enlisted",
         "enlistments",
         "incoming",
         "leases",
@@ -116,6 +129,7 @@ class QueueManager:
         directory: Directory | None = None,
         settings: Settings | None = None,
         verifier: Verifier | None = None,
+        decryptor: Decryptor | None = None,
     ) -> None:
         rows = read_rows(recovery)
         self.state = State(
@@ -127,10 +141,14 @@ class QueueManager:
             directory=directory,
         )
         self.state.dispatch = DispatchCollection()
+        self.state.message_checks = MessageChecks(self.state, decryptor)
         self.incoming = Incoming(self.state, verifier)
         self.outgoing = Outgoing(self.state)
         self.redirections = Redirections(self.state)
+        self.definer = Definer(self.state, self.outgoing, self.redirections)
         self.enlistments = Enlistments(self.state)
+        self.coordination = Coordination(self.state)
+        self.enlisted = Enlisted(self.state, self.enlistments)
         self.ranges = Ranges(self.state)
         self.leases = Leases(self.state)
         self.stages = Stages(self.state)
@@ -138,6 +156,8 @@ class QueueManager:
         self.set_time(now=now, utc=utc)
         self.state.unused_look_at = now + self.state.settings.unused_outgoing_seconds
         recover(self.state, recovery, rows)
+        self.coordination.recover(rows[Table.DECISIONS])
+        self.enlisted.recover(rows[Table.ENLISTMENTS])
 
     # Start and stop
 
@@ -195,6 +215,10 @@ class QueueManager:
         """Belong to a directory from the next `start` on."""
         self.state.local.directory_integrated = True
 
+    def publish_keys(self, keys: KeySource, providers: Sequence[Provider]) -> str:
+        """Tell the directory which public keys it has; returns why that was not possible."""
+        return publish_keys(self.state, keys, providers)
+
     def store_identity(self) -> None:
         """Add who it is to the batch, before others hear of it."""
         store_local(self.state)
@@ -203,6 +227,15 @@ class QueueManager:
         """Kilobytes that all messages and all journals may take, as configured."""
         self.state.manager.queue_manager_quota = messages
         self.state.manager.journal_quota = journals
+
+    @property
+    def hardened(self) -> bool:
+        """Whether messages travel over HTTP only, and no request over RPC is answered."""
+        return self.state.local.hardened_security
+
+    def set_hardened(self, *, hardened: bool) -> None:
+        """Hardened mode as configured; before the start."""
+        self.state.local.hardened_security = hardened
 
     # Time, batches, events
 
@@ -219,17 +252,19 @@ class QueueManager:
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
         state = self.state
-        times = [state.waits.next(), *state.directory_timers.values()]
+        due = earlier(state.waits.next(), state.message_checks.next_timer())
+        for time in state.directory_timers.values():
+            due = earlier(due, time)
         if self.stages.batches:
-            times.append(self.stages.next_timer())
+            due = earlier(due, self.stages.next_timer())
         if state.deleted and purging.has_leftovers(state):
-            times.append(state.now)
+            due = earlier(due, state.now)
         if state.outgoing:
-            times.append(state.unused_look_at)
+            due = earlier(due, state.unused_look_at)
         second = state.expiry.next()
         if second is not None:
-            times.append(state.now + max(second - state.utc, 0.0))
-        return min([time for time in times if time is not None], default=None)
+            due = earlier(due, state.now + max(second - state.utc, 0.0))
+        return due
 
     def handle_timer(self, *, now: float, utc: float) -> None:
         """Do what is due: end waiting reads, expire messages, look at the directory.
@@ -242,8 +277,14 @@ class QueueManager:
         expired = expire_due(self.state, PURGE_STEP)
         purging.delete_leftovers(self.state, PURGE_STEP - expired)
         handle_directory_timers(self.state)
+        self.state.message_checks.handle_timer()
         self.stages.expire()
         forget_unused(self.state)
+
+    @property
+    def idle(self) -> bool:
+        """Whether the turn has nothing left to do, to store or to tell."""
+        return not (self.has_events or self.state.outbox.batch)
 
     def take_batch(self) -> tuple[int, Batch] | None:
         """What is to be made durable next, with its number; None when there is nothing."""
@@ -258,9 +299,19 @@ class QueueManager:
         state.ordinals.durable(number)
         drop_durable_packets(state)
 
+    @property
+    def has_events(self) -> bool:
+        """Whether something happened since the last `take_events`, or work is left that tells."""
+        state = self.state
+        return bool(
+            state.outbox.events or state.touched or state.to_acknowledge or state.to_finalize
+        )
+
     def take_events(self) -> list[Event]:
         """What happened since the last call, oldest first."""
         self._settle()
+        if self.state.message_checks.found:
+            self.state.message_checks.tell_found()
         return self.state.outbox.take_events()
 
     def _settle(self) -> None:
@@ -526,6 +577,12 @@ class QueueManager:
         """Have messages that a transaction received leave as rejected when it commits."""
         taking.reject_many(self.state, transaction, queue, lookup_ids)
 
+    def take_out_many(
+        self, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
+    ) -> None:
+        """Put messages that a transaction received back in place, without ending it."""
+        taking.take_out_many(self.state, transaction, queue, lookup_ids)
+
     def move_many(
         self,
         source: OpenQueueDescriptor,
@@ -572,7 +629,7 @@ class QueueManager:
         return transactions.find_transaction(self.state, identifier)
 
     def prepare(self, identifier: UUID, *, single_phase: bool = True) -> Result:
-        """First phase."""
+        """Promise to be able to commit; `single_phase` is False for a coordinator."""
         transaction = self.find_transaction(identifier)
         return transactions.prepare(self.state, transaction, single_phase=single_phase)
 
@@ -582,4 +639,6 @@ class QueueManager:
 
     def abort(self, identifier: UUID) -> Result:
         """Undo a transaction."""
+        if identifier in self.coordination:
+            return self.coordination.abort(identifier)
         return transactions.abort(self.state, self.find_transaction(identifier))

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 from openmsmq.security.caller import SYSTEM_CALLER, Caller
+from openmsmq.security.certificates.sender_policy import SenderPolicy
+from openmsmq.wire.codes.algorithms import PROVIDERS, Provider
 
 if TYPE_CHECKING:
     from uuid import UUID
-
-    from openmsmq.wire.codes.algorithms import Provider
 
 # [MS-MQDMPR] 3.1.1.12: LongLiveTime, four days.
 DEFAULT_LONG_LIVE_TIME: Final = 0x54600
@@ -49,8 +49,16 @@ class Settings:
     max_streams: int = 50_000
     max_streams_per_address: int = 5_000
     stream_seconds: float = 90 * 86400.0
+    # Bytes from one address that wait here to be sent on to other queue managers.
+    max_forwarded_bytes_per_address: int = 256 * 1024 * 1024
     # Bytes of messages of other queue managers that may wait for checks.
     max_checking_bytes: int = 64 * 1024 * 1024
+    # Which signatures are accepted, from whom.
+    senders: SenderPolicy = field(default_factory=SenderPolicy)
+    # Whether the SID of an unsigned message counts in access checks.
+    trust_claimed_senders: bool = True
+    # Signatures and decryptions of one address that may fail in a minute.
+    max_failed_checks: int = 20
     # How often the directory is read again.
     directory_periods: DirectoryPeriods = field(default_factory=DirectoryPeriods)
     # In whose name the queue manager itself works with the directory.
@@ -80,7 +88,11 @@ class KeySource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Provisioning:
-    """What the first start with a directory may have; without keys none are published."""
+    """What the first start with a directory may have; without keys none are published.
+
+    `providers` are those whose keys are published.
+    """
 
     keys: KeySource | None = None
     site: UUID | None = None
+    providers: tuple[Provider, ...] = tuple(PROVIDERS.values())

@@ -13,7 +13,9 @@ from openmsmq.core.model.totals import Totals
 from openmsmq.core.rows.ordinals import Reservation
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.settings import Settings
+from openmsmq.core.transfer.forwarded_bytes import ForwardedBytes
 from openmsmq.core.transfer.message_history import MessageIDHistory
+from openmsmq.core.transfer.multicast_groups import MulticastGroups
 from openmsmq.core.transfer.streams import AbandonedStreams, StreamCount
 from openmsmq.directory.objects import QueueManagerObject
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from openmsmq.core.routing.current_topology import KnownTopology
     from openmsmq.core.transactions.transactions import Transaction
     from openmsmq.core.transfer.dispatch import DispatchCollection
+    from openmsmq.core.transfer.message_checks import MessageChecks
     from openmsmq.core.transfer.redirections import Redirection
     from openmsmq.directory.interface import Directory
     from openmsmq.directory.objects import QueueManagerObject
@@ -78,7 +81,9 @@ class State:
         "directory_timers",
         "dispatch",
         "expiry",
+        "forwarded",
         "fresh",
+        "groups",
         "guids",
         "identifiers",
         "identity",
@@ -90,6 +95,7 @@ class State:
         "machine_journal",
         "manager",
         "memory",
+        "message_checks",
         "message_history",
         "now",
         "ordinals",
@@ -116,6 +122,7 @@ class State:
         "touched",
         "transactions",
         "unchecked",
+        "unconfirmed",
         "unused_look_at",
         "unused_to_look_at",
         "utc",
@@ -167,6 +174,7 @@ class State:
         self.private_numbers: dict[int, Queue] = {}
         self.identifiers: dict[UUID, Queue] = {}
         self.outgoing: dict[str, Queue] = {}
+        self.groups = MulticastGroups()
         # When unused outgoing queues are looked for next, and those that are still to be looked at.
         self.unused_look_at = 0.0
         self.unused_to_look_at: list[Queue] = []
@@ -176,7 +184,11 @@ class State:
         self.descriptors: dict[int, OpenQueueDescriptor] = {}
         self.last_handle = 0
         self.transactions: dict[UUID, Transaction] = {}
+        # Commits that were decided here and that participants have not all confirmed.
+        self.unconfirmed: Callable[[], list[UUID]] = list
         self.dispatch: DispatchCollection
+        # Made with the queue manager.
+        self.message_checks: MessageChecks
         self.leases: dict[tuple[int, str], LeaseRow] = {}
         # The last batch of each producer and when it was published, the latest at the end.
         self.producers: dict[str, tuple[int, float]] = {}
@@ -190,6 +202,8 @@ class State:
         self.stream_count = StreamCount()
         self.abandoned_streams = AbandonedStreams()
         self.addresses: dict[UUID, str] = {}
+        # What other queue managers sent through this one, by the address that it came from.
+        self.forwarded = ForwardedBytes()
         self.last_tx_sequence = 0
 
         self.totals = Totals()

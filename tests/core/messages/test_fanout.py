@@ -52,8 +52,14 @@ def test_an_encrypted_body_stays_as_it_is() -> None:
 
 
 def test_what_the_header_said_beside_destinations_is_kept() -> None:
-    former = MultiQueueFormatHeader(NAMES[:1], NAMES[1:], NAMES[:1], b"signature")
+    former = MultiQueueFormatHeader(NAMES[:1], NAMES[1:], NAMES[:1])
     (copy,) = copies_for([message(multi_queue_format_header=former)], FIRST, SECOND)
     assert UserMessage(copy).multi_queue_format_header == MultiQueueFormatHeader(
-        NAMES[1:], NAMES[1:], NAMES[:1], b"signature"
+        NAMES[1:], NAMES[1:], NAMES[:1]
     )
+
+
+def test_a_signed_list_of_names_stays_as_it_is() -> None:
+    former = MultiQueueFormatHeader(NAMES[:1], NAMES[1:], NAMES[:1], b"signature")
+    (copy,) = copies_for([message(multi_queue_format_header=former)], FIRST, SECOND)
+    assert UserMessage(copy).multi_queue_format_header == former

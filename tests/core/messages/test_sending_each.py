@@ -189,7 +189,7 @@ def test_an_invalid_packet_refuses_all(world: Harness, second: bytes, code: str)
 
 
 def test_a_destination_that_no_packet_can_carry_is_refused(world: Harness) -> None:
-    name = "MULTICAST=234.1.1.1:8001"
+    name = "CONNECTOR=5a52c236-ea79-4441-a6c5-f622755be5c4"
     descriptors = [world.open(SEND, name), world.open(SEND)]
     packets = [unaddressed(b"1"), unaddressed(b"2")]
     (refusal,) = world.qm.enqueue_each(descriptors, packets, caller=USER).refusals

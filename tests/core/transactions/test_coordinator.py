@@ -3,32 +3,23 @@
 from uuid import UUID
 
 import pytest
-from tests.core.harness import MOVE, QM_GUID, RECEIVE, Harness, refused
+from tests.core.harness import MOVE, RECEIVE, Harness, refused
 
 from openmsmq.core.model.message import PositionState
-from openmsmq.core.transactions.coordinator import EnlistmentAnswer, Outcome
-from openmsmq.core.transactions.transactions import TransactionState
+from openmsmq.core.transactions.coordinator import EnlistmentAnswer
+from openmsmq.core.transactions.enlisted import Enlistment
+from openmsmq.core.transactions.transactions import TransactionState, prepare
 from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.transactions.coordination import Order, Standing
+from openmsmq.wire.transactions.coordinator_url import CoordinatorUrl
 
 SPEC = pytest.mark.spec
 PAY = r".\private$\pay"
 LATER = PAY + ";later"
 
 
-class FakeCoordinator:
-    """Says what it was told to say."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        self._outcome = outcome
-        self.registered: list[UUID] = []
-        self.asked: list[UUID] = []
-
-    def register(self, resource_manager: UUID) -> None:
-        self.registered.append(resource_manager)
-
-    def outcome(self, identifier: UUID) -> Outcome:
-        self.asked.append(identifier)
-        return self._outcome
+COORDINATOR = UUID(int=7)
+URL = CoordinatorUrl("10.0.0.7", 2103)
 
 
 @pytest.fixture
@@ -38,7 +29,9 @@ def identifier(harness: Harness) -> UUID:
     sending = harness.qm.begin(harness.guid())
     harness.send(b"1", b"2", b"3", name=PAY, transaction=sending)
     harness.qm.commit(sending.identifier)
-    transaction = harness.qm.begin(harness.guid())
+    identifier = harness.guid()
+    harness.qm.enlisted.begin(identifier, COORDINATOR, URL, b"sid")
+    transaction = harness.qm.find_transaction(identifier)
     descriptor = harness.open(RECEIVE, PAY)
     harness.qm.dequeue_many(descriptor, transaction=transaction)
     harness.qm.move_many(
@@ -85,7 +78,7 @@ def test_a_prepare_in_a_single_phase_commits(harness: Harness, identifier: UUID)
 
 @SPEC("MQDMPR-3.1.4.6-04")
 def test_a_prepare_that_fails_aborts(harness: Harness, identifier: UUID) -> None:
-    harness.qm.prepare(identifier)
+    prepare(harness.qm.state, harness.qm.find_transaction(identifier))
     answer = harness.qm.enlistments.prepare_request(identifier, single_phase=False).value
     assert answer is EnlistmentAnswer.ABORT_REQ_DONE
     assert everything(harness) == ABORTED
@@ -137,21 +130,25 @@ def test_a_prepared_transaction_survives_a_crash_as_it_was(
         assert transaction.operations[1].target is harness.qm.find_queue(LATER)
 
 
-@SPEC("MQDMPR-3.1.3-18", "MQDMPR-3.1.4.9-01")
-@pytest.mark.parametrize(
-    ("outcome", "expected"), [(Outcome.COMMITTED, COMMITTED), (Outcome.ABORTED, ABORTED)]
-)
-def test_the_coordinator_decides_after_a_crash(
-    harness: Harness,
-    identifier: UUID,
-    outcome: Outcome,
-    expected: Contents,
-) -> None:
-    harness.qm.enlistments.prepare_request(identifier, single_phase=False)
+def crash_in_doubt(harness: Harness, identifier: UUID) -> Enlistment:
+    """Prepare, crash, and return what the coordinator is asked about."""
+    enlistment = harness.qm.enlisted.get(identifier)
+    assert enlistment is not None
+    harness.qm.enlisted.ordered(enlistment, Order.PREPARE)
     harness.restart()
-    coordinator = FakeCoordinator(outcome)
-    harness.qm.enlistments.resolve(coordinator)
-    assert (coordinator.registered, coordinator.asked) == ([QM_GUID], [identifier])
+    (report,) = harness.qm.enlisted.reports
+    assert (report.enlistment.transaction, report.standing) == (identifier, Standing.PREPARED)
+    assert (report.enlistment.coordinator, report.enlistment.url) == (COORDINATOR, URL)
+    return report.enlistment
+
+
+@SPEC("MQDMPR-3.1.3-18", "MQDMPR-3.1.4.9-01")
+@pytest.mark.parametrize(("order", "expected"), [(Order.COMMIT, COMMITTED), (Order.ABORT, ABORTED)])
+def test_the_coordinator_decides_after_a_crash(
+    harness: Harness, identifier: UUID, order: Order, expected: Contents
+) -> None:
+    enlistment = crash_in_doubt(harness, identifier)
+    harness.qm.enlisted.ordered(enlistment, order)
     assert everything(harness) == expected
     harness.restart()
     assert everything(harness) == expected
@@ -162,12 +159,12 @@ def test_the_coordinator_decides_after_a_crash(
 def test_without_an_answer_the_transaction_stays_undecided(
     harness: Harness, identifier: UUID
 ) -> None:
-    harness.qm.enlistments.prepare_request(identifier, single_phase=False)
-    harness.restart()
-    with refused("MQ_ERROR_DTC_CONNECT"):
-        harness.qm.enlistments.resolve(FakeCoordinator(Outcome.TIMEOUT))
+    enlistment = crash_in_doubt(harness, identifier)
+    harness.qm.enlisted.ordered(enlistment, None)
     assert harness.qm.enlistments.in_doubt == [identifier]
     assert everything(harness) == UNDECIDED
+    # It is asked again later.
+    assert harness.qm.enlisted.reports[-1].later
 
 
 @SPEC("MQDMPR-3.1.3-19")
@@ -176,7 +173,7 @@ def test_a_single_phase_transaction_is_aborted_by_a_crash(
     harness: Harness, identifier: UUID, *, prepared: bool
 ) -> None:
     if prepared:
-        harness.qm.prepare(identifier)
+        prepare(harness.qm.state, harness.qm.find_transaction(identifier))
     harness.restart()
     assert harness.qm.state.transactions == {}
     assert harness.contents(PAY) == ABORTED[0]

@@ -9,7 +9,12 @@ from openmsmq.core.events import MessagesDeleted, ReadSatisfied
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.rows.packets import packet_of
-from openmsmq.core.transactions.transactions import OperationType, Transaction, TransactionState
+from openmsmq.core.transactions.transactions import (
+    OperationType,
+    Transaction,
+    TransactionState,
+    prepare,
+)
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.transaction_header import TransactionHeader, TransactionHeaderFlags
 from openmsmq.wire.message.user_message import UserMessage
@@ -30,6 +35,11 @@ def queue(harness: Harness) -> Queue:
 
 def begin(harness: Harness) -> Transaction:
     return harness.qm.begin(harness.guid())
+
+
+def prepare_by(harness: Harness, identifier: UUID, *, single_phase: bool = True) -> None:
+    transaction = harness.qm.find_transaction(identifier)
+    prepare(harness.qm.state, transaction, single_phase=single_phase)
 
 
 def fill(harness: Harness, *contents: bytes, name: str = PAY) -> list[int]:
@@ -62,11 +72,11 @@ def test_an_unknown_transaction_is_refused(harness: Harness) -> None:
 @SPEC("MQDMPR-3.1.4.3-01")
 def test_an_unknown_transaction_is_not_prepared(harness: Harness) -> None:
     with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
-        harness.qm.prepare(NOBODY)
+        prepare_by(harness, NOBODY)
     finished = begin(harness)
     harness.qm.commit(finished.identifier)
     with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
-        harness.qm.prepare(finished.identifier)
+        prepare_by(harness, finished.identifier)
     assert harness.qm.state.transactions == {}
 
 
@@ -253,7 +263,7 @@ def test_prepare_keeps_the_flag_and_the_locks(
     transaction = begin(harness)
     harness.send(b"2", name=PAY, transaction=transaction)
     harness.qm.dequeue_many(harness.open(RECEIVE, PAY), transaction=transaction)
-    harness.qm.prepare(transaction.identifier, single_phase=single_phase)
+    prepare_by(harness, transaction.identifier, single_phase=single_phase)
     assert transaction.single_phase is single_phase
     assert transaction.state is TransactionState.PREPARED
     states = {each.state for operation in transaction.operations for each in operation.messages}
@@ -267,19 +277,19 @@ def test_prepare_keeps_the_flag_and_the_locks(
 def test_prepare_is_single_phase_unless_it_says_otherwise(harness: Harness, queue: Queue) -> None:
     transaction = begin(harness)
     transaction.single_phase = False
-    harness.qm.prepare(transaction.identifier)
+    prepare(harness.qm.state, transaction)
     assert transaction.single_phase
 
 
 def test_nothing_is_added_to_a_prepared_transaction(harness: Harness, queue: Queue) -> None:
     transaction = begin(harness)
-    harness.qm.prepare(transaction.identifier)
+    prepare_by(harness, transaction.identifier)
     with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
         harness.send(b"1", name=PAY, transaction=transaction)
     with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
         harness.qm.dequeue_many(harness.open(RECEIVE, PAY), transaction=transaction)
     with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
-        harness.qm.prepare(transaction.identifier)
+        prepare_by(harness, transaction.identifier)
 
 
 @SPEC("MQDMPR-3.1.4.3-03", "MQDMPR-3.1.1.12-46")

@@ -10,7 +10,7 @@ from tests.core.peers import Peer
 
 from openmsmq.core.events import MessageDropped
 from openmsmq.core.transfer.addressing import Forward, Local, Nowhere, Reason, locate
-from openmsmq.core.transfer.reception import NOT_ROUTED
+from openmsmq.core.transfer.routed import NotRouted
 from openmsmq.wire.message.transaction_header import TransactionHeader
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.names.queue_address import direct_address, private_address, public_address
@@ -91,7 +91,7 @@ def test_a_message_that_is_not_routed_or_has_no_queue_is_refused_and_the_log_say
     peer.send(packet(message_id=2, **direct(r"OS:qm\private$\none"), **properties))
     assert peer_counts(harness.qm) == {"NACK_BAD_DST_Q": 2}
     assert [event.reason for event in harness.take_events(MessageDropped)] == [
-        f"NACK_BAD_DST_Q: {NOT_ROUTED}",
+        f"NACK_BAD_DST_Q: {NotRouted.NO_DIRECTORY}",
         f"NACK_BAD_DST_Q: {Reason.NO_QUEUE}",
     ]
 

@@ -11,6 +11,7 @@ from openmsmq.core.transfer.claims import clear_authentication, drop_claims
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_patch import patch_private_body
 from openmsmq.wire.message.user_message_run import split_runs
 from openmsmq.wire.packets.base_header import BaseHeaderFlags
 from openmsmq.wire.security.security_header import SecurityHeader, SecurityHeaderFlags
@@ -173,3 +174,26 @@ def patch_stored(harness: Harness, key: int) -> None:
         record = next(row for at, row, _ in harness.store.recover(None).messages if at == key)
         harness.qm.state.outbox.batch.put_many([key], [record], [claiming])
         harness.flush()
+
+
+def test_the_session_header_bit_of_a_packet_for_another_queue_manager_is_cleared() -> None:
+    messages = [packet(b"%d" % each, message_id=each, delivery_mode=0) for each in (1, 2)]
+    marked = [
+        message[:2]
+        + bytes((message[2] | int(BaseHeaderFlags.SH),))
+        + message[3:32]
+        + b"x" * 16
+        + message[48:]
+        for message in messages
+    ]
+    runs = split_runs(marked)
+    drop_claims(runs, Transport.BINARY, b"y" * 16)
+    assert [each[2] & int(BaseHeaderFlags.SH) for run in runs for each in run.packets] == [0, 0]
+
+
+def test_a_body_that_is_to_be_encrypted_here_is_no_claim_of_others() -> None:
+    message = packet(b"1", message_id=1)
+    marked = patch_private_body(message[:32] + b"x" * 16 + message[48:], private=True)
+    runs = split_runs([marked])
+    drop_claims(runs, Transport.BINARY, b"y" * 16)
+    assert not runs[0].head.private_body

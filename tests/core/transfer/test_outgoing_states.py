@@ -89,6 +89,10 @@ def test_a_step_of_a_connection_is_in_the_history_in_whatever_state(
         OutgoingInput.ESTABLISHED: (ConnectionStatus.ESTABLISH_PACKET_RECEIVED, 0),
         OutgoingInput.OPENED: (ConnectionStatus.READY, 0),
         OutgoingInput.UNRESOLVED: (ConnectionStatus.ROUTING_FAILURE, Hresult.MQ_ERROR),
+        OutgoingInput.NOT_ENCRYPTED: (
+            ConnectionStatus.CERTIFICATE_VALIDATION_FAILURE,
+            Hresult.MQ_ERROR,
+        ),
     }
     entries = list(outgoing.connection_history)
     assert [(entry.status, entry.error) for entry in entries] == (

@@ -55,6 +55,12 @@ IGNORED_MESSAGES: Final = Metric(
     "messages",
     ("transport", "reason"),
 )
+FORWARDED_MESSAGES: Final = Metric(
+    "msmq_forwarded_messages_total",
+    "Messages of other queue managers that were stored to be sent on.",
+    "messages",
+    ("transport",),
+)
 REFUSED_REQUESTS: Final = Metric(
     "msmq_refused_requests_total",
     "Requests of clients that were refused.",
@@ -101,6 +107,12 @@ HTTP_REQUESTS: Final = Metric(
     "requests",
     ("status",),
 )
+MULTICAST_PACKETS: Final = Metric(
+    "msmq_multicast_packets_total",
+    "Packets of PGM that were sent, or received and not used, by what became of them.",
+    "packets",
+    ("kind",),
+)
 TRANSACTIONS: Final = Metric(
     "msmq_transactions_total",
     "Transactions that ended.",
@@ -136,6 +148,7 @@ METRICS: Final = (
     DROPPED_MESSAGES,
     REJECTED_MESSAGES,
     IGNORED_MESSAGES,
+    FORWARDED_MESSAGES,
     REFUSED_REQUESTS,
     CLOSED_SESSIONS,
     REFUSED_CONNECTIONS,
@@ -144,6 +157,7 @@ METRICS: Final = (
     RPC_CALLS,
     RPC_FAULTS,
     HTTP_REQUESTS,
+    MULTICAST_PACKETS,
     TRANSACTIONS,
     QUEUE_ARRIVED_MESSAGES,
     QUEUE_ARRIVED_BYTES,
@@ -193,6 +207,7 @@ class Counters:
         "dead_letters",
         "deleted_messages",
         "dropped_messages",
+        "forwarded_messages",
         "ignored_messages",
         "refused_connections",
         "refused_requests",
@@ -205,6 +220,7 @@ class Counters:
         self.dropped_messages = Counter(DROPPED_MESSAGES)
         self.rejected_messages = Counter(REJECTED_MESSAGES)
         self.ignored_messages = Counter(IGNORED_MESSAGES)
+        self.forwarded_messages = Counter(FORWARDED_MESSAGES)
         self.refused_requests = Counter(REFUSED_REQUESTS)
         self.closed_sessions = Counter(CLOSED_SESSIONS)
         self.refused_connections = Counter(REFUSED_CONNECTIONS)
@@ -218,6 +234,7 @@ class Counters:
             self.dropped_messages,
             self.rejected_messages,
             self.ignored_messages,
+            self.forwarded_messages,
             self.refused_requests,
             self.closed_sessions,
             self.refused_connections,

@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from uuid import UUID
 
 from openmsmq.core.model.message import RECOVERABLE
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.queues.access import check_machine_right, check_queue_right
-from openmsmq.core.queues.names import find_by_path
+from openmsmq.core.queues.names import find_by_path, parse_name
 from openmsmq.core.queues.permissions import change_manager_permissions, change_queue_permissions
+from openmsmq.core.sites.key_publication import import_keys
+from openmsmq.core.sites.users import (
+    certificates_of,
+    register_certificate,
+    unregister_certificate,
+)
 from openmsmq.core.transactions.transactions import OperationType
+from openmsmq.directory.certificates import certificate_digest
 from openmsmq.security.access_check import parse_descriptor
+from openmsmq.security.encryption.published_keys import CannotEncrypt, PublishedKeys
 from openmsmq.security.permissions import Permission, PermissionChange, describe
 from openmsmq.security.principals import Accounts, parse_principal
 from openmsmq.security.rights import (
@@ -22,7 +31,9 @@ from openmsmq.security.rights import (
     queue_rights,
 )
 from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
-from openmsmq.wire.codes.queue_error import AccessDenied
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
+from openmsmq.wire.scalars import GUID_NULL
 
 from .counters import FLUSHES, TRANSACTIONS, Count, series_name
 from .queue_infos import (
@@ -37,18 +48,23 @@ from .records import (
     ClientInfo,
     OutgoingInfo,
     ProcessInfo,
+    PublicKeysInfo,
     QueueDetails,
     QueueInfo,
+    RegisteredCertificate,
+    RouteInfo,
     SessionInfo,
     Status,
     TransactionInfo,
 )
+from .routes import explain_route
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
     from openmsmq.core.pipelines.staging import Stages
     from openmsmq.core.state import State
     from openmsmq.core.transactions.transactions import Transaction
+    from openmsmq.directory.objects import User
     from openmsmq.security.caller import Caller
 
 T = TypeVar("T")
@@ -283,6 +299,61 @@ class Management:
     def _permissions(self, accounts: Accounts) -> tuple[Permission, ...]:
         return _in_words(self._state.manager.security, accounts, describe_machine_rights)
 
+    # Certificates of users
+
+    def certificates(self, *, caller: Caller) -> list[RegisteredCertificate]:
+        """The certificates that the directory has of the caller.
+
+        Raises:
+            QueueError: there is no directory, or it cannot be read.
+        """
+        return _registered(certificates_of(self._state, caller))
+
+    def register_certificate(
+        self, certificate: bytes, *, caller: Caller
+    ) -> list[RegisteredCertificate]:
+        """Add a certificate of the caller to the directory; return all of them.
+
+        Raises:
+            QueueError: it cannot be used, or the directory refuses it.
+        """
+        return _registered(register_certificate(self._state, certificate, caller))
+
+    def unregister_certificate(
+        self, digest: bytes, *, caller: Caller
+    ) -> list[RegisteredCertificate]:
+        """Take a certificate of the caller out of the directory; return those that are left.
+
+        Raises:
+            QueueError: it is not there, or the directory refuses it.
+        """
+        return _registered(unregister_certificate(self._state, digest, caller))
+
+    # Keys of queue managers
+
+    def own_public_keys(self) -> PublicKeysInfo:
+        """The public keys of this queue manager."""
+        manager = self._state.manager
+        return PublicKeysInfo(
+            guid=guid_text(manager.identifier),
+            name=manager.computer_name,
+            keys=manager.public_encryption_key_list,
+        )
+
+    def import_public_keys(self, guid: str, name: str, keys: bytes) -> PublicKeysInfo:
+        """Put the public keys of another queue manager into the directory.
+
+        Raises:
+            QueueError: there is no directory, or these are no keys.
+        """
+        try:
+            identifier = UUID(guid)
+            PublishedKeys.parse(keys)
+        except (ValueError, CannotEncrypt) as exc:
+            raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, str(exc)) from exc
+        import_keys(self._state, identifier, name, keys)
+        return PublicKeysInfo(guid=guid_text(identifier), name=name, keys=keys)
+
     # Outgoing queues
 
     def outgoing(self, *, caller: Caller) -> Iterator[list[OutgoingInfo]]:
@@ -317,6 +388,15 @@ class Management:
         transfer = next((answer for answer in answers if answer is not None), None)
         return outgoing_info(self._state, queue, transfer)
 
+    def route(self, name: str, *, caller: Caller) -> RouteInfo:
+        """The way that a message would take; nothing is sent.
+
+        Raises:
+            QueueError: the name means no single queue, or `get-properties` is missing.
+        """
+        check_machine_right(self._state, caller, MachineRight.GET_MACHINE_PROPERTIES)
+        return explain_route(self._state, parse_name(self._state, name))
+
     # Sessions, clients, transactions
 
     def sessions(self, *, caller: Caller) -> Iterator[list[SessionInfo]]:
@@ -350,10 +430,12 @@ class Management:
         return (
             [
                 _transaction_info(state.transactions[identifier], state.utc)
-                for identifier in part
                 if identifier in state.transactions
+                else _unconfirmed_info(identifier)
+                for identifier in part
+                if identifier in state.transactions or identifier in state.unconfirmed()
             ]
-            for part in _parts(list(state.transactions))
+            for part in _parts([*state.transactions, *state.unconfirmed()])
         )
 
     # Messages that left
@@ -429,7 +511,22 @@ def _transaction_info(transaction: Transaction, utc: float) -> TransactionInfo:
     )
 
 
+def _unconfirmed_info(identifier: UUID) -> TransactionInfo:
+    """A commit that was decided here and that participants have not all confirmed."""
+    return TransactionInfo(
+        id=guid_text(identifier), state="committed", age_seconds=None, sent=0, received=0, moved=0
+    )
+
+
 def _parts(entries: Iterable[T]) -> Iterator[list[T]]:
     left = iter(entries)
     while part := list(islice(left, LIST_STEP)):
         yield part
+
+
+def _registered(user: User) -> list[RegisteredCertificate]:
+    identifiers = [*user.certificate_identifiers, *[GUID_NULL] * len(user.certificates)]
+    return [
+        RegisteredCertificate(certificate_digest(certificate).hex(), str(identifier), certificate)
+        for certificate, identifier in zip(user.certificates, identifiers, strict=False)
+    ]

@@ -7,13 +7,13 @@ from typing import Final, Protocol
 
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
-from openmsmq.core.model.queue import Queue, QueueRole
+from openmsmq.core.model.queue import Queue, QueueRole, QueueType
 from openmsmq.core.state import State
 from openmsmq.core.transfer.redirections import Redirection
-from openmsmq.core.transfer.transports import Transport
 from openmsmq.security.permissions import Permission
 from openmsmq.wire.codes.hresult import hresult_name
 from openmsmq.wire.codes.message_class import class_name
+from openmsmq.wire.names.format_name import PrivateFormatName, PublicFormatName
 
 from .records import (
     ConnectionStep,
@@ -25,10 +25,6 @@ from .records import (
 )
 
 SEND: Final = QueueAccessType.SEND
-# Why messages of an outgoing queue wait that no protocol carries.
-_NOT_CARRIED: Final = {
-    Transport.MULTICAST: "this version does not send by multicast; messages wait until one does",
-}
 
 
 class TransferStatus(Protocol):
@@ -69,6 +65,7 @@ def queue_info(state: State, queue: Queue) -> QueueInfo:
     return QueueInfo(
         path=f"{computer}\\{queue.path}",
         format_name=f"DIRECT=OS:{computer}\\{queue.path}",
+        routed_format_name=_routed_name(state, queue),
         kind=str(queue.role),
         scope=str(queue.queue_type),
         guid=guid_text(settings.identifier),
@@ -99,6 +96,16 @@ def queue_info(state: State, queue: Queue) -> QueueInfo:
     )
 
 
+def _routed_name(state: State, queue: Queue) -> str:
+    """The name of a queue by identifiers, for routing and encryption; empty if it has none."""
+    if queue.queue_type is QueueType.PUBLIC:
+        return str(PublicFormatName(queue.properties.identifier))
+    number = queue.properties.private_queue_number
+    if queue.queue_type is QueueType.PRIVATE and number:
+        return str(PrivateFormatName(state.manager.identifier, number))
+    return ""
+
+
 def queue_details(info: QueueInfo, permissions: tuple[Permission, ...] | None) -> QueueDetails:
     """A queue with its permissions."""
     fields = {name: getattr(info, name) for name in QueueInfo.__dataclass_fields__}
@@ -110,14 +117,16 @@ def outgoing_info(state: State, queue: Queue, transfer: TransferStatus | None) -
     outgoing = queue.outgoing
     assert outgoing is not None  # noqa: S101 - only outgoing queues are asked for
     if transfer is None:
-        reason = _NOT_CARRIED.get(outgoing.transport, "") if queue.count else ""
         next_hop = ", ".join(map(str, outgoing.next_hops or ()))
-        transfer = TransferInfo(messages=queue.count, next_hop=next_hop, reason=reason)
+        transfer = TransferInfo(messages=queue.count, next_hop=next_hop)
     return OutgoingInfo(
         destination=outgoing.destination_format_name,
         transport=str(outgoing.transport),
         state=str(outgoing.state),
+        queue_manager=guid_text(outgoing.destination) if outgoing.destination is not None else "",
         next_hop=transfer.next_hop,
+        next_hops=tuple(map(str, outgoing.next_hops or ())),
+        next_hop_reason=outgoing.choice,
         messages=transfer.messages,
         bytes=queue.total_bytes,
         oldest_message_age_seconds=oldest_age(queue, state.utc),

@@ -61,11 +61,21 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PublicKeysInfo:
+    """The public keys of a queue manager; `keys` is an MQDSPUBLICKEYS."""
+
+    guid: str
+    name: str
+    keys: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueueInfo:
     """Properties and counts of a queue."""
 
     path: str
     format_name: str
+    routed_format_name: str
     kind: str
     scope: str
     guid: str
@@ -132,7 +142,10 @@ class OutgoingInfo:
     destination: str
     transport: str
     state: str
+    queue_manager: str
     next_hop: str
+    next_hops: tuple[str, ...]
+    next_hop_reason: str
     messages: int
     bytes: int
     oldest_message_age_seconds: float | None
@@ -142,6 +155,47 @@ class OutgoingInfo:
     reason: str
     awaiting_final_ack: int
     history: tuple[ConnectionStep, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteStep:
+    """One queue manager on the way of a message, and how it chooses the next.
+
+    Attributes:
+        next_hops: the queue managers that it tries, the first choice first.
+        next_site: the site that decides, if one does.
+        why: these next hops, or why there are none.
+    """
+
+    queue_manager: str
+    name: str
+    sites: tuple[str, ...]
+    next_hops: tuple[str, ...]
+    next_site: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteInfo:
+    """The way that a message to a destination would take.
+
+    Attributes:
+        found: whether it would get there if every first choice answers.
+        queue_manager: the GUID of the queue manager that has the queue, if it is known.
+        name: of that queue manager.
+        host: where it is.
+        why: the message goes nowhere, or is not routed; empty otherwise.
+        path: the queue managers that it passes, from this one on; empty if it is not routed.
+    """
+
+    destination: str
+    found: bool
+    transport: str
+    queue_manager: str
+    name: str
+    host: str
+    why: str
+    path: tuple[RouteStep, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +260,8 @@ class TransactionInfo:
     """An open transaction.
 
     Attributes:
-        state: `active`, or `prepared` while a coordinator decides.
+        state: `active`; `prepared` while a coordinator decides; `committed` until all that take
+            part have confirmed it.
         age_seconds: since it began; None when that was before the last start.
         sent, received, moved: messages in it.
     """
@@ -217,3 +272,18 @@ class TransactionInfo:
     sent: int
     received: int
     moved: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredCertificate:
+    """A certificate of a user in the directory.
+
+    Attributes:
+        digest: its MD5, by which the directory names it.
+        identifier: the GUID that MQUSERSIGNCERT has for it.
+        certificate: DER.
+    """
+
+    digest: str
+    identifier: str
+    certificate: bytes

@@ -85,6 +85,8 @@ def delete_messages(
         if traits & RECOVERABLE:
             stored.append(message.key)
         forget_packet(state, message)
+    if queue.outgoing is not None:
+        state.forwarded.remove(messages)
     count_messages(state, queue, -len(messages), -size)
     count_decided(state, queue, messages)
     queue.count_deleted(reason, len(messages))

@@ -8,7 +8,11 @@ from openmsmq.wire.message.multi_queue_format_header import (
 )
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_rebuild import rebuild
-from openmsmq.wire.names.format_name import MultipleElementFormatName, parse_format_name
+from openmsmq.wire.names.format_name import (
+    MulticastFormatName,
+    MultipleElementFormatName,
+    parse_format_name,
+)
 from openmsmq.wire.names.queue_address_names import address_of, element_of
 
 
@@ -19,7 +23,10 @@ def copies_for(
     address = address_of(parse_format_name(destination))
     name = parse_format_name(all_destinations)
     names = name.elements if isinstance(name, MultipleElementFormatName) else (name,)
-    elements = tuple(element_of(each) for each in names)
+    # No element of a MultiQueueFormatHeader can carry a multicast address.
+    elements = tuple(
+        element_of(each) for each in names if not isinstance(each, MulticastFormatName)
+    )
     return [
         rebuild(
             view,
@@ -36,6 +43,6 @@ def _naming(
     """The header that names all destinations; what else it says stays as it was."""
     if former is None:
         return MultiQueueFormatHeader(elements, (), (), b"")
-    return MultiQueueFormatHeader(
-        elements, former.administration, former.response, former.signature
-    )
+    # A list that is signed stays as its signer wrote it.
+    names = former.destination if former.signature else elements
+    return MultiQueueFormatHeader(names, former.administration, former.response, former.signature)

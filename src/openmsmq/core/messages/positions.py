@@ -89,6 +89,7 @@ def reslot(
     Returns:
         The message in its new place. The old record is as it was when the message left.
     """
+    state.forwarded.remove((message,))
     moved = Message(
         message.key,
         next_lookup_id(state, message.priority),

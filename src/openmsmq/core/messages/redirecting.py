@@ -76,7 +76,7 @@ def _readdress(views: list[UserMessage], target: Queue) -> list[UserMessage]:
     address = address_of(parse_format_name(target.path))
     for view in views:
         security = view.security_header
-        if view.encrypted or (security is not None and security.signature):
+        if view.encrypted or view.private_body or (security is not None and security.signature):
             raise QueueError(
                 Hresult.MQ_ERROR_ILLEGAL_OPERATION,
                 f"message {view.identifier} cannot be sent to {target.path}",

@@ -13,6 +13,7 @@ from openmsmq.core.queues.quota import EnqueueStatus, check_room, no_room
 from openmsmq.core.transactions.transactions import OperationType, Transaction
 from openmsmq.core.transfer.acceptance import check_acceptance
 from openmsmq.core.transfer.claims import drop_claims
+from openmsmq.core.transfer.message_checks import needs_check, verify_local
 from openmsmq.core.transfer.transports import WEB, Transport
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_enums import SenderIdType
@@ -20,14 +21,16 @@ from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.message.stamping import MAX_ORDINAL, Stamp, read_life
-from openmsmq.wire.message.user_header import DESTINATION_SHIFT, UserHeaderFlags
+from openmsmq.wire.message.user_header import DESTINATION_SHIFT, PRIVATE_BODY, UserHeaderFlags
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_run import UserMessageRun, split_runs
 from openmsmq.wire.packets.base_header import MAX_PACKET_SIZE, PRIORITY_MASK
 
 from .arrivals import Arrival, expiry, insert, insert_pending, traits_of
+from .encrypted_sending import check_encryption
 from .expiry import expire_now
 from .fanout import copies_for
+from .multicast_sending import check_multicast
 from .web_sending import check_web
 
 if TYPE_CHECKING:
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
 _SH: Final = int(UserHeaderFlags.SH)
 _DQ: Final = 7 << DESTINATION_SHIFT
+_PRIVATE_OR_ENCRYPTED: Final = PRIVATE_BODY | _SH
 _LABEL_FIELD: Final = "MessagePropertiesHeader.LabelLength"
 
 
@@ -129,11 +133,10 @@ def check_senders(runs: Sequence[UserMessageRun], caller: Caller) -> None:
     """
     if caller.is_system:
         return
-    sid = b""
+    sid = caller.sid_bytes
     for run in runs:
         head = run.head
         if head.flags & _SH:
-            sid = sid or caller.sid.serialize()
             kind = head.sender_id_type
             if kind != SenderIdType.NONE and (kind != SenderIdType.SID or head.security_id != sid):
                 raise AccessDenied("a message names another sender than its own")
@@ -275,6 +278,11 @@ def check_destination(
     if queue.outgoing is not None:
         if queue.outgoing.transport in WEB:
             check_web(state, queue, runs)
+        elif queue.outgoing.transport is Transport.MULTICAST:
+            check_multicast(queue, runs, transactional=transactional)
+        for run in runs:
+            if run.head.flags & _PRIVATE_OR_ENCRYPTED:
+                check_encryption(state, queue, run.head)
         return
     properties = queue.properties
     takes_all_clear = (
@@ -283,6 +291,8 @@ def check_destination(
         and properties.privacy_level is QueuePrivacyLevel.OPTIONAL
     )
     for run in runs:
+        if run.head.flags & _SH and needs_check(run.head):
+            verify_local(state, queue, run)
         if not takes_all_clear or run.head.encrypted:
             check_acceptance(queue, run.head, transactional=transactional)
 

@@ -83,6 +83,7 @@ def enqueue_each(
             if refusal is not None:
                 refusal.messages += 1
             else:
+                single.head = run.head
                 single.packets[0] = packet
                 try:
                     if stamped is None:
@@ -111,6 +112,9 @@ def _send(
     queue = descriptor.require(MAY_SEND)
     check_destination(state, queue, (run,), transactional=False)
     check_size(state, queue, stored_size(run, descriptor))
+    if run.head.authentication_level:
+        # Its verification has changed the headers.
+        stamped = StampedRun(state, run, None)
     stamped.direct(descriptor, queue)
     ordinal = state.ordinals.take(1, state.outbox) + 1
     messages = insert(state, queue, stamped.arrivals(run.packets, ordinal))

@@ -12,7 +12,12 @@ from openmsmq.core.model.open_queue import MAY_RECEIVE
 from openmsmq.core.model.read import Read
 from openmsmq.core.outbox import Result
 from openmsmq.core.rows.packets import packets_of
-from openmsmq.core.transactions.transactions import OperationType, return_locked, withdraw
+from openmsmq.core.transactions.transactions import (
+    OperationType,
+    TransactionState,
+    return_locked,
+    withdraw,
+)
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_error import QueueError
@@ -140,6 +145,24 @@ def end_many(
     if received:
         delete_messages(state, queue, received, reason)
     return Result(changes(state, messages))
+
+
+def take_out_many(
+    state: State, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
+) -> None:
+    """Undo that a transaction received messages: they are back in place, and it goes on.
+
+    A message that the transaction does not hold, or can no longer give up, is left as it is.
+    """
+    if transaction.state is not TransactionState.ACTIVE:
+        return
+    messages = [
+        message
+        for lookup_id in lookup_ids
+        if (message := queue.locked.get(lookup_id)) is not None and message.holder is transaction
+    ]
+    withdraw(state, transaction, messages)
+    return_locked(state, messages)
 
 
 def reject_many(

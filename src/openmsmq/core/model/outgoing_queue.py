@@ -42,12 +42,16 @@ class NextHop(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConnectionHistoryEntry:
-    """One step of a connection attempt; `error` is an HRESULT, 0 when there is none."""
+    """One step of a connection attempt; `error` is an HRESULT, 0 when there is none.
+
+    `reason` says in words what the status does not.
+    """
 
     status: ConnectionStatus
     connection_history_time: int
     error: int = 0
     address_list: tuple[str, ...] = ()
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -78,6 +82,8 @@ class OutgoingQueue:
     reason: str = NOT_CONNECTED
     # Where messages can go next, the best first; None before the destination is looked up.
     next_hops: tuple[NextHop, ...] | None = None
+    # Why these next hops, in words; empty for names that are not routed.
+    choice: str = ""
     # The queue manager that has the queue, and the batch that stores which one it is. It need not
     # be the next hop: only the destination says what became of a transactional message.
     destination: UUID | None = None

@@ -95,3 +95,10 @@ class ExpiryTimers:
             keys = list(bucket)[: limit - len(messages)]
             messages += [bucket.pop(key) for key in keys]
         return messages
+
+
+def earlier(time: float | None, other: float | None) -> float | None:
+    """The earlier of two times; None is never."""
+    if time is None or other is None:
+        return other if time is None else time
+    return min(time, other)

@@ -150,6 +150,8 @@ def list_queue(state: State, queue: Queue) -> None:
         state.identifiers[queue.properties.identifier] = queue
     if queue.queue_type is QueueType.PRIVATE:
         state.private_numbers[queue.properties.private_queue_number] = queue
+    if queue.properties.multicast_address is not None:
+        state.groups.set(queue, queue.properties.multicast_address)
 
 
 def unlist_queue(state: State, queue: Queue) -> None:
@@ -164,6 +166,7 @@ def unlist_queue(state: State, queue: Queue) -> None:
             del parent.subqueues[queue.path.lower()]
         return
     state.identifiers.pop(queue.properties.identifier, None)
+    state.groups.set(queue, None)
     if queue.queue_type is QueueType.PRIVATE:
         del state.private_numbers[queue.properties.private_queue_number]
 
@@ -209,6 +212,7 @@ def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[st
     if queue.queue_type is QueueType.PUBLIC:
         publish(state, changed, caller, tuple(attributes))
     queue.properties = changed
+    state.groups.set(queue, changed.multicast_address)
     store_queue(state, queue)
     state.outbox.tell(QueueChanged(queue=queue, depends=state.outbox.number))
     return Result(state.outbox.number)

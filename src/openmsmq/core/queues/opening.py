@@ -74,7 +74,7 @@ def open_queue(
     if queue is None:
         if access is not _SEND:
             raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, str(name))
-        queue = _make_outgoing(state, name)
+        queue = make_outgoing(state, name)
     return _open(state, queue, str(name), access, share, caller)
 
 
@@ -165,13 +165,23 @@ def _find(state: State, name: SingleFormatName, access: QueueAccessType) -> Queu
     return None
 
 
-def _make_outgoing(state: State, name: SingleFormatName) -> Queue:
-    """The outgoing queue for a destination on another machine."""
+def make_outgoing(state: State, name: SingleFormatName, *, owner: UUID | None = None) -> Queue:
+    """The outgoing queue for a destination on another machine.
+
+    Args:
+        owner: the queue manager that hosts the destination, if a message from elsewhere says so.
+            Then the directory need not know the queue.
+
+    Raises:
+        QueueError: the destination is on this machine, or the directory does not know it.
+    """
     if is_local_name(state, name):
         raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, str(name))
     properties = QueueObject(identifier=state.guids(), label=str(name))
     properties.create_time = properties.modify_time = int(state.utc)
-    if isinstance(name, PublicFormatName):
+    if owner is not None:
+        properties.queue_manager = owner
+    elif isinstance(name, PublicFormatName):
         set_destination(state, name, properties)
     state.last_queue_number += 1
     queue = Queue(

@@ -1,6 +1,6 @@
 """Get Next Hops ([MS-MQBR] 3.1.5): the queue managers to try next for a destination, and why."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -39,12 +39,26 @@ class NextHops(NamedTuple):
     hops: tuple[UUID, ...] = ()
     site: UUID | None = None
 
+    @property
+    def is_connector(self) -> bool:
+        """Whether the way ends here, in the connector queue of a foreign site."""
+        return self.choice is Choice.CONNECTOR
+
 
 class Hop(NamedTuple):
     """One queue manager on the way, and how it chooses the next."""
 
     machine: Machine
     next: NextHops
+
+
+def turn_of(source: UUID, destination: UUID) -> int:
+    """Which of several equal next hops comes first.
+
+    The same one each time, so that messages stay in order where they can; other machines and
+    destinations use others.
+    """
+    return source.int + destination.int
 
 
 def next_hops(topology: Topology, source: UUID, destination: UUID, *, turn: int = 0) -> NextHops:
@@ -75,18 +89,25 @@ def next_hops(topology: Topology, source: UUID, destination: UUID, *, turn: int 
 
 
 def find_path(
-    topology: Topology, source: UUID, destination: UUID, *, turn: int = 0
+    topology: Topology,
+    source: UUID,
+    destination: UUID,
+    *,
+    turn: Callable[[UUID, UUID], int] = turn_of,
 ) -> tuple[Hop, ...]:
     """The way that a message takes if every first choice answers; its last hop says how it ends.
 
     A way that comes back to a queue manager is a circle: it is not followed further.
+
+    Args:
+        turn: of each queue manager for a destination, see `next_hops`.
     """
     path: list[Hop] = []
     passed: set[UUID] = set()
     place = source
     while place not in passed and place != destination:
         passed.add(place)
-        chosen = next_hops(topology, place, destination, turn=turn)
+        chosen = next_hops(topology, place, destination, turn=turn(place, destination))
         path.append(Hop(topology.machines.get(place, Machine(place)), chosen))
         if not chosen.hops:
             break

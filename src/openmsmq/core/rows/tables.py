@@ -21,3 +21,7 @@ class Table(IntEnum):
     # Identifiers of messages that came by SRMP; the secret of its receipts, and redirections.
     SRMP_HISTORY = 12
     SRMP = 13
+    # Transactions that a coordinator on another machine decides, and where that is.
+    ENLISTMENTS = 20
+    # Commits that this queue manager decided and participants have not all confirmed.
+    DECISIONS = 21

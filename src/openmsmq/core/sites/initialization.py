@@ -23,10 +23,8 @@ from openmsmq.directory.objects import (
     attribute_names,
     copy_attributes,
 )
-from openmsmq.wire.codes.algorithms import PROVIDERS, Provider
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
-from openmsmq.wire.security.key_blobs import MQDSPublicKey, MQDSPublicKeys
 
 from .directory_access import by_identifier
 from .directory_events import create_directory_object, read_directory, write_directory
@@ -36,6 +34,7 @@ from .directory_updates import (
     update_references,
     update_server_list,
 )
+from .key_publication import set_keys
 
 if TYPE_CHECKING:
     from openmsmq.core.state import State
@@ -128,22 +127,8 @@ def _provision(state: State, provisioning: Provisioning) -> None:
         manager.site_identifier_list += (provisioning.site,)
     update_server_list(state)
     start_server_list_timer(state)
-    keys = provisioning.keys
-    if keys is None:
-        return
-    providers = PROVIDERS.values()
-    manager.public_encryption_key_list = _key_list(
-        [(provider, keys.exchange_key(provider)) for provider in providers]
-    )
-    manager.public_signing_key_list = _key_list(
-        [(provider, keys.signing_key(provider)) for provider in providers]
-    )
-
-
-def _key_list(keys: list[tuple[Provider, bytes]]) -> bytes:
-    return MQDSPublicKeys(
-        tuple(MQDSPublicKey(provider.type, provider.name, key) for provider, key in keys)
-    ).serialize()
+    if provisioning.keys is not None:
+        set_keys(manager, provisioning.keys, provisioning.providers)
 
 
 def _synchronize(state: State, *, provisioning: bool) -> None:

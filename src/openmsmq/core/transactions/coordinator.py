@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from openmsmq.core.outbox import ResultOf
-from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
 from .transactions import TransactionState, abort, commit, find_transaction, prepare
@@ -16,30 +15,12 @@ if TYPE_CHECKING:
     from openmsmq.core.state import State
 
 
-class Outcome(StrEnum):
-    """What a coordinator says about a transaction that a crash interrupted."""
-
-    COMMITTED = "committed"
-    ABORTED = "aborted"
-    TIMEOUT = "timeout"
-
-
 class EnlistmentAnswer(StrEnum):
     """TXUSER_ENLISTMENT_MTAG_*: how the queue manager answers the coordinator."""
 
     PREPARE_REQ_DONE = "TXUSER_ENLISTMENT_MTAG_PREPAREREQDONE"
     COMMIT_REQ_DONE = "TXUSER_ENLISTMENT_MTAG_COMMITREQDONE"
     ABORT_REQ_DONE = "TXUSER_ENLISTMENT_MTAG_ABORTREQDONE"
-
-
-class Coordinator(Protocol):
-    """A transaction coordinator as the queue manager sees it."""
-
-    def register(self, resource_manager: UUID) -> None:
-        """The queue manager is a resource manager under this identifier."""
-
-    def outcome(self, identifier: UUID) -> Outcome:
-        """What was decided about a transaction that is in doubt here."""
 
 
 class Enlistments:
@@ -83,23 +64,3 @@ class Enlistments:
         transaction = self._state.transactions.get(identifier)
         depends = 0 if transaction is None else abort(self._state, transaction).depends
         return ResultOf(EnlistmentAnswer.ABORT_REQ_DONE, depends)
-
-    def resolve(self, coordinator: Coordinator) -> None:
-        """Register, and end all transactions in doubt as the coordinator decided.
-
-        Raises:
-            QueueError: MQ_ERROR_DTC_CONNECT, the coordinator does not answer; the transactions
-                that are left stay in doubt.
-        """
-        coordinator.register(self._state.manager.identifier)
-        for identifier in self.in_doubt:
-            outcome = coordinator.outcome(identifier)
-            if outcome is Outcome.COMMITTED:
-                self.commit_request(identifier)
-            elif outcome is Outcome.ABORTED:
-                self.abort_request(identifier)
-            else:
-                raise QueueError(
-                    Hresult.MQ_ERROR_DTC_CONNECT,
-                    f"the coordinator does not say what became of transaction {identifier}",
-                )

@@ -77,7 +77,15 @@ class TransactionalOperation:
 class Transaction:
     """Operations in the order in which they were issued, and what is known of their outcome."""
 
-    __slots__ = ("begun", "identifier", "number", "operations", "single_phase", "state")
+    __slots__ = (
+        "begun",
+        "identifier",
+        "number",
+        "operations",
+        "single_phase",
+        "state",
+        "unended",
+    )
 
     def __init__(self, identifier: UUID, number: int) -> None:
         self.identifier = identifier
@@ -89,6 +97,8 @@ class Transaction:
         # False: the transaction coordinator decides.
         self.single_phase = True
         self.state = TransactionState.ACTIVE
+        # Receives of remote clients that have not said yet whether they got the message.
+        self.unended = 0
 
     def add(
         self,

@@ -7,8 +7,6 @@ from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.user_message import UserMessage
 
-from .transports import Transport
-
 _CODES = {
     MessageClass.NACK_NOT_TRANSACTIONAL_Q: Hresult.MQ_ERROR_TRANSACTION_USAGE,
     MessageClass.NACK_NOT_TRANSACTIONAL_MSG: Hresult.MQ_ERROR_TRANSACTION_USAGE,
@@ -23,27 +21,24 @@ _REASONS = {
 }
 
 
-def refusal(
-    queue: Queue, message: UserMessage, transport: Transport, *, transactional: bool
-) -> MessageClass | None:
+def refusal(queue: Queue, message: UserMessage, *, transactional: bool) -> MessageClass | None:
     """Why the queue does not take the message, as the class of a negative acknowledgment."""
     properties = queue.properties
     if transactional != properties.transactional:
         if transactional:
             return MessageClass.NACK_NOT_TRANSACTIONAL_Q
         return MessageClass.NACK_NOT_TRANSACTIONAL_MSG
-    # [MS-MQQB] 3.1.5.8.3: what cannot be decrypted is rejected; no body can be decrypted yet.
+    # [MS-MQQB] 3.1.5.8.3: what has not been decrypted is rejected.
     if message.encrypted:
         return MessageClass.NACK_BAD_ENCRYPTION
     if properties.authentication and not message.authentication_level:
         return MessageClass.NACK_BAD_SIGNATURE
     privacy = properties.privacy_level
-    if privacy is not QueuePrivacyLevel.OPTIONAL:
-        # PrivacyLevel asks for encryption in transfer. The body of a local message does not
-        # travel; one that came in the clear was not encrypted, whatever level it names.
-        private = transport is Transport.LOCAL and message.privacy_level != 0
-        if private != (privacy is QueuePrivacyLevel.BODY):
-            return MessageClass.NACK_BAD_ENCRYPTION
+    # PrivacyLevel asks for encryption in transfer. The body of a local message does not travel;
+    # one that came in the clear was not encrypted, whatever level it names.
+    takes_private = privacy is QueuePrivacyLevel.BODY
+    if privacy is not QueuePrivacyLevel.OPTIONAL and message.private_body != takes_private:
+        return MessageClass.NACK_BAD_ENCRYPTION
     return None
 
 
@@ -53,6 +48,6 @@ def check_acceptance(queue: Queue, message: UserMessage, *, transactional: bool)
     Raises:
         QueueError: with the reason.
     """
-    reason = refusal(queue, message, Transport.LOCAL, transactional=transactional)
+    reason = refusal(queue, message, transactional=transactional)
     if reason is not None:
         raise QueueError(_CODES[reason], f"{queue.path}: {_REASONS[reason]}")

@@ -51,7 +51,8 @@ def _build(
 ) -> bytes:
     # All negative ones carry the body, unless it is secret or the reason for the refusal.
     negative = message_class & NEGATIVE_BIT and message_class != _TOO_LARGE
-    body = message.body if negative and not message.encrypted else b""
+    secret = message.encrypted or message.private_body
+    body = message.body if negative and not secret else b""
     return build_user_message(
         body=body,
         body_type=message.body_type if body else 0,

@@ -2,7 +2,8 @@
 
 The answer says whether a message is here for good, so nothing else is said about one that is
 refused: its sender makes the dead letter. A message that is refused or late does not take its
-stream further; a copy of it that comes again is refused again.
+stream further; a copy of it that comes again is refused again. Only a late message that opens a
+stream does so.
 """
 
 from __future__ import annotations
@@ -13,18 +14,20 @@ from typing import TYPE_CHECKING, Final
 from openmsmq.core.queues.quota import EnqueueStatus, check_room
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.user_header import DELIVERY_MODE_SHIFT
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_run import UserMessageRun
 
 from .addressing import Local, Place, locate
 from .delivery import deliver, is_late, reject, takes_freely
 from .received import NOT_BEGUN, ArrivingStreams, Received, reached
 from .reports import send_report
+from .srmp_receipts import send_final_receipt
 from .stream_order import StreamPosition
-from .streams import add_stream
+from .streams import add_stream, store_stream
 
 if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
-    from openmsmq.wire.message.user_message_run import UserMessageRun
 
     from .streams import IncomingTransactionalTransferInfo
     from .transports import Origin
@@ -105,15 +108,20 @@ class AnsweredReception:
         runs: list[UserMessageRun],
         verdicts: dict[UserMessageRun, MessageClass] | None = None,
     ) -> Received:
-        """Deal with all messages that came together, one in each run.
+        """Deal with all messages that came together.
+
+        Messages of a stream are each a run of their own; others may share one if they have no
+        header after the body but those of SRMP.
 
         Args:
             verdicts: which of them a check refused, and how.
         """
         if verdicts is not None:
             self._verdicts = verdicts
-        for at, run in enumerate(runs):
+        at = 0
+        for run in runs:
             self._add(at, run)
+            at += len(run.packets)
         self._flush()
         state = self._state
         state.srmp_history.add(state, self._express, stored=False)
@@ -128,25 +136,86 @@ class AnsweredReception:
         )
 
     def _add(self, at: int, run: UserMessageRun) -> None:
-        """Take the next message."""
-        head = run.head
+        """Take the next run, of one message or of several."""
+        if len(run.packets) == 1:
+            self._add_one(at, run)
+        elif not self._add_many(run):
+            for place, packet in enumerate(run.packets, at):
+                self._add_one(place, UserMessageRun(UserMessage(packet)))
+
+    def _add_many(self, run: UserMessageRun) -> bool:
+        """Take a run of plain messages as a whole, if a queue takes all of them for sure."""
+        place = self._locate(run.head)
+        if (
+            not isinstance(place, Local)
+            or place.acknowledges
+            or place.queue.properties.transactional
+        ):
+            return False
+        identifiers = run.identifiers()
+        new = set(identifiers)
+        self._flush()
+        if (
+            len(new) < len(identifiers)
+            or NO_IDENTIFIER in new
+            or not new.isdisjoint(self._identifiers)
+            or not self._state.srmp_history.has_none_of(new)
+            or not self._is_certain(run, place.queue)
+        ):
+            return False
+        self._identifiers |= new
+        classes = deliver(self._state, place.queue, [run], transport=self._origin.transport).classes
+        assert classes.count(_ACCEPTED) == len(identifiers)  # noqa: S101 - they are certain
+        if run.head.flags & _DM:
+            self._recoverable = True
+            self._stored += identifiers
+        else:
+            self._express += identifiers
+        return True
+
+    def _locate(self, head: UserMessage) -> Place:
+        """Where messages with these headers go."""
         key = head.target + head.raw_destination
         place = self._places.get(key)
         if place is None:
             place = self._places[key] = locate(self._state, head)
+        return place
+
+    def _add_one(self, at: int, run: UserMessageRun) -> None:
+        """Take the next message."""
+        head = run.head
+        place = self._locate(head)
         position = self._positions[at]
         self._recoverable |= position is not None or bool(head.flags & _DM)
         if not isinstance(place, Local) or place.acknowledges:
-            self._refuse(at, run, MessageClass.NACK_BAD_DST_Q)
+            self._refuse_unknown(at, run, position, MessageClass.NACK_BAD_DST_Q)
         elif position is not None:
             if place.queue.properties.transactional:
                 self._add_to_stream(at, run, place.queue, position)
             else:
-                self._refuse(at, run, MessageClass.NACK_NOT_TRANSACTIONAL_Q)
+                not_here = MessageClass.NACK_NOT_TRANSACTIONAL_Q
+                self._refuse_unknown(at, run, position, not_here)
         elif place.queue.properties.transactional:
             self._refuse(at, run, MessageClass.NACK_NOT_TRANSACTIONAL_MSG)
         elif self._is_new(run):
             self._append(place.queue, _Arriving(at, run, None))
+
+    def _refuse_unknown(
+        self,
+        at: int,
+        run: UserMessageRun,
+        position: StreamPosition | None,
+        message_class: MessageClass,
+    ) -> None:
+        """Refuse a message that no queue takes, unless a queue that is deleted now has taken it."""
+        if position is not None:
+            stream = self._streams.find(run.head, None, position)
+            same = stream.sequence_identifier == position.sequence
+            if same and position.number <= stream.sequence_number:
+                self._count_ignored("transactional message out of order")
+                self._streams.out_of_order(run.head, stream, position)
+                return
+        self._refuse(at, run, message_class)
 
     def _refuse(self, at: int, run: UserMessageRun, message_class: MessageClass) -> None:
         self._note_refused(at, message_class)
@@ -204,6 +273,9 @@ class AnsweredReception:
             if reason is not None:
                 self._leave(at, run, queue, reason)
                 return
+        if position.sequence != stream.sequence_identifier and is_late(self._state, message):
+            self._open_late(at, run, stream, position)
+            return
         # A message that may be refused goes alone, so that nothing follows it in its stream.
         alone = not self._is_certain(run, queue)
         if alone:
@@ -213,6 +285,27 @@ class AnsweredReception:
         self._append(queue, arriving)
         if alone:
             self._flush()
+
+    def _open_late(
+        self,
+        at: int,
+        run: UserMessageRun,
+        stream: IncomingTransactionalTransferInfo,
+        position: StreamPosition,
+    ) -> None:
+        """The first message of a stream comes too late: it is discarded, but the stream is open.
+
+        Choice: its sender, who is answered as if it had come in time, sends the others behind it,
+        and nothing else can open the stream.
+        """
+        message = run.head
+        self._flush()
+        self._streams.go_on(stream, position, message)
+        store_stream(self._state, stream)
+        self._streams.tell_progress(message, stream)
+        self._refuse(at, run, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
+        # The class of a final receipt is one of those for messages that left their queue.
+        send_final_receipt(self._state, message, MessageClass.NACK_RECEIVE_TIMEOUT)
 
     def _leave(self, at: int, run: UserMessageRun, queue: Queue, reason: str) -> None:
         """There is no room for a message: it is to come again."""
@@ -227,7 +320,7 @@ class AnsweredReception:
         if freely is None:
             freely = takes_freely(self._state, queue, self._origin.transport)
             self._takes_freely[queue] = freely
-        size = len(run.head.packet) + (self._bytes if queue is self._queue else 0)
+        size = sum(map(len, run.packets)) + (self._bytes if queue is self._queue else 0)
         return (
             freely
             and run not in self._verdicts

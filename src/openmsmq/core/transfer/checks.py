@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_run import UserMessageRun, split_runs
 
+from .failed_checks import FailedChecks
+
 if TYPE_CHECKING:
     from openmsmq.wire.codes.message_class import MessageClass
 
@@ -24,13 +26,19 @@ FEW_CHECKS: Final = 4
 
 
 class Verdict:
-    """What a check found: the message as it is delivered, or why it is refused."""
+    """What a check found: the message as it is delivered, or why it is refused.
 
-    __slots__ = ("packet", "refusal")
+    `failed` says that a signature or a decryption failed, which an address may do seldom only.
+    """
 
-    def __init__(self, packet: bytes, refusal: MessageClass | None = None) -> None:
+    __slots__ = ("failed", "packet", "refusal")
+
+    def __init__(
+        self, packet: bytes, refusal: MessageClass | None = None, *, failed: bool = False
+    ) -> None:
         self.packet = packet
         self.refusal = refusal
+        self.failed = failed
 
 
 class Check(Protocol):
@@ -65,7 +73,7 @@ class CheckJob:
     `refused` those that are not.
     """
 
-    __slots__ = ("_checks", "inlet", "reception", "refused", "runs")
+    __slots__ = ("_checks", "failures", "inlet", "reception", "refused", "runs")
 
     def __init__(
         self,
@@ -78,6 +86,8 @@ class CheckJob:
         self.reception = reception
         self.runs = runs
         self.refused: dict[UserMessageRun, MessageClass] = {}
+        # How many signatures or decryptions failed.
+        self.failures = 0
         self._checks = checks
 
     @property
@@ -101,6 +111,7 @@ class CheckJob:
                 if verdict.refusal is None:
                     accepted.append(verdict.packet)
                     continue
+                self.failures += verdict.failed
                 runs += split_runs(accepted)
                 accepted = []
                 alone = UserMessageRun(UserMessage(verdict.packet))
@@ -114,18 +125,22 @@ class CheckJob:
 class Checks:
     """The checks of all connections: jobs that no worker has taken, and bytes that wait.
 
+    Addresses take turns, so that the jobs of one do not keep those of others waiting.
+
     Args:
-        verifier: None if no message needs a check.
+        verifier: knows which messages need a check.
         max_bytes: of messages that may wait for checks.
+        max_failed: checks of one address that may fail in a minute.
     """
 
-    __slots__ = ("_max_bytes", "bytes", "jobs", "verifier", "waiting")
+    __slots__ = ("_max_bytes", "bytes", "failed", "jobs", "verifier", "waiting")
 
-    def __init__(self, verifier: Verifier | None, max_bytes: int) -> None:
+    def __init__(self, verifier: Verifier, max_bytes: int, max_failed: int) -> None:
         self.verifier = verifier
         self._max_bytes = max_bytes
-        # Those that no worker has taken.
-        self.jobs: deque[CheckJob] = deque()
+        # Those that no worker has taken, by address; that whose turn it is comes first.
+        self.jobs: dict[str, deque[CheckJob]] = {}
+        self.failed = FailedChecks(max_failed)
         # What waits for its checks or behind something that does: reads, and their bytes.
         self.waiting = 0
         self.bytes = 0
@@ -147,12 +162,16 @@ class Checks:
 
     def add(self, job: CheckJob) -> None:
         """Let a worker take a job."""
-        self.jobs.append(job)
+        self.jobs.setdefault(job.reception.origin.address, deque()).append(job)
 
     def take(self) -> CheckJob | None:
-        """The oldest job that no worker has taken; None if there is none."""
+        """The next job that no worker has taken; None if there is none."""
         while self.jobs:
-            job = self.jobs.popleft()
+            address, jobs = next(iter(self.jobs.items()))
+            del self.jobs[address]
+            job = jobs.popleft()
+            if jobs:
+                self.jobs[address] = jobs
             if not job.reception.ended:
                 return job
         return None

@@ -23,6 +23,7 @@ from openmsmq.core.queues.access import check_queue_right
 from openmsmq.core.queues.quota import OVER_QUOTA, EnqueueStatus, check_room, dead_letters_have_room
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.sites.public_queues import read_public
+from openmsmq.core.sites.users import groups_of
 from openmsmq.core.transactions.transactions import OperationType, Transaction
 from openmsmq.security.caller import EVERYONE_CALLER, Caller, sender_caller
 from openmsmq.wire.codes.access_rights import QueueRight
@@ -43,7 +44,7 @@ from .acknowledgments import acknowledge
 from .final_acks import send_final_ack
 from .reports import destination_of
 from .streams import store_stream
-from .transports import WEB, Transport
+from .transports import SRMP, WEB, Transport
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
@@ -55,6 +56,9 @@ if TYPE_CHECKING:
 MAX_ADDRESSES: Final = 10_000
 MAX_PER_ADDRESS: Final = 64
 _ACCEPTED: Final = MessageClass.ACK_REACH_QUEUE
+_DEAD_LETTERS: Final = frozenset(
+    (MessageClass.NACK_Q_EXCEED_QUOTA, MessageClass.NACK_HOP_COUNT_EXCEEDED)
+)
 _AH: Final = int(UserHeaderFlags.AH)
 
 
@@ -143,8 +147,9 @@ def _tell(
     if traits & Traits.TRANSACTIONAL:
         send_final_ack(state, message.packet, message_class)
     elif (
-        # [MS-MQQB] 3.1.5.8.8: only a full queue makes dead letters here.
-        message_class is MessageClass.NACK_Q_EXCEED_QUOTA and traits & Traits.NEGATIVE_JOURNALING
+        # [MS-MQQB] 3.1.5.8.8: only a full queue makes dead letters here. Choice: so does a message
+        # that passed too many queue managers.
+        message_class in _DEAD_LETTERS and traits & Traits.NEGATIVE_JOURNALING
     ):
         if not dead_letters_have_room(state.deadletter, len(message.packet)):
             path = state.deadletter.path
@@ -200,7 +205,7 @@ class _Sorting:
         self._queue = queue
         self._refused = refused
         # Whether a sender may write to the queue.
-        self._allowed: dict[bytes, bool] = {}
+        self._allowed: dict[tuple[bytes, bool], bool] = {}
         self.arrived: list[Arrival] = []
         self.refused: list[tuple[UserMessage, MessageClass]] = []
         # One for each message, in their order.
@@ -260,13 +265,12 @@ class _Sorting:
 
     def _refuse(self, message: UserMessage) -> MessageClass | None:
         queue = self._queue
-        transport = self._transport
-        found = refusal(queue, message, transport, transactional=message.transactional)
+        found = refusal(queue, message, transactional=message.transactional)
         if found is None and queue.role is not QueueRole.INTERNAL:
-            sender = message.security_id
+            sender = message.security_id, message.authentication_level != 0
             may_write = self._allowed.get(sender)
             if may_write is None:
-                caller = _caller_of(message, transport)
+                caller = _caller_of(self._state, message, self._transport)
                 may_write = self._allowed[sender] = _may_write(self._state, queue, caller)
             if not may_write:
                 found = MessageClass.NACK_ACCESS_DENIED
@@ -275,15 +279,22 @@ class _Sorting:
         return found
 
 
-def _caller_of(message: UserMessage, transport: Transport) -> Caller | None:
-    """Whose rights count for a message; None if what it says of its sender is no SID."""
+def _caller_of(state: State, message: UserMessage, transport: Transport) -> Caller | None:
+    """Whose rights count for a message; None if nobody's do."""
     # [MC-MQSRM] 3.1.5.1.12: the sender of an SRMP message counts as Everyone.
-    if transport in WEB:
+    if transport in SRMP:
         return EVERYONE_CALLER
     try:
-        return sender_caller(sender_sid(message))
+        sid = sender_sid(message)
     except MalformedPacket:
         return None
+    if message.sender_id_type != SenderIdType.SID or sid is None:
+        return sender_caller(sid)
+    if message.authentication_level:
+        # [MS-MQQB] 3.1.5.8.3: without its groups the sender has no access.
+        groups = groups_of(state, sid)
+        return None if groups is None else sender_caller(sid, groups)
+    return sender_caller(sid if state.settings.trust_claimed_senders else None)
 
 
 def _may_write(state: State, queue: Queue, caller: Caller | None) -> bool:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.routing.current_topology import current_topology
-from openmsmq.core.routing.next_hops import Choice, next_hops
+from openmsmq.core.routing.next_hops import Choice, next_hops, turn_of
 from openmsmq.core.sites.public_queues import read_public
 from openmsmq.core.state import State
 from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
@@ -28,8 +28,13 @@ class Destination(NamedTuple):
     choice: Choice | None = None
 
 
-def find_destination(state: State, name: FormatName) -> Destination | None:
-    """Where messages to this name go; None for a name that leads nowhere."""
+def find_destination(state: State, name: FormatName, owner: UUID = GUID_NULL) -> Destination | None:
+    """Where messages to this name go; None for a name that leads nowhere.
+
+    Args:
+        owner: of a public queue, as messages say it that were sent to it before; it counts where
+            the directory does not have the queue.
+    """
     if isinstance(name, DirectFormatName):
         # [MS-MQQB] note 4: IPX and SPX went with Windows 2000.
         if name.protocol in (DirectProtocol.IPX, DirectProtocol.SPX):
@@ -38,7 +43,7 @@ def find_destination(state: State, name: FormatName) -> Destination | None:
         return Destination(GUID_NULL, (NextHop(name.address, GUID_NULL),))
     if isinstance(name, PublicFormatName):
         found = read_public(state, name)
-        guid = found.queue_manager if found is not None else None
+        guid = found.queue_manager if found is not None else (owner if owner != GUID_NULL else None)
     elif isinstance(name, PrivateFormatName):
         guid = name.guid
     else:
@@ -58,9 +63,7 @@ def _route(state: State, guid: UUID) -> Destination:
         return Destination(guid, (NextHop(host, guid),) if host else ())
     if own not in topology.machines:
         return Destination(guid, (NextHop(there.host, guid),), Choice.DESTINATION)
-    # The same ones each time, so that messages stay in order where they can; other machines and
-    # destinations use others.
-    chosen = next_hops(topology, own, guid, turn=own.int + guid.int)
+    chosen = next_hops(topology, own, guid, turn=turn_of(own, guid))
     machines = [topology.machines[hop] for hop in chosen.hops]
     hops = tuple(NextHop(machine.host, machine.identifier) for machine in machines if machine.host)
     return Destination(guid, hops, chosen.choice)

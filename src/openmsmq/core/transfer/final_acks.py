@@ -1,11 +1,14 @@
-"""FinalAck: the source learns what became of a transactional message ([MS-MQQB] 3.1.7.17).
+"""The source of transactional messages learns what became of them ([MS-MQQB] 3.1.7.17, 3.1.6.9).
 
-A recoverable message to the order queue of the source, in the batch of what it reports.
+A FinalAck is a recoverable message to the order queue of the source, in the batch of what it
+reports. An OrderAck is one when the messages came over other queue managers.
 """
 
 from functools import partial
+from uuid import UUID
 
 from openmsmq.core.messages.system_messages import send_system_message
+from openmsmq.core.routing.current_topology import current_topology
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.user_message import UserMessage
@@ -13,7 +16,9 @@ from openmsmq.wire.names.queue_address import QueueAddress, QueueAddressType
 from openmsmq.wire.packets.order_ack import (
     FINAL_ACK_CLASSES,
     FinalAck,
+    OrderAck,
     build_final_ack,
+    build_order_ack,
     direct_order_queue,
     order_queue,
 )
@@ -54,6 +59,34 @@ def _build(
     return build_final_ack(
         ack,
         MessageClass(message_class),
+        address,
+        source_queue_manager=state.manager.identifier,
+        message_id=ordinal,
+        sent_time=int(state.utc),
+    )
+
+
+def route_order_ack(state: State, ack: OrderAck, address: QueueAddress, peer: UUID) -> bool:
+    """Send an OrderAck on the way that the directory knows; False if it has to take the session.
+
+    Args:
+        address: the order queue of the source.
+        peer: the queue manager over which the messages came. If that is the source itself, or
+            nothing is known of the source, the session with it is the way back.
+    """
+    if address.guid is None or address.guid == peer:
+        return False
+    topology = current_topology(state)
+    if topology is None or address.guid not in topology.machines:
+        return False
+    build = partial(_build_order_ack, state, ack, address)
+    send_system_message(state, address, build, what="order acknowledgment", about=None)
+    return True
+
+
+def _build_order_ack(state: State, ack: OrderAck, address: QueueAddress, ordinal: int) -> bytes:
+    return build_order_ack(
+        ack,
         address,
         source_queue_manager=state.manager.identifier,
         message_id=ordinal,

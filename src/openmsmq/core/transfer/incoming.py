@@ -13,6 +13,7 @@ from openmsmq.wire.scalars import MESSAGE_IDENTIFIER_SIZE
 from .checks import Checks
 from .claims import drop_claims
 from .delivery import enqueue
+from .final_acks import route_order_ack
 from .forwarding import Forwarded, forward
 from .inlet import Inlet
 from .reports import send_report
@@ -21,15 +22,20 @@ from .streams import forget_old_streams
 from .transports import Transport
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from openmsmq.core.model.message import Message
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queues.quota import EnqueueStatus
     from openmsmq.core.state import State
     from openmsmq.core.transactions.transactions import Transaction
     from openmsmq.wire.names.direct_format_name import DirectFormatName
+    from openmsmq.wire.names.queue_address import QueueAddress
+    from openmsmq.wire.packets.order_ack import OrderAck
 
     from .checks import Verifier
     from .inlet import InletOwner
+    from .multicast_groups import MulticastGroups
     from .received import Acknowledgments, StreamProgress
 
 _NO_IDENTIFIER: Final = bytes(MESSAGE_IDENTIFIER_SIZE)
@@ -42,7 +48,12 @@ class Incoming:
 
     def __init__(self, state: State, verifier: Verifier | None = None) -> None:
         self._state = state
-        self.checks = Checks(verifier, state.settings.max_checking_bytes)
+        settings = state.settings
+        self.checks = Checks(
+            verifier or state.message_checks,
+            settings.max_checking_bytes,
+            settings.max_failed_checks,
+        )
 
     def open_inlet(
         self,
@@ -88,6 +99,16 @@ class Incoming:
         """Send a message that came over HTTP on to another machine."""
         return forward(self._state, UserMessage(packet), name)
 
+    @property
+    def groups(self) -> MulticastGroups:
+        """The multicast addresses that queues listen to."""
+        return self._state.groups
+
+    @property
+    def may_listen(self) -> bool:
+        """Whether messages may come by other transports than HTTP: not in hardened mode."""
+        return not self._state.local.hardened_security
+
     def is_this_machine(self, host: str) -> bool:
         """Whether a host name or address means this queue manager."""
         return is_this_machine(self._state, host)
@@ -102,6 +123,10 @@ class Incoming:
             sequence,
             progress.number,
         )
+
+    def route_order_ack(self, ack: OrderAck, address: QueueAddress, peer: UUID) -> bool:
+        """Send an OrderAck over other queue managers; False if it has to take the session."""
+        return route_order_ack(self._state, ack, address, peer)
 
     def report(self, message: UserMessage, next_hop: str | None = None) -> bool:
         """Send the report that a traced message asks for at this place of its way."""

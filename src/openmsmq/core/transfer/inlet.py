@@ -8,7 +8,7 @@ delivered, and its sender, who was not told so, may send it again.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from openmsmq.core.events import ReceptionEnded
 from openmsmq.wire.message.user_message import UserMessage
@@ -16,18 +16,22 @@ from openmsmq.wire.message.user_message import UserMessage
 from .answered_reception import AnsweredReception, Positions
 from .checks import CheckJob
 from .claims import drop_claims
+from .multicast_reception import MulticastReception
 from .received import Received, not_received
 from .reception import Reception
-from .transports import WEB
+from .transports import WEB, Transport
 
 if TYPE_CHECKING:
     from openmsmq.core.state import State
     from openmsmq.wire.codes.message_class import MessageClass
     from openmsmq.wire.message.user_message_run import UserMessageRun
 
-    from .checks import Checks, Verifier
+    from .checks import Checks
     from .received import Acknowledgments
     from .transports import Origin
+
+
+TOO_MANY_FAILED: Final = "too many signatures or decryptions of this address failed"
 
 
 class InletOwner(Protocol):
@@ -125,11 +129,12 @@ class Inlet:
         Returns:
             What became of them; None if they wait, then the owner is told.
         """
-        drop_claims(runs, origin.transport)
+        drop_claims(runs, origin.transport, self._state.identity)
         verifier = self._checks.verifier
-        if verifier is None:
+        checked = [run for run in runs if verifier.concerns(run.head, origin)]
+        if not (checked or self._waiting or self._closed or self._full):
             return self._deliver(runs, origin, positions)
-        return self._check(verifier, WaitingReception(runs, origin, read, positions))
+        return self._check(checked, WaitingReception(runs, origin, read, positions))
 
     def _deliver(
         self,
@@ -140,16 +145,20 @@ class Inlet:
     ) -> Received:
         if origin.transport in WEB:
             return AnsweredReception(self._state, origin, positions).receive(runs, refused)
+        if origin.transport is Transport.MULTICAST:
+            return MulticastReception(self._state, origin).receive(runs, refused)
         reception = Reception(self._state, origin, acknowledgments=self._acknowledgments)
         return reception.receive(runs, refused)
 
     # Checks
 
-    def _check(self, verifier: Verifier, reception: WaitingReception) -> Received | None:
+    def _check(self, checked: list[UserMessageRun], reception: WaitingReception) -> Received | None:
         """Have messages checked, in place if that is quick and nothing waits before them."""
         if self._closed or self._full:
             return not_received()
-        job = self._job(verifier, reception)
+        if checked and self._exceeds(reception):
+            return not_received(TOO_MANY_FAILED)
+        job = self._job(checked, reception)
         if job is None:
             reception.checked = True
         elif job.in_place:
@@ -166,15 +175,16 @@ class Inlet:
             checks.add(job)
         return None
 
-    def _job(self, verifier: Verifier, reception: WaitingReception) -> CheckJob | None:
+    def _job(self, checked: list[UserMessageRun], reception: WaitingReception) -> CheckJob | None:
         """The checks that messages need; None if they need none."""
-        origin = reception.origin
+        if not checked:
+            return None
+        verifier, origin = self._checks.verifier, reception.origin
         checks = {
             run: [verifier.check(UserMessage(packet), origin) for packet in run.packets]
-            for run in reception.runs
-            if verifier.concerns(run.head, origin)
+            for run in checked
         }
-        return CheckJob(self, reception, reception.runs, checks) if checks else None
+        return CheckJob(self, reception, reception.runs, checks)
 
     def _run_in_place(self, job: CheckJob) -> None:
         error = None
@@ -182,13 +192,13 @@ class Inlet:
             job.run()
         except Exception as exc:  # noqa: BLE001 - as in a worker: it concerns this connection only
             error = exc
-        _note_checked(job, error)
+        self._note_checked(job, error)
 
     def checked(self, job: CheckJob, error: Exception | None) -> None:
         """A worker has run a job: deliver what waits no longer."""
         if job.reception.ended:
             return
-        _note_checked(job, error)
+        self._note_checked(job, error)
         waiting = self._waiting
         while waiting and (waiting[0].checked or self._closed):
             reception = waiting.popleft()
@@ -197,6 +207,23 @@ class Inlet:
             self._state.outbox.tell(
                 ReceptionEnded(owner=self._owner, read=reception.read, received=received)
             )
+
+    def _note_checked(self, job: CheckJob, error: Exception | None) -> None:
+        reception = job.reception
+        reception.checked = True
+        if error is not None:
+            reception.fault = f"{type(error).__name__}: {error}"
+            return
+        reception.runs, reception.refused = job.runs, job.refused
+        if job.failures:
+            failed = self._checks.failed
+            failed.add(reception.origin.address, job.failures, self._state.now)
+            if self._exceeds(reception):
+                reception.fault = TOO_MANY_FAILED
+
+    def _exceeds(self, reception: WaitingReception) -> bool:
+        """Whether too many checks of this address failed lately."""
+        return self._checks.failed.exceeded(reception.origin.address, self._state.now)
 
     def _end(self, reception: WaitingReception) -> Received:
         """Deliver messages whose turn it is, unless something before them was left out."""
@@ -211,12 +238,3 @@ class Inlet:
             )
         self._closed = not received.complete
         return received
-
-
-def _note_checked(job: CheckJob, error: Exception | None) -> None:
-    reception = job.reception
-    reception.checked = True
-    if error is None:
-        reception.runs, reception.refused = job.runs, job.refused
-    else:
-        reception.fault = f"{type(error).__name__}: {error}"

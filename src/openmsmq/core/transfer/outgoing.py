@@ -26,8 +26,14 @@ from openmsmq.core.model.message import (
 from openmsmq.core.model.read import Read
 from openmsmq.core.queues.access import check_machine_right
 from openmsmq.core.queues.names import find_queue, parse_name
+from openmsmq.core.routing.current_topology import current_topology
 from openmsmq.core.rows.queue_rows import store_queue
+from openmsmq.core.sites.directory_access import by_identifier
+from openmsmq.core.sites.directory_events import read_directory
+from openmsmq.directory.interface import DirectoryOperationResult
+from openmsmq.directory.objects import ElementType, QueueManagerObject
 from openmsmq.security.caller import Caller
+from openmsmq.security.encryption.published_keys import CannotEncrypt, PublishedKeys
 from openmsmq.wire.codes.access_rights import MachineRight
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
@@ -54,6 +60,7 @@ if TYPE_CHECKING:
 
 _AVAILABLE: Final = PositionState.AVAILABLE
 _DELETED: Final = PositionState.DELETED
+_PUBLISHED_KEYS: Final = "public_encryption_key_list"
 
 
 class Outgoing:
@@ -158,6 +165,7 @@ class Outgoing:
         status: ConnectionStatus | None = None,
         reason: str = "",
         address: str = "",
+        error: int | None = None,
     ) -> None:
         """Note how far the connection of an outgoing queue is; see `change_state`."""
         change_state(
@@ -168,7 +176,28 @@ class Outgoing:
             status=status,
             reason=reason,
             address=address,
+            error=error,
         )
+
+    def published_keys(self, queue_manager: UUID) -> PublishedKeys:
+        """RemoteQMPublicKey: what the directory has of another queue manager.
+
+        Raises:
+            CannotEncrypt: the directory has no keys of it, or cannot be read.
+        """
+        read = read_directory(
+            self._state,
+            ElementType.QUEUE_MANAGER,
+            by_identifier(queue_manager),
+            (_PUBLISHED_KEYS,),
+        )
+        found = read.directory_object
+        if read.status is not DirectoryOperationResult.SUCCESS or not isinstance(
+            found, QueueManagerObject
+        ):
+            reason = read.reason or f"the directory has no queue manager {queue_manager}"
+            raise CannotEncrypt(Hresult.MQ_ERROR_PUBLIC_KEY_NOT_FOUND, reason)
+        return PublishedKeys.parse(found.public_encryption_key_list)
 
     def find_destination(self, queue: Queue) -> Destination | None:
         """Which queue manager has the queue, and the next hops on the way there.
@@ -177,9 +206,16 @@ class Outgoing:
         """
         outgoing = _outgoing(queue)
         name = parse_format_name(outgoing.destination_format_name)
-        destination = find_destination(self._state, name)
+        destination = find_destination(self._state, name, queue.properties.queue_manager)
         outgoing.next_hops = destination.next_hops if destination is not None else None
+        outgoing.choice = str(destination.choice or "") if destination is not None else ""
         return destination
+
+    @property
+    def topology_version(self) -> int:
+        """Another number after each change of the directory; 0 without one."""
+        current_topology(self._state)
+        return self._state.topology.version if self._state.topology is not None else 0
 
     def set_destination(self, queue: Queue, queue_manager: UUID) -> None:
         """Note which queue manager has the queue: only it says what became of messages."""

@@ -41,6 +41,7 @@ class OutgoingInput(Enum):
     RESTED = "no message waits and no connection is needed"
     PAUSED = "an administrator pauses the queue"
     RESUMED = "an administrator lets it go on"
+    NOT_ENCRYPTED = "a message cannot be encrypted for its destination"
     LOCKED = "hardened mode allows HTTP only"
     UNLOCKED = "hardened mode is over"
 
@@ -105,6 +106,11 @@ _TRANSFERRING: Final[_Row] = {
     _In.PAUSED: Transition(_S.ONHOLD, HELD_REASONS[_S.ONHOLD]),
     _In.LOCKED: Transition(_S.LOCKED, HELD_REASONS[_S.LOCKED]),
 }
+# What ConnectionHistory gets in any state. [MS-MQQB] 3.1.7.1.5.1: the others go on.
+_NOTED: Final = {
+    **{each: transition.status for each, transition in _TRANSFERRING.items()},
+    _In.NOT_ENCRYPTED: ConnectionStatus.CERTIFICATE_VALIDATION_FAILURE,
+}
 # A paused or locked queue keeps its state whatever its connection does.
 _CHANGES: Final[dict[QueueState, _Row]] = {
     **{state: _TRANSFERRING for state in STATES if state not in HELD_REASONS},
@@ -118,9 +124,7 @@ _CHANGES: Final[dict[QueueState, _Row]] = {
     _S.LOCKED: {_In.UNLOCKED: Transition(_S.WAITING, NOT_CONNECTED)},
 }
 TRANSITIONS: Final[dict[tuple[QueueState, OutgoingInput], Transition]] = {
-    (state, each): _CHANGES[state].get(
-        each, Transition(state, status=_TRANSFERRING.get(each, Transition(state)).status)
-    )
+    (state, each): _CHANGES[state].get(each, Transition(state, status=_NOTED.get(each)))
     for state in STATES
     for each in OutgoingInput
 }
@@ -135,6 +139,7 @@ def change_state(
     status: ConnectionStatus | None = None,
     reason: str = "",
     address: str = "",
+    error: int | None = None,
 ) -> bool:
     """Something happens to an outgoing queue; whether its state is another one now.
 
@@ -142,6 +147,7 @@ def change_state(
         status: what ended a session or an attempt, for ConnectionHistory.
         reason: the same in words, if there are better ones than those of the status.
         address: of the next hop that it happened with.
+        error: an HRESULT for ConnectionHistory, if there is a better one than MQ_ERROR.
     """
     before = outgoing.state
     transition = TRANSITIONS[before, what]
@@ -151,9 +157,12 @@ def change_state(
         outgoing.reason = reason or words
     status = status if status is not None else transition.status
     if status is not None:
-        error = int(Hresult.MQ_ERROR) if status >= ConnectionStatus.UNKNOWN_FAILURE else 0
+        if error is None:
+            error = int(Hresult.MQ_ERROR) if status >= ConnectionStatus.UNKNOWN_FAILURE else 0
         addresses = (address,) if address else ()
-        entry = ConnectionHistoryEntry(status, int(state.utc), error, addresses)
+        # Where nothing waits for this reason, only the entry has it.
+        words = reason if transition.reason is None else ""
+        entry = ConnectionHistoryEntry(status, int(state.utc), error, addresses, words)
         outgoing.connection_history.append(entry)
         state.outbox.tell(ConnectionNoted(queue=queue, entry=entry))
     if outgoing.state is before:

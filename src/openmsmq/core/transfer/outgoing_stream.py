@@ -249,6 +249,9 @@ class OutgoingStream:
             or (rules.final_on_request and view.final_ack_required),
         )
         number = position.tx_sequence_number
+        if rules.first_opens and number == 1:
+            # [MC-MQSRM] 3.1.7.2.3: the counts begin with the stream.
+            self.last_ack_count = 0
         self.last_sent = max(self.last_sent, number)
         position.previous = self._previous_number(number)
         self.ordered[number] = position
@@ -450,9 +453,9 @@ class OutgoingStream:
         info.eod_resend_interval = int(self.resend_interval)
         info.eod_first_non_ack = unacked[0].sequence_info if unacked else None
         info.eod_last_non_ack = unacked[-1].sequence_info if unacked else None
-        if self.last_ack and sequence is not None:
+        if sequence is not None and (self.last_ack or self._rules.first_opens):
             last = self.last_ack
-            info.eod_last_ack = SequenceInfo(sequence.identifier, last, last - 1)
+            info.eod_last_ack = SequenceInfo(sequence.identifier, last, max(last - 1, 0))
         if sequence is not None:
             last = sequence.last
             info.eod_next_seq = SequenceInfo(sequence.identifier, last + 1, last)

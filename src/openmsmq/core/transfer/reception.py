@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.routing.next_hops import MAX_HOPS
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.user_header import ADMIN_SHIFT, DELIVERY_MODE_SHIFT
 from openmsmq.wire.message.user_message import UserMessage
@@ -20,6 +21,7 @@ from .addressing import Forward, Local, Nowhere, Place, locate
 from .delivery import deliver, reject
 from .received import NOT_BEGUN, ArrivingStreams, Received, reached
 from .reports import send_report
+from .routed import NotRouted, find_outgoing, hop_identifiers, store
 from .stream_order import StreamPosition, position_in_session
 from .streams import IncomingTransactionalTransferInfo, add_stream, store_stream
 
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 _ACCEPTED: Final = MessageClass.ACK_REACH_QUEUE
 _DM: Final = 1 << DELIVERY_MODE_SHIFT
 _ADMIN_MASK: Final = 7 << ADMIN_SHIFT
-NOT_ROUTED: Final = "it is for another queue manager"
 
 
 class _Arriving:
@@ -136,8 +137,7 @@ class Reception:
         if place is None:
             place = self._places[key] = locate(self._state, head)
         if isinstance(place, Forward):
-            self._forward(run)
-            return True
+            return self._forward(run)
         if head.transaction_offset:
             return all(self._add_transactional(each, place) for each in _one_by_one(run))
         fresh = self._take_new(run)
@@ -153,19 +153,38 @@ class Reception:
             self._acknowledge(fresh.run)
         return True
 
-    def _forward(self, run: UserMessageRun) -> None:
-        """Messages for another queue manager, which are refused: none are routed."""
-        if run.head.transaction_offset:
-            for each in _one_by_one(run):
-                self._refuse_transactional(
-                    each.head, MessageClass.NACK_BAD_DST_Q, NOT_ROUTED, ours=False
-                )
-            return
-        fresh = self._take_new(run)
-        if fresh is not None:
-            self._note(run.head, fresh.identifiers)
-            for packet in fresh.run.packets:
-                self._reject(UserMessage(packet), MessageClass.NACK_BAD_DST_Q, NOT_ROUTED)
+    def _forward(self, run: UserMessageRun) -> bool:
+        """Messages for another queue manager; False when there is no room for them."""
+        head = run.head
+        identifiers: list[bytes] = []
+        # [MS-MQQB] 3.1.5.8.1: only the destination tells transactional messages apart.
+        if not head.transaction_offset:
+            fresh = self._take_new(run, hop_identifiers(run))
+            if fresh is None:
+                return True
+            run, identifiers = fresh.run, fresh.identifiers
+        queue = find_outgoing(self._state, head, self._origin)
+        if isinstance(queue, NotRouted):
+            self._refuse(run, MessageClass.NACK_BAD_DST_Q, queue)
+        elif queue is not None and head.routing_count >= MAX_HOPS:
+            self._refuse(run, MessageClass.NACK_HOP_COUNT_EXCEEDED)
+        else:
+            count = 0
+            if queue is not None:
+                count = store(self._state, run, queue, self._origin.address)
+            self._note(head, identifiers[:count])
+            if count < len(run.packets):
+                # What came before them has its room.
+                self._flush()
+                return False
+            return True
+        self._note(head, identifiers)
+        self._streams.learn_address(head)
+        return True
+
+    def _refuse(self, run: UserMessageRun, message_class: MessageClass, reason: str = "") -> None:
+        for packet in run.packets:
+            self._reject(UserMessage(packet), message_class, reason)
 
     def _acknowledge(self, run: UserMessageRun) -> None:
         """Messages for the order queue."""
@@ -189,15 +208,17 @@ class Reception:
 
     # Duplicates
 
-    def _take_new(self, run: UserMessageRun) -> _Arriving | None:
+    def _take_new(
+        self, run: UserMessageRun, identifiers: list[bytes] | None = None
+    ) -> _Arriving | None:
         """The messages that were not received before, if there are any; now they are."""
-        identifiers = run.identifiers()
+        if identifiers is None:
+            identifiers = run.identifiers()
         if not self._are_new(identifiers):
             fresh = self._without_duplicates(run, identifiers)
             if fresh is None:
                 return None
-            run = fresh
-            identifiers = run.identifiers()
+            run, identifiers = fresh
         self._identifiers.update(identifiers)
         return _Arriving(run, identifiers, None)
 
@@ -211,9 +232,10 @@ class Reception:
 
     def _without_duplicates(
         self, run: UserMessageRun, identifiers: list[bytes]
-    ) -> UserMessageRun | None:
-        """The messages that were not received before, if there are any."""
+    ) -> tuple[UserMessageRun, list[bytes]] | None:
+        """The messages that were not received before and their identifiers, if there are any."""
         fresh: UserMessageRun | None = None
+        new: list[bytes] = []
         seen = set(self._identifiers)
         history = self._state.message_history
         for packet, identifier in zip(run.packets, identifiers, strict=True):
@@ -222,11 +244,12 @@ class Reception:
                 self._note(run.head, [identifier])
                 continue
             seen.add(identifier)
+            new.append(identifier)
             if fresh is None:
                 fresh = UserMessageRun(UserMessage(packet))
             else:
                 fresh.packets.append(packet)
-        return fresh
+        return (fresh, new) if fresh is not None else None
 
     def _note(self, head: UserMessage, identifiers: list[bytes]) -> None:
         if head.flags & _DM:
@@ -272,17 +295,15 @@ class Reception:
         message: UserMessage,
         message_class: MessageClass,
         reason: str = "",
-        *,
-        ours: bool = True,
     ) -> None:
-        """No queue takes a message, which passes its stream nevertheless if it is for us.
+        """No queue takes a message, which passes its stream nevertheless.
 
         So no copy of it gets into a queue that is created meanwhile, and what follows it does.
         """
         position = position_in_session(message)
         stream = self._streams.find(message, None, position)
         known = stream.sequence_identifier != b""
-        follows = ours and self._streams.is_next(stream, position)
+        follows = self._streams.is_next(stream, position)
         if known and not follows:
             self._out_of_order(message, stream, position)
             return

@@ -78,7 +78,7 @@ class Redirections:
         """
         check_machine_right(self._state, caller, MachineRight.SET_MACHINE_PROPERTIES)
         redirection = Redirection(_kind(kind), source, target)
-        _check(redirection)
+        check_redirection(redirection)
         others = self._without(redirection)
         if len(others) >= MAX_REDIRECTIONS:
             raise QueueError(
@@ -116,6 +116,11 @@ class Redirections:
         self._state.outbox.batch.set_row(Table.SRMP, _ROW_KEY, row)
 
     # What protocols ask
+
+    @property
+    def any(self) -> bool:
+        """Whether there are redirections at all."""
+        return bool(self._state.redirections)
 
     def inbound(self, url: str) -> str:
         """Where a message that came for a queue here goes instead; empty for nowhere else."""
@@ -165,7 +170,12 @@ def _kind(text: str) -> RedirectionKind:
         ) from exc
 
 
-def _check(redirection: Redirection) -> None:
+def check_redirection(redirection: Redirection) -> None:
+    """Refuse what is not a redirection.
+
+    Raises:
+        QueueError: a URL is wrong, or one is named that the kind does not have.
+    """
     kind, source, target = redirection
     if source != "*":
         _check_url("from", source)

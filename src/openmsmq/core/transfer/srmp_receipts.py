@@ -68,7 +68,7 @@ def receipt_address(state: State, url: str) -> QueueAddress | None:
     if not isinstance(name, DirectFormatName) or not name.is_web:
         return None
     allowed = state.settings.receipt_hosts
-    if allowed and name.address.lower() not in allowed:
+    if allowed and name.address.strip("[]").lower() not in allowed:
         return None
     return direct_address(url)
 

@@ -33,6 +33,7 @@ class Origin(NamedTuple):
 
 
 WEB: Final = frozenset((Transport.HTTP, Transport.HTTPS))
+SRMP: Final = WEB | {Transport.MULTICAST}
 _DIRECT: Final = {
     DirectProtocol.HTTP: Transport.HTTP,
     DirectProtocol.HTTPS: Transport.HTTPS,

@@ -1,0 +1,99 @@
+"""How things are, as definitions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.model.queue import Queue, QueueRole
+from openmsmq.core.queues.access import check_machine_right, check_queue_right
+from openmsmq.directory.objects import NULL_GUID, UNLIMITED
+from openmsmq.security.caller import SYSTEM_CALLER
+from openmsmq.security.rights import describe_machine_rights, describe_queue_rights
+from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
+from openmsmq.wire.codes.queue_enums import QueueState
+from openmsmq.wire.definitions.model import (
+    Definitions,
+    MachineDefinition,
+    OutgoingDefinition,
+    QueueDefinition,
+    RedirectionDefinition,
+)
+
+from .rights import describe_entries, entries_of
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from openmsmq.core.state import State
+    from openmsmq.security.caller import Caller
+    from openmsmq.security.principals import Accounts
+
+
+# Rights, redirections, and what is on its way to other machines.
+_SEE: Final = (
+    MachineRight.GET_MACHINE_PERMISSIONS
+    | MachineRight.GET_MACHINE_PROPERTIES
+    | MachineRight.PEEK_DEADLETTER_MESSAGE
+)
+
+
+def export(state: State, *, caller: Caller, accounts: Accounts) -> Definitions:
+    """Everything that definitions can say about a queue manager.
+
+    Raises:
+        AccessDenied: the caller may not read the permissions of a queue or of the queue manager.
+    """
+    # Choice: as for changes, an administrator needs no right of the single queue.
+    reader = SYSTEM_CALLER if caller.is_local_admin else caller
+    check_machine_right(state, reader, _SEE)
+    queues = [queue for queue in state.queues.values() if queue.role is QueueRole.USER]
+    for queue in queues:
+        check_queue_right(
+            queue, reader, QueueRight.GET_QUEUE_PROPERTIES | QueueRight.GET_QUEUE_PERMISSIONS
+        )
+    queues.sort(key=lambda queue: queue.path.lower())
+    entries = entries_of(state.manager.security)
+    return Definitions(
+        queues=tuple(define_queue(queue, accounts=accounts) for queue in queues),
+        machine=MachineDefinition(
+            permissions=describe_entries(entries, accounts=accounts, words=describe_machine_rights)
+        ),
+        outgoing=tuple(
+            OutgoingDefinition(destination=name)
+            for name in sorted(
+                queue.outgoing.destination_format_name
+                for queue in state.outgoing.values()
+                if queue.outgoing is not None and queue.outgoing.state is QueueState.ONHOLD
+            )
+        ),
+        redirections=tuple(
+            RedirectionDefinition(kind=one.kind.value, url=one.source, to=one.target)
+            for one in sorted(state.redirections)
+        ),
+    )
+
+
+def define_queue(queue: Queue, *, accounts: Accounts) -> QueueDefinition:
+    """One queue, whole."""
+    properties = queue.properties
+    privacy: dict[int, Literal["none", "optional", "body"]] = {0: "none", 1: "optional", 2: "body"}
+    return QueueDefinition(
+        path=queue.path,
+        transactional=properties.transactional,
+        label=properties.label,
+        journal=properties.journaling,
+        quota=_quota(properties.quota),
+        journal_quota=_quota(properties.journal_quota),
+        authenticate=properties.authentication,
+        privacy=privacy[properties.privacy_level],
+        base_priority=properties.base_priority,
+        multicast=properties.multicast_address or "",
+        type="" if properties.type == NULL_GUID else f"{{{str(properties.type).upper()}}}",
+        permissions=describe_entries(
+            entries_of(properties.security), accounts=accounts, words=describe_queue_rights
+        ),
+    )
+
+
+def _quota(quota: int) -> int | Literal["none"]:
+    return "none" if quota == UNLIMITED else quota

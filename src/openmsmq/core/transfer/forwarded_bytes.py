@@ -1,0 +1,46 @@
+"""How much each address has stored here that goes on to other queue managers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from openmsmq.core.model.message import Message
+
+
+class ForwardedBytes:
+    """The bytes of forwarded messages that have not left yet, by the address they came from.
+
+    After a restart it is not known where messages came from: they count for no address.
+    """
+
+    __slots__ = ("_addresses", "_by_address")
+
+    def __init__(self) -> None:
+        self._addresses: dict[Message, str] = {}
+        self._by_address: dict[str, int] = {}
+
+    def of(self, address: str) -> int:
+        """How much of it came from an address."""
+        return self._by_address.get(address, 0)
+
+    def add(self, address: str, messages: Iterable[Message]) -> None:
+        """Messages from an address are stored."""
+        size = 0
+        for message in messages:
+            self._addresses[message] = address
+            size += message.size
+        self._by_address[address] = self.of(address) + size
+
+    def remove(self, messages: Iterable[Message]) -> None:
+        """Messages have left; those that were not forwarded are not counted."""
+        if not self._addresses:
+            return
+        for message in messages:
+            address = self._addresses.pop(message, None)
+            if address is None:
+                continue
+            left = self._by_address.pop(address) - message.size
+            if left:
+                self._by_address[address] = left
