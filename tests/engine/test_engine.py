@@ -158,6 +158,32 @@ def test_what_an_output_causes_is_heard_and_sent_in_the_same_turn() -> None:
     assert rounds == [0, 1]
 
 
+def test_an_output_without_anything_to_send_is_not_called() -> None:
+    case = Case()
+    waiting: list[str] = []
+    sent: list[str] = []
+
+    def output() -> None:
+        sent.append(waiting.pop())
+
+    case.engine.add_output(output, lambda: bool(waiting))
+    case.engine.work()
+    assert (sent, case.engine.has_work) == ([], False)
+    waiting.append("one")
+    assert case.engine.has_work
+    case.engine.work()
+    assert (sent, case.engine.has_work) == (["one"], False)
+
+
+def test_events_are_work_until_they_are_handed_out() -> None:
+    case = Case()
+    assert not case.engine.has_work
+    case.change()
+    assert case.engine.has_work
+    case.engine.work()
+    assert not case.engine.has_work
+
+
 class Owner:
     """Notes how its read ended."""
 

@@ -135,10 +135,13 @@ class Owner:
 @pytest.mark.parametrize("transport", [each for each in Transport if each is not Transport.LOCAL])
 def test_an_inlet_clears_claims_for_every_transport(transport: Transport) -> None:
     harness = Harness()
-    harness.create()
+    harness.create(multicast_address="234.1.1.1:8001")
     owner = Owner()
     inlet = harness.qm.incoming.open_inlet(owner, acknowledgments=owner)
-    runs = split_runs(claims(r"OS:qm\private$\orders"))
+    multicast = transport is Transport.MULTICAST
+    packets = claims("MULTICAST=234.1.1.1:8001" if multicast else r"OS:qm\private$\orders")
+    # Each message over HTTP or by multicast is a run of its own.
+    runs = [run for packet in packets for run in split_runs([packet])]
     assert inlet.receive(runs, Origin(transport), None, [None] * len(runs)) is not None
     assert [message.security_flags for message in contents(harness.qm)] == [0, 0, 0]
 
@@ -159,12 +162,20 @@ def test_there_is_no_other_way_past_the_claims() -> None:
             for file in source.rglob("*.py")
             if re.search(rf"import .*\b{name}\b", file.read_text(encoding="utf-8"))
         )
-        for name in ("deliver", "Reception", "AnsweredReception", "drop_claims")
+        for name in (
+            "deliver",
+            "Reception",
+            "AnsweredReception",
+            "MulticastReception",
+            "drop_claims",
+        )
     }
     assert users["deliver"] == [
         "core/transfer/answered_reception.py",
+        "core/transfer/multicast_reception.py",
         "core/transfer/reception.py",
     ]
+    assert users["MulticastReception"] == ["core/transfer/inlet.py"]
     assert users["AnsweredReception"] == ["core/transfer/inlet.py"]
     assert users["Reception"] == ["core/transfer/inlet.py"]
     assert users["drop_claims"] == [

@@ -4,7 +4,7 @@ How to drive it
     1. `enter` with the time, then let something come in: bytes for a protocol, a request of a
        client, an operation of the queue manager.
     2. `work`: events reach the owners of waiting reads, listeners and carriers, then the outputs
-       send what they have.
+       send what they have. `has_work` says whether there is anything to do.
     3. `take_write`: if it returns a write, carry out `store.write`, in any thread, then `enter`
        and `written`: what waited for that batch at the gate is released. Then `work` again.
     4. `take_job`: carry out `run` of each job, in any thread and any order, then `enter` and
@@ -22,6 +22,7 @@ from typing import Any, Final, TypeVar, cast
 
 from openmsmq.core.events import Event, ReadEnded, ReadSatisfied, ReceptionEnded
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.model.timers import earlier
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.transfer.checks import CheckJob
 from openmsmq.core.transfer.transports import Transport
@@ -77,6 +78,7 @@ LOOK_SECONDS: Final = 0.05
 E = TypeVar("E", bound=Event)
 Listener = Callable[[Any], None]
 Action = Callable[[], None]
+Question = Callable[[], bool]
 
 
 class Engine:
@@ -115,7 +117,7 @@ class Engine:
             ReadEnded: [tell_ended],
             ReceptionEnded: [self._tell_received],
         }
-        self._outputs: list[Action] = []
+        self._outputs: list[tuple[Action, Question]] = []
         self._now = 0.0
         self._writing: tuple[int, Write] | None = None
         self._quiet_at: float | None = None
@@ -139,9 +141,13 @@ class Engine:
         """Hand events of this kind to a listener."""
         self._listeners.setdefault(kind, []).append(cast(Listener, listener))
 
-    def add_output(self, output: Action) -> None:
-        """Call back in each turn, after the events, to send what there is to send."""
-        self._outputs.append(output)
+    def add_output(self, output: Action, has_output: Question | None = None) -> None:
+        """Call back in each turn, after the events, to send what there is to send.
+
+        Args:
+            has_output: whether there may be something; without it `output` is called always.
+        """
+        self._outputs.append((output, has_output or always))
 
     # What comes in
 
@@ -165,26 +171,42 @@ class Engine:
 
     # The turn
 
+    @property
+    def idle(self) -> bool:
+        """Whether a turn would find no event, nothing to store and no message to check."""
+        manager = self.manager
+        return manager.idle and not manager.incoming.checks.jobs
+
+    @property
+    def has_work(self) -> bool:
+        """Whether something happened, is to be checked or sent; otherwise `work` does nothing."""
+        if self.manager.has_events or self.manager.incoming.checks.jobs:
+            return True
+        return any(has_output() for _, has_output in self._outputs)
+
     def work(self) -> None:
         """Hand out what happened and send what there is to send, until nothing is left."""
         self._hand_out_events()
-        for output in self._outputs:
-            output()
-        while self._hand_out_events():
-            for output in self._outputs:
+        self._send()
+        while self.manager.has_events:
+            self._hand_out_events()
+            self._send()
+
+    def _send(self) -> None:
+        for output, has_output in self._outputs:
+            if has_output():
                 output()
 
-    def _hand_out_events(self) -> bool:
-        """Tell listeners and carriers what happened; whether anything did."""
-        happened = False
-        while events := self.manager.take_events():
-            happened = True
-            for event in events:
-                for listener in self._listeners.get(type(event), ()):
+    def _hand_out_events(self) -> None:
+        """Tell listeners and carriers what happened, and what follows from it."""
+        manager = self.manager
+        while manager.has_events:
+            for event in manager.take_events():
+                kind = type(event)
+                for listener in self._listeners.get(kind, ()):
                     listener(event)
-                if type(event) in CARRIER_EVENTS:
+                if kind in CARRIER_EVENTS:
                     self._tell_carriers(event)
-        return happened
 
     def _tell_carriers(self, event: Event) -> None:
         """Tell every carrier, or that of the outgoing queue if the event is about one."""
@@ -290,9 +312,10 @@ class Engine:
 
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
-        times = [self.manager.next_timer(), self._quiet_at]
-        times += [carrier.next_timer() for carrier in self._carriers]
-        return min([time for time in times if time is not None], default=None)
+        due = earlier(self.manager.next_timer(), self._quiet_at)
+        for carrier in self._carriers:
+            due = earlier(due, carrier.next_timer())
+        return due
 
     def handle_timer(self, *, now: float, utc: float) -> None:
         """Do what is due."""
@@ -302,6 +325,11 @@ class Engine:
             self.manager.handle_timer(now=now, utc=utc)
         for carrier in self._carriers:
             carrier.handle_timer(now=now)
+
+
+def always() -> bool:
+    """Whether an output that does not say so has something to send."""
+    return True
 
 
 def tell_satisfied(event: ReadSatisfied) -> None:

@@ -23,6 +23,7 @@ from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.rows.packets import packets_of
 from openmsmq.core.settings import MachineIdentity, Settings
 from openmsmq.core.transfer.checks import CheckJob, Verifier
+from openmsmq.core.transfer.message_checks import Decryptor
 from openmsmq.directory.interface import Directory
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
@@ -30,6 +31,7 @@ from openmsmq.protocol.binary.events import Connect, Disconnect, SendPing
 from openmsmq.protocol.binary.manager import BinaryProtocol
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.security.caller import unix_caller
+from openmsmq.security.encryption.body_encryption import BodyEncryption
 from openmsmq.store.interface import Store
 from openmsmq.store.memory_store import MemoryStore
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
@@ -72,8 +74,13 @@ class Node:
         directory: Directory | None = None,
         store: Store | None = None,
         verifier: Verifier | None = None,
+        decryptor: Callable[[], Decryptor] | None = None,
+        encryption: Callable[[], BodyEncryption] | None = None,
     ) -> None:
         self.network = network
+        # Made anew with each start.
+        self._decryptor = decryptor
+        self._encryption = encryption
         self.name = name
         self.address = address
         self.settings = settings or BinarySettings()
@@ -116,14 +123,16 @@ class Node:
             directory=self.directory,
             settings=self.core_settings,
             verifier=self.verifier,
+            decryptor=self._decryptor() if self._decryptor is not None else None,
             now=self.network.now,
             utc=self.network.utc,
         )
         self.qm.start(MachineIdentity(self.name), None)
         self.engine = Engine(self.qm, self.store)
-        self.binary = BinaryProtocol(self.qm, self.engine.gate, self.settings)
+        encryption = self._encryption() if self._encryption is not None else None
+        self.binary = BinaryProtocol(self.qm, self.engine.gate, self.settings, encryption)
         self.engine.add_carrier(self.binary)
-        self.engine.add_output(self._output)
+        self.engine.add_output(self._output, self._has_output)
         for kind in CoreEvent.__subclasses__():
             self.engine.listen(kind, self._note)
         self.engine.enter(now=self.network.now, utc=self.network.utc)
@@ -185,6 +194,9 @@ class Node:
     def _note(self, event: CoreEvent) -> None:
         self.events.append(event)
         self._happened = True
+
+    def _has_output(self) -> bool:
+        return self.binary.has_output
 
     def _output(self) -> None:
         while (command := self.binary.next_event()) is not None:

@@ -153,6 +153,19 @@ def test_answers_for_a_lost_connection_are_ignored() -> None:
     assert len(client.server) == 0
 
 
+def test_several_requests_are_answered_at_once() -> None:
+    client = Client().send(post(b"1") + post(b"2") + post(b"3"))
+    first, *others = client.requests
+    client.server.answer_all(others, 200)
+    assert client.look().output == b""
+    client.server.answer_all([first], 400)
+    assert client.look().statuses == [400, 200, 200]
+    client.send(post(b"4"))
+    client.server.connection_lost(client.number)
+    client.server.answer_all(client.requests[-1:], 200)
+    assert client.look().statuses == [400, 200, 200]
+
+
 # Expect: 100-continue
 
 

@@ -1,5 +1,7 @@
 """The process around a queue manager, for sessions of the local protocol."""
 
+from typing import Any
+
 from tests.security.accounts import FakeAccounts
 
 from openmsmq.core.management.records import ProcessInfo
@@ -35,6 +37,15 @@ class FakeService:
 
     def process_info(self) -> ProcessInfo:
         return PROCESS
+
+    def machine_keys(self) -> list[dict[str, Any]]:
+        return [{"bits": 2048}]
+
+    def rotate_machine_keys(self, answer: Deferred) -> None:
+        answer.done([{"bits": 1024}])
+
+    def export_machine_keys(self, answer: Deferred) -> None:
+        answer.done({"guid": "g"})
 
     def backup(self, file: str, answer: Deferred) -> None:
         self.backups.append((file, answer))

@@ -13,6 +13,7 @@ from openmsmq.core.transfer.outgoing_states import OutgoingInput
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
+from openmsmq.wire.definitions.model import Definitions, QueueDefinition
 from openmsmq.wire.errors import StoreError
 
 
@@ -302,6 +303,11 @@ def test_one_outgoing_queue_is_shown_to_those_who_may_see_it(client: Client) -> 
     assert stranger.refusal(local.ShowOutgoing, AWAY) == "MQ_ERROR_ACCESS_DENIED"
 
 
+def test_a_route_is_explained_to_those_who_may_see_the_queue_manager(client: Client) -> None:
+    assert client.value(local.ExplainRoute, AWAY)["found"]
+    assert client.refusal(local.ExplainRoute, "nonsense=") == "MQ_ERROR_ILLEGAL_FORMATNAME"
+
+
 def test_an_outgoing_queue_is_deleted_when_it_is_empty(client: Client) -> None:
     assert client.refusal(local.DeleteOutgoing, AWAY) == "MQ_ERROR_ILLEGAL_OPERATION"
     outgoing = client.world.core.qm.outgoing
@@ -326,3 +332,36 @@ def test_only_an_administrator_redirects(client: Client) -> None:
     stranger = client.world.client(STRANGER)
     refused = stranger.refusal(local.ChangeRedirection, "forward", "*", "", False)
     assert refused == "MQ_ERROR_ACCESS_DENIED"
+
+
+def test_definitions_are_exported_compared_and_applied(client: Client) -> None:
+    before = client.value(local.ExportDefinitions)
+    wanted = Definitions(queues=(QueueDefinition(path=r"private$\new"),))
+    planned = client.value(local.ApplyDefinitions, wanted, True, False, False, False)
+    assert [change["action"] for change in planned if change["name"] == r"private$\new"] == [
+        "create"
+    ]
+    assert client.value(local.ExportDefinitions) == before
+    assert client.value(local.ApplyDefinitions, wanted, False, False, False, False) == planned
+    after = client.value(local.ExportDefinitions)
+    assert r"private$\new" in [queue["path"] for queue in after["queues"]]
+
+
+def test_definitions_of_a_stranger_are_refused(client: Client) -> None:
+    stranger = client.world.client(STRANGER)
+    assert stranger.refusal(local.ExportDefinitions) == "MQ_ERROR_ACCESS_DENIED"
+
+
+def test_keys_of_the_queue_manager_are_for_administrators(client: Client) -> None:
+    assert client.value(local.MachineKeys, "list") == [{"bits": 2048}]
+    assert client.value(local.MachineKeys, "rotate") == [{"bits": 1024}]
+    assert client.value(local.MachineKeys, "export") == {"guid": "g"}
+    stranger = client.world.client(STRANGER)
+    for action in ("list", "rotate", "export"):
+        assert stranger.refusal(local.MachineKeys, action) == "MQ_ERROR_ACCESS_DENIED"
+    keys = ("{00000000-0000-0000-0000-000000000005}", "other", b"")
+    assert stranger.refusal(local.ImportMachineKeys, *keys) == "MQ_ERROR_ACCESS_DENIED"
+    assert client.refusal(local.ImportMachineKeys, *keys) == "MQ_ERROR_INVALID_PARAMETER"
+    assert client.refusal(local.ImportMachineKeys, "x", "other", b"") == (
+        "MQ_ERROR_INVALID_PARAMETER"
+    )

@@ -36,6 +36,7 @@ def test_a_greeting_tells_both_sides_who_they_are() -> None:
         "version": "1.2",
         "sid": USER.sid.serialize(),
         "names": [".", "qm"],
+        "directory": False,
     }
 
 
@@ -160,9 +161,13 @@ NAMES = st.sampled_from(
 )
 
 
+QUEUES = st.builds(lambda path: {"path": path}, NAMES)
+
+
 def plausible(kind: type[local.Request]) -> st.SearchStrategy[list[Any]]:
     """Fields of the right type with odd values."""
     by_type: dict[str, st.SearchStrategy[Any]] = {
+        "Literal": st.sampled_from(["list", "export", "odd"]),
         "int": NUMBERS,
         "str": NAMES | st.sampled_from(["receive", "send", "peek", "move", "peek_next", "last"]),
         "bool": st.booleans(),
@@ -171,7 +176,9 @@ def plausible(kind: type[local.Request]) -> st.SearchStrategy[list[Any]]:
     fields: list[st.SearchStrategy[Any]] = []
     for field in msgspec.structs.fields(kind)[1:]:
         text = str(field.type)
-        if "bytes" in text:
+        if "Definitions" in text:
+            fields.append(st.lists(QUEUES, max_size=3).map(lambda queues: {"queues": queues}))
+        elif "bytes" in text:
             fields.append(st.lists(st.binary(max_size=40) | st.just(packet()), max_size=3))
         elif "dict" in text:
             values = NUMBERS | st.booleans() | NAMES | st.none()

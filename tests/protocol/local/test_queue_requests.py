@@ -62,7 +62,8 @@ def test_a_new_queue_is_described(client: Client) -> None:
         "deleted": {},
     }
     assert {name: shown[name] for name in expected} == expected
-    assert set(shown) == {*expected, "path", "format_name", "guid"}
+    names = {"path", "format_name", "routed_format_name", "guid"}
+    assert set(shown) == {*expected, *names}
 
 
 def test_a_new_queue_is_told_of_when_it_is_on_disk(client: Client) -> None:

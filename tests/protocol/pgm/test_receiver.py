@@ -96,7 +96,7 @@ class Case:
 
 
 def received(*contents: bytes) -> list[ReceiverEvent]:
-    return [ApduReceived(TSI, content) for content in contents]
+    return [ApduReceived(TSI, SOURCE_NLA, content) for content in contents]
 
 
 def numbers(*sequence_numbers: int) -> list[ReceiverEvent]:
@@ -119,8 +119,8 @@ def test_sequence_numbers_wrap() -> None:
     first = data(0xFFFFFFFF, trail=0xFFFFFFFF)
     second = data(0, trail=0xFFFFFFFF)
     assert case.hear(second, first) == [
-        ApduReceived(TSI, first.data),
-        ApduReceived(TSI, second.data),
+        ApduReceived(TSI, SOURCE_NLA, first.data),
+        ApduReceived(TSI, SOURCE_NLA, second.data),
     ]
     # The number of the SPM wraps, too.
     case.hear(spm(0, 1, trail=0xFFFFFFFF))
@@ -139,7 +139,7 @@ def test_a_nak_backs_off_and_is_repeated_ten_times() -> None:
     assert all(0.76 <= later - earlier <= 0.8 for earlier, later in pairwise(times))
     assert len({round(later - earlier, 5) for earlier, later in pairwise(times)}) > 1
     # Then the packet is lost, and the stream goes on.
-    assert events_of(case.receiver) == [DataLost(TSI, 100, 1), *numbers(101)]
+    assert events_of(case.receiver) == [DataLost(TSI, SOURCE_NLA, 100, 1), *numbers(101)]
     assert case.receiver.counters.lost_packets == 1
 
 
@@ -158,7 +158,7 @@ def test_a_confirmed_nak_waits_two_seconds_for_data_ten_times() -> None:
         assert events_of(case.receiver) == []
         now += 2.0
     assert case.naks(now + 1.0) == []
-    assert events_of(case.receiver) == [DataLost(TSI, 100, 1), *numbers(101)]
+    assert events_of(case.receiver) == [DataLost(TSI, SOURCE_NLA, 100, 1), *numbers(101)]
 
 
 def test_repairs_end_the_requests() -> None:
@@ -248,12 +248,16 @@ def test_what_the_window_leaves_behind_is_lost() -> None:
     case = Case()
     case.hear(data(102), data(105))
     events = case.hear(spm(1, 106, trail=104))
-    assert events == [DataLost(TSI, 100, 2), *numbers(102), DataLost(TSI, 103, 1)]
+    assert events == [
+        DataLost(TSI, SOURCE_NLA, 100, 2),
+        *numbers(102),
+        DataLost(TSI, SOURCE_NLA, 103, 1),
+    ]
     assert sorted(asked for _, asked in case.naks(0.06)) == [(104,), (106,)]
     assert case.hear(data(104)) == numbers(104, 105)
     assert case.receiver.counters.lost_packets == 3
     # A window that has passed everything.
-    assert case.hear(spm(2, 119, trail=120)) == [DataLost(TSI, 106, 14)]
+    assert case.hear(spm(2, 119, trail=120)) == [DataLost(TSI, SOURCE_NLA, 106, 14)]
     assert case.naks(10.0) == []
     assert case.hear(data(120, trail=120)) == numbers(120)
 
@@ -277,7 +281,12 @@ def test_a_packet_that_was_given_up_is_taken_if_it_comes_in_time() -> None:
         case.hear(nak(104, kind=PacketType.NCF), now=now)
     # What was given up and what the window leaves behind is one loss.
     events = case.hear(spm(1, 107, trail=106), now=now)
-    assert events == [DataLost(TSI, 104, 1), *numbers(105), DataLost(TSI, 106, 1), *numbers(107)]
+    assert events == [
+        DataLost(TSI, SOURCE_NLA, 104, 1),
+        *numbers(105),
+        DataLost(TSI, SOURCE_NLA, 106, 1),
+        *numbers(107),
+    ]
 
 
 def test_fragments_make_an_apdu() -> None:
@@ -343,7 +352,7 @@ def test_lost_data_interrupts_an_apdu() -> None:
     case = Case()
     case.hear(fragment(100, 100, 0, 9, b"abc"))
     events = case.hear(spm(1, 102, trail=102), fragment(102, 100, 6, 9, b"ghi"))
-    assert events == [DataLost(TSI, 101, 1)]
+    assert events == [DataLost(TSI, SOURCE_NLA, 101, 1)]
     assert case.receiver.counters.lost_apdus == 1
 
 

@@ -1,8 +1,11 @@
 """Requests of a naive peer: what is answered, and what is in the queue afterwards."""
 
+import re
 from typing import Any
+from uuid import UUID
 
 import pytest
+from tests.core.harness import ADMINISTRATOR, USER
 from tests.protocol.srmp import naive
 from tests.protocol.srmp.naive import NaiveHost, envelope, post, services
 from tests.protocol.srmp.web import Node, Web, pair, url
@@ -126,6 +129,139 @@ def test_a_message_that_is_too_late_is_answered_200_and_discarded() -> None:
     assert beta.bodies() == []
     rejected = beta.qm.counters.rejected_messages.values
     assert rejected == {("http", "NACK_REACH_QUEUE_TIMEOUT"): 2}
+
+
+@pytest.mark.spec("MQSRM-2.2.5.1.1-02")
+def test_without_msmq_the_time_of_expires_at_counts() -> None:
+    web, beta = machine()
+    late = envelope(url(beta), utc=web.utc - 100, life=50.0, msmq=None)
+    good = envelope(url(beta), utc=web.utc - 100, life=150.0, msmq=None)
+    assert web.post(beta, post(late, b"late"), post(good, b"good")) == [200, 200]
+    assert beta.bodies() == [b"good"]
+
+
+@pytest.mark.spec("MQSRM-3.1.5.1.1-02")
+def test_the_arrival_time_is_that_of_the_reception() -> None:
+    web, beta = machine()
+    assert web.post(beta, post(envelope(url(beta), utc=web.utc - 1000))) == [200]
+    (message,) = beta.qm.find_queue(r".\private$\orders").lanes
+    assert message.arrived == web.utc
+    assert beta.messages()[0].sent_time == int(web.utc - 1000)
+
+
+def in_the_form_of_windows(web: Web, to: str, number: int, place: str = "") -> bytes:
+    """A request like those before and after it."""
+    text = envelope(to, utc=web.utc, number=number, entries=services(durable=True) + place)
+    text = text.replace("<BodyType>", "<App>0</App><BodyType>")
+    return post(text.replace("</BodyType>", "</BodyType><HashAlgorithm>0</HashAlgorithm>"))
+
+
+def test_many_messages_of_the_same_form_are_received_like_the_first() -> None:
+    web, beta = machine()
+    web.post(beta, *[in_the_form_of_windows(web, url(beta), number) for number in range(1, 4)])
+    assert len(beta.qm.state.srmp_history) == 3
+    assert web.post(beta, in_the_form_of_windows(web, url(beta), 3)) == [200]
+    assert [message.message_id for message in beta.messages()] == [1, 2, 3]
+    # A redirection holds for the next of them.
+    beta.create(r".\private$\other")
+    beta.enter()
+    other = url(beta, "other")
+    beta.qm.redirections.add("inbound", url(beta), other, caller=ADMINISTRATOR)
+    assert web.post(beta, in_the_form_of_windows(web, url(beta), 4)) == [200]
+    assert len(beta.bodies(r".\private$\other")) == 1
+
+
+def many(web: Web, beta: Node, *numbers: int, queue: str = "orders") -> list[int]:
+    """Post messages of one form in one read, after others have made the form known."""
+    to = url(beta, queue)
+    for number in (901, 902):
+        web.post(beta, in_the_form_of_windows(web, to, number))
+    return web.post(beta, *[in_the_form_of_windows(web, to, number) for number in numbers])
+
+
+def test_a_read_with_messages_of_one_form_goes_into_the_queue_at_once() -> None:
+    web, beta = machine()
+    assert many(web, beta, *range(1, 40)) == [200] * 39
+    assert [message.message_id for message in beta.messages()] == [901, 902, *range(1, 40)]
+    beta.restart()
+    assert len(beta.bodies()) == 41
+    assert web.post(beta, in_the_form_of_windows(web, url(beta), 39)) == [200]
+    assert len(beta.bodies()) == 41
+
+
+def test_express_messages_of_one_form_are_known_as_well() -> None:
+    web, beta = machine()
+
+    def express(number: int) -> bytes:
+        request = in_the_form_of_windows(web, url(beta), number)
+        durable = services(durable=True).encode()
+        return _with_lengths(request.replace(durable, b""), -len(durable))
+
+    assert web.post(beta, *map(express, (1, 2, 3, 4, 5, 5))) == [200] * 6
+    assert web.post(beta, *map(express, (4, 5, 6))) == [200] * 3
+    assert [message.message_id for message in beta.messages()] == [1, 2, 3, 4, 5, 6]
+
+
+def _with_lengths(request: bytes, change: int) -> bytes:
+    """A request with both lengths changed: that of the content and that of the envelope."""
+    found = re.findall(rb"Content-Length: (\d+)", request)[:2]
+    for length in found:
+        request = request.replace(
+            b"Content-Length: %b" % length, b"Content-Length: %d" % (int(length) + change), 1
+        )
+    return request
+
+
+@pytest.mark.parametrize("numbers", [(1, 1, 2), (901, 1, 2), (1, 2, 902)])
+def test_duplicates_among_messages_of_one_form_are_recognised(numbers: tuple[int, ...]) -> None:
+    web, beta = machine()
+    assert many(web, beta, *numbers) == [200] * 3
+    assert sorted(message.message_id for message in beta.messages()) == [1, 2, 901, 902]
+
+
+def test_messages_of_one_form_find_a_queue_full_one_by_one() -> None:
+    web, beta = machine(quota=12)
+    answers = many(web, beta, *range(1, 9))
+    assert answers == sorted(answers)
+    assert set(answers) == {200, 400}
+    assert len(beta.bodies()) == 2 + answers.count(200)
+
+
+@pytest.mark.parametrize("transactional", [None, True])
+def test_messages_of_one_form_for_no_queue_are_each_refused(
+    transactional: bool | None,  # noqa: FBT001 - a parameter
+) -> None:
+    web, beta = machine()
+    beta.create(r".\private$\other")
+    many(web, beta, 1, queue="other")
+    beta.enter()
+    beta.qm.delete_queue(beta.qm.find_queue(r".\private$\other"), caller=USER)
+    if transactional:
+        beta.create(r".\private$\other", transactional=True)
+    assert many(web, beta, 2, 3, 4, queue="other") == [400] * 3
+
+
+def test_messages_of_one_form_without_an_identifier_are_all_new() -> None:
+    web, beta = machine()
+    none = UUID(int=0)
+    requests = [
+        in_the_form_of_windows(web, url(beta), number).replace(
+            str(naive.PEER).encode(), str(none).encode()
+        )
+        for number in (7, 8, 1, 1, 1)
+    ]
+    assert web.post(beta, *requests) == [200] * 5
+    assert len(beta.bodies()) == 5
+
+
+def test_a_machine_that_is_called_otherwise_now_refuses_a_message_of_a_known_form() -> None:
+    web, beta = machine()
+    to = "http://alias/msmq/private$/orders"
+    beta.qm.state.settings.names = frozenset(("alias",))
+    answers = web.post(beta, *[in_the_form_of_windows(web, to, number) for number in range(1, 4)])
+    assert answers == [200] * 3
+    beta.qm.state.settings.names = frozenset()
+    assert web.post(beta, in_the_form_of_windows(web, to, 4)) == [400]
 
 
 @pytest.mark.spec("MQSRM-3.1.5.1.11-02", "MQSRM-3.1.1.1.5-03", "MQSRM-3.1.3.1-01")

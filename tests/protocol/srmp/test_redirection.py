@@ -96,6 +96,7 @@ def test_a_forwarded_message_is_on_disk_before_it_is_answered() -> None:
     assert host.envelopes == [text]
 
 
+@pytest.mark.spec("MQSRM-3.1.5.1.3-04")
 def test_a_forwarder_refuses_what_is_late_or_finds_no_room() -> None:
     web, beta, host = machine()
     redirect(beta, "forward", "*")

@@ -7,6 +7,7 @@ from tests.core.harness import ADMINISTRATOR, USER, refused
 from tests.protocol.srmp.naive import SILENT, NaiveHost
 from tests.protocol.srmp.web import Node, Web, url
 
+from openmsmq.protocol.http.settings import HttpSettings
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 
 PEER = "http://peer/msmq/private$/Orders"
@@ -314,6 +315,22 @@ def test_a_host_that_does_not_answer_is_given_up() -> None:
     web.pass_time(20.0)
     assert len(peer.envelopes) == 1
     assert alpha.outgoing(PEER).count == 0
+
+
+def test_a_limited_number_of_messages_awaits_answers() -> None:
+    web, alpha, peer = machine()
+    peer.script = [SILENT]
+    limit = HttpSettings().max_pipelined
+    bodies = [b"<%d>" % number for number in range(limit + 10)]
+    alpha.send(PEER, *bodies)
+    web.run()
+    queue = alpha.outgoing(PEER)
+    assert (len(queue.locked), queue.lanes.count) == (limit, 10)
+    web.pass_time(100.0)
+    assert len(peer.contents) == len(bodies)
+    for body, content in zip(bodies, peer.contents, strict=True):
+        assert body in content
+    assert queue.count == 0
 
 
 def test_messages_that_are_purged_before_they_may_leave_are_not_sent() -> None:

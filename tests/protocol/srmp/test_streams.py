@@ -3,9 +3,10 @@
 from uuid import UUID
 
 import pytest
+from tests.core.harness import USER
 from tests.protocol.srmp import naive
 from tests.protocol.srmp.naive import PEER, STREAM, NaiveHost, envelope, post, stream
-from tests.protocol.srmp.web import Node, Web, url
+from tests.protocol.srmp.web import ORDERS, Node, Web, url
 
 RECEIPTS = "http://peer/MSMQ/private$/order_queue$?s=token"
 
@@ -152,6 +153,46 @@ def test_only_a_greater_number_opens_another_stream() -> None:
     assert len(peer.envelopes) == 2
 
 
+@pytest.mark.spec("MQSRM-3.1.1.2-02")
+def test_without_previous_the_number_before_must_have_come() -> None:
+    web, beta, _ = machine()
+    send(web, beta, 1)
+    assert send(web, beta, 3) == [200]
+    assert beta.bodies() == [b"1"]
+    assert send(web, beta, 2, 3) == [200, 200]
+    assert beta.bodies() == [b"1", b"2", b"3"]
+
+
+@pytest.mark.spec("MQSRM-3.1.5.1.1-16", "MQSRM-3.1.5.1.6.3-06")
+def test_a_message_that_opens_a_stream_gives_it_number_and_receipt_address() -> None:
+    web, beta, peer = machine()
+    send(web, beta, 1)
+    (record,) = beta.qm.find_queue(r".\private$\orders").incoming.values()
+    assert int.from_bytes(record.sequence_identifier) == STREAM
+    assert (record.sequence_number, record.receipts_to) == (1, RECEIPTS)
+    send(web, beta, 2)
+    assert (record.sequence_number, record.receipts_to) == (2, RECEIPTS)
+    web.pass_time(1.0)
+    assert peer.values("lastOrdinal") == ["2"]
+
+
+@pytest.mark.spec("MQSRM-3.1.5.1.6.3-07")
+def test_the_ten_seconds_begin_with_the_oldest_message_that_is_not_acknowledged() -> None:
+    web, beta, peer = machine()
+    send(web, beta, 1)
+    web.pass_time(1.0)
+    assert peer.values("lastOrdinal") == ["1"]
+    # Much later another one comes: its receipt waits for further messages again.
+    web.pass_time(60.0)
+    send(web, beta, 2)
+    web.pass_time(0.3)
+    send(web, beta, 3)
+    web.pass_time(0.3)
+    assert len(peer.envelopes) == 1
+    web.pass_time(0.3)
+    assert peer.values("lastOrdinal") == ["1", "3"]
+
+
 @pytest.mark.spec("MQSRM-3.1.1.1.6-01", "MQSRM-3.1.3.2-01", "MQSRM-2.2.5.3-03")
 def test_a_stream_and_its_receipt_url_survive_a_crash() -> None:
     web, beta, peer = machine()
@@ -211,6 +252,37 @@ def test_a_late_stream_message_is_discarded_and_does_not_take_the_stream_further
     web.pass_time(1.0)
     assert beta.bodies() == [b"1", b"3"]
     assert peer.values("lastOrdinal") == ["3"]
+
+
+@pytest.mark.parametrize("wants", ["", "<DeadLetter/>"])
+def test_a_late_first_message_opens_its_stream_for_those_behind_it(wants: str) -> None:
+    web, beta, peer = machine()
+    assert send(web, beta, 1, utc=web.utc - 99999, msmq=wants) == [200]
+    assert send(web, beta, 2) == [200]
+    assert beta.bodies() == [b"2"]
+    web.pass_time(1.0)
+    assert peer.values("lastOrdinal")[-1] == "2"
+    # Who wants a dead letter of it is told.
+    assert peer.values("decision").count("negative") == bool(wants)
+    beta.restart()
+    assert send(web, beta, 1, utc=web.utc - 99999, msmq=wants) == [200]
+    assert beta.bodies() == [b"2"]
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_a_copy_of_what_a_deleted_queue_had_taken_is_not_refused(
+    other: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    web, beta, peer = machine()
+    send(web, beta, 1, 2)
+    web.pass_time(1.0)
+    beta.enter()
+    beta.qm.delete_queue(beta.qm.find_queue(ORDERS), caller=USER)
+    if other:
+        beta.create()
+    assert send(web, beta, 1, 2, 3) == [200, 200, 400]
+    web.pass_time(30.0)
+    assert peer.values("lastOrdinal") == ["2", "2"]
 
 
 def test_a_refused_stream_message_is_refused_again_and_never_acknowledged() -> None:

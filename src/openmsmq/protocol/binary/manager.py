@@ -33,11 +33,13 @@ from openmsmq.core.events import (
 from openmsmq.core.events import Event as CoreEvent
 from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.transfer.outgoing_states import OutgoingInput
+from openmsmq.protocol.address_rules import AddressRules
 from openmsmq.protocol.cleanup import Cleanup
 from openmsmq.protocol.timer_heap import TimerHeap
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 from openmsmq.wire.scalars import GUID_NULL
 
+from .encrypting import KEYS_TIMER, Encrypting
 from .events import (
     Closed,
     CloseReason,
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from openmsmq.core.transfer.transports import Transport
     from openmsmq.protocol.carrier import Gate
     from openmsmq.protocol.outgoing_status import OutgoingStatus
+    from openmsmq.security.encryption.body_encryption import BodyEncryption
 
 _WINDOW_TIMER: Final = "window"
 # How many connections of a peer over its limit are held until they ask, to be told so.
@@ -82,17 +85,23 @@ class BinaryProtocol:
         manager: the queue manager; started, so that its queues are known.
         gate: holds acknowledgments until what they acknowledge is on disk.
         settings: timers, windows and limits.
+        encryption: encrypts bodies; without it messages that ask for encryption are given up.
     """
 
     def __init__(
-        self, manager: QueueManager, gate: Gate, settings: BinarySettings | None = None
+        self,
+        manager: QueueManager,
+        gate: Gate,
+        settings: BinarySettings | None = None,
+        encryption: BodyEncryption | None = None,
     ) -> None:
         self._manager = manager
         self._gate = gate
         self.settings = settings or BinarySettings()
-        self._transfers = OutgoingTransfers(manager, self.settings)
         self._events: deque[Event] = deque()
         self._timers = TimerHeap()
+        self._encrypting = Encrypting(manager, encryption, self._timers)
+        self._transfers = OutgoingTransfers(manager, self.settings, self._encrypting)
         self._connections: dict[int, PeerConnection] = {}
         self._finder = SessionFinder(manager, self.settings, self._timers, self._events)
         self._ready: set[int] = set()
@@ -100,6 +109,9 @@ class BinaryProtocol:
         self._waiting: set[PeerConnection] = set()
         self._receiver = Receiver(manager, gate, self._transfers.streams, self._waiting)
         self._window = self.settings.window_size
+        self._addresses = AddressRules(
+            self.settings.allowed_addresses, self.settings.denied_addresses
+        )
         self._cleanup = Cleanup(
             manager,
             self._timers,
@@ -138,6 +150,8 @@ class BinaryProtocol:
         held = self._held_by(address)
         if (
             self._finder.offline
+            or self._manager.hardened
+            or not self._addresses.allow(address)
             or len(self._connections) >= self.settings.max_connections
             or held >= limit + _TOLD_REFUSALS
             or self._receiver.backlog.of(address) > self.settings.max_peer_bytes
@@ -227,6 +241,11 @@ class BinaryProtocol:
             and self._receiver.backlog.total <= self.settings.max_backlog_bytes
         )
 
+    @property
+    def has_output(self) -> bool:
+        """Whether there are events, or connections that may have something to send."""
+        return bool(self._events or self._ready)
+
     def take_ready(self) -> list[int]:
         """The connections that have got something to send since the last call."""
         ready, self._ready = self._ready, set()
@@ -240,7 +259,7 @@ class BinaryProtocol:
 
     def ping_request(self, datagram: bytes) -> bytes | None:
         """The answer to a datagram that came to the ping port, if it gets one."""
-        if not self.settings.answer_ping:
+        if not self.settings.answer_ping or self._manager.hardened:
             return None
         refuse = self._finder.offline or len(self._connections) >= self.settings.max_connections
         return answer_ping(datagram, self._manager.identifier, refuse=refuse)
@@ -337,6 +356,8 @@ class BinaryProtocol:
         transfer = self._transfers.find_transfer(queue)
         if transfer is None or not transfer.outgoing.may_transmit:
             return
+        if transfer.connection is not None:
+            self._leave_old_way(transfer, transfer.connection)
         connection = transfer.connection
         if connection is not None:
             if transfer.outgoing.state is not QueueState.CONNECTED:
@@ -353,6 +374,26 @@ class BinaryProtocol:
             if connection is not None:
                 self._attach(transfer, connection)
                 self._pump(connection, now)
+
+    def _leave_old_way(self, transfer: Transfer, connection: PeerConnection) -> bool:
+        """Use a session no more if the directory has changed, and the way with it."""
+        if transfer.destination == GUID_NULL:
+            return False
+        outgoing = self._manager.outgoing
+        version = outgoing.topology_version
+        if version == transfer.topology_version:
+            return False
+        transfer.topology_version = version
+        destination = outgoing.find_destination(transfer.queue)
+        hops = destination.next_hops if destination is not None else ()
+        peer = connection.session.remote_guid
+        if not hops or any(hop.queue_manager == peer for hop in hops):
+            return False
+        outgoing.change(transfer.queue, OutgoingInput.CLOSING)
+        self._transfers.detach(transfer, connection)
+        self._finder.forget(transfer)
+        outgoing.change(transfer.queue, OutgoingInput.CLOSED)
+        return True
 
     def _paused(self, queue: Queue) -> None:
         transfer = self._transfers.find_transfer(queue)
@@ -378,6 +419,7 @@ class BinaryProtocol:
 
     def _attach(self, transfer: Transfer, connection: PeerConnection) -> None:
         transfer.connection = connection
+        transfer.published_keys = None
         connection.transfers[transfer] = None
         transfer.stream.connected()
         session = connection.session
@@ -413,9 +455,11 @@ class BinaryProtocol:
 
     def _opened(self, connection: PeerConnection, now: float) -> None:
         self._finder.opened(connection)
-        for transfer in connection.waiting:
+        for transfer in list(connection.waiting):
             if transfer.connection is None:
                 self._attach(transfer, connection)
+                if self._leave_old_way(transfer, connection):
+                    self._available(transfer.queue, now)
         self._pump(connection, now)
         # Others may have waited for this queue manager, too.
         for transfer in self._finder.leading_to(connection):
@@ -536,6 +580,8 @@ class BinaryProtocol:
                 self._transfer_timer(owner, now)
             elif owner is _WINDOW_TIMER:
                 self._widen(now)
+            elif owner is KEYS_TIMER:
+                self._encrypting.timer(now)
             else:
                 self._cleanup.timer(owner, now)
 

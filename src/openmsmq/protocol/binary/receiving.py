@@ -172,6 +172,9 @@ class Receiver:
         self, connection: PeerConnection, ack: OrderAck, destination: QueueAddress, *, now: float
     ) -> None:
         """Order Ack Send Timer: tell the sender how far its stream got."""
+        peer = connection.session.remote_guid
+        if self._manager.incoming.route_order_ack(ack, destination, peer):
+            return
         packet = build_order_ack(
             ack,
             destination,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_patch import HIGH_USER_FLAGS, PRIVATE_BODY_BIT
 
 from .transfer import Transfer
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
 
+    from .encrypting import Encrypting
     from .events import MessagesAcknowledged
     from .peer_connection import PeerConnection
     from .settings import BinarySettings
@@ -26,10 +28,13 @@ _READ_BYTES: Final = 1024 * 1024
 class OutgoingTransfers:
     """The outgoing queues of one queue manager that this protocol serves."""
 
-    __slots__ = ("_manager", "streams", "transfers")
+    __slots__ = ("_encrypting", "_manager", "streams", "transfers")
 
-    def __init__(self, manager: QueueManager, settings: BinarySettings) -> None:
+    def __init__(
+        self, manager: QueueManager, settings: BinarySettings, encrypting: Encrypting
+    ) -> None:
         self._manager = manager
+        self._encrypting = encrypting
         self.streams = manager.outgoing.open_streams(CARRIES, settings.resend_timer_table)
         self.transfers: dict[int, Transfer] = {}
 
@@ -58,7 +63,14 @@ class OutgoingTransfers:
             count = room if len(ready) == 1 else 1
             departure = transfer.stream.take(count, _READ_BYTES)
             packets = departure.packets
-            if departure.depends or not packets or not transfer.queue.lanes.count:
+            empty = not packets
+            for packet in packets:
+                if packet[HIGH_USER_FLAGS] & PRIVATE_BODY_BIT:
+                    # What cannot be encrypted leaves the departure, and what follows it waits.
+                    self._encrypting.encrypt(transfer, departure, now=now)
+                    packets = departure.packets
+                    break
+            if departure.depends or empty or not transfer.queue.lanes.count:
                 blocked |= departure.depends > 0
                 ready.remove(transfer)
             if not packets:
@@ -85,10 +97,14 @@ class OutgoingTransfers:
 
     def release(self, connection: PeerConnection) -> None:
         """The session is over: what it did not deliver goes back in place."""
-        for transfer in connection.transfers:
-            transfer.connection = None
-            transfer.stream.release(transfer.stream.in_flight)
-        connection.transfers.clear()
+        for transfer in list(connection.transfers):
+            self.detach(transfer, connection)
+
+    def detach(self, transfer: Transfer, connection: PeerConnection) -> None:
+        """An outgoing queue does not use its session any more: what is in flight leaves again."""
+        del connection.transfers[transfer]
+        transfer.connection = None
+        transfer.stream.release(transfer.stream.in_flight)
 
 
 def _rank(transfer: Transfer) -> tuple[int, int]:

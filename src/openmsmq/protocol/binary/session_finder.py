@@ -122,6 +122,8 @@ class SessionFinder:
         self._forget_unknown(transfer)
         if not transfer.hops or link is None or link.state is HopLinkState.IDLE:
             transfer.resolved(self._outgoing.find_destination(transfer.queue))
+            if transfer.destination != GUID_NULL:
+                transfer.topology_version = self._outgoing.topology_version
         hop = transfer.hops[0] if transfer.hops else None
         connection = self._open_connection(transfer, hop)
         if connection is not None:
@@ -135,8 +137,9 @@ class SessionFinder:
 
     def _open_connection(self, transfer: Transfer, hop: NextHop | None) -> PeerConnection | None:
         """An open session to the destination itself, or to a next hop."""
-        if transfer.destination != GUID_NULL and transfer.destination in self._by_guid:
-            return self._by_guid[transfer.destination]
+        destination = self._by_guid.get(transfer.destination)
+        if destination is not None and (hop is None or transfer.may_go_to(transfer.destination)):
+            return destination
         if hop is None:
             return None
         if hop.queue_manager == GUID_NULL:

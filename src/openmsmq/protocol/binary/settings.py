@@ -51,6 +51,9 @@ class BinarySettings:
     # Note 12, MaxInSessions; and how many of them one address may have.
     max_connections: int = 1000
     max_connections_per_peer: int = 16
+    # Networks from which peers may connect, none for all, and those from which they may not.
+    allowed_addresses: tuple[str, ...] = ()
+    denied_addresses: tuple[str, ...] = ()
     # Bytes from one address that are received but not yet durable, before we stop reading from it;
     # and bytes that wait to be written to a peer that sends but does not read, before it is closed.
     max_peer_bytes: int = 16 * 1024 * 1024

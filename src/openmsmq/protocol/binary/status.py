@@ -45,7 +45,7 @@ def _last_error(transfer: Transfer) -> str:
     """The last failure in the connection history, in words; empty after a success."""
     for entry in reversed(transfer.outgoing.connection_history):
         if entry.status >= ConnectionStatus.UNKNOWN_FAILURE:
-            return STATUS_WORDS[entry.status]
+            return entry.reason or STATUS_WORDS[entry.status]
         if entry.status is ConnectionStatus.READY:
             break
     return ""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from openmsmq.core.model.outgoing_queue import NextHop
     from openmsmq.core.transfer.destinations import Destination
     from openmsmq.core.transfer.outgoing_stream import OutgoingStream
+    from openmsmq.security.encryption.published_keys import PublishedKeys
 
     from .hop_links import HopLink
     from .peer_connection import PeerConnection
@@ -26,8 +27,10 @@ class Transfer:
         "hops",
         "link",
         "outgoing",
+        "published_keys",
         "queue",
         "stream",
+        "topology_version",
         "validate_at",
     )
 
@@ -42,6 +45,10 @@ class Transfer:
         self.destination: UUID = GUID_NULL
         # The next hops that are left to try, the current one first.
         self.hops: tuple[NextHop, ...] = ()
+        # RemoteQMPublicKey: read when the session first needs it ([MS-MQQB] 3.1.3.2).
+        self.published_keys: PublishedKeys | None = None
+        # Of the directory, when the way was last looked up.
+        self.topology_version = 0
         # When to look for the destination again, if it was not found.
         self.validate_at: float | None = None
 
@@ -49,6 +56,10 @@ class Transfer:
     def has_work(self) -> bool:
         """Whether messages wait that may leave."""
         return self.queue.lanes.count > 0 and self.outgoing.may_transmit
+
+    def may_go_to(self, queue_manager: UUID) -> bool:
+        """Whether a queue manager is among the next hops that are left to try."""
+        return any(hop.queue_manager == queue_manager for hop in self.hops)
 
     def resolved(self, destination: Destination | None) -> None:
         """The destination was looked up, or leads nowhere."""

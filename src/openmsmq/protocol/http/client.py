@@ -194,6 +194,11 @@ class HttpClient:
             why = CloseReason.FINISHED
             self._broken(connection, why, ConnectionStatus.SEND_FAILURE, reason)
 
+    @property
+    def has_output(self) -> bool:
+        """Whether responses or events wait to be taken, or bytes to be sent."""
+        return bool(self._outlet_events or self._ready or self._events)
+
     def take_ready(self) -> list[int]:
         """The connections that may have something to send since the last call."""
         ready, self._ready = list(self._ready), {}

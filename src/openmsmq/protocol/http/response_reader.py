@@ -45,8 +45,8 @@ class ResponseReader:
         count = len(self.statuses)
         try:
             self._parser.feed_data(data)
-        except HttpParserUpgrade as exc:
-            raise BadResponse("it changes to another protocol") from exc
+        except HttpParserUpgrade as upgrade:
+            raise BadResponse("it changes to another protocol") from upgrade
         except HttpParserError as exc:
             # Bytes behind the last response are not looked at.
             if not self.finished:

@@ -54,6 +54,15 @@ class HttpServer:
             self._held_bytes += connection.body_bytes - before
             self._changed(connection)
 
+    def answer_all(self, requests: list[HttpRequest], status: int) -> None:
+        """Answer requests of one connection, at least one, with the same status."""
+        connection = self._connections.get(requests[0].connection)
+        if connection is not None:
+            before = connection.body_bytes
+            connection.answer_all(requests, status)
+            self._held_bytes += connection.body_bytes - before
+            self._changed(connection)
+
     # What the shell calls
 
     def accept(self, address: str, *, secure: bool, now: float) -> int | None:
@@ -102,6 +111,11 @@ class HttpServer:
         connection = self._connections.get(number)
         if connection is not None:
             self._remove(connection, CloseReason.FINISHED)
+
+    @property
+    def has_output(self) -> bool:
+        """Whether requests or events wait to be taken, or bytes to be sent."""
+        return bool(self._requests or self._ready or self._events)
 
     def take_ready(self) -> list[int]:
         """The connections that may have something to send since the last call."""

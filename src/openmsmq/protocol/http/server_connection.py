@@ -186,6 +186,13 @@ class ServerConnection:
         self._statuses[sequence - self._first] = status
         self._flush()
 
+    def answer_all(self, requests: list[HttpRequest], status: int) -> None:
+        """Answer several requests with the same status."""
+        first = self._first
+        for request in requests:
+            self._statuses[request.sequence - first] = status
+        self._flush()
+
     def refuse(self, status: int, detail: str) -> None:
         """Answer what is being read, behind all other requests, and read nothing more."""
         self.reason = _REASONS.get(status, CloseReason.TOO_LARGE)

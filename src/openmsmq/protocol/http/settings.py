@@ -58,7 +58,7 @@ class HttpSettings:
     write_seconds: float = 60.0
     linger_seconds: float = 2.0
     max_connections_per_host: int = 4
-    max_pipelined: int = 64
+    max_pipelined: int = 256
     response_seconds: float = 60.0
     keep_seconds: float = 60.0
     max_response_bytes: int = 64 * 1024

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from openmsmq.core.model.timers import earlier
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 from .client import HttpClient
@@ -49,6 +50,11 @@ class HttpTransport:
         else:
             self.client.connection_lost(number)
 
+    @property
+    def has_output(self) -> bool:
+        """Whether requests, responses or events wait to be taken, or bytes to be sent."""
+        return self.server.has_output or self.client.has_output
+
     def take_ready(self) -> list[int]:
         """The connections that may have something to send since the last call."""
         return self.server.take_ready() + self.client.take_ready()
@@ -65,8 +71,7 @@ class HttpTransport:
 
     def next_timer(self) -> float | None:
         """When `handle_timer` is to be called next."""
-        times = [self.server.next_timer(), self.client.next_timer()]
-        return min([time for time in times if time is not None], default=None)
+        return earlier(self.server.next_timer(), self.client.next_timer())
 
     def handle_timer(self, *, now: float) -> None:
         """Do what is due."""

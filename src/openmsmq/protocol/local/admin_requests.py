@@ -1,7 +1,9 @@
 """Requests about the queue manager itself, its outgoing queues, sessions and transactions."""
 
 from typing import Final
+from uuid import UUID
 
+from openmsmq.core.definitions.plan import PlanOptions
 from openmsmq.core.management.queue_infos import redirection_info
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
@@ -45,6 +47,11 @@ def delete_outgoing(session: LocalSession, request: local.DeleteOutgoing) -> Non
     session.done(request.id, None, session.seen)
 
 
+def explain_route(session: LocalSession, request: local.ExplainRoute) -> None:
+    route = session.manager.management.route(request.destination, caller=session.identity())
+    session.done(request.id, route, session.seen)
+
+
 def list_redirections(session: LocalSession, request: local.ListRedirections) -> None:
     found = session.manager.redirections.listed(caller=session.identity())
     session.done(request.id, [redirection_info(each) for each in found], session.seen)
@@ -61,6 +68,26 @@ def change_redirection(session: LocalSession, request: local.ChangeRedirection) 
     session.done(request.id, redirection_info(added), session.seen)
 
 
+def export_definitions(session: LocalSession, request: local.ExportDefinitions) -> None:
+    definitions = session.manager.definer.export(
+        caller=session.identity(), accounts=session.service.accounts
+    )
+    session.done(request.id, definitions, session.seen)
+
+
+def apply_definitions(session: LocalSession, request: local.ApplyDefinitions) -> None:
+    """`apply` and `diff`: every check first, then all changes in this one step, or none."""
+    plan = session.manager.definer.plan(
+        request.definitions,
+        PlanOptions(prune=request.prune, force=request.force, recreate=request.recreate),
+        caller=session.identity(),
+        accounts=session.service.accounts,
+    )
+    if not request.dry_run:
+        plan.carry_out()
+    session.done(request.id, plan.changes, session.seen)
+
+
 def list_sessions(session: LocalSession, request: local.ListSessions) -> Steps:
     sessions = session.manager.management.sessions(caller=session.identity())
     return session.stream(request.id, sessions)
@@ -74,6 +101,41 @@ def list_clients(session: LocalSession, request: local.ListClients) -> Steps:
 def list_transactions(session: LocalSession, request: local.ListTransactions) -> Steps:
     transactions = session.manager.management.transactions(caller=session.identity())
     return session.stream(request.id, transactions)
+
+
+def user_certificates(session: LocalSession, request: local.UserCertificates) -> None:
+    """`key register`, `key unregister` and `key show`."""
+    management, caller = session.manager.management, session.identity()
+    if request.add:
+        certificates = management.register_certificate(request.add, caller=caller)
+    elif request.remove:
+        certificates = management.unregister_certificate(request.remove, caller=caller)
+    else:
+        certificates = management.certificates(caller=caller)
+    session.done(request.id, certificates, session.seen)
+
+
+def resolve_transaction(session: LocalSession, request: local.ResolveTransaction) -> None:
+    manager = session.manager
+    manager.management.require_administrator(
+        session.identity(), "may end transactions that are in doubt"
+    )
+    try:
+        identifier = UUID(request.transaction)
+    except ValueError as exc:
+        raise QueueError(
+            Hresult.MQ_ERROR_INVALID_PARAMETER, f"{request.transaction} is not a transaction"
+        ) from exc
+    if identifier in manager.coordination:
+        if not request.commit:
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
+                f"transaction {identifier} is committed here; only its participants do not know",
+            )
+        done = manager.coordination.forget(identifier)
+    else:
+        done = manager.enlisted.resolve(identifier, commit=request.commit)
+    session.done(request.id, None, done.depends)
 
 
 def machine_rights(session: LocalSession, request: local.MachineRights) -> None:
@@ -106,18 +168,46 @@ def backup(session: LocalSession, request: local.Backup) -> None:
     session.service.backup(request.file, defer(session, request))
 
 
+def machine_keys(session: LocalSession, request: local.MachineKeys) -> None:
+    session.manager.management.require_administrator(session.identity(), "use its keys")
+    if request.action == "list":
+        session.done(request.id, session.service.machine_keys(), session.seen)
+        return
+    # What was begun is finished although the client goes.
+    answer = defer(session, request)
+    if request.action == "rotate":
+        session.service.rotate_machine_keys(answer)
+    else:
+        session.service.export_machine_keys(answer)
+
+
+def import_machine_keys(session: LocalSession, request: local.ImportMachineKeys) -> None:
+    session.manager.management.require_administrator(session.identity(), "import keys")
+    imported = session.manager.management.import_public_keys(
+        request.guid, request.name, request.keys
+    )
+    session.done(request.id, imported, session.seen)
+
+
 HANDLERS: Final[Handlers] = {
     local.GetStatus: get_status,
     local.ListOutgoing: list_outgoing,
     local.HoldOutgoing: hold_outgoing,
     local.ShowOutgoing: show_outgoing,
     local.DeleteOutgoing: delete_outgoing,
+    local.ExplainRoute: explain_route,
     local.ListRedirections: list_redirections,
     local.ChangeRedirection: change_redirection,
     local.ListSessions: list_sessions,
     local.ListClients: list_clients,
     local.ListTransactions: list_transactions,
+    local.UserCertificates: user_certificates,
+    local.ResolveTransaction: resolve_transaction,
     local.MachineRights: machine_rights,
     local.GrantMachine: grant_machine,
     local.Backup: backup,
+    local.ExportDefinitions: export_definitions,
+    local.ApplyDefinitions: apply_definitions,
+    local.MachineKeys: machine_keys,
+    local.ImportMachineKeys: import_machine_keys,
 }

@@ -36,8 +36,8 @@ def receive(session: LocalSession, payload: bytes | memoryview) -> None:
     """
     try:
         request = local.decode_request(payload)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as exc:
-        raise ProtocolViolation(f"not a request of the local protocol: {exc}") from exc
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as malformed:
+        raise ProtocolViolation(f"not a request of the local protocol: {malformed}") from malformed
     if not session.greeted:
         greet(session, request)
         return
@@ -95,8 +95,9 @@ def greet(session: LocalSession, request: local.AnyRequest) -> None:
         name=manager.name,
         guid=guid_text(manager.identifier),
         version=session.service.version,
-        sid=session.caller.sid.serialize(),
+        sid=session.caller.sid_bytes,
         names=manager.own_names,
+        directory=manager.directory_integrated,
     )
     session.done(request.id, welcome)
 

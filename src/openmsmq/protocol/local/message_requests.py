@@ -10,7 +10,7 @@ from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
 
 from . import messages as local
-from .deferred import cancel_deferred
+from .deferred import cancel_deferred, defer
 from .refusals import refuse_handle
 from .session import Handlers, LocalSession, ReadTag
 
@@ -271,7 +271,26 @@ def begin_transaction(session: LocalSession, request: local.BeginTransaction) ->
     session.done(request.id)
 
 
+def propagate_transaction(session: LocalSession, request: local.PropagateTransaction) -> None:
+    transaction = session.holder.transaction(request.transaction)
+    if transaction is None:
+        raise QueueError(Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, "0 is not a transaction")
+    token = session.manager.coordination.token(transaction.identifier)
+    session.done(
+        request.id,
+        {"id": transaction.identifier.bytes_le, "token": token.serialize()},
+    )
+
+
 def end_transaction(session: LocalSession, request: local.EndTransaction) -> None:
+    coordination = session.manager.coordination
+    transaction = session.holder.transaction(request.transaction)
+    if request.commit and transaction is not None and transaction.identifier in coordination:
+        # Others decide with us; from now on the outcome does not depend on this client.
+        deferred = defer(session, request)
+        session.holder.release(request.transaction)
+        coordination.commit(transaction.identifier, deferred)
+        return
     ended = session.holder.end(request.transaction, commit=request.commit)
     session.done(request.id, None, ended.depends)
 
@@ -292,4 +311,5 @@ HANDLERS: Final[Handlers] = {
     local.Cancel: cancel,
     local.BeginTransaction: begin_transaction,
     local.EndTransaction: end_transaction,
+    local.PropagateTransaction: propagate_transaction,
 }

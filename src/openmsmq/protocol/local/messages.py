@@ -5,10 +5,12 @@ reply with the same id (a range that is streamed by several). Replies may come i
 """
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
+
+from openmsmq.wire.definitions.model import Definitions
 
 from .columns import pack_column, unpack_column
 
@@ -210,6 +212,12 @@ class EndTransaction(Request, frozen=True, tag=31):
     commit: bool
 
 
+class PropagateTransaction(Request, frozen=True, tag=32):
+    """The propagation token by which queue managers of other machines take part."""
+
+    transaction: int
+
+
 class RangeInfo(Request, frozen=True, tag=40):
     handle: int
 
@@ -314,6 +322,20 @@ class Backup(Request, frozen=True, tag=62):
     file: str
 
 
+class MachineKeys(Request, frozen=True, tag=90):
+    """The keys of the queue manager: list, replace or export them."""
+
+    action: Literal["list", "rotate", "export"]
+
+
+class ImportMachineKeys(Request, frozen=True, tag=91):
+    """Put the public keys of another queue manager, an MQDSPUBLICKEYS, into the directory."""
+
+    guid: str
+    name: str
+    keys: bytes
+
+
 class ShowOutgoing(Request, frozen=True, tag=63):
     """One outgoing queue."""
 
@@ -339,6 +361,26 @@ class ChangeRedirection(Request, frozen=True, tag=66):
     remove: bool
 
 
+class ExplainRoute(Request, frozen=True, tag=67):
+    """The way that a message would take."""
+
+    destination: str
+
+
+class ExportDefinitions(Request, frozen=True, tag=75):
+    """Queues, permissions, paused outgoing queues and redirections as definitions."""
+
+
+class ApplyDefinitions(Request, frozen=True, tag=76):
+    """Make things as definitions say; `dry_run` only says what would change."""
+
+    definitions: Definitions
+    dry_run: bool
+    prune: bool
+    force: bool
+    recreate: bool
+
+
 class ListSessions(Request, frozen=True, tag=70):
     """The sessions with other queue managers."""
 
@@ -349,6 +391,21 @@ class ListClients(Request, frozen=True, tag=71):
 
 class ListTransactions(Request, frozen=True, tag=72):
     """The open transactions."""
+
+
+class UserCertificates(Request, frozen=True, tag=81):
+    """The certificates of the caller in the directory, after one is added or taken out."""
+
+    add: bytes = b""
+    # The MD5 of the certificate to take out.
+    remove: bytes = b""
+
+
+class ResolveTransaction(Request, frozen=True, tag=77):
+    """End a transaction in doubt by hand; `transaction` is its GUID."""
+
+    transaction: str
+    commit: bool
 
 
 class MachineRights(Request, frozen=True, tag=73):
@@ -396,6 +453,8 @@ class Welcome(msgspec.Struct, frozen=True):
     sid: bytes
     # The host names and addresses that mean it in names of queues, in lower case.
     names: tuple[str, ...] = ()
+    # Whether it belongs to a directory, which then has the certificates of users.
+    directory: bool = False
 
 
 class Messages(Reply, frozen=True, tag=2):
@@ -495,6 +554,7 @@ AnyRequest = (
     | SendEach
     | BeginTransaction
     | EndTransaction
+    | PropagateTransaction
     | RangeInfo
     | PlanRange
     | SplitRange
@@ -510,14 +570,21 @@ AnyRequest = (
     | HoldOutgoing
     | ShowOutgoing
     | DeleteOutgoing
+    | ExplainRoute
     | ListRedirections
     | ChangeRedirection
     | Backup
+    | MachineKeys
+    | ImportMachineKeys
     | ListSessions
     | ListClients
     | ListTransactions
+    | UserCertificates
+    | ResolveTransaction
     | MachineRights
     | GrantMachine
+    | ExportDefinitions
+    | ApplyDefinitions
 )
 AnyReply = Done | Failed | Messages | Block | Part
 

@@ -48,6 +48,9 @@ def attributes_of(properties: dict[str, Any]) -> dict[str, Any]:
                     f"privacy: {value!r} must be one of {', '.join(PRIVACY)}",
                 )
             value = PRIVACY[value]
+        elif word == "multicast":
+            # An empty text says that the queue listens to none.
+            value = None if value == "" else value
         elif word == "type":
             value = type_guid(value)
         attributes[name] = value

@@ -43,6 +43,15 @@ class Service(Protocol):
     def process_info(self) -> ProcessInfo:
         """What the queue manager does not know of its process."""
 
+    def machine_keys(self) -> list[dict[str, Any]]:
+        """The keys of the queue manager that can decrypt."""
+
+    def rotate_machine_keys(self, answer: "Deferred") -> None:
+        """Replace the keys of the queue manager, and answer with those that can decrypt."""
+
+    def export_machine_keys(self, answer: "Deferred") -> None:
+        """Answer with the public keys of the queue manager."""
+
     def backup(self, file: str, answer: "Deferred") -> None:
         """Copy the store to a file, and answer with the file and its size."""
 

@@ -2,13 +2,14 @@
 
 from typing import NamedTuple, TypeAlias
 
-from openmsmq.wire.pgm import TransportSessionId
+from openmsmq.wire.pgm import Nla, TransportSessionId
 
 
 class ApduReceived(NamedTuple):
     """An APDU of a source, in the order in which the source sent it."""
 
     tsi: TransportSessionId
+    source: Nla
     data: bytes
 
 
@@ -16,6 +17,7 @@ class DataLost(NamedTuple):
     """Packets that can no longer be repaired; the session goes on behind them."""
 
     tsi: TransportSessionId
+    source: Nla
     first_sequence_number: int
     packet_count: int
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from openmsmq.wire.limits import MAX_APDU_BYTES
+
 # RFC 3208, section 8: a data packet without options, and the options that one may have.
 DATA_HEADER_BYTES: Final = 24
 SYN_FIN_BYTES: Final = 12
@@ -27,7 +29,7 @@ class SourceSettings:
     ambient_seconds: float = 0.5
     token_bucket_seconds: float = 0.04
     rdata_delay_seconds: float = 0.06
-    max_apdu_bytes: int = 65_536
+    max_apdu_bytes: int = MAX_APDU_BYTES
     max_packet_bytes: int = 1_400
     max_queued_bytes: int = 262_144
     max_confirmations: int = 1_024
@@ -60,7 +62,7 @@ class ReceiverSettings:
     nak_rdata_ivl: float = 2.0
     nak_ncf_retries: int = 10
     nak_data_retries: int = 10
-    max_apdu_bytes: int = 65_536
+    max_apdu_bytes: int = MAX_APDU_BYTES
     session_seconds: float = 300.0
     max_sources: int = 256
     max_window_packets: int = 262_144

@@ -17,6 +17,7 @@ from openmsmq.wire.pgm import (
     Reset,
     SourcePathMessage,
     TransportSessionId,
+    distance,
     following,
     parse_packet,
 )
@@ -108,8 +109,10 @@ class Source:
         """Data that has never left."""
         return self._queued_bytes
 
-    def send(self, apdu: bytes) -> None:
+    def send(self, apdu: bytes) -> int:
         """Queue an APDU; `datagrams_to_send` gives its packets as the rate allows.
+
+        Returns the sequence number of its last packet: see `has_sent`.
 
         Raises:
             ValueError: it is empty or too large, or there is no room: see `can_send`.
@@ -127,12 +130,17 @@ class Source:
         if len(apdu) <= room:
             self._queue.append((apdu, None))
             self._next = following(first)
-            return
+            return first
         room -= FRAGMENT_BYTES
         for offset in range(0, len(apdu), room):
             fragment = Fragment(first, offset, len(apdu))
             self._queue.append((apdu[offset : offset + room], fragment))
             self._next = following(self._next)
+        return following(self._next, -1)
+
+    def has_sent(self, sequence_number: int) -> bool:
+        """Whether a packet has left for the first time."""
+        return distance(sequence_number, self._window.leading_edge) >= 0
 
     def close(self, *, now: float) -> None:
         """Send what waits, then repair it for TXW_SECS."""
@@ -279,7 +287,7 @@ class Source:
         sent = self._window[self._ready[0]]
         if not self._send_data(sent, out, now, is_repair=True):
             return False
-        self._repairs.remove(self._ready.popleft())
+        self._repairs.discard(self._ready.popleft())
         self._repair_was_last = True
         self.counters.rdata += 1
         return True

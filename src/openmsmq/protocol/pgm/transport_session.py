@@ -217,7 +217,7 @@ class TransportSession:
         count = distance(self._next, end)
         if count:
             self._shared.counters.lost_packets += count
-            self._shared.events.append(DataLost(self._tsi, self._next, count))
+            self._shared.events.append(DataLost(self._tsi, self.source_nla, self._next, count))
             self._assembly.interrupt()
             self._next = end
 
@@ -228,7 +228,7 @@ class TransportSession:
         apdu = self._assembly.add(packet)
         if apdu is not None:
             self._shared.counters.apdus += 1
-            self._shared.events.append(ApduReceived(self._tsi, apdu))
+            self._shared.events.append(ApduReceived(self._tsi, self.source_nla, apdu))
 
     def _deliver(self, now: float) -> None:
         """Deliver what is contiguous, over what was given up; then look for gaps."""
@@ -238,7 +238,7 @@ class TransportSession:
                 continue
             end = self._next
             while end in self._given_up:
-                self._given_up.remove(end)
+                self._given_up.discard(end)
                 end = following(end)
             if end == self._next:
                 break

@@ -22,6 +22,7 @@ from openmsmq.core.events import (
     QueueResumed,
     Stopped,
 )
+from openmsmq.core.model.timers import earlier
 from openmsmq.core.transfer.transports import WEB
 from openmsmq.protocol.cleanup import Cleanup
 from openmsmq.protocol.timer_heap import TimerHeap
@@ -165,8 +166,7 @@ class SrmpProtocol:
 
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
-        times = (self._timers.next(), self._http.next_timer())
-        return min([time for time in times if time is not None], default=None)
+        return earlier(self._timers.next(), self._http.next_timer())
 
     def handle_timer(self, *, now: float) -> None:
         """Do what is due."""

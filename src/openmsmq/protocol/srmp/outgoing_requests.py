@@ -8,7 +8,8 @@ from openmsmq.wire.message.user_header import UserHeaderFlags
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
 from openmsmq.wire.names.queue_address_names import format_name_of
-from openmsmq.wire.srmp.sending import forwarded_request, request_from_packet
+from openmsmq.wire.srmp.request_templates import RequestTemplates
+from openmsmq.wire.srmp.sending import forwarded_request
 
 from .receipts import receipts_url
 
@@ -31,11 +32,12 @@ class OutgoingRequests:
         http_host, https_host: this machine in URLs, as others reach it; empty for its name.
     """
 
-    __slots__ = ("_manager", "_settings", "http_host", "https_host")
+    __slots__ = ("_manager", "_settings", "_templates", "http_host", "https_host")
 
     def __init__(self, manager: QueueManager, settings: SrmpSettings) -> None:
         self._manager = manager
         self._settings = settings
+        self._templates = RequestTemplates()
         self.http_host = settings.http_host
         self.https_host = settings.https_host
 
@@ -51,7 +53,7 @@ class OutgoingRequests:
         if message.flags & _AH and source != self._manager.identifier:
             return forwarded_request(message)
         first = message.transactional and message.tx_sequence_number == 1
-        return request_from_packet(
+        return self._templates.write(
             message,
             number=message.message_id,
             admin_url=self._url_of(message.admin_queue, transfer),

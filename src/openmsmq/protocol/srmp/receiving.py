@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Protocol
@@ -19,6 +20,7 @@ from openmsmq.wire.names.queue_address import QueueAddress, direct_address
 from openmsmq.wire.srmp import Envelope, Request, StreamEntry, cut_request
 from openmsmq.wire.srmp.kinds import MessageKind, kind_of
 from openmsmq.wire.srmp.received import packet_from_request
+from openmsmq.wire.srmp.templates import TemplatedMessage, Templates
 
 from .receipts import ORDER_QUEUE_KEY, Receipts
 
@@ -50,18 +52,48 @@ class Answers(Protocol):
     def answer(self, request: HttpRequest, status: int) -> None:
         """Answer a request."""
 
+    def answer_all(self, requests: list[HttpRequest], status: int) -> None:
+        """Answer requests of one connection."""
+
 
 class Arrived:
     """The messages of one connection that came together and go into queues together."""
 
-    __slots__ = ("connection", "positions", "requests", "runs", "transport")
+    __slots__ = ("_last", "address", "connection", "positions", "requests", "runs", "transport")
 
-    def __init__(self, connection: int, transport: Transport) -> None:
+    def __init__(self, connection: int, address: str, transport: Transport) -> None:
         self.connection = connection
+        self.address = address
         self.transport = transport
         self.requests: list[HttpRequest] = []
         self.runs: list[UserMessageRun] = []
         self.positions: list[StreamPosition | None] = []
+        # The last message, if others may follow it in its run.
+        self._last: TemplatedMessage | None = None
+
+    def extend(self, request: HttpRequest, message: TemplatedMessage) -> bool:
+        """Take a message that differs from the last one in nothing that matters; whether it is."""
+        last = self._last
+        if last is None or not message.follows(last):
+            return False
+        self.requests.append(request)
+        self.runs[-1].packets.append(message.packet)
+        self.positions.append(None)
+        return True
+
+    def begin(
+        self, request: HttpRequest, message: TemplatedMessage, position: StreamPosition | None
+    ) -> None:
+        """Take a message that others may follow."""
+        self.add(request, message.packet, position)
+        self._last = message
+
+    def add(self, request: HttpRequest, packet: bytes, position: StreamPosition | None) -> None:
+        """Take the message of a request."""
+        self._last = None
+        self.requests.append(request)
+        self.runs.append(UserMessageRun(UserMessage(packet)))
+        self.positions.append(position)
 
 
 class Receiver:
@@ -74,6 +106,7 @@ class Receiver:
         "_manager",
         "_receipts",
         "_stream_receipts",
+        "_templates",
         "offline",
     )
 
@@ -92,6 +125,7 @@ class Receiver:
         self._stream_receipts = stream_receipts
         # The ways in of connections whose messages wait for checks, and how many reads wait.
         self._inlets: dict[int, tuple[Inlet, int]] = {}
+        self._templates = Templates()
         self.offline = False
 
     def turn(self) -> bool:
@@ -108,27 +142,64 @@ class Receiver:
     def _receive(self, requests: list[HttpRequest]) -> None:
         """All requests of one read: those for queues go there together."""
         arrived: Arrived | None = None
+        redirected = self._manager.redirections.any
         for request in requests:
-            try:
-                parsed = cut_request(
-                    request.content_type.decode("latin-1"), request.body, head=request.head
-                )
-                envelope = parsed.read_envelope()
-                name = self._destination(envelope)
-                target = self._redirect(envelope.path.to, name)
-                if target is not None and not self._is_here(target):
-                    self._forward(request, parsed, envelope, target)
-                    continue
-            except (MalformedPacket, QueueError) as exc:
-                self._refuse(request, str(exc))
-                continue
-            transport = _TRANSPORTS[name.protocol]
-            if arrived is None or arrived.transport is not transport:
-                self._deliver(arrived, requests[0].address)
-                arrived = Arrived(request.connection, transport)
-            destination = direct_address(target.direct) if target is not None else None
-            self._sort(request, parsed, envelope, target or name, arrived, destination)
-        self._deliver(arrived, requests[0].address)
+            message = None
+            if not redirected:
+                message = self._templates.take(request.content_type, request.head, request.body)
+            if message is not None:
+                arrived = self._receive_templated(request, message, arrived)
+            else:
+                arrived = self._receive_any(request, arrived)
+        self._deliver(arrived)
+
+    def _receive_templated(
+        self, request: HttpRequest, message: TemplatedMessage, arrived: Arrived | None
+    ) -> Arrived | None:
+        """A message like others before: only the machine that it is for is looked at again."""
+        if arrived is not None and arrived.extend(request, message):
+            return arrived
+        envelope = message.template.envelope
+        name = _queue_of(envelope.path.to.partition("?")[0])
+        if not self._is_here(name):
+            return self._receive_any(request, arrived)
+        arrived = self._join(arrived, request, name)
+        entry = envelope.stream
+        if entry is not None:
+            values = message.values
+            entry = entry._replace(current=values.current, previous=values.previous)
+        arrived.begin(request, message, _position(entry))
+        return arrived
+
+    def _receive_any(self, request: HttpRequest, arrived: Arrived | None) -> Arrived | None:
+        """Read a request in full; messages go to those that came with it."""
+        try:
+            parsed = cut_request(
+                request.content_type.decode("latin-1"), request.body, head=request.head
+            )
+            envelope = parsed.read_envelope()
+            name = self._destination(envelope)
+            target = self._redirect(envelope.path.to, name)
+            if target is not None and not self._is_here(target):
+                self._forward(request, parsed, envelope, target)
+                return arrived
+        except (MalformedPacket, QueueError) as exc:
+            self._refuse(request, str(exc))
+            return arrived
+        arrived = self._join(arrived, request, name)
+        destination = direct_address(target.direct) if target is not None else None
+        self._sort(request, parsed, envelope, target or name, arrived, destination)
+        return arrived
+
+    def _join(
+        self, arrived: Arrived | None, request: HttpRequest, name: DirectFormatName
+    ) -> Arrived:
+        """The messages that one joins which came by the same connection and transport."""
+        transport = _TRANSPORTS[name.protocol]
+        if arrived is None or arrived.transport is not transport:
+            self._deliver(arrived)
+            arrived = Arrived(request.connection, request.address, transport)
+        return arrived
 
     def _destination(self, envelope: Envelope) -> DirectFormatName:
         """The queue that <to> names; it alone decides, not the request line.
@@ -203,9 +274,9 @@ class Receiver:
         except MalformedPacket as exc:
             self._refuse(request, str(exc))
             return
-        arrived.requests.append(request)
-        arrived.runs.append(UserMessageRun(UserMessage(packet)))
-        arrived.positions.append(_position(envelope.stream))
+        if kind is MessageKind.USER and destination is None:
+            self._templates.learn(parsed, envelope, packet)
+        arrived.add(request, packet, _position(envelope.stream))
 
     def _refuse(self, request: HttpRequest, reason: str) -> None:
         """A request is not a message that this queue manager takes."""
@@ -225,7 +296,7 @@ class Receiver:
 
     # Into queues
 
-    def _deliver(self, arrived: Arrived | None, address: str) -> None:
+    def _deliver(self, arrived: Arrived | None) -> None:
         """Hand over messages that came together."""
         if arrived is None or not arrived.runs:
             return
@@ -233,7 +304,7 @@ class Receiver:
         inlet = waiting[0] if waiting is not None else None
         if inlet is None:
             inlet = self._manager.incoming.open_inlet(self)
-        origin = Origin(arrived.transport, address)
+        origin = Origin(arrived.transport, arrived.address)
         received = inlet.receive(arrived.runs, origin, arrived, arrived.positions)
         if received is None:
             count = waiting[1] if waiting is not None else 0
@@ -253,6 +324,9 @@ class Receiver:
         """Answer each request: when what it brought is on disk, or at once if it is refused."""
         for progress in received.progress:
             self._stream_receipts.received(progress, received.progress_depends)
+        if received.complete and not received.refused:
+            self._gate.when_durable(received.depends, self._accept_all, arrived.requests)
+            return
         all_left = not received.complete and not received.left
         accepted: list[HttpRequest] = []
         for at, request in enumerate(arrived.requests):
@@ -267,10 +341,11 @@ class Receiver:
             self._gate.when_durable(received.depends, self._accept_all, accepted)
 
     def _accept_all(self, requests: list[HttpRequest]) -> None:
-        for request in requests:
-            self._answers.answer(request, OK)
+        self._answers.answer_all(requests, OK)
 
 
+# Most messages go to few queues.
+@lru_cache(maxsize=1024)
 def _queue_of(url: str) -> DirectFormatName:
     """The queue of a URL.
 

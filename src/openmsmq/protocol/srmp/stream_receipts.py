@@ -46,7 +46,8 @@ class StreamReceipts:
         self._gate = gate
         self._settings = settings
         self._timers = timers
-        # Those that are to be acknowledged, or whose last receipt has not left.
+        # Those that are to be acknowledged, or whose last receipt has not left; by what stays the
+        # same when a queue is deleted.
         self._streams: dict[bytes, CoalescingTimer] = {}
 
     def received(self, progress: StreamProgress, depends: int) -> None:
@@ -55,7 +56,7 @@ class StreamReceipts:
 
     def _stored(self, progress: StreamProgress) -> None:
         now = self._manager.now
-        key = progress.stream.key
+        key = progress.stream.sender_and_name
         timer = self._streams.get(key)
         if timer is None:
             timer = self._streams[key] = CoalescingTimer(progress, now)
@@ -71,7 +72,7 @@ class StreamReceipts:
         if timer.waits:
             self._timers.set(timer, now + self._settings.maximum_stream_receipt_delay)
         elif timer.arrived is None:
-            del self._streams[timer.progress.stream.key]
+            del self._streams[timer.progress.stream.sender_and_name]
         else:
             timer.arrived = None
             timer.receipt = self._manager.incoming.send_stream_receipt(timer.progress)

@@ -14,11 +14,14 @@ from openmsmq.wire.rpc_interfaces.remote_read import (
     R_CLOSE_QUEUE,
     R_CREATE_CURSOR,
     R_END_RECEIVE,
+    R_END_TRANSACTIONAL_RECEIVE,
     R_MOVE_MESSAGE,
     R_OPEN_QUEUE,
     R_OPEN_QUEUE_FOR_MOVE,
     R_PURGE_QUEUE,
+    R_QM_ENLIST_REMOTE_TRANSACTION,
     R_START_RECEIVE,
+    R_START_TRANSACTIONAL_RECEIVE,
     CancelReceiveRequest,
     CloseCursorRequest,
     CloseQueueRequest,
@@ -28,8 +31,10 @@ from openmsmq.wire.rpc_interfaces.remote_read import (
     OpenQueueForMoveResponse,
     OpenQueueRequest,
     OpenQueueResponse,
+    QMEnlistRemoteTransactionRequest,
     StartReceiveRequest,
     StartReceiveResponse,
+    StartTransactionalReceiveRequest,
 )
 
 from .errors import check, queue_error
@@ -188,12 +193,50 @@ class RemoteReadProtocol:
         queue.cursors.discard(cursor)
         return self._invoke(R_CLOSE_CURSOR, CloseCursorRequest(queue.context, cursor))
 
+    # Transactions
+
+    def enlist(self, transaction: bytes, token: bytes, queue_format: QueueFormat) -> Invoke:
+        """Let the server take part in a transaction; before anything is done in it."""
+        request = QMEnlistRemoteTransactionRequest(transaction, token, queue_format)
+        return self._invoke(R_QM_ENLIST_REMOTE_TRANSACTION, request)
+
+    def read_in(self, transaction: bytes, queue: RemoteQueue, reading: Reading) -> ReadCall:
+        """The call that receives one message in a transaction."""
+        request_id = queue.next_request_id()
+        request = StartTransactionalReceiveRequest(
+            ph_context=queue.context,
+            lookup_id=reading.lookup_id,
+            h_cursor=reading.cursor,
+            ul_action=reading.action,
+            ul_timeout=reading.timeout,
+            dw_request_id=request_id,
+            dw_max_body_size=reading.max_body_size,
+            dw_max_compound_message_size=reading.max_body_size,
+            p_transaction_id=transaction,
+        )
+        return ReadCall(
+            request_id,
+            reading,
+            self._invoke(R_START_TRANSACTIONAL_RECEIVE, request, waits=reading.timeout != 0),
+        )
+
+    def end_in_transaction(self, queue: RemoteQueue, request_id: int, ack: Ack) -> Invoke:
+        """Leave a receive in its transaction, or take it out again."""
+        request = EndReceiveRequest(queue.context, ack, request_id)
+        return self._invoke(R_END_TRANSACTIONAL_RECEIVE, request)
+
     # Managing messages
 
     def purge(self, queue: RemoteQueue) -> Invoke:
         return self._invoke(R_PURGE_QUEUE, HandleRequest(queue.context))
 
-    def move(self, source: RemoteQueue, target: RemoteQueue, lookup_id: int) -> Invoke:
+    def move(
+        self,
+        source: RemoteQueue,
+        target: RemoteQueue,
+        lookup_id: int,
+        transaction: bytes = NO_TRANSACTION,
+    ) -> Invoke:
         # [MS-MQRR] 3.2.4.6: without a transaction the XACTUOW is zero.
-        request = MoveMessageRequest(source.context, target.move_context, lookup_id, NO_TRANSACTION)
+        request = MoveMessageRequest(source.context, target.move_context, lookup_id, transaction)
         return self._invoke(R_MOVE_MESSAGE, request)

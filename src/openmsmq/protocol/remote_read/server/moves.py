@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.model.message import Message
 from openmsmq.core.model.queue import QueueRole
 from openmsmq.protocol.rpc.errors import RpcFault
 from openmsmq.wire.codes.hresult import Hresult
@@ -14,6 +13,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 
 if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
+    from openmsmq.core.transactions.transactions import Transaction
     from openmsmq.protocol.rpc.server import ServerCall
 
     from .remote_queue import RemoteQueue
@@ -91,21 +91,30 @@ def check_related(source: Queue, target: Queue) -> None:
         )
 
 
-def refuse_transaction(source: Queue, target: Queue, lookup_id: int) -> QueueError:
-    """Why a move in a transaction of the client is refused, in the order of the checks.
+def check_transactional_move(source: Queue, target: Queue, lookup_id: int) -> None:
+    """Refuse a move in a transaction, in the order of the checks ([MS-MQRR] 3.1.4.10).
 
-    No transaction of another machine is enlisted here, so there is always a reason.
+    Raises:
+        QueueError: MQ_ERROR_TRANSACTION_USAGE, the target takes no part in transactions;
+            MQ_ERROR_MESSAGE_NOT_FOUND.
     """
     if not target.properties.transactional:
-        return QueueError(Hresult.MQ_ERROR_TRANSACTION_USAGE, f"{target.path}: not transactional")
-    message: Message | None = source.lanes.get(lookup_id) or source.locked.get(lookup_id)
-    if message is None:
-        return QueueError(
+        raise QueueError(Hresult.MQ_ERROR_TRANSACTION_USAGE, f"{target.path}: not transactional")
+    if source.lanes.get(lookup_id) is None and lookup_id not in source.locked:
+        raise QueueError(
             Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{source.path}: no message {lookup_id}"
         )
-    if message.holder is not None:
-        return QueueError(
+
+
+def check_not_locked(source: Queue, lookup_id: int, transaction: Transaction | None) -> None:
+    """Refuse to move a message that another transaction or reader has.
+
+    Raises:
+        QueueError: MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION.
+    """
+    message = source.locked.get(lookup_id)
+    if message is not None and message.holder is not transaction:
+        raise QueueError(
             Hresult.MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION,
             f"{source.path}: message {lookup_id} is locked by another reader",
         )
-    return QueueError(Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, "the transaction is not enlisted")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
     from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
     from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.core.transactions.transactions import Transaction
     from openmsmq.protocol.remote_read.settings import RemoteReadSettings
     from openmsmq.security.caller import Caller
     from openmsmq.wire.names.format_name import FormatName
@@ -61,6 +62,7 @@ class RemoteQueue:
         "holder",
         "number",
         "receives",
+        "transactions",
     )
 
     def __init__(
@@ -79,6 +81,8 @@ class RemoteQueue:
         self.number = 0
         self.descriptor: OpenQueueDescriptor
         self.receives: dict[int, int] = {}
+        # Of those that are in a transaction, also by request id.
+        self.transactions: dict[int, Transaction] = {}
 
     def open(
         self, name: FormatName, access: QueueAccessType, *, share: ShareMode, caller: Caller
@@ -95,6 +99,8 @@ class RemoteQueue:
         """The client closed the queue or is gone: waiting reads end, messages go back in place."""
         for request_id in self.receives:
             self._pending.stop(self, request_id)
+        for request_id in list(self.transactions):
+            self._take_out(request_id, self.receives[request_id])
         self.receives.clear()
         self.holder.close()
 
@@ -122,8 +128,12 @@ class RemoteQueue:
         lookup_id: int,
         cursor: Cursor | None,
         timeout: float | None,
+        transaction: Transaction | None = None,
     ) -> None:
         """Read a message, at once or when one comes; `call` gets the result.
+
+        Args:
+            transaction: locks a message that is received.
 
         Raises:
             QueueError: there is none to be had.
@@ -132,14 +142,24 @@ class RemoteQueue:
         manager, descriptor = self._manager, self.descriptor
         if action.kind is Kind.LOOKUP:
             read = manager.read_by_lookup_id(
-                descriptor, lookup_id, action.seek, receive=action.receive, two_phase=action.receive
+                descriptor,
+                lookup_id,
+                action.seek,
+                transaction=transaction,
+                receive=action.receive,
+                two_phase=action.receive and transaction is None,
             )
-            self._hand_out(call, request_id, read, receive=action.receive)
+            self._hand_out(call, request_id, read, transaction, receive=action.receive)
             return
-        waiter = WaitingCall(self, request_id, call, receive=action.receive)
+        waiter = WaitingCall(self, request_id, call, transaction, receive=action.receive)
         if action.receive:
             result = manager.dequeue_many(
-                descriptor, timeout=timeout, cursor=cursor, two_phase=True, tag=waiter
+                descriptor,
+                timeout=timeout,
+                cursor=cursor,
+                transaction=transaction,
+                two_phase=transaction is None,
+                tag=waiter,
             )
         else:
             result = manager.peek_many(
@@ -150,7 +170,7 @@ class RemoteQueue:
                 tag=waiter,
             )
         if isinstance(result, Read):
-            self._hand_out(call, request_id, result, receive=action.receive)
+            self._hand_out(call, request_id, result, transaction, receive=action.receive)
         else:
             self.holder.waiting[request_id] = result
 
@@ -167,9 +187,23 @@ class RemoteQueue:
         held = len(self.receives) + len(self.holder.waiting)
         require_room(held, self._max_reads, "reads waiting or not ended")
 
-    def _hand_out(self, call: ReadCall, request_id: int, read: Read, *, receive: bool) -> None:
+    def _hand_out(
+        self,
+        call: ReadCall,
+        request_id: int,
+        read: Read,
+        transaction: Transaction | None,
+        *,
+        receive: bool,
+    ) -> None:
         self.hand_out(
-            call, request_id, read.messages[0], read.packets[0], read.depends, receive=receive
+            call,
+            request_id,
+            read.messages[0],
+            read.packets[0],
+            read.depends,
+            transaction,
+            receive=receive,
         )
 
     def hand_out(
@@ -179,11 +213,15 @@ class RemoteQueue:
         message: Message,
         packet: bytes,
         depends: int,
+        transaction: Transaction | None,
         *,
         receive: bool,
     ) -> None:
         """Give a message to the client, or back if the client does not wait any more."""
-        if receive:
+        if transaction is not None:
+            if not self._hold(call, request_id, message, transaction):
+                return
+        elif receive:
             if message.lookup_id not in self.descriptor.locked:
                 # The queue was closed or deleted in the same turn, and the message with it.
                 call.failed(Hresult.MQ_ERROR_OPERATION_CANCELLED)
@@ -194,6 +232,68 @@ class RemoteQueue:
             self.receives[request_id] = message.lookup_id
             self._pending.start(self, request_id)
         call.found(message, packet, depends)
+
+    # Receives in a transaction
+
+    def _hold(
+        self, call: ReadCall, request_id: int, message: Message, transaction: Transaction
+    ) -> bool:
+        """A transaction received a message; say whether the client gets to see it."""
+        if message.holder is not transaction:
+            # The transaction or the queue ended in the same turn.
+            call.failed(Hresult.MQ_ERROR_OPERATION_CANCELLED)
+            return False
+        if call.abandoned:
+            self._manager.take_out_many(transaction, message.queue, [message.lookup_id])
+            return False
+        self.receives[request_id] = message.lookup_id
+        self.transactions[request_id] = transaction
+        # No commit before the client has said that it got the message.
+        transaction.unended += 1
+        self._pending.start(self, request_id)
+        return True
+
+    def end_transactional(self, request_id: int, *, keep: bool) -> None:
+        """End a receive that is in a transaction: leave it there, or take it out again.
+
+        Raises:
+            QueueError: as `end`; MQ_ERROR_TRANSACTION_SEQUENCE when it is in no transaction, or
+                the transaction is over.
+        """
+        transaction = self.transactions.get(request_id)
+        if transaction is None:
+            # Whatever the client says, the message goes back.
+            self.end(request_id, delete=False)
+            if keep:
+                raise QueueError(
+                    Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, "the receive is in no transaction"
+                )
+            return
+        lookup_id = self.receives[request_id]
+        if not keep:
+            self._take_out(request_id, lookup_id)
+            return
+        self._forget(request_id)
+        queue = self.descriptor.require(MAY_RECEIVE)
+        message = queue.locked.get(lookup_id)
+        if message is None or message.holder is not transaction:
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
+                f"{queue.path}: message {lookup_id} is not in the transaction any more",
+            )
+
+    def _forget(self, request_id: int) -> None:
+        self._pending.stop(self, request_id)
+        del self.receives[request_id]
+        self.transactions.pop(request_id).unended -= 1
+
+    def _take_out(self, request_id: int, lookup_id: int) -> None:
+        """Others get a message that a transaction had received."""
+        transaction = self.transactions[request_id]
+        self._forget(request_id)
+        queue = self.descriptor.queue
+        if queue is not None:
+            self._manager.take_out_many(transaction, queue, [lookup_id])
 
     def cancel(self, request_id: int) -> bool:
         """End a waiting read; False if none waits under this id."""
@@ -209,6 +309,12 @@ class RemoteQueue:
         """
         if not self.receives:
             raise QueueError(Hresult.MQ_ERROR_INVALID_HANDLE, "no receive is to be ended")
+        if request_id in self.transactions:
+            # [MS-MQRR] 3.1.4.9: it is not the end of such a receive, so nobody has the message.
+            self._take_out(request_id, self.receives[request_id])
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, "the receive is in a transaction"
+            )
         lookup_id = self.receives.pop(request_id, None)
         if lookup_id is None:
             raise QueueError(
@@ -230,6 +336,9 @@ class RemoteQueue:
 
     def give_back(self, request_id: int) -> None:
         """The client took too long ([MS-MQRR] 3.1.5.1): others get the message."""
+        if request_id in self.transactions:
+            self._take_out(request_id, self.receives[request_id])
+            return
         lookup_id = self.receives.pop(request_id)
         if lookup_id in self.descriptor.locked:
             self._manager.end_many(self.descriptor, [lookup_id], delete=False)
@@ -238,14 +347,21 @@ class RemoteQueue:
 class WaitingCall:
     """A read that waits: the owner that the queue manager tells its end."""
 
-    __slots__ = ("_call", "_queue", "_receive", "_request_id")
+    __slots__ = ("_call", "_queue", "_receive", "_request_id", "_transaction")
 
     def __init__(
-        self, queue: RemoteQueue, request_id: int, call: ReadCall, *, receive: bool
+        self,
+        queue: RemoteQueue,
+        request_id: int,
+        call: ReadCall,
+        transaction: Transaction | None,
+        *,
+        receive: bool,
     ) -> None:
         self._queue = queue
         self._request_id = request_id
         self._call = call
+        self._transaction = transaction
         self._receive = receive
 
     def satisfied(self, event: ReadSatisfied) -> None:
@@ -257,6 +373,7 @@ class WaitingCall:
             event.messages[0],
             event.packets[0],
             event.depends,
+            self._transaction,
             receive=self._receive,
         )
 

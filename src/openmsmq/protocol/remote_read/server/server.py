@@ -9,7 +9,6 @@ from openmsmq.core.model.open_queue import MAY_MOVE, MAY_RECEIVE, QueueAccessTyp
 from openmsmq.protocol.rpc.interface import Served, ServedInterface, serve
 from openmsmq.wire.codes.endpoints import REMOTE_READ
 from openmsmq.wire.codes.hresult import Hresult
-from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.ntstatus import STATUS_ACCESS_DENIED, STATUS_NOT_FOUND
 from openmsmq.wire.codes.queue_enums import AccessMode, ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
@@ -20,15 +19,18 @@ from openmsmq.wire.rpc_interfaces.common import NoParameters, ResultResponse
 
 from .actions import check_combination, seconds
 from .long_work import LongWork
-from .moves import MoveTargets, check_related, refuse_transaction
+from .moves import MoveTargets, check_not_locked, check_related, check_transactional_move
 from .names import readable_name
 from .pending import PendingReceives
 from .remote_queue import RemoteQueue
 from .replies import Replies
+from .transactional_calls import TransactionalCalls
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
     from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.core.transactions.transactions import Transaction
+    from openmsmq.protocol.coordinator import Participant
     from openmsmq.protocol.remote_read.settings import RemoteReadSettings
     from openmsmq.protocol.rpc.server import ServerCall
 
@@ -64,6 +66,7 @@ class RemoteReadServer:
         random_bytes: makes numbers that cannot be guessed.
         port: where RemoteRead listens.
         minimum_level: weaker calls are refused, except R_GetServerPort.
+        participant: takes part in transactions of other machines; None refuses them.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class RemoteReadServer:
         random_bytes: Callable[[int], bytes],
         port: Callable[[], int],
         minimum_level: AuthnLevel,
+        participant: Participant | None = None,
     ) -> None:
         self._manager = manager
         self._settings = settings
@@ -82,6 +86,7 @@ class RemoteReadServer:
         self.replies = Replies(manager)
         self.long_work = LongWork(manager, settings.purge_step)
         self.move_targets = MoveTargets(random_bytes)
+        self.transactional = TransactionalCalls(manager, participant, self.start_receive)
         self.interface = self._serve(minimum_level)
 
     def _serve(self, level: AuthnLevel) -> ServedInterface:
@@ -108,7 +113,7 @@ class RemoteReadServer:
                 on_handle(calls.R_CREATE_CURSOR, self._create_cursor, _no_cursor),
                 on_handle(calls.R_CLOSE_CURSOR, self._close_cursor, _result),
                 on_handle(calls.R_PURGE_QUEUE, self._purge_queue, _result),
-                on_handle(calls.R_START_RECEIVE, self._start_receive, _no_message),
+                on_handle(calls.R_START_RECEIVE, self.start_receive, _no_message),
                 on_handle(calls.R_CANCEL_RECEIVE, self._cancel_receive, _result),
                 on_handle(calls.R_END_RECEIVE, self._end_receive, _result),
                 Served(
@@ -121,15 +126,21 @@ class RemoteReadServer:
                 Served(calls.R_OPEN_QUEUE_FOR_MOVE, self._open_for_move, minimum_level=level),
                 Served(
                     calls.R_QM_ENLIST_REMOTE_TRANSACTION,
-                    self._enlist,
+                    self.transactional.enlist,
                     minimum_level=level,
                     failure=_result,
                 ),
                 on_handle(
-                    calls.R_START_TRANSACTIONAL_RECEIVE, self._start_transactional, _no_message
+                    calls.R_START_TRANSACTIONAL_RECEIVE,
+                    self.transactional.start_receive,
+                    _no_message,
                 ),
-                on_handle(calls.R_SET_USER_ACKNOWLEDGEMENT_CLASS, self._set_class, _result),
-                on_handle(calls.R_END_TRANSACTIONAL_RECEIVE, self._end_transactional, _result),
+                on_handle(
+                    calls.R_SET_USER_ACKNOWLEDGEMENT_CLASS, self.transactional.set_class, _result
+                ),
+                on_handle(
+                    calls.R_END_TRANSACTIONAL_RECEIVE, self.transactional.end_receive, _result
+                ),
             ),
         )
 
@@ -199,11 +210,13 @@ class RemoteReadServer:
 
     # Reads
 
-    def _start_receive(
+    def start_receive(
         self,
         call: ServerCall,
         request: calls.StartReceiveRequest | calls.StartTransactionalReceiveRequest,
+        transaction: Transaction | None = None,
     ) -> None:
+        """Read a message, in a transaction of the client or in none."""
         action = check_combination(
             request.ul_action, request.lookup_id, request.h_cursor, request.ul_timeout
         )
@@ -217,6 +230,7 @@ class RemoteReadServer:
             lookup_id=request.lookup_id,
             cursor=cursor,
             timeout=seconds(request.ul_timeout),
+            transaction=transaction,
         )
         if call.open:
             call.on_cancel = read.cancel
@@ -238,68 +252,16 @@ class RemoteReadServer:
         queue = source.require(MAY_RECEIVE)
         to = target.require(MAY_MOVE)
         check_related(queue, to)
+        transaction = None
         if request.p_transaction_id != _XACTUOW_NULL:
-            raise refuse_transaction(queue, to, request.lookup_id)
-        result = self._manager.move_many(source, target, lookup_ids=[request.lookup_id])
+            check_transactional_move(queue, to, request.lookup_id)
+            transaction = self.transactional.known(request.p_transaction_id, call)
+            check_not_locked(queue, request.lookup_id, transaction)
+            transaction = self.transactional.find(request.p_transaction_id, call)
+        result = self._manager.move_many(
+            source, target, lookup_ids=[request.lookup_id], transaction=transaction
+        )
         call.reply(ResultResponse(_MQ_OK), depends=result.depends)
-
-    # Transactions
-
-    def _enlist(
-        self,
-        call: ServerCall,  # noqa: ARG002 - refused
-        request: calls.QMEnlistRemoteTransactionRequest,  # noqa: ARG002 - refused
-    ) -> None:
-        raise QueueError(
-            Hresult.MQ_ERROR_DTC_CONNECT, "no transaction coordinator of another machine is known"
-        )
-
-    def _start_transactional(
-        self, call: ServerCall, request: calls.StartTransactionalReceiveRequest
-    ) -> None:
-        if request.p_transaction_id == _XACTUOW_NULL:
-            self._start_receive(call, request)
-            return
-        action = check_combination(
-            request.ul_action, request.lookup_id, request.h_cursor, request.ul_timeout
-        )
-        remote = queue_of(call)
-        remote.cursor(request.h_cursor)
-        queue = remote.descriptor.require(MAY_RECEIVE)
-        if not queue.properties.transactional or not action.receive:
-            raise QueueError(
-                Hresult.MQ_ERROR_TRANSACTION_USAGE, f"{queue.path}: not a transactional receive"
-            )
-        raise QueueError(Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, "the transaction is not enlisted")
-
-    def _end_transactional(self, call: ServerCall, request: calls.EndReceiveRequest) -> None:
-        # No receive is part of a transaction: whatever the client says, the message goes back.
-        queue_of(call).end(request.dw_request_id, delete=False)
-        if request.dw_ack == _RR_ACK:
-            raise QueueError(
-                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, "the receive is in no transaction"
-            )
-        call.reply(ResultResponse(_MQ_OK))
-
-    def _set_class(
-        self, call: ServerCall, request: calls.SetUserAcknowledgementClassRequest
-    ) -> None:
-        if request.us_class not in (0, MessageClass.NACK_RECEIVE_REJECTED):
-            raise QueueError(
-                Hresult.MQ_ERROR_INVALID_PARAMETER, f"{request.us_class:#x} is not a rejection"
-            )
-        if request.us_class:
-            queue = queue_of(call).descriptor.require(MAY_RECEIVE)
-            lookup_id = request.lookup_id
-            if queue.lanes.get(lookup_id) is None and lookup_id not in queue.locked:
-                raise QueueError(
-                    Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{queue.path}: no message {lookup_id}"
-                )
-            raise QueueError(
-                Hresult.MQ_ERROR_TRANSACTION_USAGE,
-                f"{queue.path}: message {lookup_id} is not in a transaction of this client",
-            )
-        call.reply(ResultResponse(_MQ_OK))
 
     # Time
 

@@ -159,6 +159,11 @@ class ClientConnection:
         except (MalformedPacket, ProtocolViolation, AuthenticationFailed) as exc:
             self._close(exc)
 
+    @property
+    def has_output(self) -> bool:
+        """Whether there are bytes for the connection."""
+        return bool(self._output)
+
     def data_to_send(self) -> list[bytes]:
         """Bytes for the connection, in order; each is given once."""
         output, self._output = self._output, []

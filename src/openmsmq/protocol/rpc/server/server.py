@@ -189,6 +189,11 @@ class RpcServer:
             self._remove(connection)
             connection.connection_lost()
 
+    @property
+    def has_output(self) -> bool:
+        """Whether there are events, or connections that may have something to send."""
+        return bool(self._events or self._ready)
+
     def take_ready(self) -> Sequence[int]:
         """The connections that may have something to send since the last call."""
         ready, self._ready = self._ready, []

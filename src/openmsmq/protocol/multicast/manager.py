@@ -1,0 +1,275 @@
+"""MulticastProtocol: messages by multicast of one queue manager, without sockets.
+
+How to drive it
+    Say what time it is with `manager.set_time` first. Give it datagrams with `receive_datagram`,
+    then call `turn`, do what `next_event` asks for, and send `datagrams_to_send`. Let the engine do
+    the rest: it calls `core_event`, `durable`, `next_timer` and `handle_timer` (see
+    `openmsmq.protocol.carrier`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.events import (
+    ConnectionActiveChanged,
+    MessagesDeleted,
+    MessagesMoved,
+    OutgoingAvailable,
+    QueueDeleted,
+    QueuePaused,
+    QueueResumed,
+    Stopped,
+)
+from openmsmq.protocol.pgm import Source
+from openmsmq.protocol.timer_heap import TimerHeap
+from openmsmq.wire.pgm import PacketType
+
+from .events import Join, Leave
+from .packet_counts import PacketCounts
+from .receiving import GroupReceiver
+from .sending import MULTICAST, MulticastSender
+from .settings import MulticastSettings
+from .status import describe
+from .transfer import MulticastTransfer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from ipaddress import IPv4Address
+
+    from openmsmq.core.events import Event
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.core.transfer.transports import Transport
+    from openmsmq.protocol.outgoing_status import OutgoingStatus
+    from openmsmq.protocol.pgm import OutgoingDatagram
+    from openmsmq.wire.codes.queue_enums import ConnectionStatus
+    from openmsmq.wire.names.format_name import MulticastFormatName
+
+    from .events import MulticastEvent
+    from .settings import Randomness
+
+# Where a packet has its type and its global source identifier.
+_TYPE: Final = 4
+_IDENTIFIER: Final = slice(8, 14)
+_OF_RECEIVERS: Final = frozenset((PacketType.NAK, PacketType.NNAK))
+
+
+class MulticastProtocol:
+    """Multicast of one queue manager.
+
+    Args:
+        manager: the queue manager; started, so that its queues are known.
+    """
+
+    __slots__ = (
+        "_events",
+        "_failed",
+        "_listening",
+        "_manager",
+        "_offline",
+        "_randomness",
+        "_sender",
+        "_settings",
+        "_timers",
+        "_version",
+        "counts",
+        "receivers",
+    )
+
+    def __init__(
+        self,
+        manager: QueueManager,
+        randomness: Randomness,
+        settings: MulticastSettings | None = None,
+    ) -> None:
+        self._manager = manager
+        self._settings = settings = settings or MulticastSettings()
+        self._randomness = randomness
+        self._timers = TimerHeap()
+        self._events: deque[MulticastEvent] = deque()
+        # Of sources and receivers that have ended, and of what reached none.
+        self.counts = PacketCounts()
+        self._sender = MulticastSender(
+            manager, settings, self._timers, randomness, self._events, self.counts
+        )
+        self.receivers: dict[MulticastFormatName, GroupReceiver] = {}
+        # Groups whose socket was refused, and when it is asked for again.
+        self._failed: dict[IPv4Address, float] = {}
+        # What the receivers were made for: groups in this version, or none while not listening.
+        self._listening = False
+        self._version = -1
+        # Neither sends nor listens: before the start, and while the queue manager is offline.
+        self._offline = True
+        self._sender.offline = True
+
+    @property
+    def carries(self) -> frozenset[Transport]:
+        return MULTICAST
+
+    # Start and stop
+
+    def start(self, *, now: float) -> None:
+        """Begin: every outgoing queue with stored messages sends them, and queues listen."""
+        self._set_offline(not self._manager.outgoing.online, now)
+
+    def stop(self, *, now: float) -> None:
+        """Send and take nothing any more."""
+        self._set_offline(True, now)
+
+    def _set_offline(self, offline: bool, now: float) -> None:  # noqa: FBT001 - one private value
+        self._offline = self._sender.offline = offline
+        for queue in self._manager.outgoing.queues:
+            self._sender.available(queue, now=now)
+
+    # Sockets
+
+    def opened(self, address: IPv4Address, *, now: float) -> None:
+        """There is a socket to send from, at an address of this machine."""
+        self._sender.opened(address, now=now)
+
+    def open_failed(self, status: ConnectionStatus, reason: str, *, now: float) -> None:
+        """There is none; the reason is in words."""
+        self._sender.open_failed(status, reason, now=now)
+
+    def join_failed(self, group: IPv4Address, *, now: float) -> None:
+        """A group cannot be listened to; it is tried again later."""
+        self._failed[group] = now + self._settings.retry_seconds
+        self._timers.set(group, self._failed[group])
+
+    def next_event(self) -> MulticastEvent | None:
+        """What the shell is to do next."""
+        return self._events.popleft() if self._events else None
+
+    # Every turn
+
+    @property
+    def in_use(self) -> bool:
+        """Whether messages are sent or received, or will be after the next `turn`."""
+        return bool(
+            self._events
+            or self.receivers
+            or self._sender.in_use
+            or self._manager.incoming.groups.version != self._version
+            or self._may_listen != self._listening
+        )
+
+    @property
+    def _may_listen(self) -> bool:
+        return not self._offline and self._manager.incoming.may_listen
+
+    def turn(self) -> None:
+        """Listen to the addresses that queues have now."""
+        groups, listening = self._manager.incoming.groups, self._may_listen
+        if groups.version == self._version and listening == self._listening:
+            return
+        self._version, self._listening = groups.version, listening
+        wanted = groups.names[: self._settings.max_groups] if listening else []
+        before = {name.address for name in self.receivers}
+        for name in self.receivers.keys() - set(wanted):
+            receiver = self.receivers.pop(name)
+            self.counts.add(receiver.pgm.counters)
+            self._timers.set(receiver, None)
+        for name in wanted:
+            if name not in self.receivers:
+                self.receivers[name] = GroupReceiver(
+                    self._manager, self._settings, name, self._randomness, self._events
+                )
+        now = {name.address for name in self.receivers}
+        self._leave(before - now)
+        self._events.extend(Join(group) for group in sorted(now - before))
+
+    def _leave(self, groups: Iterable[IPv4Address]) -> None:
+        for group in sorted(groups):
+            self._events.append(Leave(group))
+            self._failed.pop(group, None)
+            self._timers.set(group, None)
+
+    def receive_datagram(
+        self, data: bytes, *, source: IPv4Address, group: IPv4Address | None, now: float
+    ) -> None:
+        """A datagram came to a group, or to the address of this machine if that is None."""
+        if group is None:
+            self._sender.receive_nak(data, now=now)
+            return
+        if self._is_forged(data, source):
+            self.counts.add_forged()
+            return
+        for receiver in self.receivers.values():
+            if receiver.name.address == group:
+                receiver.receive_datagram(data, source=source, now=now)
+                self._timers.set(receiver, receiver.next_timer())
+
+    def _is_forged(self, data: bytes, source: IPv4Address) -> bool:
+        """Whether a packet claims to be of a source here, but comes from elsewhere."""
+        return (
+            data[_IDENTIFIER] == self._randomness.global_source_id
+            and data[_TYPE] not in _OF_RECEIVERS
+            and source != self._sender.address
+        )
+
+    def datagrams_to_send(self, *, now: float) -> list[OutgoingDatagram]:
+        """Everything that may leave now."""
+        datagrams = self._sender.datagrams_to_send(now=now)
+        for receiver in self.receivers.values():
+            datagrams += receiver.datagrams_to_send()
+        return datagrams
+
+    def core_event(self, event: Event, *, now: float) -> None:
+        """Something happened in the queue manager."""
+        if isinstance(event, OutgoingAvailable | QueuePaused | QueueResumed):
+            self._sender.available(event.queue, now=now)
+        elif isinstance(event, QueueDeleted):
+            self._sender.forget(event.queue, now=now)
+        elif isinstance(event, MessagesDeleted | MessagesMoved):
+            self._sender.streams.removed(event.queue)
+        elif isinstance(event, ConnectionActiveChanged):
+            self._set_offline(not event.active, now)
+        elif isinstance(event, Stopped):
+            self.stop(now=now)
+
+    def durable(self, *, now: float) -> None:
+        """More batches are on disk: `datagrams_to_send` looks for messages that waited for them."""
+
+    # Time
+
+    def next_timer(self) -> float | None:
+        """The monotonic time at which `handle_timer` is to be called next."""
+        return self._timers.next()
+
+    def handle_timer(self, *, now: float) -> None:
+        """Do what is due; `datagrams_to_send` then gives the packets."""
+        for owner in self._timers.take_due(now):
+            if isinstance(owner, Source):
+                self._sender.source_due(owner, now=now)
+            elif isinstance(owner, MulticastTransfer):
+                self._sender.due(owner, now=now)
+            elif isinstance(owner, GroupReceiver):
+                owner.handle_timer(now=now)
+                self._timers.set(owner, owner.next_timer())
+            else:
+                self._join_again()
+
+    def _join_again(self) -> None:
+        for group in sorted(self._failed):
+            self._events.append(Join(group))
+        self._failed.clear()
+
+    # What people ask for
+
+    def packet_counts(self) -> list[tuple[str, int]]:
+        """How many packets there were since the start, by what became of them."""
+        counts = self.counts.copy()
+        for source in self._sender.sources:
+            counts.add(source.counters)
+        for receiver in self.receivers.values():
+            counts.add(receiver.pgm.counters)
+        return counts.items()
+
+    def outgoing_status(self, queue: Queue, *, now: float) -> OutgoingStatus | None:
+        """One outgoing queue."""
+        transfer = self._sender.find(queue)
+        if transfer is None:
+            return None
+        return describe(transfer, now=now, offline=self._offline)

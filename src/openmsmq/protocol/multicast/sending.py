@@ -1,0 +1,337 @@
+"""Messages leave by multicast: outgoing queues and their PGM sources ([MC-MQSRM] 3.1.7.9)."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.model.message import Message
+from openmsmq.core.transfer.outgoing_states import OutgoingInput
+from openmsmq.core.transfer.stream_rules import SRMP_RULES
+from openmsmq.core.transfer.transports import Transport
+from openmsmq.protocol.pgm import OutgoingDatagram, Source
+from openmsmq.protocol.pgm.source_states import SourceState
+from openmsmq.protocol.srmp.transfer_states import (
+    TransferAction,
+    TransferInput,
+    TransferState,
+    step,
+)
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.pgm import TransportSessionId
+from openmsmq.wire.srmp.multicast import multicast_request
+
+from .events import OpenSocket
+from .transfer import MulticastTransfer
+
+if TYPE_CHECKING:
+    from collections import deque
+    from ipaddress import IPv4Address
+
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.protocol.timer_heap import TimerHeap
+
+    from .events import MulticastEvent
+    from .packet_counts import PacketCounts
+    from .settings import MulticastSettings, Randomness
+
+MULTICAST: Final = frozenset((Transport.MULTICAST,))
+TOO_MANY: Final = "messages go to as many multicast addresses already as multicast_max_destinations"
+_READ_BYTES: Final = 1
+# Nothing is acknowledged, so that nothing is sent again for want of it.
+_NEVER_RESENT: Final = (1e9,)
+
+
+class SocketState(Enum):
+    """Whether there is a socket to send from."""
+
+    CLOSED = "nothing was sent yet"
+    OPENING = "the shell is asked for it"
+    OPEN = "it is there"
+
+
+class MulticastSender:
+    """The outgoing queues of one queue manager to multicast addresses.
+
+    Args:
+        events: takes what the shell is to do.
+        counts: takes what sources have counted that end.
+    """
+
+    __slots__ = (
+        "_counts",
+        "_events",
+        "_manager",
+        "_randomness",
+        "_settings",
+        "_socket",
+        "_sources",
+        "_timers",
+        "address",
+        "offline",
+        "streams",
+        "transfers",
+    )
+
+    def __init__(
+        self,
+        manager: QueueManager,
+        settings: MulticastSettings,
+        timers: TimerHeap,
+        randomness: Randomness,
+        events: deque[MulticastEvent],
+        counts: PacketCounts,
+    ) -> None:
+        self._manager = manager
+        self._settings = settings
+        self._timers = timers
+        self._randomness = randomness
+        self._events = events
+        self._counts = counts
+        self.streams = manager.outgoing.open_streams(MULTICAST, _NEVER_RESENT, SRMP_RULES)
+        self.transfers: dict[int, MulticastTransfer] = {}
+        # Every source that lives, by its port; some only repair what they have sent.
+        self._sources: dict[int, Source] = {}
+        self._socket = SocketState.CLOSED
+        self.address: IPv4Address | None = None
+        self.offline = False
+
+    @property
+    def sources(self) -> list[Source]:
+        """Every source that lives."""
+        return list(self._sources.values())
+
+    # The queue manager
+
+    def find(self, queue: Queue) -> MulticastTransfer | None:
+        """The transfer of an outgoing queue; None if another protocol sends its messages."""
+        transfer = self.transfers.get(queue.number)
+        if transfer is None:
+            stream = self.streams.find(queue)
+            if stream is not None:
+                transfer = self.transfers[queue.number] = MulticastTransfer(stream)
+        return transfer
+
+    def available(self, queue: Queue, *, now: float) -> None:
+        """Message Position Available ([MC-MQSRM] 3.1.7.7), or the queue may send again."""
+        transfer = self.find(queue)
+        if transfer is None:
+            return
+        if transfer.outgoing.may_transmit and not self.offline:
+            self._do(transfer, TransferInput.RELEASE, now)
+            if transfer.has_work:
+                self._do(transfer, TransferInput.WORK, now)
+        else:
+            self._do(transfer, TransferInput.HOLD, now)
+
+    def forget(self, queue: Queue, *, now: float) -> None:
+        """An outgoing queue was deleted."""
+        transfer = self.transfers.pop(queue.number, None)
+        if transfer is not None:
+            self._close(transfer, now)
+            self._timers.set(transfer, None)
+        self.streams.forget(queue)
+
+    # The socket
+
+    def opened(self, address: IPv4Address, *, now: float) -> None:
+        """There is a socket to send from, at an address of this machine."""
+        self._socket = SocketState.OPEN
+        self.address = address
+        for transfer in list(self.transfers.values()):
+            self._do(transfer, TransferInput.OPENED, now)
+
+    def open_failed(self, status: ConnectionStatus, reason: str, *, now: float) -> None:
+        """There is none; the reason is in words."""
+        self._socket = SocketState.CLOSED
+        for transfer in list(self.transfers.values()):
+            if transfer.state is TransferState.OPENING:
+                self._fail(transfer, status, reason, now)
+
+    def _fail(
+        self, transfer: MulticastTransfer, status: ConnectionStatus, reason: str, now: float
+    ) -> None:
+        outgoing = self._manager.outgoing
+        outgoing.change(transfer.queue, OutgoingInput.FAILED, status=status, reason=reason)
+        # Without multicast an outgoing queue of Windows waits to connect; the reason stays.
+        outgoing.change(transfer.queue, OutgoingInput.CONNECTING)
+        self._do(transfer, TransferInput.FAILED, now)
+
+    # What leaves
+
+    @property
+    def in_use(self) -> bool:
+        """Whether there are outgoing queues, or sources that have not ended yet."""
+        return bool(self.transfers or self._sources)
+
+    def datagrams_to_send(self, *, now: float) -> list[OutgoingDatagram]:
+        """Everything that may leave now."""
+        datagrams: list[OutgoingDatagram] = []
+        for source in self.sources:
+            datagrams += source.datagrams_to_send(now=now)
+            if source.state is SourceState.CLOSED:
+                del self._sources[source.tsi.source_port]
+                self._counts.add(source.counters)
+                self._timers.set(source, None)
+        for transfer in self.transfers.values():
+            if transfer.source is not None:
+                datagrams += self._pump(transfer, transfer.source, now)
+        for source in self.sources:
+            self._timers.set(source, source.next_timer())
+        return datagrams
+
+    def _pump(
+        self, transfer: MulticastTransfer, source: Source, now: float
+    ) -> list[OutgoingDatagram]:
+        """Settle what has left, and let more leave, as long as the rate allows it."""
+        datagrams: list[OutgoingDatagram] = []
+        while True:
+            left = self._settle(transfer, source)
+            if not self._fill(transfer, source, now) and not left:
+                return datagrams
+            datagrams += source.datagrams_to_send(now=now)
+
+    def _settle(self, transfer: MulticastTransfer, source: Source) -> bool:
+        """Messages of which every packet has left are done; whether there were any."""
+        tokens: list[object] = []
+        while transfer.leaving and source.has_sent(transfer.leaving[0][0]):
+            tokens.append(transfer.leaving.popleft()[1])
+        self.streams.delivered(tokens)
+        return bool(tokens)
+
+    def _fill(self, transfer: MulticastTransfer, source: Source, now: float) -> bool:
+        """Give messages to a source; whether there were any."""
+        filled = False
+        while source.can_send:
+            departure = transfer.stream.take(1, _READ_BYTES)
+            for packet, token in zip(departure.packets, departure.tokens, strict=True):
+                filled |= self._give(transfer, source, packet, token)
+            if not departure.packets:
+                break
+        if filled:
+            transfer.idle_at = now + self._settings.idle_seconds
+            self._watch(transfer)
+        return filled
+
+    def _give(
+        self, transfer: MulticastTransfer, source: Source, packet: bytes, token: object
+    ) -> bool:
+        """Give one message to a source; False if it can never be sent."""
+        if not isinstance(token, Message):
+            # Choice: no receiver acknowledges it, so that it could never be finished.
+            transfer.stream.refused(token, MessageClass.NACK_NOT_TRANSACTIONAL_Q)
+            return False
+        try:
+            apdu = multicast_request(UserMessage(packet), str(transfer.name))
+            last = source.send(apdu)
+        except ValueError:
+            # No SRMP message over PGM says what this one does, or it is too large.
+            transfer.stream.refused(token, MessageClass.NACK_BAD_DST_Q)
+            return False
+        transfer.leaving.append((last, token))
+        return True
+
+    def receive_nak(self, data: bytes, *, now: float) -> None:
+        """A datagram came to the address of this machine: receivers miss data."""
+        # The ports of a NAK are swapped against those of the data.
+        source = self._sources.get(int.from_bytes(data[2:4], "big"))
+        if source is not None:
+            source.receive_datagram(data, now=now)
+
+    # Timers
+
+    def source_due(self, source: Source, *, now: float) -> None:
+        """A timer of a source is over."""
+        source.handle_timer(now=now)
+        self._timers.set(source, source.next_timer())
+
+    def due(self, transfer: MulticastTransfer, *, now: float) -> None:
+        """A timer of a transfer is over."""
+        if transfer.retry_at is not None and transfer.retry_at <= now:
+            transfer.retry_at = None
+            if transfer.has_work:
+                self._do(transfer, TransferInput.DUE, now)
+            else:
+                self._do(transfer, TransferInput.REST, now)
+                self._manager.outgoing.change(transfer.queue, OutgoingInput.RESTED)
+        if transfer.idle_at is not None and transfer.idle_at <= now:
+            transfer.idle_at = None
+            if transfer.leaving or transfer.has_work:
+                transfer.idle_at = now + self._settings.idle_seconds
+            else:
+                self._do(transfer, TransferInput.IDLE, now)
+        self._watch(transfer)
+
+    def _watch(self, transfer: MulticastTransfer) -> None:
+        self._timers.set(transfer, transfer.timer)
+
+    # Steps
+
+    def _do(self, transfer: MulticastTransfer, what: TransferInput, now: float) -> None:
+        """Something happens to a transfer: take the step of the table."""
+        action, transfer.state = step(transfer.state, what)
+        if action is TransferAction.CONNECT:
+            self._connect(transfer, now)
+        elif action is TransferAction.SEND and what is TransferInput.OPENED:
+            self._open(transfer, now)
+        elif action is TransferAction.RETRY_LATER:
+            transfer.retry_at = now + self._settings.retry_seconds
+        elif action is TransferAction.PUT_BACK:
+            transfer.retry_at = None
+            self._close(transfer, now)
+        elif action is TransferAction.HANG_UP:
+            self._close(transfer, now)
+            self._manager.outgoing.change(transfer.queue, OutgoingInput.CLOSED)
+        self._watch(transfer)
+
+    def _connect(self, transfer: MulticastTransfer, now: float) -> None:
+        """Establish Transport Connection ([MC-MQSRM] 3.1.7.9)."""
+        self._manager.outgoing.change(transfer.queue, OutgoingInput.CONNECTING)
+        if self._socket is SocketState.OPEN:
+            self._do(transfer, TransferInput.OPENED, now)
+        elif self._socket is SocketState.CLOSED:
+            self._socket = SocketState.OPENING
+            self._events.append(OpenSocket())
+
+    def _open(self, transfer: MulticastTransfer, now: float) -> None:
+        """A new PGM source for an address."""
+        if len(self._sources) >= self._settings.max_destinations:
+            transfer.state = TransferState.OPENING
+            self._fail(transfer, ConnectionStatus.LIMIT_REACHED, TOO_MANY, now)
+            return
+        assert self.address is not None  # noqa: S101 - the socket is open
+        tsi = TransportSessionId(self._randomness.global_source_id, self._free_port())
+        source = Source(
+            self._settings.source,
+            tsi=tsi,
+            destination_port=transfer.name.port,
+            source_nla=self.address,
+            group_nla=transfer.name.address,
+            first_sequence_number=int(self._randomness.random() * (1 << 32)),
+            now=now,
+        )
+        transfer.source = self._sources[tsi.source_port] = source
+        transfer.idle_at = now + self._settings.idle_seconds
+        address = f"{transfer.name.address}:{transfer.name.port}"
+        self._manager.outgoing.change(transfer.queue, OutgoingInput.OPENED, address=address)
+
+    def _free_port(self) -> int:
+        """A source port that no other source of this queue manager has."""
+        port = 1 + int(self._randomness.random() * 0xFFFF)
+        while port in self._sources:
+            port = port % 0xFFFF + 1
+        return port
+
+    def _close(self, transfer: MulticastTransfer, now: float) -> None:
+        """Nothing more is sent; what has not left goes back, what has is repaired for a while."""
+        transfer.idle_at = None
+        source, transfer.source = transfer.source, None
+        if source is None:
+            return
+        self._settle(transfer, source)
+        transfer.stream.release([token for _, token in transfer.leaving])
+        transfer.leaving.clear()
+        source.abort(now=now)

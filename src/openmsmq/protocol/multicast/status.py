@@ -1,0 +1,49 @@
+"""Outgoing queues to multicast addresses as people see them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from openmsmq.core.transfer.outgoing_states import STATUS_WORDS
+from openmsmq.protocol.outgoing_status import OutgoingStatus
+from openmsmq.protocol.srmp.transfer_states import TransferState
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
+
+if TYPE_CHECKING:
+    from .transfer import MulticastTransfer
+
+# What messages wait for while their source is open.
+RATE = "sent as fast as multicast_rate allows"
+
+
+def describe(transfer: MulticastTransfer, *, now: float, offline: bool) -> OutgoingStatus:
+    """The status of an outgoing queue now; `offline` says that nothing may be sent."""
+    leaving = len(transfer.leaving)
+    waits = transfer.queue.lanes.count or leaving
+    retry_at = transfer.retry_at
+    is_open = transfer.state is TransferState.OPEN
+    return OutgoingStatus(
+        destination=transfer.outgoing.destination_format_name,
+        state=str(transfer.outgoing.state),
+        next_hop=f"{transfer.name.address}:{transfer.name.port}" if is_open else "",
+        messages=transfer.queue.count,
+        unacknowledged=leaving,
+        awaiting_final_ack=0,
+        last_error=_last_error(transfer),
+        retry_in_seconds=max(retry_at - now, 0.0) if retry_at is not None else None,
+        reason=_reason(transfer, offline=offline) if waits else "",
+    )
+
+
+def _last_error(transfer: MulticastTransfer) -> str:
+    """The last failure in the connection history, in words; empty after a success."""
+    history = transfer.outgoing.connection_history
+    if not history or history[-1].status < ConnectionStatus.UNKNOWN_FAILURE:
+        return ""
+    return transfer.outgoing.reason or STATUS_WORDS[history[-1].status]
+
+
+def _reason(transfer: MulticastTransfer, *, offline: bool) -> str:
+    if offline and transfer.outgoing.may_transmit:
+        return "the queue manager is offline"
+    return RATE if transfer.state is TransferState.OPEN else transfer.outgoing.reason
