@@ -52,6 +52,13 @@ def test_hosts_are_known_in_any_spelling() -> None:
         ({"max_unacked_packet": "many"}, "max_unacked_packet: 'many' is not in 1 to 16384"),
         ({"resend_timeouts_short": 0.5}, "resend_timeouts_short: 0.5 is not in 1 to 86400"),
         ({"memory_budget_bytes": 1}, "memory_budget_bytes: 1 is not at least 1048576"),
+        ({"allowed_addresses": ["10.0.0.0/33"]}, "allowed_addresses: "),
+        ({"denied_addresses": ["10.0.0.1"] * 1001}, "at most 1000 networks"),
+        (
+            {"max_forwarded_bytes_per_address": 1},
+            "max_forwarded_bytes_per_address: 1 is not at least 4194304",
+        ),
+        ({"hardened_security": "maybe"}, "hardened_security: 'maybe' is not true or false"),
         ({"send_ping": "maybe"}, "send_ping: 'maybe' is not true or false"),
         ({"data": 5}, "data: 5 is not a path"),
         ({"names": "one"}, "names: 'one' is not a list of texts"),

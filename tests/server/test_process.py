@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import time
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,11 @@ from openmsmq.server.common_config import default_name
 from openmsmq.service.logs import TextFormatter
 from openmsmq.store.backup import restore_backup
 from openmsmq.store.files import RealFiles
+from openmsmq.wire.codes.algorithms import PROVIDERS
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
 from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.security.key_blobs import MQDSPublicKeys, PublicKeyBlob
 
 ORDERS = r".\private$\orders"
 
@@ -361,6 +364,23 @@ def test_a_stop_abandons_a_backup(tmp_path: Path) -> None:
 # Directory
 
 
+@pytest.mark.spec("MQQB-3.1.7.1.5-04")
+def test_keys_of_old_providers_are_published_when_they_are_used(tmp_path: Path) -> None:
+    directory = tmp_path / "directory.json"
+    with threaded(tmp_path / "data", directory=directory, encryption_key_bits=1024):
+        pass
+    with threaded(tmp_path / "data", directory=directory, legacy_encryption=True) as running:
+        raw = running.process.manager.state.manager.public_encryption_key_list
+        keys, _ = MQDSPublicKeys.parse(raw)
+        lengths = [PublicKeyBlob.parse(key.key)[0].bit_len for key in keys.public_keys]
+        assert lengths == [512, 1024, 1024]
+        assert [key.provider_name for key in keys.public_keys] == [
+            provider.name for provider in PROVIDERS.values()
+        ]
+    document = json.loads(directory.read_text())
+    assert b64encode(raw).decode() in json.dumps(document)
+
+
 def test_the_first_start_with_a_directory_joins_it_and_makes_keys(tmp_path: Path) -> None:
     directory = tmp_path / "directory.json"
     with threaded(tmp_path / "data", directory=directory) as running:
@@ -370,7 +390,7 @@ def test_the_first_start_with_a_directory_joins_it_and_makes_keys(tmp_path: Path
         with running.connect() as client:
             client.create(r".\public")
     keys = sorted(file.name for file in (tmp_path / "data" / "keys").iterdir())
-    assert len(keys) == 6
+    assert len(keys) == 2
     assert directory.exists()
     with threaded(tmp_path / "data", directory=directory) as running, running.connect() as client:
         assert client.open(r".\public", "send")
@@ -391,3 +411,19 @@ def test_quotas_of_the_configuration_hold(tmp_path: Path) -> None:
         client.create(ORDERS)
         with pytest.raises(MsmqError, match="MQ_ERROR_INSUFFICIENT_RESOURCES"):
             fill(client, bytes(11_000))
+
+
+def test_in_hardened_mode_neither_the_binary_port_nor_rpc_is_open(tmp_path: Path) -> None:
+    ports: Any = dict.fromkeys(("binary_port", "ping_port", "rpc_port", "qm2qm_port"), 0)
+    with (
+        threaded(tmp_path, hardened_security=True, **ports) as running,
+        running.connect() as client,
+    ):
+        endpoints = client.value(local.GetStatus(client.next_id()))["endpoints"]
+        assert {"binary", "ping", "rpc", "qm2qm"}.isdisjoint(endpoints)
+        client.send(client.open(r"DIRECT=OS:far\private$\q", "send"), packet(b"1"))
+        shown = local.ShowOutgoing(client.next_id(), r"DIRECT=OS:far\private$\q")
+        assert client.value(shown)["state"] == "LOCKED"
+    with threaded(tmp_path, **ports) as running, running.connect() as client:
+        endpoints = client.value(local.GetStatus(client.next_id()))["endpoints"]
+        assert {"binary", "ping", "rpc", "qm2qm"} <= set(endpoints)

@@ -20,6 +20,7 @@ from openmsmq.server.process import QueueManagerProcess
 from openmsmq.server.provisioning import open_directory, prepare_directory
 from openmsmq.service.accounts import caller_of
 from openmsmq.store.memory_store import MemoryStore
+from openmsmq.wire.codes.algorithms import PROVIDERS
 from openmsmq.wire.errors import ConfigError
 
 CALLER = caller_of(os.geteuid(), os.getegid())
@@ -47,7 +48,9 @@ class Machine:
             utc=0,
         )
         self.engine = Engine(self.qm, self.store)
-        return prepare_directory(self.engine, directory, path, keys=FakeKeys())
+        return prepare_directory(
+            self.engine, directory, path, keys=FakeKeys(), providers=tuple(PROVIDERS.values())
+        )
 
     def start(self, path: Path | None) -> None:
         self.qm_start(self.prepare(path))

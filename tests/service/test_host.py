@@ -112,6 +112,67 @@ def test_events_that_a_listener_causes_are_handed_out_too() -> None:
     run(main)
 
 
+# Outputs that send at once
+
+
+def test_an_output_that_leaves_nothing_to_do_needs_no_turn() -> None:
+    async def main() -> None:
+        hosted = Hosted()
+        await hosted.host.drain()
+        # The turn after the write.
+        await asyncio.sleep(0.02)
+        sent: list[str] = []
+        turns: list[str] = []
+        hosted.host.engine.add_output(lambda: turns.append("turn"))
+        hosted.host.send_at_once(lambda: sent.append("answer"))
+        await asyncio.sleep(0.02)
+        assert (sent, turns) == (["answer"], [])
+        hosted.manager.create_queue(ORDERS, caller=USER)
+        hosted.host.send_at_once(lambda: None)
+        await until(lambda: hosted.manager.idle and bool(turns))
+        await hosted.host.close()
+
+    run(main)
+
+
+def test_a_read_that_waits_sets_the_timer_without_a_turn_of_its_own() -> None:
+    async def main() -> None:
+        hosted = Hosted()
+        hosted.manager.create_queue(ORDERS, caller=USER)
+        reader = hosted.manager.open_queue(ORDERS, RECEIVE, caller=USER)
+        await hosted.host.drain()
+        ended: list[ReadEnded] = []
+        hosted.host.engine.listen(ReadEnded, ended.append)
+        hosted.host.tick()
+        hosted.manager.dequeue_many(reader, timeout=0.05)
+        assert hosted.manager.idle
+        hosted.host.send_at_once(lambda: None)
+        # Sooner than the timer of things that are done once a second.
+        await asyncio.sleep(0.3)
+        assert len(ended) == 1
+        await hosted.host.close()
+
+    run(main)
+
+
+def test_a_fault_of_an_output_that_sends_at_once_stops_everything() -> None:
+    async def main() -> None:
+        hosted = Hosted()
+        await hosted.host.drain()
+
+        def fail() -> None:
+            raise LookupError
+
+        hosted.host.send_at_once(fail)
+        assert isinstance(hosted.failures[0], LookupError)
+        sent: list[str] = []
+        hosted.host.send_at_once(lambda: sent.append("answer"))
+        assert sent == []
+        await hosted.host.close()
+
+    run(main)
+
+
 # Pressure
 
 

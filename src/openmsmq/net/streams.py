@@ -154,6 +154,7 @@ class StreamShell:
         server_tls, client_tls: contexts of TLS; without one connections are plain.
         refused: told the address of a peer that TLS was not agreed on with, and why.
         keep_alive: notice within two minutes that the machine of a peer no longer answers.
+        happened: called after everything that a connection told the protocol; None wakes the host.
     """
 
     def __init__(
@@ -167,10 +168,12 @@ class StreamShell:
         client_tls: ssl.SSLContext | None = None,
         refused: Refused | None = None,
         keep_alive: bool = False,
+        happened: Callable[[], None] | None = None,
     ) -> None:
         self._protocol = protocol
         self.keep_alive = keep_alive
         self._host = host
+        self._happened = happened or host.wake
         self._bind = bind
         self._hosts = hosts or {}
         self._server_tls = server_tls
@@ -267,7 +270,7 @@ class StreamShell:
             self._protocol.connected(stream.number, address, now=now)
         self._streams[stream.number] = stream
         self._addresses[stream.number] = address
-        self._host.wake()
+        self._happened()
 
     def received(self, stream: Stream, data: bytes) -> None:
         """Bytes came."""
@@ -275,13 +278,13 @@ class StreamShell:
         if not self._protocol.may_read(stream.number):
             self._paused.add(stream.number)
             stream.read_on(wanted=False)
-        self._host.wake()
+        self._happened()
 
     def writable(self, stream: Stream) -> None:
         """The peer has read enough to be sent more."""
         if stream.number:
             self._write(stream.number, self._host.tick())
-            self._host.wake()
+            self._happened()
 
     def lost(self, stream: Stream) -> None:
         """A connection was closed."""
@@ -289,9 +292,14 @@ class StreamShell:
         self._gone.set()
         if stream.number and self._streams.pop(stream.number, None) is not None:
             self._protocol.connection_lost(stream.number, now=self._host.tick())
-            self._host.wake()
+            self._happened()
 
     # What the protocol wants
+
+    @property
+    def has_paused(self) -> bool:
+        """Whether streams wait for the protocol to take more bytes."""
+        return bool(self._paused)
 
     def move_bytes(self) -> None:
         """Send what the protocol has, and read on where it takes more; once in each turn."""
@@ -300,7 +308,12 @@ class StreamShell:
             now = self._host.tick()
             for number in ready:
                 self._write(number, now)
-        for number in [each for each in self._paused if self._protocol.may_read(each)]:
+        if self._paused:
+            self._read_on()
+
+    def _read_on(self) -> None:
+        """Read from streams again whose bytes the protocol takes now."""
+        for number in [number for number in self._paused if self._protocol.may_read(number)]:
             self._paused.discard(number)
             stream = self._streams.get(number)
             if stream is not None:
@@ -355,7 +368,7 @@ class StreamShell:
     def connect_failed(self, number: int, error: OSError) -> None:
         """Tell the protocol why a host cannot be reached."""
         self._protocol.connect_failed(number, status_of(error), now=self._host.tick())
-        self._host.wake()
+        self._happened()
 
     def address_of(self, host: str) -> str:
         """What to resolve for a host: its address in the configuration, or its name."""

@@ -54,6 +54,10 @@ class CommonConfig(BaseModel):
     addresses: tuple[str, ...] = ()
     hosts: dict[str, str] = {}
     directory: AbsolutePath | None = None
+    definitions: AbsolutePath | None = None
+    # Choice: as on Windows it is read at the start only ([MS-MQDMPR] 3.1.1.1).
+    hardened_security: bool = False
+    max_forwarded_bytes_per_address: int = Field(default=256 * MEBIBYTE, ge=4 * MEBIBYTE)
     send_insecure_nacks: bool = False
     max_streams: int = Field(default=50_000, ge=1, le=10_000_000)
     max_streams_per_address: int = Field(default=5_000, ge=1, le=10_000_000)

@@ -40,7 +40,7 @@ def _fault(key: str, item: Mapping[str, Any], fields: Mapping[str, FieldInfo]) -
         hint = f"; did you mean {similar[0]}?" if similar else ""
         return f"there is no such setting{hint}"
     value = _value_text(item["input"])
-    if key.endswith("_port"):
+    if key.endswith("_port") and _limit(fields[key], "ge") is None:
         return f"{value} is not a port (0 to 65535) or 'off'"
     if item["type"] == "value_error":
         # Where it is one of many, the text names it.

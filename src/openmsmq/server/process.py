@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from openmsmq.core.management.queue_infos import guid_text
 from openmsmq.core.management.records import ProcessInfo
@@ -22,6 +22,7 @@ from openmsmq.engine.engine import Engine
 from openmsmq.protocol.local.deferred import Deferred
 from openmsmq.security.caller import Caller, unix_user_sid
 from openmsmq.security.default_descriptor import default_machine_descriptor
+from openmsmq.security.encryption.body_decryption import BodyDecryption
 from openmsmq.security.principals import Accounts
 from openmsmq.service.accounts import ServiceAccounts, caller_of
 from openmsmq.service.host import Host
@@ -30,6 +31,7 @@ from openmsmq.service.logs import (
     EXPRESS_DISCARDED,
     FAILED,
     IN_DOUBT,
+    KEYS_NOT_PUBLISHED,
     NAME_CHANGED,
     READY,
     RECOVERED,
@@ -39,6 +41,7 @@ from openmsmq.service.logs import (
     TORN_TAIL,
     log_event,
 )
+from openmsmq.service.machine_keys import MachineKeys
 from openmsmq.service.message_log import MessageLog
 from openmsmq.service.reachability import Reachability
 from openmsmq.service.tokens import Tokens
@@ -46,12 +49,16 @@ from openmsmq.store.file_store import FileStore
 from openmsmq.store.interface import Progress, Recovery, Store
 from openmsmq.store.options import STORE_DIRECTORY
 from openmsmq.version import __version__
+from openmsmq.wire.codes.algorithms import PROVIDERS
+from openmsmq.wire.codes.message_enums import PrivacyLevel
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import ConfigError, MsmqError, StoreError
 
 from .backups import Backups
 from .common_config import default_name
 from .config import Config
+from .defining import apply_definitions_file
+from .key_requests import KeyRequests
 from .parts import PARTS
 from .parts.part import Part, Premises
 from .provisioning import open_directory, prepare_directory
@@ -70,6 +77,7 @@ class Running(NamedTuple):
     host: Host
     messages: MessageLog
     backups: Backups
+    keys: KeyRequests
     parts: list[Part]
 
 
@@ -91,6 +99,7 @@ class QueueManagerProcess:
         self._failure: Exception | None = None
         self._started = time.monotonic()
         self._started_with: Running | None = None
+        self._keys: MachineKeys
 
     @property
     def _running(self) -> Running:
@@ -125,11 +134,18 @@ class QueueManagerProcess:
                 recovered()
             host = Host(engine, self.store, failed=self._failed)
             parts: list[Part] = []
-            self._started_with = Running(host, MessageLog(host), Backups(self.store, host), parts)
+            backups, keys = Backups(self.store, host), KeyRequests(self._keys, host)
+            self._started_with = Running(host, MessageLog(host), backups, keys, parts)
             premises = Premises(host, self, self._tokens)
             for kind in PARTS:
                 parts.append(kind(config, premises))  # noqa: PERF401 - made ones are closed
             Reachability(host)
+            apply_definitions_file(
+                config.definitions,
+                self.manager,
+                caller=caller_of(os.geteuid(), os.getegid()),
+                accounts=self.accounts,
+            )
             await host.drain()
             self._raise_failure()
             for part in parts:
@@ -153,16 +169,15 @@ class QueueManagerProcess:
             messages = counted(recovery.messages, stats.messages, progress)
             recovery = replace(recovery, messages=messages)
         directory = open_directory(config.directory)
-        manager = make_manager(config, store, recovery, directory)
+        keys = self._keys = open_keys(config)
+        decryptor = BodyDecryption(keys, config.encryption_settings)
+        manager = make_manager(config, store, recovery, directory, decryptor)
         log_event(RECOVERED, messages=stats.messages, bytes=stats.message_bytes)
         for identifier in manager.enlistments.in_doubt:
             log_event(IN_DOUBT, transaction=identifier)
         engine = Engine(manager, store)
         provisioning = prepare_directory(
-            engine,
-            directory,
-            config.directory,
-            keys=KeyFiles(config.data / KEYS_DIRECTORY),
+            engine, directory, config.directory, keys=keys, providers=keys.providers
         )
         before = manager.name
         name = config.name or before
@@ -174,6 +189,10 @@ class QueueManagerProcess:
                 remedy=f'add names = ["{before}"] to the configuration if others still use it',
             )
         manager.start(MachineIdentity(name), provisioning)
+        if manager.directory_integrated:
+            fault = manager.publish_keys(keys, keys.providers)
+            if fault:
+                log_event(KEYS_NOT_PUBLISHED, reason=fault)
         return engine
 
     def reload(self) -> None:
@@ -219,6 +238,7 @@ class QueueManagerProcess:
         self.host.tick()
         self.manager.stop()
         self._running.backups.cancel()
+        self._running.keys.cancel()
         discarded = express_messages(self.manager)
         if discarded:
             log_event(EXPRESS_DISCARDED, count=discarded)
@@ -227,7 +247,7 @@ class QueueManagerProcess:
 
     async def _close(self) -> None:
         if self._started_with is not None:
-            host, messages, _, parts = self._started_with
+            host, messages, _, _, parts = self._started_with
             for part in reversed(parts):
                 await part.close()
             await host.close()
@@ -264,6 +284,15 @@ class QueueManagerProcess:
     def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
         self._running.messages.refuse(request, queue, messages, error)
 
+    def machine_keys(self) -> list[dict[str, Any]]:
+        return self._running.keys.listed()
+
+    def rotate_machine_keys(self, answer: Deferred) -> None:
+        self._running.keys.rotate(answer)
+
+    def export_machine_keys(self, answer: Deferred) -> None:
+        self._running.keys.export(answer)
+
     def backup(self, file: str, answer: Deferred) -> None:
         """Copy the store to a file while it is in use."""
         self._running.backups.start(file, answer)
@@ -273,6 +302,19 @@ def open_store(config: Config) -> Store:
     """The store in the data directory, locked for this process."""
     return FileStore(
         config.data / STORE_DIRECTORY, new_store_id=os.urandom(16), options=config.store_options
+    )
+
+
+def open_keys(config: Config) -> MachineKeys:
+    """The key pairs in the data directory.
+
+    Raises:
+        ConfigError: a file cannot be used.
+    """
+    aes = PROVIDERS[PrivacyLevel.BODY_AES]
+    files = KeyFiles(config.data / KEYS_DIRECTORY, {aes.name: config.encryption_key_bits})
+    return MachineKeys(
+        files, config.providers, retention_days=config.key_retention_days, utc=time.time
     )
 
 
@@ -287,7 +329,11 @@ def counted(messages: Iterable[T], total: int, progress: Progress) -> Iterator[T
 
 
 def make_manager(
-    config: Config, store: Store, recovery: Recovery, directory: LocalDirectory | None
+    config: Config,
+    store: Store,
+    recovery: Recovery,
+    directory: LocalDirectory | None,
+    decryptor: BodyDecryption,
 ) -> QueueManager:
     """A queue manager from what the store has, or a new one."""
     utc = time.time()
@@ -311,17 +357,24 @@ def make_manager(
         packets=store,
         scratch=store.scratch,
         directory=directory,
+        decryptor=decryptor,
         settings=Settings(
             names=frozenset(name.lower() for name in names),
             memory_budget=config.memory_budget_bytes,
             send_insecure_nacks=config.send_insecure_nacks,
+            receipt_hosts=frozenset(config.srmp_receipt_hosts),
+            max_forwarded_bytes_per_address=config.max_forwarded_bytes_per_address,
             max_streams=config.max_streams,
             max_streams_per_address=config.max_streams_per_address,
+            senders=config.sender_policy,
+            trust_claimed_senders=config.trust_claimed_senders,
+            max_failed_checks=config.max_failed_checks,
             own=caller_of(os.geteuid(), os.getegid()),
         ),
         now=time.monotonic(),
         utc=utc,
     )
+    manager.set_hardened(hardened=config.hardened_security)
     manager.set_quotas(messages=config.quota_kilobytes, journals=config.journal_quota_kilobytes)
     return manager
 

@@ -8,6 +8,7 @@ from openmsmq.core.settings import KeySource, Provisioning
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.engine.engine import Engine
 from openmsmq.service.directory_file import DirectoryFileOnDisk, create_directory_file
+from openmsmq.wire.codes.algorithms import Provider
 from openmsmq.wire.errors import ConfigError
 
 ENTERPRISE_NAME: Final = "openmsmq"
@@ -24,6 +25,7 @@ def prepare_directory(
     path: Path | None,
     *,
     keys: KeySource,
+    providers: tuple[Provider, ...],
 ) -> Provisioning | None:
     """Check that the directory fits, and join it if this is the first start with one.
 
@@ -53,7 +55,7 @@ def prepare_directory(
     except OSError as exc:
         if joins:
             raise ConfigError(f"directory: {path}: {exc.strerror}") from exc
-    return Provisioning(keys) if joins else None
+    return Provisioning(keys, providers=providers) if joins else None
 
 
 def _make_identity_durable(engine: Engine) -> None:

@@ -26,8 +26,8 @@ class StoreThread:
     def __init__(self, name: str) -> None:
         self._loop = asyncio.get_running_loop()
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
+        self._worker = threading.Thread(target=self._run, name=name, daemon=True)
+        self._worker.start()
 
     def start(self, run: Callable[[], None], done: Callable[[Exception | None], None]) -> None:
         """Call `run` in the thread, then `done` in the loop with what went wrong, if anything."""
@@ -36,7 +36,7 @@ class StoreThread:
     def close(self) -> None:
         """End the thread; what it has been given is done first."""
         self._jobs.put(None)
-        self._thread.join()
+        self._worker.join()
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -81,6 +81,8 @@ class Host:
         self._commit = StoreThread("openmsmq-commit")
         self._upkeep = StoreThread("openmsmq-upkeep")
         self._checks = Workers("openmsmq-check", CHECK_THREADS)
+        # Those that threads have taken.
+        self._jobs = 0
         self._written = asyncio.Event()
         self._stepped = asyncio.Event()
         self._stepped.set()
@@ -129,6 +131,18 @@ class Host:
             self._woken = True
             self._loop.call_soon(self._turn)
 
+    def send_at_once(self, output: Callable[[], None]) -> None:
+        """Let an output of the engine send what it has; a turn follows only if one is needed."""
+        if self._stopped:
+            return
+        try:
+            output()
+        except Exception as exc:  # noqa: BLE001 - as in a turn
+            self._fail(exc)
+        else:
+            if not self.engine.idle or self._is_timer_late(self.manager.next_timer()):
+                self.wake()
+
     # The turn
 
     def _turn(self) -> None:
@@ -172,7 +186,10 @@ class Host:
         self.engine.written()
         # The disk works on while replies are sent; those leave before the next turn.
         self._use_disk()
-        self.wake()
+        if self.engine.has_work:
+            self.wake()
+        else:
+            self._set_timer()
 
     def _on_step(self, error: Exception | None) -> None:
         self._stepped.set()
@@ -189,10 +206,13 @@ class Host:
     # Checks of messages
 
     def _start_jobs(self) -> None:
-        while (job := self.engine.take_job()) is not None:
+        # What no thread can take yet stays where addresses take turns.
+        while self._jobs < CHECK_THREADS and (job := self.engine.take_job()) is not None:
+            self._jobs += 1
             self._checks.start(job.run, partial(self._on_job, job))
 
     def _on_job(self, job: CheckJob, error: Exception | None) -> None:
+        self._jobs -= 1
         self._guard(partial(self._after_job, job, error))
 
     def _after_job(self, job: CheckJob, error: Exception | None) -> None:
@@ -204,13 +224,17 @@ class Host:
     def _set_timer(self) -> None:
         """Wake up when something is due. A timer that fires too early costs less than a new one."""
         due = self.engine.next_timer()
-        if due is None or (self._timer is not None and self._timer_at <= due):
+        if due is None or not self._is_timer_late(due):
             return
         if self._timer is not None:
             self._timer.cancel()
         now = time.monotonic()
         self._timer_at = min(max(due, now), now + LONGEST_SLEEP)
         self._timer = self._loop.call_later(self._timer_at - now, self._on_timer)
+
+    def _is_timer_late(self, due: float | None) -> bool:
+        """Whether the timer fires after something is due."""
+        return due is not None and (self._timer is None or self._timer_at > due)
 
     def _on_timer(self) -> None:
         self._timer = None

@@ -1,9 +1,10 @@
-"""The key pairs of a queue manager: made once, private halves kept in files of its own."""
+"""The key pairs of a queue manager: private halves kept in files of its own."""
 
 import os
+import re
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -15,6 +16,7 @@ EXCHANGE: Final = "exchange"
 SIGNING: Final = "signing"
 DIRECTORY_MODE: Final = 0o700
 FILE_MODE: Final = 0o600
+OTHERS: Final = 0o077
 PUBLIC_EXPONENT: Final = 65537
 # The library makes no shorter ones. [MS-MQDMPR] 3.1.3: the Base provider has keys of 512 bits.
 LIBRARY_BITS: Final = 1024
@@ -43,11 +45,23 @@ class RsaKey(NamedTuple):
         return PublicKeyBlob(self.e, modulus, algorithm).serialize()
 
 
-class KeyFiles:
-    """Key pairs by purpose and provider, in one directory; made when first asked for."""
+class RetiredKey(NamedTuple):
+    """A key that was replaced, and when: for messages that were encrypted before."""
 
-    def __init__(self, directory: Path) -> None:
+    key: RsaKey
+    retired: int
+
+
+class KeyFiles:
+    """Key pairs by purpose and provider, in one directory; made when first asked for.
+
+    Args:
+        bits: other lengths of new keys than those of the providers, by their names.
+    """
+
+    def __init__(self, directory: Path, bits: Mapping[str, int] | None = None) -> None:
         self._directory = directory
+        self._bits = bits or {}
 
     def exchange_key(self, provider: Provider) -> bytes:
         """The public key under which others send secrets."""
@@ -63,28 +77,95 @@ class KeyFiles:
         Raises:
             ConfigError: the files cannot be used.
         """
-        path = self._directory / f"{purpose}-{slug(provider.name)}.pem"
+        key = self.find(purpose, provider)
+        if key is None:
+            key = make_key(self._bits.get(provider.name, provider.rsa_bits))
+            self._write(self._path(purpose, provider), render_pem(key))
+        return key
+
+    def find(self, purpose: str, provider: Provider) -> RsaKey | None:
+        """The key pair for a purpose, if there is one.
+
+        Raises:
+            ConfigError: the file cannot be used.
+        """
         try:
-            try:
-                return parse_pem(path.read_text(encoding="ascii"))
-            except FileNotFoundError:
-                key = make_key(provider.rsa_bits)
-                self._write(path, render_pem(key))
-                return key
-        except (OSError, ValueError) as exc:
-            raise ConfigError(f"data: {path}: {exc}") from exc
+            return _read(self._path(purpose, provider))
+        except FileNotFoundError:
+            return None
+
+    def rotate(self, purpose: str, provider: Provider, *, utc: int) -> RsaKey:
+        """Put a new key pair in the place of the current one, which is kept as retired.
+
+        Raises:
+            ConfigError: the files cannot be used.
+        """
+        key = make_key(self._bits.get(provider.name, provider.rsa_bits))
+        path = self._path(purpose, provider)
+        try:
+            if path.exists():
+                path.replace(path.with_suffix(f".{utc}.pem"))
+        except OSError as exc:
+            raise ConfigError(f"data: {path}: {exc.strerror}") from exc
+        self._write(path, render_pem(key))
+        return key
+
+    def retired(self, purpose: str, provider: Provider) -> list[RetiredKey]:
+        """The key pairs that were replaced, the last one first.
+
+        Raises:
+            ConfigError: a file cannot be used.
+        """
+        found = [RetiredKey(_read(path), when) for when, path in self._retired(purpose, provider)]
+        return sorted(found, key=lambda each: each.retired, reverse=True)
+
+    def forget_retired(self, purpose: str, provider: Provider, *, before: float) -> None:
+        """Delete the key pairs that were replaced before a time."""
+        for when, path in self._retired(purpose, provider):
+            if when < before:
+                path.unlink(missing_ok=True)
+
+    def _path(self, purpose: str, provider: Provider) -> Path:
+        return self._directory / f"{purpose}-{slug(provider.name)}.pem"
+
+    def _retired(self, purpose: str, provider: Provider) -> list[tuple[int, Path]]:
+        stem = self._path(purpose, provider).stem
+        matches = [
+            (re.fullmatch(rf"{re.escape(stem)}\.([0-9]{{1,12}})\.pem", path.name), path)
+            for path in self._directory.glob(f"{stem}.*.pem")
+        ]
+        return [(int(match[1]), path) for match, path in matches if match is not None]
 
     def _write(self, path: Path, text: str) -> None:
         """The file appears whole, and only its owner may read it."""
-        self._directory.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
-        new = path.with_suffix(".new")
-        new.unlink(missing_ok=True)
-        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(handle)
-        new.replace(path)
+        try:
+            self._directory.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
+            new = path.with_suffix(".new")
+            new.unlink(missing_ok=True)
+            handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(handle)
+            new.replace(path)
+        except OSError as exc:
+            raise ConfigError(f"data: {path}: {exc.strerror}") from exc
+
+
+def _read(path: Path) -> RsaKey:
+    """The key in a file that only its owner may read."""
+    try:
+        with path.open(encoding="ascii") as file:
+            if os.fstat(file.fileno()).st_mode & OTHERS:
+                raise ConfigError(
+                    f"data: {path}: others may read this private key; `chmod 600` it, and if "
+                    "somebody did, replace it with `openmsmq key rotate --machine`"
+                )
+            return parse_pem(file.read())
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as exc:
+        raise ConfigError(f"data: {path}: {exc}") from exc
 
 
 def slug(name: str) -> str:

@@ -50,6 +50,11 @@ NOT_RELOADED: Final = LogEvent(
     "M0017", logging.ERROR, "could not be reloaded; what was in force before stays"
 )
 NAME_CHANGED: Final = LogEvent("M0018", logging.WARNING, "the computer name has changed")
+KEYS_NOT_PUBLISHED: Final = LogEvent(
+    "M0019", logging.WARNING, "the directory does not have the public keys of this queue manager"
+)
+DEFINED: Final = LogEvent("M0026", logging.INFO, "definitions applied")
+KEYS_ROTATED: Final = LogEvent("M0027", logging.INFO, "the queue manager has new keys")
 # Clients of the local protocol.
 CLIENT_CONNECTED: Final = LogEvent("M0020", logging.DEBUG, "client connected")
 CLIENT_LEFT: Final = LogEvent("M0021", logging.DEBUG, "client left")
@@ -74,6 +79,16 @@ PORT_SKIPPED: Final = LogEvent(
 HTTP_CLOSED: Final = LogEvent("M0066", logging.DEBUG, "HTTP connection closed")
 HTTP_FAULT: Final = LogEvent("M0067", logging.WARNING, "HTTP connection cut off")
 RPC_LOGON: Final = LogEvent("M0065", logging.DEBUG, "remote client logged on")
+# Multicast.
+MULTICAST_UNAVAILABLE: Final = LogEvent(
+    "M0080", logging.WARNING, "multicast is not available; messages to multicast addresses wait"
+)
+MULTICAST_LOST: Final = LogEvent(
+    "M0081", logging.WARNING, "multicast packets were lost for good; what follows them is received"
+)
+MULTICAST_NOT_HEARD: Final = LogEvent(
+    "M0082", logging.WARNING, "a multicast group cannot be listened to; it is tried again"
+)
 # Messages.
 SESSION_CLOSED: Final = LogEvent("M0050", logging.DEBUG, "session with another queue manager ended")
 SESSION_FAULT: Final = LogEvent(
@@ -85,6 +100,9 @@ UNREACHABLE: Final = LogEvent(
 REACHED_AGAIN: Final = LogEvent("M0053", logging.INFO, "destination is reached again")
 MESSAGE_GONE: Final = LogEvent("M0030", logging.INFO, "message left its queue unread")
 MESSAGES_GONE: Final = LogEvent("M0031", logging.INFO, "messages left their queue unread")
+SIGNATURE_FORM: Final = LogEvent(
+    "M0036", logging.INFO, "signatures of another queue manager are of this form"
+)
 MESSAGES_REFUSED: Final = LogEvent("M0032", logging.INFO, "messages refused")
 MESSAGES_OVER_QUOTA: Final = LogEvent(
     "M0035", logging.WARNING, "messages refused: over a quota, or the disk is full"

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from openmsmq.core.events import MessageDropped, MessagesDeleted
+from openmsmq.core.events import MessageDropped, MessagesDeleted, SignatureFormFound
 from openmsmq.core.management.counters import reason_name
 from openmsmq.core.model.message import Message
 from openmsmq.wire.codes.hresult import Hresult, hresult_name
@@ -21,6 +21,7 @@ from .logs import (
     MESSAGES_OVER_QUOTA,
     MESSAGES_REFUSED,
     REQUEST_REFUSED,
+    SIGNATURE_FORM,
     LogEvent,
     log_event,
 )
@@ -60,6 +61,7 @@ class MessageLog:
         self._dropped: dict[tuple[str, str, str], int] = {}
         host.engine.listen(MessagesDeleted, self._messages_deleted)
         host.engine.listen(MessageDropped, self._message_dropped)
+        host.engine.listen(SignatureFormFound, _say_form)
         host.every_second(self.sum_up)
 
     # Messages that leave unread
@@ -151,6 +153,10 @@ def refusal(code: str) -> LogEvent:
 def say_gone(line: tuple[str, str, str, int]) -> None:
     queue, reason, identifier, lookup_id = line
     log_event(MESSAGE_GONE, queue=queue, reason=reason, id=identifier, lookup_id=str(lookup_id))
+
+
+def _say_form(event: SignatureFormFound) -> None:
+    log_event(SIGNATURE_FORM, source=event.source, form=event.form)
 
 
 def say_dropped(event: MessageDropped) -> None:

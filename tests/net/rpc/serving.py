@@ -4,7 +4,7 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -73,6 +73,9 @@ class Serving:
         if not self._awake:
             self._awake = True
             self._loop.call_soon(self._turn)
+
+    def send_at_once(self, output: Callable[[], None]) -> None:
+        output()
 
     def _turn(self) -> None:
         self._awake = False

@@ -218,6 +218,11 @@ def test_every_limit_is_a_key_with_the_same_default(kind: Any) -> None:
         ("rpc_pause_reply_bytes", 1024),
         ("rpc_max_reply_bytes", 1024),
         ("rpc_cleanup_seconds", 0.5),
+        ("coordinator_max_transactions", 0),
+        ("coordinator_retry_seconds", 0.01),
+        ("coordinator_max_retry_seconds", 0.01),
+        ("coordinator_enlist_seconds", 0.01),
+        ("coordinator_prepare_seconds", 0.01),
     ],
 )
 def test_a_limit_out_of_its_range_is_refused(tmp_path: Path, key: str, wrong: float) -> None:

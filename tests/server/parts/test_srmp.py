@@ -53,7 +53,7 @@ def srmp_part(process: Threaded) -> SrmpPart:
 # Ports
 
 
-@pytest.mark.spec("MQSRM-2.1.1-04")
+@pytest.mark.spec("MQSRM-2.1.1-04", "MQSRM-2.1.1-02")
 def test_the_default_port_of_http_is_80_and_https_is_off(tmp_path: Path) -> None:
     assert (configured(tmp_path).http_port, configured(tmp_path).https_port) == (80, "off")
 
@@ -197,6 +197,18 @@ def test_limits_of_the_configuration_reach_the_server(tmp_path: Path) -> None:
     assert (settings.max_unanswered, settings.idle_seconds, settings.proxy) == (7, 9.0, None)
 
 
+def test_receipts_go_to_the_hosts_that_an_operator_allows(tmp_path: Path) -> None:
+    settings = {"bind": new_address(), "http_port": 0, **OTHERS_OFF, "epm_port": "off"}
+    for hosts in ((), ("Friend", "[2001:db8::1]")):
+        folder = tmp_path / str(len(hosts))
+        with threaded(folder, srmp_receipt_hosts=hosts, **settings) as process:
+            manager = process.process._running.host.manager
+            allowed = manager.state.settings.receipt_hosts
+        assert allowed == {host.strip("[]").lower() for host in hosts}
+    with pytest.raises(ConfigError, match=r"srmp_receipt_hosts: .*'a/b' is not a host name"):
+        configured(tmp_path, srmp_receipt_hosts=("friend", "a/b"))
+
+
 @pytest.mark.parametrize(
     ("text", "proxy"),
     [
@@ -287,6 +299,7 @@ def test_tls_is_1_2_or_newer_and_names_are_checked(
         )
     )
     assert server is not None
+    assert client is not None
     assert server.verify_mode == mode
     assert client.verify_mode == ssl.CERT_REQUIRED
     assert client.check_hostname

@@ -61,8 +61,12 @@ class BinaryShell:
             transport.close()
         await self.streams.close()
 
+    def has_output(self) -> bool:
+        """Whether `turn` has something to do."""
+        return self._protocol.has_output or self.streams.has_paused
+
     def turn(self) -> None:
-        """Do what the protocol asks for; once in each turn of the host."""
+        """Do what the protocol asks for; in each turn of the host in which there is something."""
         streams = self.streams
         if streams.closed:
             return

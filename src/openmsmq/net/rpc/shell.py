@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Protocol
 
 from openmsmq.net.streams import Host, StreamShell
 from openmsmq.protocol.rpc.server import Disconnect, Endpoint, LoggedOn, RpcServer
@@ -10,12 +11,19 @@ from openmsmq.wire.codes.queue_enums import ConnectionStatus
 Told = Callable[[Disconnect, str], None]
 
 
+class RpcHost(Host, Protocol):
+    """The queue manager's turn of the event loop, for a protocol that mostly answers at once."""
+
+    def send_at_once(self, output: Callable[[], None]) -> None:
+        """Call `output`; a turn follows only if the queue manager needs one."""
+
+
 class RpcShell:
     """Listens at the ports of a server, moves bytes and drives its timer.
 
     Args:
         server: decides everything.
-        host: is told whenever something happened, and calls `turn` in each turn.
+        host: calls `turn` in each of its turns, and whenever something came in.
         bind: the address to listen on.
         disconnected: told why the server ended a connection, with the address of the client.
         logged_on: told which client proved who it is.
@@ -24,7 +32,7 @@ class RpcShell:
     def __init__(
         self,
         server: RpcServer,
-        host: Host,
+        host: RpcHost,
         *,
         bind: str,
         disconnected: Told | None = None,
@@ -37,7 +45,9 @@ class RpcShell:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
-        self.streams = StreamShell(_ServerStreams(server), host, bind=bind, keep_alive=True)
+        self.streams = StreamShell(
+            _ServerStreams(server), host, bind=bind, keep_alive=True, happened=self._send_at_once
+        )
 
     async def listen(self, endpoint: Endpoint, port: int, *, key: str) -> str:
         """Serve an endpoint; returns where, and tells the endpoint its port.
@@ -63,8 +73,15 @@ class RpcShell:
             self._timer.cancel()
         await self.streams.close()
 
+    def has_output(self) -> bool:
+        """Whether `turn` has something to do."""
+        if self._server.has_output or self.streams.has_paused:
+            return True
+        due = self._server.next_timer()
+        return due is not None and (self._timer is None or due < self._timer_at)
+
     def turn(self) -> None:
-        """Do what the server asks for; once in each turn of the host."""
+        """Do what the server asks for; see `has_output`."""
         if self.streams.closed:
             return
         while (event := self._server.next_event()) is not None:
@@ -74,6 +91,9 @@ class RpcShell:
                 self._logged_on(event)
         self.streams.move_bytes()
         self._set_timer()
+
+    def _send_at_once(self) -> None:
+        self._host.send_at_once(self.turn)
 
     def _disconnect(self, event: Disconnect) -> None:
         address = self.streams.hang_up(event.connection, event.data)

@@ -15,6 +15,13 @@ _MAX_TUNNEL_BYTES: Final = 16 * 1024
 Address = tuple[str, int]
 
 
+def default_context() -> ssl.SSLContext:
+    """What trusts the authorities that this machine trusts; reading them takes a while."""
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context
+
+
 class TunnelRefused(OSError):
     """A proxy does not connect to the destination; the text says why."""
 

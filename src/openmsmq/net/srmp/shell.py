@@ -17,7 +17,7 @@ from openmsmq.net.tls_listener import Refused
 from openmsmq.protocol.http import Connect, Disconnect, HttpTransport
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
-from .connecting import explain, open_stream
+from .connecting import default_context, explain, open_stream
 
 Disconnected = Callable[[Disconnect, str], None]
 
@@ -36,7 +36,7 @@ class SrmpShell:
         http: decides everything about connections.
         user: takes requests and posts them.
         host, bind, hosts, refused: as for `StreamShell`.
-        client_tls: the context of TLS for connections to other hosts.
+        client_tls: the context of TLS for connections to other hosts; None for the default.
         disconnected: called with the reason why a connection ended, and the peer's address.
     """
 
@@ -47,7 +47,7 @@ class SrmpShell:
         host: Host,
         *,
         bind: str,
-        client_tls: ssl.SSLContext,
+        client_tls: ssl.SSLContext | None,
         hosts: Mapping[str, str] | None = None,
         disconnected: Disconnected | None = None,
         refused: Refused | None = None,
@@ -76,7 +76,7 @@ class SrmpShell:
 
         return await self.streams.listen(port, key=key, accept=accept, tls=tls)
 
-    def use_tls(self, server: ssl.SSLContext | None, client: ssl.SSLContext) -> None:
+    def use_tls(self, server: ssl.SSLContext | None, client: ssl.SSLContext | None) -> None:
         """Use other certificates for new connections."""
         self._client_tls = client
         self.streams.use_tls(server, None)
@@ -87,8 +87,12 @@ class SrmpShell:
         self.turn()
         await self.streams.close()
 
+    def has_output(self) -> bool:
+        """Whether `turn` has something to do."""
+        return self._http.has_output or self.streams.has_paused
+
     def turn(self) -> None:
-        """Let the user work, and do what HTTP asks for; once in each turn of the host."""
+        """Let the user work, and do what HTTP asks for; see `has_output`."""
         if self.streams.closed:
             return
         self._user.turn(now=self._host.tick())
@@ -108,6 +112,8 @@ class SrmpShell:
         stream = Stream(self.streams, None, number)
         local = None if self._bind in ANY_ADDRESS else (self._bind, 0)
         address = self.streams.address_of(event.route.host)
+        if self._client_tls is None:
+            self._client_tls = default_context()
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await open_stream(stream, event, address, local=local, tls=self._client_tls)

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from .binary import BinaryPart
 from .local import LocalPart
+from .multicast import MulticastPart
+from .off import OffPart
 from .part import Part, Premises
-from .rpc import RpcPart
 from .srmp import SrmpPart
 
 if TYPE_CHECKING:
@@ -25,5 +26,28 @@ class PartKind(Protocol):
         """
 
 
-PARTS: Final[tuple[PartKind, ...]] = (BinaryPart, SrmpPart, RpcPart, LocalPart)
+class RpcKind:
+    """RPC, whose protocols are loaded only if a port is on: they take memory, and time to start."""
+
+    def __call__(self, config: "Config", premises: Premises) -> Part:
+        if not config.rpc_is_on:
+            return OffPart("rpc")
+        from .rpc import RpcPart
+
+        return RpcPart(config, premises)
+
+    def check(self, config: "Config") -> None:
+        if config.rpc_is_on:
+            from .rpc import RpcPart
+
+            RpcPart.check(config)
+
+
+PARTS: Final[tuple[PartKind, ...]] = (
+    BinaryPart,
+    SrmpPart,
+    MulticastPart,
+    RpcKind(),
+    LocalPart,
+)
 """Every part, in the order in which they begin to listen; they are closed the other way round."""

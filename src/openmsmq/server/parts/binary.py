@@ -1,19 +1,23 @@
 """The part that speaks the binary protocol: sessions with other queue managers, and pings."""
 
+import os
 import socket
 import ssl
 from collections.abc import Callable
 from typing import Final
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from openmsmq.core.model.queue import Queue
 from openmsmq.net.binary.shell import BinaryShell
+from openmsmq.protocol.address_rules import parse_network
 from openmsmq.protocol.binary.events import CloseReason, Disconnect
 from openmsmq.protocol.binary.manager import BinaryProtocol
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.protocol.outgoing_status import OutgoingStatus
-from openmsmq.server.common_config import AbsolutePath, CommonConfig, Port
+from openmsmq.security.encryption.body_encryption import BodyEncryption
+from openmsmq.server.common_config import AbsolutePath, Port
+from openmsmq.server.encryption_config import EncryptionConfig
 from openmsmq.service.logs import SESSION_CLOSED, SESSION_FAULT, log_event
 from openmsmq.wire.errors import ConfigError
 
@@ -31,9 +35,11 @@ ORDINARY: Final = frozenset(
         CloseReason.NOT_ESTABLISHED,
     )
 )
+# Networks in each of `allowed_addresses` and `denied_addresses`.
+MAX_NETWORKS: Final = 1000
 
 
-class BinaryConfig(CommonConfig):
+class BinaryConfig(EncryptionConfig):
     """Settings of the binary protocol; `BinarySettings` has more, which are not for users."""
 
     binary_port: Port = 1801
@@ -42,6 +48,8 @@ class BinaryConfig(CommonConfig):
     binary_key: AbsolutePath | None = None
     binary_ca: AbsolutePath | None = None
     send_ping: bool = False
+    allowed_addresses: tuple[str, ...] = ()
+    denied_addresses: tuple[str, ...] = ()
     # Choice: more than the 64 of Windows ([MS-MQQB] notes 36, 50), so that two of ours work at the
     # same time instead of waiting for each other; with Windows its own 64 count.
     max_unacked_packet: int = Field(default=1024, ge=1, le=16384)
@@ -49,6 +57,15 @@ class BinaryConfig(CommonConfig):
     resend_timeouts_medium: float = Field(default=300.0, ge=1.0, le=86400.0)
     resend_timeouts_long: float = Field(default=1800.0, ge=1.0, le=86400.0)
     resend_timeouts_final: float = Field(default=21600.0, ge=1.0, le=86400.0)
+
+    @field_validator("allowed_addresses", "denied_addresses")
+    @classmethod
+    def _addresses_are_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len(value) > MAX_NETWORKS:
+            raise ValueError(f"at most {MAX_NETWORKS} networks")
+        for text in value:
+            parse_network(text)
+        return value
 
 
 class BinaryPart:
@@ -61,7 +78,8 @@ class BinaryPart:
         self._host = host = premises.host
         self._endpoints: dict[str, str] = {}
         settings = settings_of(BinarySettings, config, window_size=config.max_unacked_packet)
-        self.protocol: Final = BinaryProtocol(host.manager, host.engine.gate, settings)
+        encryption = BodyEncryption(os.urandom, config.encryption_settings)
+        self.protocol: Final = BinaryProtocol(host.manager, host.engine.gate, settings, encryption)
         server_tls, client_tls = tls_contexts(config)
         self._shell = BinaryShell(
             self.protocol,
@@ -74,7 +92,7 @@ class BinaryPart:
             refused=log_refused,
         )
         host.engine.add_carrier(self.protocol)
-        host.engine.add_output(self._shell.turn)
+        host.engine.add_output(self._shell.turn, self._shell.has_output)
         host.manager.management.add_transfers(self._transfer_status)
         host.manager.management.add_sessions(self.protocol)
 
@@ -87,11 +105,13 @@ class BinaryPart:
     async def listen(self) -> dict[str, str]:
         """Open the sockets and start the sessions of what waits to be sent."""
         endpoints = self._endpoints
-        if self._config.binary_port != "off":
+        # [MS-MQDMPR] 3.1.1.1: in hardened mode messages travel over HTTP only.
+        hardened = self._config.hardened_security
+        if not hardened and self._config.binary_port != "off":
             endpoints["binary"] = await self._shell.streams.listen(
                 self._config.binary_port, key="binary_port"
             )
-        if self._config.ping_port != "off":
+        if not hardened and self._config.ping_port != "off":
             endpoints["ping"] = await self._shell.listen_for_pings(self._config.ping_port)
         self.protocol.start(now=self._host.tick())
         self._host.wake()

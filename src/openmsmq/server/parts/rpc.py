@@ -2,14 +2,16 @@
 
 import errno
 import secrets
+import time
 from collections.abc import Callable, Iterator
-from typing import Final, Literal
-
-from pydantic import Field
+from pathlib import Path
+from typing import Final
 
 from openmsmq.core.management.counters import CLIENTS, LOGONS, RPC_CALLS, RPC_FAULTS, Count
 from openmsmq.core.management.records import ClientInfo
+from openmsmq.net.rpc.coordinators import CoordinatorShell
 from openmsmq.net.rpc.shell import RpcShell
+from openmsmq.protocol.coordinator import CoordinatorServer, Participant, ParticipantSettings
 from openmsmq.protocol.qm2qm.server import OpenedQueues, Qm2qmServer, QmcommServer
 from openmsmq.protocol.qm2qm.server.opened_queues import OpenedQueue
 from openmsmq.protocol.qm2qm.server.ports import Ports
@@ -17,6 +19,7 @@ from openmsmq.protocol.remote_read.server import RemoteReadServer
 from openmsmq.protocol.remote_read.server.remote_queue import RemoteQueue
 from openmsmq.protocol.remote_read.settings import RemoteReadSettings
 from openmsmq.protocol.rpc.associations import Association
+from openmsmq.protocol.rpc.client import ClientSecurity
 from openmsmq.protocol.rpc.endpoint_mapper import Registration, endpoint_mapper
 from openmsmq.protocol.rpc.interface import ServedInterface
 from openmsmq.protocol.rpc.management import management
@@ -29,13 +32,16 @@ from openmsmq.protocol.rpc.server import (
     endpoint,
 )
 from openmsmq.protocol.rpc.settings import RpcSettings
-from openmsmq.server.common_config import KIBIBYTE, MEBIBYTE, CommonConfig, Port
+from openmsmq.security.mechanism import RPC_C_AUTHN_WINNT
+from openmsmq.security.ntlm import NtlmCredentials
+from openmsmq.security.packages import initiators
 from openmsmq.server.open_files import spare_files
 from openmsmq.service.logons import Logons
 from openmsmq.service.logs import PORT_SKIPPED, RPC_CLOSED, RPC_FAULT, RPC_LOGON, log_event
 from openmsmq.wire.codes.endpoints import QM2QM, QMCOMM, REMOTE_READ, RPC_PORT_STEP
 from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.rpc.status import AuthnLevel
+from openmsmq.wire.transactions.coordinator_url import CoordinatorUrl
 
 from .part import (
     PartStatus,
@@ -45,6 +51,7 @@ from .part import (
     lacks_privilege,
     settings_of,
 )
+from .rpc_config import RpcConfig
 
 LEVELS: Final = {
     "none": AuthnLevel.NONE,
@@ -64,33 +71,6 @@ FAULTY: Final = (
     CloseReason.ACCESS_DENIED,
     CloseReason.NOT_READING,
 )
-
-
-class RpcConfig(CommonConfig):
-    """Settings of RPC and of remote read: those of `RpcSettings` and `RemoteReadSettings`."""
-
-    rpc_port: Port = 2103
-    qm2qm_port: Port = 2105
-    epm_port: Port = 135
-    rpc_minimum_level: Literal["none", "connect", "packet", "integrity", "privacy"] = "privacy"
-    rpc_cleanup_seconds: float = Field(default=300.0, ge=1.0, le=86400.0)
-    rpc_max_connections: int = Field(default=20_000, ge=1, le=1_000_000)
-    rpc_max_connections_per_address: int = Field(default=2_000, ge=1, le=1_000_000)
-    rpc_max_unbound: int = Field(default=1_000, ge=1, le=1_000_000)
-    rpc_bind_seconds: float = Field(default=30.0, ge=1.0, le=3600.0)
-    rpc_max_associations: int = Field(default=20_000, ge=1, le=1_000_000)
-    rpc_max_contexts: int = Field(default=256, ge=1, le=65_536)
-    rpc_max_security_contexts: int = Field(default=64, ge=1, le=65_536)
-    rpc_max_handles: int = Field(default=10_000, ge=1, le=10_000_000)
-    rpc_max_total_handles: int = Field(default=100_000, ge=1, le=10_000_000)
-    rpc_max_cursors: int = Field(default=10_000, ge=1, le=10_000_000)
-    rpc_max_waiting_reads: int = Field(default=10_000, ge=1, le=10_000_000)
-    rpc_max_calls: int = Field(default=1_024, ge=1, le=1_000_000)
-    rpc_max_total_calls: int = Field(default=50_000, ge=1, le=10_000_000)
-    rpc_max_request_bytes: int = Field(default=4 * MEBIBYTE, ge=64 * KIBIBYTE, le=64 * MEBIBYTE)
-    rpc_max_unfinished_bytes: int = Field(default=256 * MEBIBYTE, ge=MEBIBYTE)
-    rpc_pause_reply_bytes: int = Field(default=MEBIBYTE, ge=64 * KIBIBYTE)
-    rpc_max_reply_bytes: int = Field(default=64 * MEBIBYTE, ge=8 * MEBIBYTE)
 
 
 class RpcPart:
@@ -120,6 +100,12 @@ class RpcPart:
             gate=host.engine.gate,
             delay=self._logons.reserve,
         )
+        self._participant = Participant(
+            host.manager,
+            host.engine.gate,
+            settings_of(ParticipantSettings, config, prefix="coordinator_"),
+        )
+        self._coordinator = CoordinatorServer(host.manager, minimum_level=level)
         interfaces = (*self._make_interfaces(level), management({}))
         self._rpc = endpoint(0, interfaces)
         self._qm2qm = endpoint(0, interfaces)
@@ -130,6 +116,12 @@ class RpcPart:
             bind=config.bind,
             disconnected=self._log_disconnect,
             logged_on=log_logon,
+        )
+        self._coordinators = CoordinatorShell(
+            self._participant,
+            self._coordinator,
+            host,
+            security=lambda name: coordinator_security(config, name, level),
         )
         host.manager.management.add_clients(self)
         host.manager.management.add_counters(self._counts)
@@ -145,13 +137,20 @@ class RpcPart:
             random_bytes=secrets.token_bytes,
             port=lambda: self._rpc.port,
             minimum_level=level,
+            participant=self._participant,
         )
+        manager.coordination.prepare_seconds = config.coordinator_prepare_seconds
         queues = OpenedQueues(manager, settings, random_bytes=secrets.token_bytes)
         qm2qm = Qm2qmServer(manager, queues, ports=ports, minimum_level=level)
         qmcomm = QmcommServer(manager, queues, ports=ports, minimum_level=level)
         self.server.add_timers(remote_read)
         self.server.add_timers(qm2qm)
-        return remote_read.interface, qm2qm.interface, qmcomm.interface
+        return (
+            remote_read.interface,
+            qm2qm.interface,
+            qmcomm.interface,
+            self._coordinator.interface,
+        )
 
     def _make_mapper(self, interfaces: tuple[ServedInterface, ...]) -> Endpoint:
         def registrations() -> list[Registration]:
@@ -170,18 +169,30 @@ class RpcPart:
             # Default ports step up, or are skipped without the right to them.
             if key in config.model_fields_set:
                 check_port(key, config.bind, getattr(config, key))
+        if (config.coordinator_user is None) != (config.coordinator_password_file is None):
+            raise ConfigError(
+                "coordinator_user: it goes with coordinator_password_file",
+                remedy="Set both, or neither.",
+            )
+        if config.coordinator_password_file is not None:
+            read_coordinator_password(config.coordinator_password_file)
 
     async def listen(self) -> dict[str, str]:
-        """Open the sockets."""
+        """Open the sockets; in hardened mode there are none ([MS-MQDMPR] 3.1.1.1)."""
+        if self._config.hardened_security:
+            return self._endpoints
         if self._config.rpc_port != "off":
             await self._listen_stepping("rpc", self._rpc, self._config.rpc_port)
+            self._host.manager.coordination.url = self._coordinator_url()
         if self._config.qm2qm_port != "off":
             await self._listen_stepping("qm2qm", self._qm2qm, self._config.qm2qm_port)
         if self._config.epm_port != "off" and self._endpoints:
             await self._listen_for_mapping(self._config.epm_port)
         if self._endpoints:
             self._host.every_second(self._logons.forget)
-            self._host.engine.add_output(self._shell.turn)
+            self._host.engine.add_output(self._shell.turn, self._shell.has_output)
+            self._host.engine.add_output(self._coordinators.turn, self._coordinators.has_output)
+            self._host.wake()
         return self._endpoints
 
     async def _listen_stepping(self, name: str, endpoint: Endpoint, port: int) -> None:
@@ -207,6 +218,13 @@ class RpcPart:
             if named or not lacks_privilege(exc):
                 raise
             log_event(PORT_SKIPPED, port=port, reason=exc.detail)
+
+    def _coordinator_url(self) -> CoordinatorUrl:
+        """Where other queue managers reach this one in its transactions."""
+        config = self._config
+        wildcard = config.bind in ("", "0.0.0.0", "::")  # noqa: S104 - it is compared
+        own = self._host.manager.name if wildcard else config.bind
+        return CoordinatorUrl(config.coordinator_address or own, self._rpc.port)
 
     def status(self) -> PartStatus:
         return PartStatus(
@@ -247,6 +265,7 @@ class RpcPart:
 
     async def close(self) -> None:
         """Hang up; what clients hold goes back in place."""
+        await self._coordinators.close()
         await self._shell.close()
 
     def _log_disconnect(self, event: Disconnect, address: str) -> None:
@@ -262,6 +281,34 @@ class RpcPart:
             reason=event.reason.value,
             detail=event.detail,
         )
+
+
+def read_coordinator_password(file: Path) -> str:
+    """The password by which this queue manager proves to coordinators who it is.
+
+    Raises:
+        ConfigError: the file cannot be read.
+    """
+    try:
+        return file.read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"coordinator_password_file: {file}: {exc}") from None
+
+
+def coordinator_security(config: RpcConfig, host: str, level: AuthnLevel) -> ClientSecurity | None:
+    """How this queue manager proves to a coordinator who it is; None is Anonymous Logon."""
+    user, file = config.coordinator_user, config.coordinator_password_file
+    if user is None or file is None:
+        return None
+    level = max(level, AuthnLevel.CONNECT)
+    packages = initiators(
+        NtlmCredentials.of_password(user, read_coordinator_password(file)),
+        random=secrets.token_bytes,
+        utc=time.time,
+        seal=level is AuthnLevel.PKT_PRIVACY,
+        target_name=f"RPC/{host}",
+    )
+    return ClientSecurity(RPC_C_AUTHN_WINNT, level, packages[RPC_C_AUTHN_WINNT])
 
 
 def log_logon(event: LoggedOn) -> None:

@@ -78,7 +78,7 @@ class SrmpConfig(BinaryConfig):
     http_write_seconds: float = Field(default=60.0, ge=1.0, le=3600.0)
     http_linger_seconds: float = Field(default=2.0, ge=0.0, le=60.0)
     http_max_connections_per_host: int = Field(default=4, ge=1, le=1_000)
-    http_max_pipelined: int = Field(default=64, ge=1, le=10_000)
+    http_max_pipelined: int = Field(default=256, ge=1, le=10_000)
     http_response_seconds: float = Field(default=60.0, ge=1.0, le=3600.0)
     http_keep_seconds: float = Field(default=60.0, ge=0.0, le=86400.0)
     http_max_response_bytes: int = Field(default=64 * KIBIBYTE, ge=KIBIBYTE, le=64 * MEBIBYTE)
@@ -87,6 +87,8 @@ class SrmpConfig(BinaryConfig):
     srmp_maximum_stream_receipt_delay: float = Field(default=10.0, ge=0.0, le=3600.0)
     srmp_cleanup_seconds: float = Field(default=300.0, ge=1.0, le=86400.0)
     srmp_stream_element: Literal["stream", "Stream"] = "stream"
+    # Hosts to which receipts may go; none stands for all.
+    srmp_receipt_hosts: tuple[str, ...] = Field(default=(), max_length=10_000)
 
     @field_validator("http_proxy")
     @classmethod
@@ -94,6 +96,14 @@ class SrmpConfig(BinaryConfig):
         if value is not None:
             parse_authority(value)
         return value
+
+    @field_validator("srmp_receipt_hosts")
+    @classmethod
+    def _receipt_hosts_are_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for host in value:
+            if not is_host_name(host):
+                raise ValueError(f"{host!r} is not a host name or an address")
+        return tuple(host.strip("[]").lower() for host in value)
 
     @field_validator("http_host", "https_host")
     @classmethod
@@ -140,7 +150,7 @@ class SrmpPart:
             refused=log_refused,
         )
         host.engine.add_carrier(self.protocol)
-        host.engine.add_output(self._shell.turn)
+        host.engine.add_output(self._shell.turn, self._shell.has_output)
         host.manager.management.add_transfers(self._transfer_status)
         host.manager.management.add_counters(self._counts)
 
@@ -251,8 +261,10 @@ def parse_authority(text: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def tls_contexts(config: SrmpConfig) -> tuple[ssl.SSLContext | None, ssl.SSLContext]:
+def tls_contexts(config: SrmpConfig) -> tuple[ssl.SSLContext | None, ssl.SSLContext | None]:
     """The contexts of HTTPS: that of the server, if there is a certificate, and the client's.
+
+    The client's is None if nothing is configured: then the default is made when it is needed.
 
     Raises:
         ConfigError: a file cannot be used, or is missing.
@@ -267,6 +279,8 @@ def tls_contexts(config: SrmpConfig) -> tuple[ssl.SSLContext | None, ssl.SSLCont
         raise ConfigError(
             "https_client_certificates: https_ca is needed, with the authorities of the clients"
         )
+    if certificate is None and authorities is None:
+        return None, None
     try:
         client = ssl.create_default_context(cafile=authorities)
         server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=authorities)

@@ -1,0 +1,1 @@
+"""PGM over sockets: `sockets` opens them, `shell` moves datagrams."""

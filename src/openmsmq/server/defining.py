@@ -1,0 +1,41 @@
+"""Definitions that are applied at the start, before the queue manager is Ready."""
+
+from pathlib import Path
+
+from openmsmq.core.definitions.plan import PlanOptions
+from openmsmq.core.queue_manager import QueueManager
+from openmsmq.security.caller import Caller
+from openmsmq.security.principals import Accounts
+from openmsmq.service.logs import DEFINED, log_event
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.definitions.reading import fault, read_definitions
+from openmsmq.wire.errors import ConfigError
+
+
+def apply_definitions_file(
+    path: Path | None, manager: QueueManager, *, caller: Caller, accounts: Accounts
+) -> None:
+    """Make things as a file says; what it does not list stays.
+
+    Args:
+        caller: the user of the process, who owns the queues that are made.
+
+    Raises:
+        ConfigError: the file cannot be read or applied; then nothing was changed.
+    """
+    if path is None:
+        return
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"definitions: {path}: {exc}") from exc
+    definitions = read_definitions(text, str(path))
+    try:
+        applied = manager.definer.apply(
+            definitions, PlanOptions(), caller=caller, accounts=accounts
+        )
+    except QueueError as exc:
+        place, _, reason = exc.detail.partition(": ")
+        raise fault(text, str(path), place, reason) from exc
+    changes = [change for change in applied.value if change.action != "unlisted"]
+    log_event(DEFINED, file=path, changes=len(changes))

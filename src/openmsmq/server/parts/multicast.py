@@ -1,0 +1,190 @@
+"""The part that sends and receives messages by multicast (SRMP over PGM)."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from ipaddress import AddressValueError, IPv4Address
+from random import SystemRandom
+from typing import Final, Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from openmsmq.core.management.counters import MULTICAST_PACKETS, Count
+from openmsmq.core.model.queue import Queue
+from openmsmq.net.pgm.shell import MulticastShell
+from openmsmq.net.pgm.sockets import SocketSettings
+from openmsmq.net.streams import ANY_ADDRESS
+from openmsmq.protocol.multicast.events import Lost
+from openmsmq.protocol.multicast.manager import MulticastProtocol
+from openmsmq.protocol.multicast.settings import MulticastSettings, Randomness
+from openmsmq.protocol.outgoing_status import OutgoingStatus
+from openmsmq.protocol.pgm import ReceiverSettings, SourceSettings
+from openmsmq.server.common_config import KIBIBYTE, MEBIBYTE, CommonConfig
+from openmsmq.service.logs import (
+    MULTICAST_LOST,
+    MULTICAST_NOT_HEARD,
+    MULTICAST_UNAVAILABLE,
+    log_event,
+)
+
+from .part import PartStatus, Premises, settings_of
+
+OFF: Final = "multicast is switched off: the key multicast is false"
+# What a source keeps for repairs.
+MAX_WINDOW_BYTES: Final = 256 * MEBIBYTE
+# Data that waits in a source; what it has taken does not expire any more.
+QUEUED_BYTES: Final = 16 * KIBIBYTE
+
+
+class MulticastConfig(CommonConfig):
+    """Settings of multicast: those of `MulticastSettings` and `SocketSettings`."""
+
+    multicast: bool = True
+    multicast_encapsulation: Literal["raw", "udp"] = "raw"
+    # An address of this machine; empty for that of `bind`.
+    multicast_interface: str = Field(default="", max_length=15)
+    # The ports of OpenPGM's examples.
+    multicast_udp_port: int = Field(default=3056, ge=1, le=65_535)
+    multicast_udp_unicast_port: int = Field(default=3055, ge=1, le=65_535)
+    multicast_ttl: int = Field(default=16, ge=1, le=255)
+    multicast_rate: float = Field(default=70_000.0, ge=1_000.0, le=1e9)
+    multicast_window_seconds: float = Field(
+        default=300.0, ge=1.0, le=3_600.0, validate_default=True
+    )
+    multicast_packet_bytes: int = Field(default=1_400, ge=256, le=32 * KIBIBYTE)
+    multicast_retry_seconds: float = Field(default=20.0, ge=1.0, le=86_400.0)
+    multicast_idle_seconds: float = Field(default=300.0, ge=1.0, le=86_400.0)
+    multicast_session_seconds: float = Field(default=300.0, ge=20.0, le=86_400.0)
+    multicast_max_destinations: int = Field(default=64, ge=1, le=1_000)
+    multicast_max_groups: int = Field(default=64, ge=1, le=1_000)
+    multicast_max_sources: int = Field(default=256, ge=1, le=100_000)
+    multicast_max_buffered_bytes: int = Field(default=32 * MEBIBYTE, ge=128 * KIBIBYTE)
+    multicast_max_partial_bytes: int = Field(default=32 * MEBIBYTE, ge=128 * KIBIBYTE)
+
+    @field_validator("multicast_interface")
+    @classmethod
+    def _interface_is_an_address(cls, value: str) -> str:
+        if value:
+            try:
+                IPv4Address(value)
+            except AddressValueError as exc:
+                raise ValueError("an IPv4 address of this machine, or nothing") from exc
+        return value
+
+    @field_validator("multicast_window_seconds")
+    @classmethod
+    def _window_fits(cls, value: float, info: ValidationInfo) -> float:
+        # A rate that is refused itself is not there.
+        rate = info.data.get("multicast_rate", 0.0)
+        if SourceSettings(txw_max_rte=rate, txw_secs=value).txw_bytes > MAX_WINDOW_BYTES:
+            raise ValueError(
+                f"with {rate:g} bytes a second (multicast_rate) that is more than the "
+                f"{MAX_WINDOW_BYTES // MEBIBYTE} MiB that may be kept for repairs"
+            )
+        return value
+
+
+class MulticastPart:
+    """Messages by multicast, as long as the process runs."""
+
+    name: Final = "multicast"
+
+    def __init__(self, config: MulticastConfig, premises: Premises) -> None:
+        self._host = host = premises.host
+        self.protocol: Final = MulticastProtocol(
+            host.manager,
+            Randomness(os.urandom(6), SystemRandom().random),
+            multicast_settings(config),
+        )
+        self.shell: Final = MulticastShell(
+            self.protocol,
+            host,
+            socket_settings(config),
+            off="" if config.multicast else OFF,
+            lost=log_lost,
+            join_failed=log_not_heard,
+        )
+        self._fault = ""
+        self._is_on = config.multicast
+        host.engine.add_carrier(self.protocol)
+        host.engine.add_output(self.shell.turn, self.shell.has_output)
+        host.manager.management.add_transfers(self._transfer_status)
+        host.manager.management.add_counters(self._counts)
+
+    @staticmethod
+    def check(config: MulticastConfig) -> None:
+        """Nothing can fail: without the right to its sockets a queue manager does without."""
+
+    async def listen(self) -> dict[str, str]:
+        """Begin to send what waits, and to listen for the queues that want it."""
+        if self._is_on:
+            self._fault = self.shell.check()
+            if self._fault:
+                log_event(MULTICAST_UNAVAILABLE, reason=self._fault)
+        self.protocol.start(now=self._host.tick())
+        self._host.wake()
+        return {}
+
+    def status(self) -> PartStatus:
+        address = self.shell.address
+        return PartStatus({"multicast": address} if address else {})
+
+    def _transfer_status(self, queue: Queue) -> OutgoingStatus | None:
+        return self.protocol.outgoing_status(queue, now=self._host.tick())
+
+    def _counts(self) -> Iterator[Count]:
+        for kind, count in self.protocol.packet_counts():
+            yield MULTICAST_PACKETS, (kind,), count
+        yield MULTICAST_PACKETS, ("unsent",), self.shell.unsent
+
+    @property
+    def reloads(self) -> Mapping[str, Callable[[], None]]:
+        return {}
+
+    async def close(self) -> None:
+        """Tell receivers that nothing more comes; what has not left waits for the next start."""
+        self.protocol.stop(now=self._host.tick())
+        await self.shell.close()
+
+
+def source_settings(config: MulticastConfig) -> SourceSettings:
+    """The settings of PGM for what is sent."""
+    return SourceSettings(
+        txw_max_rte=config.multicast_rate,
+        txw_secs=config.multicast_window_seconds,
+        max_packet_bytes=config.multicast_packet_bytes,
+        max_queued_bytes=QUEUED_BYTES,
+    )
+
+
+def multicast_settings(config: MulticastConfig) -> MulticastSettings:
+    """The settings of multicast, PGM included."""
+    return settings_of(
+        MulticastSettings,
+        config,
+        prefix="multicast_",
+        source=source_settings(config),
+        receiver=settings_of(ReceiverSettings, config, prefix="multicast_"),
+    )
+
+
+def socket_settings(config: MulticastConfig) -> SocketSettings:
+    """Where multicast is sent from and listened to."""
+    # The address that everything else is bound to, if multicast can use it.
+    usable = config.bind not in ANY_ADDRESS and ":" not in config.bind
+    return settings_of(
+        SocketSettings,
+        config,
+        prefix="multicast_",
+        interface=config.multicast_interface or (config.bind if usable else ""),
+        raw=config.multicast_encapsulation == "raw",
+    )
+
+
+def log_lost(event: Lost) -> None:
+    """Say that data was lost for good; the messages in it are not known."""
+    log_event(MULTICAST_LOST, group=event.group, source=event.source, packets=event.packets)
+
+
+def log_not_heard(group: IPv4Address, reason: str) -> None:
+    """Say that queues get nothing of a group."""
+    log_event(MULTICAST_NOT_HEARD, group=group, reason=reason)
