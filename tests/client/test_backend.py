@@ -207,6 +207,15 @@ class ReadingBackend:
     def end_transaction(self, number: int, *, commit: bool) -> Operation[None]:
         self._refuse("transactions cannot be ended")
 
+    def propagation_token(self, number: int) -> Operation[tuple[bytes, bytes]]:
+        self._refuse("transactions cannot be propagated")
+
+    def enlist(self, identifier: bytes, token: bytes, name: str) -> Operation[int]:
+        self._refuse("transactions cannot be joined")
+
+    def is_broken(self, number: int) -> bool:
+        return False
+
     @property
     def management(self) -> Management:
         self._refuse("queues cannot be managed")

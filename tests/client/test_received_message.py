@@ -7,9 +7,10 @@ from typing import Any, Unpack
 from uuid import UUID
 
 import pytest
+from tests.core.forgery import SRMP
 
 from openmsmq.client.message import Message
-from openmsmq.client.received_message import PROPERTIES, ReceivedMessage
+from openmsmq.client.received_message import JSON_PROPERTIES, ReceivedMessage
 from openmsmq.wire.bodies import EncodableValue
 from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.message.body_type import BodyType
@@ -188,7 +189,7 @@ def test_the_text_of_a_body_is_text_or_nothing(
 def test_a_message_as_a_dict_has_every_name_and_is_json() -> None:
     message = received(b"text", "label", source_queue_manager=SOURCE, message_id=9)
     values = json.loads(json.dumps(message.to_dict()))
-    assert list(values) == list(PROPERTIES)
+    assert list(values) == list(JSON_PROPERTIES)
     assert values["body"] == "text"
     assert values["body_base64"] == "dGV4dA=="
     assert values["lookup_id"] == str(message.lookup_id)
@@ -202,7 +203,7 @@ def test_a_body_that_is_no_text_is_null_in_json() -> None:
 
 def test_every_name_is_an_attribute() -> None:
     message = received()
-    for name in PROPERTIES:
+    for name in JSON_PROPERTIES:
         getattr(message, name)
 
 
@@ -243,3 +244,32 @@ def test_a_message_is_shown_with_id_label_and_body() -> None:
     message = received(b"text", "label", source_queue_manager=SOURCE, message_id=9)
     shown = f"ReceivedMessage(id='{GUID}\\\\9', label='label', body='text')"
     assert repr(message) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "transport"),
+    [
+        ("DIRECT=HTTP://alpha/msmq/private$/orders", "http"),
+        ("DIRECT=HTTPS://alpha/msmq/private$/orders", "https"),
+        ("MULTICAST=234.1.1.1:8001", "multicast"),
+    ],
+)
+def test_what_srmp_brought_says_how(name: str, transport: str) -> None:
+    packet = build_user_message(destination_queue=address(name), body=b"", srmp_headers=SRMP)
+    message = ReceivedMessage(packet, 5, 0.0)
+    assert message.transport == transport
+    assert (message.soap_envelope, message.compound_message) == ("<Envelope/>", b"POST inner")
+    plain = message.to_dict(soap=True)
+    assert plain["soap_envelope"] == "<Envelope/>"
+    assert plain["compound_message"] == "UE9TVCBpbm5lcg=="
+    assert "soap_envelope" not in message.to_dict()
+
+
+def test_other_messages_say_whether_they_were_sent_here() -> None:
+    packet = received(source_queue_manager=SOURCE).packet
+    assert ReceivedMessage(packet, 5, 0.0).transport is None
+    here = ReceivedMessage(packet, 5, 0.0, (0, 0, 0.0), SOURCE.bytes_le)
+    there = ReceivedMessage(packet, 5, 0.0, (0, 0, 0.0), bytes(16))
+    assert (here.transport, there.transport) == ("local", "binary")
+    assert here.soap_envelope is None
+    assert here.to_dict(soap=True)["compound_message"] is None

@@ -1,4 +1,4 @@
-"""The certificates of a user and their private keys, by which messages will be signed.
+"""The certificates of a user and their private keys, by which messages are signed.
 
 Each is one PEM file that only the user may read: the certificate, and its key if there is one.
 """
@@ -52,6 +52,25 @@ class UserCertificate:
     bits: int
     private: bool
     file: Path
+
+
+class SigningKey:
+    """A certificate with its private key, to sign messages with.
+
+    Args:
+        certificate: DER.
+        key: its private key.
+    """
+
+    __slots__ = ("certificate", "key")
+
+    def __init__(self, certificate: bytes, key: "RSAPrivateKey") -> None:
+        self.certificate = certificate
+        self.key = key
+
+    def __repr__(self) -> str:
+        digest = hashlib.md5(self.certificate, usedforsecurity=False).hexdigest()
+        return f"<SigningKey {digest}>"
 
 
 def default_certificate_directory() -> Path:
@@ -118,6 +137,34 @@ class CertificateStore:
             what = "no certificate" if not found else f"{len(found)} certificates"
             raise ConfigError(f"{what} {wanted!r} in {self.directory}; see `openmsmq key list`")
         return found[0]
+
+    def signing_key(self, wanted: str | None = None) -> SigningKey:
+        """The certificate to sign with, and its key; that which is valid longest by default.
+
+        Raises:
+            ConfigError: there is none, or its private key is not here.
+        """
+        from cryptography.hazmat.primitives.serialization import Encoding
+
+        if wanted is None:
+            chosen = next((each for each in self if each.private), None)
+            if chosen is None:
+                raise ConfigError(
+                    f"no certificate with a private key in {self.directory}; "
+                    "`openmsmq key create` makes one"
+                )
+        else:
+            chosen = self.find(wanted)
+        certificate, key = _parse_pem(chosen.file.read_bytes())
+        if key is None:
+            raise ConfigError(f"the private key of {chosen.subject} is not in {self.directory}")
+        return SigningKey(certificate.public_bytes(Encoding.DER), key)
+
+    def encoded(self, certificate: UserCertificate) -> bytes:
+        """A certificate as DER."""
+        from cryptography.hazmat.primitives.serialization import Encoding
+
+        return _parse_pem(certificate.file.read_bytes())[0].public_bytes(Encoding.DER)
 
     def export_to(
         self, wanted: str, file: Path, *, private: bool, password: str | None = None

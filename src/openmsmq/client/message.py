@@ -7,9 +7,11 @@ from uuid import UUID
 import msgspec
 
 from openmsmq.wire.bodies import EncodableValue, XmlValue, encode_body, encode_xml
-from openmsmq.wire.codes.message_enums import Acknowledgment, Delivery
+from openmsmq.wire.codes.message_enums import Acknowledgment, Delivery, PrivacyLevel
 from openmsmq.wire.limits import DEFAULT_TIME_TO_REACH_QUEUE
 from openmsmq.wire.scalars import MESSAGE_IDENTIFIER_SIZE, MessageIdentifier
+
+from .certificates import SigningKey
 
 ACKNOWLEDGE_WORDS: Final[dict[str, int]] = {
     "none": Acknowledgment.NONE,
@@ -20,6 +22,11 @@ ACKNOWLEDGE_WORDS: Final[dict[str, int]] = {
     "positive-receive": Acknowledgment.POS_RECEIVE,
     "negative-arrival": Acknowledgment.NACK_REACH_QUEUE,
     "negative-receive": Acknowledgment.NACK_RECEIVE,
+}
+PRIVACY_WORDS: Final = {
+    "aes": PrivacyLevel.BODY_AES,
+    "enhanced": PrivacyLevel.BODY_ENHANCED,
+    "base": PrivacyLevel.BODY_BASE,
 }
 DELIVERY_WORDS: Final = {"express": Delivery.EXPRESS, "recoverable": Delivery.RECOVERABLE}
 NO_CORRELATION: Final = bytes(MESSAGE_IDENTIFIER_SIZE)
@@ -56,6 +63,14 @@ class Message(_Content, kw_only=True, gc=False):
         dead_letter: keep it in a dead-letter queue if it cannot be delivered or is not read.
         trace_queue: GUID of the public queue that gets reports of the way it takes.
         class_: message class; other than 0 only for programs that send reports.
+        sign: True, or the version of the signature: "1.0", "2.0" (the default for one queue) or
+            "3.0" (that for several).
+        certificate: to sign with: its name or digest in `openmsmq key list`, or a `SigningKey`;
+            None for the one that is valid longest.
+        hash_algorithm: of the signature: "sha512", "sha256", "sha1" or "md5".
+        encrypt: True or "aes", "enhanced", "base": its body travels encrypted, with the strongest
+            cipher that the destination has a key for and at least that one. It needs a PUBLIC= or
+            PRIVATE= name.
     """
 
     # A struct, because a program makes one for every message: it costs a quarter of a class.
@@ -74,6 +89,10 @@ class Message(_Content, kw_only=True, gc=False):
     dead_letter: bool = False
     trace_queue: str | UUID | None = None
     class_: int = 0
+    sign: bool | str = False
+    certificate: str | SigningKey | None = None
+    hash_algorithm: str = "sha512"
+    encrypt: bool | str = False
 
     def __repr__(self) -> str:
         return f"Message(label={self.label!r}, body={shown(self.body)})"
@@ -139,6 +158,21 @@ def acknowledge_flags(words: str | int) -> int:
             raise ValueError(f"acknowledge: {word!r} must be one of {', '.join(ACKNOWLEDGE_WORDS)}")
         flags |= ACKNOWLEDGE_WORDS[word.strip()]
     return flags
+
+
+def privacy_level(message: Message) -> PrivacyLevel:
+    """PrivacyLevel for a word such as "aes", which True stands for.
+
+    Raises:
+        ValueError: an unknown word; the text lists the known ones.
+    """
+    encrypt = message.encrypt
+    if encrypt is False:
+        return PrivacyLevel.NONE
+    level = PRIVACY_WORDS.get("aes" if encrypt is True else encrypt)
+    if level is None:
+        raise ValueError(f"encrypt: {encrypt!r} must be one of {', '.join(PRIVACY_WORDS)}")
+    return level
 
 
 def correlation_bytes(value: str | bytes) -> bytes:

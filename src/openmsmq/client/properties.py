@@ -20,7 +20,7 @@ class QueueProperties(TypedDict, total=False):
         authenticate: take signed messages only.
         privacy: "none", "optional" or "body" (encrypted bodies only).
         base_priority: of a public queue, for routing.
-        multicast: `address:port` of the multicast group that it listens to.
+        multicast: `address:port` of the multicast group that it listens to; empty for none.
         type: GUID of the kind of service that it belongs to.
     """
 

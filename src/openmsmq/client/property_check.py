@@ -8,6 +8,7 @@ from uuid import UUID
 
 from openmsmq.wire.packets.base_header import INFINITE, PRIORITY_MASK
 
+from .certificates import SigningKey
 from .message import Message
 
 _U16: Final = 0xFFFF
@@ -33,6 +34,10 @@ _TYPES: Final[dict[str, tuple[tuple[type, ...], str]]] = {
     "dead_letter": ((bool,), "True or False is"),
     "trace_queue": ((str, UUID, NoneType), "a GUID or None is"),
     "class_": _NUMBER,
+    "sign": ((bool, str), "True, False or a version is"),
+    "certificate": ((str, SigningKey, NoneType), "a name, a SigningKey or None is"),
+    "hash_algorithm": _TEXT,
+    "encrypt": ((bool, str), "True, False or a word is"),
 }
 _LARGEST: Final = {
     "body_type": _U32,

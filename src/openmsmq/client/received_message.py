@@ -17,11 +17,21 @@ from openmsmq.wire.packets.base_header import INFINITE
 from openmsmq.wire.scalars import MessageIdentifier
 from openmsmq.wire.security.sid import SID
 
-from .message import NO_CORRELATION, Message, shown
+from .message import NO_CORRELATION, PRIVACY_WORDS, Message, shown
 
 # Abort count, move count, time of the last move.
 Counters = tuple[int, int, float]
+AUTHENTICATION_LEVELS: Final = {0: "none", 1: "sig10", 3: "sig20", 5: "sig30"}
+HASH_NAMES: Final = {
+    0x8001: "md2",
+    0x8002: "md4",
+    0x8003: "md5",
+    0x8004: "sha1",
+    0x800C: "sha256",
+    0x800E: "sha512",
+}
 NO_COUNTERS: Final[Counters] = (0, 0, 0.0)
+_ENCRYPT_WORDS: Final = {int(level): word for word, level in PRIVACY_WORDS.items()}
 
 # JSON keys and Spark columns have the same names as the attributes here.
 PROPERTIES: Final = (
@@ -52,10 +62,18 @@ PROPERTIES: Final = (
     "source_queue_manager",
     "sender_id",
     "authenticated",
+    "authentication_level",
+    "sender_certificate",
+    "hash_algorithm",
     "encrypted",
+    "privacy_level",
     "abort_count",
     "move_count",
 )
+# What JSON has besides.
+JSON_PROPERTIES: Final = (*PROPERTIES, "transport")
+# How a message came that SRMP brought, by the beginning of the name that it was sent to.
+_SRMP_TRANSPORTS: Final = {"MULTICAST=": "multicast", "DIRECT=HTTPS:": "https"}
 
 
 class ReceivedMessage(msgspec.Struct, eq=False, gc=False):
@@ -65,6 +83,8 @@ class ReceivedMessage(msgspec.Struct, eq=False, gc=False):
     lookup_id: int
     _arrived: float
     _counters: Counters = NO_COUNTERS
+    # GUID of the queue manager that has the queue, as packets have it; empty if it is not known.
+    _machine: bytes = b""
     _view: UserMessage | None = None
 
     def __repr__(self) -> str:
@@ -259,20 +279,87 @@ class ReceivedMessage(msgspec.Struct, eq=False, gc=False):
 
     @property
     def authenticated(self) -> bool:
-        """Whether its signature was checked."""
+        """Whether its signature was checked, and is good."""
         return self.view.authentication_level != 0
 
     @property
-    def encrypted(self) -> bool:
-        """Whether its body is encrypted."""
-        return self.view.encrypted
+    def authentication_level(self) -> str:
+        """`none`, or which signature was checked: `sig10`, `sig20` or `sig30`."""
+        level = self.view.authentication_level
+        return AUTHENTICATION_LEVELS.get(level, str(level))
 
-    def to_dict(self) -> dict[str, Any]:
+    @property
+    def sender_certificate(self) -> str | None:
+        """The certificate that it came with, as base 64 of its DER."""
+        header = self.view.security_header
+        if header is None or not header.sender_cert:
+            return None
+        return b64encode(header.sender_cert).decode("ascii")
+
+    @property
+    def hash_algorithm(self) -> str | None:
+        """The hash algorithm of its signature; None without a signature."""
+        view = self.view
+        header = view.security_header
+        if header is None or not header.sender_cert:
+            return None
+        return HASH_NAMES.get(view.hash_algorithm, f"0x{view.hash_algorithm:04X}")
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether its body travelled encrypted; it is clear here if its destination has it."""
+        view = self.view
+        return view.encrypted or view.private_body
+
+    @property
+    def privacy_level(self) -> int:
+        """How its body was to be encrypted: 0 not at all, 1 base, 3 enhanced, 5 AES."""
+        return self.view.privacy_level
+
+    @property
+    def transport(self) -> str | None:
+        """How it came: `local`, `binary`, `http`, `https` or `multicast`.
+
+        None if it did not come by SRMP and nothing says which queue manager it was read from, as
+        over RPC.
+        """
+        view = self.view
+        if view.srmp_envelope_header is not None:
+            name = (self.destination_queue or "").upper()
+            for start, transport in _SRMP_TRANSPORTS.items():
+                if name.startswith(start):
+                    return transport
+            return "http"
+        if not self._machine:
+            return None
+        return "local" if view.source_queue_manager.bytes_le == self._machine else "binary"
+
+    @property
+    def soap_envelope(self) -> str | None:
+        """The SOAP envelope of a message that came by SRMP."""
+        header = self.view.srmp_envelope_header
+        return None if header is None else header.data
+
+    @property
+    def compound_message(self) -> bytes | None:
+        """The whole request of a message that came by SRMP: envelope, body and other parts."""
+        header = self.view.compound_message_header
+        return None if header is None else header.data
+
+    def to_dict(self, *, soap: bool = False) -> dict[str, Any]:
         """Every property under its name, ready for JSON; a body that is no text is None.
+
+        With `soap` also `soap_envelope` and `compound_message`, this in base 64.
 
         `lookup_id` is a decimal text: many readers of JSON round numbers above 2^53.
         """
-        values = {name: getattr(self, name) for name in PROPERTIES}
+        values = {name: getattr(self, name) for name in JSON_PROPERTIES}
+        if soap:
+            request = self.compound_message
+            values["soap_envelope"] = self.soap_envelope
+            values["compound_message"] = (
+                None if request is None else b64encode(request).decode("ascii")
+            )
         if not isinstance(values["body"], str):
             values["body"] = None
         for name in ("sent_time", "arrived_time"):
@@ -296,6 +383,7 @@ class ReceivedMessage(msgspec.Struct, eq=False, gc=False):
             correlation_id=view.correlation_id,
             app_specific=view.application_tag,
             extension=view.extension,
+            encrypt=_ENCRYPT_WORDS.get(view.privacy_level, False),
         )
 
 

@@ -7,8 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from openmsmq.client.logic import packets
-from openmsmq.client.logic.packets import PacketBuilder, Sender
+from openmsmq.client.logic import packet_templates
+from openmsmq.client.logic.packet_templates import Sender
+from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.message import Message
 from openmsmq.wire.bodies import EncodableValue
 from openmsmq.wire.codes.queue_error import QueueError
@@ -152,9 +153,9 @@ def test_what_is_kept_of_earlier_messages_does_not_show(builder: PacketBuilder) 
 
 
 def test_what_is_kept_does_not_pile_up(builder: PacketBuilder) -> None:
-    for number in range(2 * packets.MAX_FAMILIES + 1):
+    for number in range(2 * packet_templates.MAX_FAMILIES + 1):
         assert built(builder, Message(app_specific=number)).application_tag == number
-    for number in range(2 * packets.MAX_SHAPES + 1):
+    for number in range(2 * packet_templates.MAX_SHAPES + 1):
         for _ in range(2):
             assert built(builder, Message(label=str(number))).label == str(number)
 

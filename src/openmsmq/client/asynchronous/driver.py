@@ -12,6 +12,7 @@ from openmsmq.client.backend import ChainBroken, SendChannel, SendHandle
 from openmsmq.client.connecting import backend_of
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.logic.manager import ManagerLogic
+from openmsmq.client.logic.packets import SignatureWanted
 from openmsmq.client.logic.patience import Patience, may_start
 from openmsmq.client.logic.queue import QueueLogic
 from openmsmq.client.message import Message
@@ -179,12 +180,15 @@ class Driver:
 
     def target(self, manager: ManagerLogic, name: str) -> QueueLogic:
         """A queue to send to by its name; another one may be closed for it."""
-        return manager.target(name)
+        return manager.known_target(name) or manager.target(name)
 
     async def send(self, queue: QueueLogic, message: Message, transaction: int) -> None:
         """Send a message with others; a refusal is raised later."""
         transport, handle = await self._sender(queue)
-        packet = handle.builder(transaction)(message)
+        try:
+            packet = handle.builder(transaction)(message)
+        except SignatureWanted:
+            handle, packet = await self._run(transport, queue.signed_packet(message, transaction))
         if handle.channel.add_packet(handle.number, transaction, packet):
             await self._ship(transport, handle.channel)
         elif not transaction:
@@ -206,16 +210,26 @@ class Driver:
         count = 0
         try:
             if isinstance(messages, AsyncIterable):
-                async for message in messages:
-                    full = add_packet(number, transaction, build(message_of(message)), chain)
+                async for each in messages:
+                    message = message_of(each)
+                    try:
+                        packet = build(message)
+                    except SignatureWanted:
+                        packet = await self._signed(transport, queue, message, transaction)
+                    full = add_packet(number, transaction, packet, chain)
                     count += 1
                     if full:
                         await self._ship(transport, channel)
                     elif not transaction:
                         transport.linger()
             else:
-                for message in messages:
-                    full = add_packet(number, transaction, build(message_of(message)), chain)
+                for each in messages:
+                    message = message_of(each)
+                    try:
+                        packet = build(message)
+                    except SignatureWanted:
+                        packet = await self._signed(transport, queue, message, transaction)
+                    full = add_packet(number, transaction, packet, chain)
                     count += 1
                     if full:
                         await self._ship(transport, channel)
@@ -225,6 +239,12 @@ class Driver:
             channel.disown(chain)
             raise
         return await self._run(transport, channel.settle(chain, count)) if chain else count
+
+    async def _signed(
+        self, transport: AnyTransport, queue: QueueLogic, message: Message, transaction: int
+    ) -> bytes:
+        """The packet of a message that is to be signed; the first one asks for its destination."""
+        return (await self._run(transport, queue.signed_packet(message, transaction)))[1]
 
     async def _sender(self, queue: QueueLogic) -> tuple[AnyTransport, SendHandle]:
         transport = await self._ready()

@@ -16,6 +16,7 @@ from openmsmq.client.logic.ranges import RangesLogic
 from openmsmq.client.logic.transaction import (
     TransactionLogic,
     open_transaction_number,
+    spans,
     transaction_number,
 )
 from openmsmq.client.message import Message
@@ -144,7 +145,7 @@ class Queue:
         Raises:
             QueueError: as for `send_many`.
         """
-        number = open_transaction_number(transaction, self._logic.backend)
+        number = await self._number_in(transaction)
         return await self._driver.call(self._logic.send_packets, packets, number)
 
     async def packet_builder(self, *, transactional: bool) -> PacketBuilder:
@@ -156,6 +157,16 @@ class Queue:
         return await self._driver.call(self._logic.is_transactional)
 
     # Reading
+
+    async def _number_in(self, transaction: Transaction | None) -> int:
+        """What stands for a transaction in requests for this queue; 0 for none.
+
+        A queue of another machine becomes part of the transaction with the first request in it.
+        """
+        backend = self._logic.backend
+        if transaction is not None and not spans(transaction, backend) and not backend.can_send:
+            await transaction._enlist(self._driver, self.name)
+        return open_transaction_number(transaction, backend)
 
     async def receive(
         self, timeout: float | timedelta | None = None, transaction: Transaction | None = None
@@ -170,7 +181,7 @@ class Queue:
         """
         limit = seconds("timeout", timeout)
         if transaction is not None:
-            number = open_transaction_number(transaction, self._logic.backend)
+            number = await self._number_in(transaction)
             return await self._driver.call(self._logic.receive, limit, number)
         return await self._driver.call_waiting(limit, self._logic.receive, 0)
 
@@ -183,7 +194,7 @@ class Queue:
         """Take up to `count` messages: waits for the first one only, may return none."""
         limit = seconds("timeout", timeout)
         if transaction is not None:
-            number = open_transaction_number(transaction, self._logic.backend)
+            number = await self._number_in(transaction)
             return await self._driver.call(self._logic.receive_many, limit, count, number)
         return await self._driver.call_waiting(limit, self._logic.receive_many, count, 0)
 
@@ -216,7 +227,7 @@ class Queue:
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
         """
-        number = open_transaction_number(transaction, self._logic.backend)
+        number = await self._number_in(transaction)
         return await self._driver.call(
             self._logic.look_up, lookup_id, relation, number, receive=True
         )
@@ -314,7 +325,7 @@ class Queue:
                 when another transaction or reader has it; then none of them moves.
         """
         to = self._logic.move_target(target)
-        number = open_transaction_number(transaction, self._logic.backend)
+        number = await self._number_in(transaction)
         call = self._driver.call
         try:
             return await call(

@@ -49,6 +49,19 @@ class Transaction:
         """
         return self._logic.number_on(backend)
 
+    def _spans(self, backend: Backend) -> bool:
+        """Whether requests of this backend can be part of it."""
+        return self._logic.spans(backend)
+
+    async def _enlist(self, driver: Driver, name: str) -> None:
+        """Let the machine of a queue take part.
+
+        Raises:
+            QueueError: that machine, or the queue manager at home, refuses.
+        """
+        identifier, token = await self._driver.call(self._logic.token)
+        await driver.call(self._logic.enlist, driver.backend, identifier, token, name)
+
     async def commit(self) -> None:
         """Make everything take effect; returns when it is on disk.
 

@@ -52,7 +52,15 @@ class SendHandle:
         details: what the queue manager says of the queue; None until it was asked.
     """
 
-    __slots__ = ("build", "build_transactional", "channel", "details", "number")
+    __slots__ = (
+        "_builder",
+        "_transactional_builder",
+        "build",
+        "build_transactional",
+        "channel",
+        "details",
+        "number",
+    )
 
     def __init__(
         self,
@@ -64,10 +72,18 @@ class SendHandle:
     ) -> None:
         self.channel: Final = channel
         self.number: Final = number
+        self._builder: Final = builder
+        self._transactional_builder: Final = transactional_builder
         # From a message to its packet, outside and in a transaction.
         self.build: Final = builder.build
         self.build_transactional: Final = transactional_builder.build
         self.details = details
+
+    def build_signed(self, message: Message, transaction: int) -> bytes:
+        """The packet of a message that is to be signed; `details` must be known."""
+        assert self.details is not None  # noqa: S101 - the caller has asked for them
+        builder = self._transactional_builder if transaction else self._builder
+        return builder.build_signed(message, self.details.format_name)
 
     def builder(self, transaction: int) -> Callable[[Message], bytes]:
         """What builds packets for this queue."""

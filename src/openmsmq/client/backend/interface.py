@@ -32,6 +32,7 @@ class Identity:
         version: of its program.
         names: the host names and addresses that mean it in names of queues, in lower case; empty
             where it does not tell.
+        directory: whether it belongs to a directory, which then has the certificates of users.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Identity:
     sid: str
     version: str
     names: frozenset[str] = frozenset()
+    directory: bool = False
 
 
 class Backend(Protocol):
@@ -209,6 +211,23 @@ class Backend(Protocol):
 
     def begin_transaction(self) -> int:
         """Begin a transaction; what is refused in it, `end_transaction` tells."""
+
+    def propagation_token(self, number: int) -> Operation[tuple[bytes, bytes]]:
+        """The identifier of a transaction, and the token by which other machines take part."""
+
+    def enlist(self, identifier: bytes, token: bytes, name: str) -> Operation[int]:
+        """Take part in a transaction of another backend; return what stands for it here.
+
+        Args:
+            name: of the first queue that is used in it.
+
+        Raises:
+            QueueError: this backend, or the coordinator of the transaction, refuses.
+            ValueError: this backend does not take part in transactions of others.
+        """
+
+    def is_broken(self, number: int) -> bool:
+        """Whether a transaction may hold messages here that nobody has seen."""
 
     def end_transaction(self, number: int, *, commit: bool) -> Operation[None]:
         """Let everything in a transaction take effect, or nothing.

@@ -1,10 +1,11 @@
 """Management: what a client asks about queues as a whole and about the queue manager."""
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 from openmsmq.client.operations import Operation
 from openmsmq.client.properties import Info
+from openmsmq.wire.definitions.model import Definitions
 
 
 class InfoStream(Protocol):
@@ -58,6 +59,12 @@ class Management(Protocol):
     def transaction_infos(self) -> "InfoStream":
         """Open transactions."""
 
+    def resolve_transaction(self, identifier: str, *, commit: bool) -> Operation[None]:
+        """End a transaction in doubt without its coordinator."""
+
+    def certificates(self, *, add: bytes = b"", remove: bytes = b"") -> Operation[list[Info]]:
+        """The certificates of this user in the directory, after one is added or taken out."""
+
     def machine_rights(self) -> Operation[list[Info]]:
         """Who may do what with the queue manager."""
 
@@ -72,6 +79,9 @@ class Management(Protocol):
     def outgoing_info(self, destination: str) -> Operation[Info]:
         """One outgoing queue."""
 
+    def route(self, destination: str) -> Operation[Info]:
+        """The way that a message would take."""
+
     def delete_outgoing(self, destination: str) -> Operation[None]:
         """Forget an outgoing queue that is empty."""
 
@@ -83,6 +93,26 @@ class Management(Protocol):
 
     def remove_redirection(self, kind: str, url: str) -> Operation[None]:
         """Redirect something no longer."""
+
+    def export_definitions(self) -> Operation[Info]:
+        """Everything that definitions can say."""
+
+    def apply_definitions(
+        self,
+        definitions: Definitions,
+        *,
+        dry_run: bool,
+        prune: bool,
+        force: bool,
+        recreate: bool,
+    ) -> Operation[list[Info]]:
+        """Make things as definitions say; return what is changed, or would be."""
+
+    def machine_keys(self, action: str) -> Operation[Any]:
+        """The keys of the queue manager: "list", "rotate" or "export" them."""
+
+    def import_machine_keys(self, guid: str, name: str, keys: bytes) -> Operation[Info]:
+        """Put the public keys of another queue manager into the directory."""
 
     def backup(self, file: str) -> Operation[Info]:
         """Copy the store to a file of the queue manager's machine."""

@@ -13,6 +13,7 @@ from openmsmq.client.backend import ChainBroken, SendChannel, SendHandle
 from openmsmq.client.connecting import backend_of
 from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.logic.manager import ManagerLogic
+from openmsmq.client.logic.packets import SignatureWanted
 from openmsmq.client.logic.patience import Patience, may_start
 from openmsmq.client.logic.queue import QueueLogic
 from openmsmq.client.message import Message
@@ -195,8 +196,11 @@ class Driver:
 
     def target(self, manager: ManagerLogic, name: str) -> QueueLogic:
         """A queue to send to by its name; another one may be closed for it."""
-        with self.lock:
-            return manager.target(name)
+        queue = manager.known_target(name)
+        if queue is None:
+            with self.lock:
+                queue = manager.target(name)
+        return queue
 
     def send(self, queue: QueueLogic, message: Message, transaction: int) -> None:
         """Send a message with others; a refusal is raised later."""
@@ -211,7 +215,11 @@ class Driver:
         ):
             transport, handle = self._sender(queue)
             channel = handle.channel
-        packet = handle.build_transactional(message) if transaction else handle.build(message)
+        try:
+            packet = handle.build_transactional(message) if transaction else handle.build(message)
+        except SignatureWanted:
+            handle, packet = self._run(transport, queue.signed_packet(message, transaction))
+            channel = handle.channel
         with transport.lock:
             full = channel.add_packet(handle.number, transaction, packet)
         if full or not (transport.lingers or transaction):
@@ -231,7 +239,12 @@ class Driver:
         count = 0
         try:
             for message in messages:
-                packet = build(message if type(message) is Message else message_of(message))
+                if type(message) is not Message:
+                    message = message_of(message)
+                try:
+                    packet = build(message)
+                except SignatureWanted:
+                    packet = self._run(transport, queue.signed_packet(message, transaction))[1]
                 with lock:
                     full = add_packet(number, transaction, packet, chain)
                 count += 1

@@ -17,6 +17,7 @@ from openmsmq.client.logic.ranges import RangesLogic
 from openmsmq.client.logic.transaction import (
     TransactionLogic,
     open_transaction_number,
+    spans,
     transaction_number,
 )
 from openmsmq.client.message import Message
@@ -143,7 +144,7 @@ class Queue:
         Raises:
             QueueError: as for `send_many`.
         """
-        number = open_transaction_number(transaction, self._logic.backend)
+        number = self._number_in(transaction)
         return self._driver.call(self._logic.send_packets, packets, number)
 
     def packet_builder(self, *, transactional: bool) -> PacketBuilder:
@@ -155,6 +156,16 @@ class Queue:
         return self._driver.call(self._logic.is_transactional)
 
     # Reading
+
+    def _number_in(self, transaction: Transaction | None) -> int:
+        """What stands for a transaction in requests for this queue; 0 for none.
+
+        A queue of another machine becomes part of the transaction with the first request in it.
+        """
+        backend = self._logic.backend
+        if transaction is not None and not spans(transaction, backend) and not backend.can_send:
+            transaction._enlist(self._driver, self.name)
+        return open_transaction_number(transaction, backend)
 
     def receive(
         self, timeout: float | timedelta | None = None, transaction: Transaction | None = None
@@ -169,7 +180,7 @@ class Queue:
         """
         limit = seconds("timeout", timeout)
         if transaction is not None:
-            number = open_transaction_number(transaction, self._logic.backend)
+            number = self._number_in(transaction)
             return self._driver.call(self._logic.receive, limit, number)
         return self._driver.call_waiting(limit, self._logic.receive, 0)
 
@@ -182,7 +193,7 @@ class Queue:
         """Take up to `count` messages: waits for the first one only, may return none."""
         limit = seconds("timeout", timeout)
         if transaction is not None:
-            number = open_transaction_number(transaction, self._logic.backend)
+            number = self._number_in(transaction)
             return self._driver.call(self._logic.receive_many, limit, count, number)
         return self._driver.call_waiting(limit, self._logic.receive_many, count, 0)
 
@@ -213,7 +224,7 @@ class Queue:
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
         """
-        number = open_transaction_number(transaction, self._logic.backend)
+        number = self._number_in(transaction)
         return self._driver.call(self._logic.look_up, lookup_id, relation, number, receive=True)
 
     @contextmanager
@@ -306,7 +317,7 @@ class Queue:
                 when another transaction or reader has it; then none of them moves.
         """
         to = self._logic.move_target(target)
-        number = open_transaction_number(transaction, self._logic.backend)
+        number = self._number_in(transaction)
         call = self._driver.call
         try:
             return call(self._logic.move, to, lookup_ids, number, count=count, progress=progress)

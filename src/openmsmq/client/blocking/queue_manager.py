@@ -8,6 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, Unpack
 
+import msgspec
+
 from openmsmq.client.address import find_address
 from openmsmq.client.arguments import message_of, seconds
 from openmsmq.client.backend import Identity, Management
@@ -19,6 +21,7 @@ from openmsmq.client.message import Message
 from openmsmq.client.properties import Access, Info, QueueProperties, Share
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.client.remote.address import Logon
+from openmsmq.wire.definitions.model import Definitions
 from openmsmq.wire.errors import MsmqError
 
 from .driver import Driver
@@ -251,6 +254,29 @@ class QueueManager:
         """State, identity, endpoints and totals of the queue manager."""
         return self._driver.call(self._management.status)
 
+    def registered_certificates(self) -> list[Info]:
+        """The certificates that the directory has of this user."""
+        return self._driver.call(self._management.certificates)
+
+    def register_certificate(self, certificate: bytes) -> list[Info]:
+        """Add a certificate of this user to the directory, so that its signatures are accepted.
+
+        Args:
+            certificate: DER.
+
+        Returns:
+            All certificates that the directory has of this user.
+        """
+        return self._driver.call(self._management.certificates, add=certificate)
+
+    def unregister_certificate(self, digest: bytes) -> list[Info]:
+        """Take a certificate of this user out of the directory; return those that are left.
+
+        Args:
+            digest: the MD5 of the certificate.
+        """
+        return self._driver.call(self._management.certificates, remove=digest)
+
     def machine_rights(self) -> list[Info]:
         """Who may do what with the queue manager itself."""
         return self._driver.call(self._management.machine_rights)
@@ -290,6 +316,18 @@ class QueueManager:
         """Open transactions: state, age and messages in them."""
         return self._driver.call(self._management.transaction_infos().whole)
 
+    def resolve_transaction(self, identifier: str, *, commit: bool) -> None:
+        """End a transaction in doubt by hand; what its coordinator decided may be the opposite.
+
+        Args:
+            identifier: as `transactions` has it.
+            commit: let everything in it take effect here, or else nothing.
+
+        Raises:
+            QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, it is not in doubt.
+        """
+        self._driver.call(self._management.resolve_transaction, identifier, commit=commit)
+
     def outgoing(self) -> list[Info]:
         """Outgoing queues: destination, state, what waits and why."""
         return self._driver.call(self._management.outgoing_infos().whole)
@@ -305,6 +343,10 @@ class QueueManager:
     def outgoing_info(self, destination: str) -> Info:
         """One outgoing queue: its state, how many messages wait, and why."""
         return self._driver.call(self._management.outgoing_info, destination)
+
+    def route(self, destination: str) -> Info:
+        """The way that a message to a destination would take, and why; nothing is sent."""
+        return self._driver.call(self._management.route, destination)
 
     def delete_outgoing(self, destination: str) -> None:
         """Forget an outgoing queue that is empty.
@@ -338,6 +380,81 @@ class QueueManager:
             QueueError: MQ_ERROR_INVALID_PARAMETER if it is not redirected.
         """
         self._driver.call(self._management.remove_redirection, kind, url)
+
+    def export_definitions(self) -> Definitions:
+        """Queues with their permissions, rights of the queue manager, paused outgoing queues and
+        redirections; `openmsmq.wire.definitions` writes them as TOML or JSON.
+
+        Raises:
+            AccessDenied: you may not see all of it.
+        """
+        plain = self._driver.call(self._management.export_definitions)
+        return msgspec.convert(plain, Definitions)
+
+    def apply_definitions(
+        self,
+        definitions: Definitions,
+        *,
+        dry_run: bool = False,
+        prune: bool = False,
+        force: bool = False,
+        recreate: bool = False,
+    ) -> list[Info]:
+        """Make things as definitions say, all of it at once or nothing.
+
+        Args:
+            definitions: see `openmsmq.wire.definitions.read_definitions`.
+            dry_run: make every check and change nothing.
+            prune: delete queues that are not listed and hold no message.
+            force: with `prune`, delete those that hold messages, too.
+            recreate: replace an empty queue where what differs cannot be changed.
+
+        Returns:
+            What is changed, or would be; what is `unlisted` stays.
+
+        Raises:
+            QueueError: a definition is wrong or not allowed; its text begins with the place.
+        """
+        return self._driver.call(
+            self._management.apply_definitions,
+            definitions,
+            dry_run=dry_run,
+            prune=prune,
+            force=force,
+            recreate=recreate,
+        )
+
+    def machine_keys(self) -> list[Info]:
+        """The keys that the queue manager decrypts with: current and replaced ones."""
+        keys: list[Info] = self._driver.call(self._management.machine_keys, "list")
+        return keys
+
+    def rotate_machine_keys(self) -> list[Info]:
+        """Give the queue manager new keys and publish them; older ones decrypt for a while.
+
+        Returns:
+            All keys that decrypt.
+        """
+        keys: list[Info] = self._driver.call(self._management.machine_keys, "rotate")
+        return keys
+
+    def export_machine_keys(self) -> Info:
+        """The public keys of the queue manager, to be imported by others."""
+        keys: Info = self._driver.call(self._management.machine_keys, "export")
+        return keys
+
+    def import_machine_keys(self, guid: str, name: str, keys: bytes) -> Info:
+        """Let this queue manager's directory know the public keys of another one.
+
+        Args:
+            guid: of the other queue manager.
+            name: of its computer.
+            keys: as `export_machine_keys` has them there.
+
+        Raises:
+            QueueError: there is no directory, or these are no keys.
+        """
+        return self._driver.call(self._management.import_machine_keys, guid, name, keys)
 
     def backup(self, file: str | Path) -> Info:
         """Copy the store to a file on the queue manager's machine while it runs."""

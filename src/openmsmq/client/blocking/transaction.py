@@ -50,6 +50,19 @@ class Transaction:
         """
         return self._logic.number_on(backend)
 
+    def _spans(self, backend: Backend) -> bool:
+        """Whether requests of this backend can be part of it."""
+        return self._logic.spans(backend)
+
+    def _enlist(self, driver: Driver, name: str) -> None:
+        """Let the machine of a queue take part.
+
+        Raises:
+            QueueError: that machine, or the queue manager at home, refuses.
+        """
+        identifier, token = self._driver.call(self._logic.token)
+        driver.call(self._logic.enlist, driver.backend, identifier, token, name)
+
     def commit(self) -> None:
         """Make everything take effect; returns when it is on disk.
 

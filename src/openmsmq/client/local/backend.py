@@ -1,7 +1,7 @@
 """LocalBackend: the way to a queue manager of ours, over the local protocol."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 from uuid import UUID
 
 from openmsmq.client.address import Address
@@ -18,7 +18,8 @@ from openmsmq.client.backend import (
     SendHandle,
 )
 from openmsmq.client.errors import ConnectionLost
-from openmsmq.client.logic.packets import PacketBuilder, Sender
+from openmsmq.client.logic.packet_templates import Sender
+from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.operations import Operation, Wait
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
@@ -65,6 +66,8 @@ class LocalBackend:
         self._last: RequestChannel | None = None
         self._untold: RequestChannel | None = None
         self.identity: Identity
+        # The GUID, as packets have it.
+        self._machine = b""
         # Shared by all queues: packets to different ones differ in nothing.
         self._builder: PacketBuilder
         self._transactional_builder: PacketBuilder
@@ -97,6 +100,7 @@ class LocalBackend:
             str(SID.parse(sid)[0]),
             value["version"],
             frozenset(value.get("names", ())),
+            value.get("directory", False),
         )
         self.introduce(identity, sid)
         if self._last is not None and self._last.fate_unknown:
@@ -107,7 +111,13 @@ class LocalBackend:
     def introduce(self, identity: Identity, sid: bytes) -> None:
         """Say who is at the other end, and who it takes this client for."""
         self.identity = identity
-        sender = Sender(computer_name=identity.name, sid=sid)
+        self._machine = UUID(identity.guid).bytes_le
+        sender = Sender(
+            computer_name=identity.name,
+            sid=sid,
+            queue_manager=UUID(identity.guid),
+            directory=identity.directory,
+        )
         self._builder = PacketBuilder(sender, transactional=False)
         self._transactional_builder = PacketBuilder(sender, transactional=True)
 
@@ -198,7 +208,7 @@ class LocalBackend:
         self, request: int, seconds: float | None = None
     ) -> Operation[list[ReceivedMessage] | None]:
         reply = yield Wait(request, seconds)
-        return None if reply is None else messages(reply)
+        return None if reply is None else messages(reply, self._machine)
 
     def cancel(self, request: int) -> None:
         channel = self.channel
@@ -267,6 +277,16 @@ class LocalBackend:
         begin = local.BeginTransaction(channel.next_id())
         channel.post_in_background(begin, owner=begin.id)
         return begin.id
+
+    def propagation_token(self, number: int) -> Operation[tuple[bytes, bytes]]:
+        value = yield from self.call(local.PropagateTransaction, number)
+        return value["id"], value["token"]
+
+    def enlist(self, identifier: bytes, token: bytes, name: str) -> NoReturn:  # noqa: ARG002
+        raise ValueError("transaction: it belongs to another connection")
+
+    def is_broken(self, number: int) -> bool:  # noqa: ARG002 - a commit tells what was refused
+        return False
 
     def end_transaction(self, number: int, *, commit: bool) -> Operation[None]:
         channel = self.channel

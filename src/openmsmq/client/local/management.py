@@ -1,12 +1,13 @@
 """Management over the local protocol: one request for each question."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from openmsmq.client.arguments import several
 from openmsmq.client.operations import Operation
 from openmsmq.client.properties import Info
 from openmsmq.protocol.local import messages as local
+from openmsmq.wire.definitions.model import Definitions
 
 from .caller import Caller
 from .part_stream import PartStream
@@ -54,6 +55,12 @@ class LocalManagement:
     def transaction_infos(self) -> PartStream:
         return PartStream(self._backend, local.ListTransactions)
 
+    def resolve_transaction(self, identifier: str, *, commit: bool) -> Operation[None]:
+        return self._backend.call(local.ResolveTransaction, identifier, commit)
+
+    def certificates(self, *, add: bytes = b"", remove: bytes = b"") -> Operation[list[Info]]:
+        return self._backend.call(local.UserCertificates, add, remove)
+
     def machine_rights(self) -> Operation[list[Info]]:
         return self._backend.call(local.MachineRights)
 
@@ -69,6 +76,9 @@ class LocalManagement:
     def outgoing_info(self, destination: str) -> Operation[Info]:
         return self._backend.call(local.ShowOutgoing, destination)
 
+    def route(self, destination: str) -> Operation[Info]:
+        return self._backend.call(local.ExplainRoute, destination)
+
     def delete_outgoing(self, destination: str) -> Operation[None]:
         return self._backend.call(local.DeleteOutgoing, destination)
 
@@ -80,6 +90,28 @@ class LocalManagement:
 
     def remove_redirection(self, kind: str, url: str) -> Operation[None]:
         return self._backend.call(local.ChangeRedirection, kind, url, "", True)
+
+    def export_definitions(self) -> Operation[Info]:
+        return self._backend.call(local.ExportDefinitions)
+
+    def apply_definitions(
+        self,
+        definitions: Definitions,
+        *,
+        dry_run: bool,
+        prune: bool,
+        force: bool,
+        recreate: bool,
+    ) -> Operation[list[Info]]:
+        return self._backend.call(
+            local.ApplyDefinitions, definitions, dry_run, prune, force, recreate
+        )
+
+    def machine_keys(self, action: str) -> Operation[Any]:
+        return self._backend.call(local.MachineKeys, action)
+
+    def import_machine_keys(self, guid: str, name: str, keys: bytes) -> Operation[Info]:
+        return self._backend.call(local.ImportMachineKeys, guid, name, keys)
 
     def backup(self, file: str) -> Operation[Info]:
         return self._backend.call(local.Backup, file)

@@ -1,11 +1,12 @@
 """Requests of the local protocol from the arguments of callers, and replies as values."""
 
+from itertools import repeat
 from typing import Any, TypeVar
 
 import msgspec
 
 from openmsmq.client.errors import ReceiveTimeout
-from openmsmq.client.received_message import ReceivedMessage
+from openmsmq.client.received_message import NO_COUNTERS, ReceivedMessage
 from openmsmq.protocol.local.messages import AnyReply, Block, Done, Failed, Messages, Part, Request
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
@@ -53,8 +54,8 @@ def done(reply: AnyReply | None) -> Any:
     raise _not_as_expected(reply)
 
 
-def messages(reply: AnyReply | None) -> list[ReceivedMessage]:
-    """The messages of an answer.
+def messages(reply: AnyReply | None, machine: bytes) -> list[ReceivedMessage]:
+    """The messages of an answer of the queue manager with this GUID.
 
     Raises:
         QueueError: the read was refused.
@@ -62,11 +63,24 @@ def messages(reply: AnyReply | None) -> list[ReceivedMessage]:
     """
     if not isinstance(reply, Messages):
         raise _not_as_expected(reply)
-    found = list(map(ReceivedMessage, reply.packets, reply.lookup_ids, reply.arrived_times))
+    found = list(
+        map(
+            ReceivedMessage,
+            reply.packets,
+            reply.lookup_ids,
+            reply.arrived_times,
+            repeat(NO_COUNTERS),
+            repeat(machine),
+        )
+    )
     for index, aborts, moves, moved in reply.counters:
         message = found[index]
         found[index] = ReceivedMessage(
-            message.packet, message.lookup_id, reply.arrived_times[index], (aborts, moves, moved)
+            message.packet,
+            message.lookup_id,
+            reply.arrived_times[index],
+            (aborts, moves, moved),
+            machine,
         )
     return found
 

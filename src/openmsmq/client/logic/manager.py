@@ -20,6 +20,8 @@ from .transaction import TransactionLogic
 
 # Queues that are open to send to by name; those used last stay open.
 MAX_TARGETS: Final = 16_384
+# While there are fewer, nothing is closed soon, and it does not matter which was used last.
+FEW_TARGETS: Final = MAX_TARGETS * 3 // 4
 
 
 class ManagerLogic:
@@ -29,6 +31,11 @@ class ManagerLogic:
         self.backend: Final = backend
         self._targets: dict[str, QueueLogic] = {}
         self._responses: QueueLogic | None = None
+
+    def known_target(self, name: str) -> QueueLogic | None:
+        """A queue that is open to send to, if that is known at once; any thread may ask."""
+        targets = self._targets
+        return targets.get(name) if len(targets) < FEW_TARGETS else None
 
     def target(self, name: str) -> QueueLogic:
         """A queue to send to by its name; those used last stay open."""

@@ -25,7 +25,7 @@ from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.wire.errors import MsmqError
 from openmsmq.wire.names.queue_name import SUFFIX_WORDS
 
-from .packets import PacketBuilder
+from .packets import PacketBuilder, SignatureWanted
 
 READS: Final = ("receive", "peek", "receive_admin", "peek_admin")
 MOVE_MESSAGES: Final = 1000
@@ -206,8 +206,18 @@ class QueueLogic:
         """Send one message and return its id once it is accepted."""
         handle = yield from self.opened_to_send()
         self.backend.check(max(transaction, 0))
-        packet = handle.builder(transaction)(message)
+        try:
+            packet = handle.builder(transaction)(message)
+        except SignatureWanted:
+            handle, packet = yield from self.signed_packet(message, transaction)
         return (yield from self.backend.send_and_wait(handle, packet, transaction))
+
+    def signed_packet(
+        self, message: Message, transaction: int
+    ) -> Operation[tuple[SendHandle, bytes]]:
+        """The packet of a message that is to be signed, and the handle to send it with."""
+        handle, _ = yield from self._described_sender()
+        return handle, handle.build_signed(message, transaction)
 
     # Reading
 

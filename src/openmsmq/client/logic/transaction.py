@@ -17,6 +17,8 @@ class TransactionLogic:
         self._channel: Final[Channel] = backend.channel
         self.open = True
         self._number: Final = backend.begin_transaction()
+        # What stands for it on other machines that take part.
+        self._enlisted: dict[Backend, int] = {}
 
     @classmethod
     def begin(cls, backend: Backend) -> Operation[Self]:
@@ -54,9 +56,27 @@ class TransactionLogic:
         Raises:
             ValueError: it belongs to another one.
         """
-        if backend is not self._backend:
+        number = self.number
+        if backend is self._backend:
+            return number
+        enlisted = self._enlisted.get(backend)
+        if enlisted is None:
             raise ValueError("transaction: it belongs to another connection")
-        return self.number
+        return enlisted
+
+    def spans(self, backend: Backend) -> bool:
+        """Whether requests of this backend can be part of it."""
+        return backend is self._backend or backend in self._enlisted
+
+    def token(self) -> Operation[tuple[bytes, bytes]]:
+        """Its identifier, and the propagation token for other machines."""
+        return self._backend.propagation_token(self.number)
+
+    def enlist(
+        self, backend: Backend, identifier: bytes, token: bytes, name: str
+    ) -> Operation[None]:
+        """Let another machine take part; `name` is of a queue there."""
+        self._enlisted[backend] = yield from backend.enlist(identifier, token, name)
 
     def end(self, *, commit: bool) -> Operation[None]:
         """Let everything take effect, or nothing.
@@ -67,6 +87,13 @@ class TransactionLogic:
         """
         number = self.number
         self.open = False
+        if commit and any(each.is_broken(at) for each, at in self._enlisted.items()):
+            yield from self._backend.end_transaction(number, commit=False)
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
+                "the transaction was aborted: a message that it received did not arrive here",
+                remedy="Everything is as it was before; begin another transaction.",
+            )
         try:
             yield from self._backend.end_transaction(number, commit=commit)
         except ConnectionLost as exc:
@@ -82,6 +109,12 @@ class OwnTransaction(Protocol):
 
     def _number_on(self, backend: Backend) -> int:
         """What stands for it in requests on this backend."""
+
+
+def spans(transaction: OwnTransaction | None, backend: Backend) -> bool:
+    """Whether requests of a backend can be part of a transaction, or there is none to span."""
+    spans_backend = getattr(type(transaction), "_spans", None)
+    return spans_backend is None or bool(spans_backend(transaction, backend))
 
 
 def open_transaction_number(transaction: OwnTransaction | None, backend: Backend) -> int:

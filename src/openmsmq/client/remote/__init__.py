@@ -2,5 +2,5 @@
 
 `address` says where a server is and who reads; `channel` has the connections to it without sockets,
 `reads` the reads on their way, `ranges` what pipelines read, `backend` is the `Backend`.
-`asynchronous_transport` and `blocking_transport` move the bytes with the sockets of `links`.
+`asynchronous_transport` with `links`, and `blocking_transport`, move the bytes.
 """

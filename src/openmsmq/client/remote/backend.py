@@ -49,6 +49,7 @@ from .range_read import ABSENT
 from .ranges import RemoteRanges
 from .readings import first_reading, limit_of
 from .reads import F, ReadJob, ignore
+from .transactions import RemoteTransactions
 from .unavailable import UnavailableManagement
 
 # What is held so long goes back before the server's clean-up timer of five minutes fires.
@@ -97,6 +98,7 @@ class RemoteBackend:
         self.failures: Final = Failures(address)
         self.management: Final = UnavailableManagement(str(address))
         self.ranges: Final = RemoteRanges(self, address)
+        self.transactions: Final = RemoteTransactions(self)
 
     # Connecting
 
@@ -111,8 +113,8 @@ class RemoteBackend:
             raise channel.lose(f"{channel.description} has not answered in time.")
         try:
             self.protocol = outcome.result()
-        except ConnectionClosed as exc:
-            raise self.failures.no_server(exc) from exc.__cause__ or exc
+        except ConnectionClosed as closed:
+            raise self.failures.no_server(closed) from closed.__cause__ or closed
         except MsmqError as exc:
             raise self.failures.explained(exc) from exc
         self.identity = Identity(self._address.host, "", "", self.protocol.name)
@@ -149,7 +151,7 @@ class RemoteBackend:
         except MsmqError as exc:
             raise self.failures.explained(exc, what) from exc
 
-    def _call(self, invoke: Invoke, what: str) -> Operation[None]:
+    def call(self, invoke: Invoke, what: str) -> Operation[None]:
         """Make a call that answers with nothing but success."""
 
         def steps() -> Steps[None]:
@@ -194,9 +196,13 @@ class RemoteBackend:
 
     def ask(self, handle: Handle, read: Read | LookUp) -> int:
         assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
-        if read.transaction:
-            raise not_available("transactions cannot be used", str(self._address))
         reading = first_reading(handle, read)
+        if read.transaction:
+            joined = self.transactions.read(
+                read.transaction, handle, reading, received, limit_of(read)
+            )
+            self._jobs[joined.number] = joined
+            return joined.number
         if reading.receives and not read.two_phase:
             raise not_available("messages cannot be received in one step", str(self._address))
         job = self.start(handle, reading, received, limit_of(read))
@@ -291,8 +297,8 @@ class RemoteBackend:
                 if error is not None:
                     raise error
                 check(response)
-            except ConnectionClosed as exc:
-                channel.finish(number, None, self.failures.explained(exc))
+            except ConnectionClosed as closed:
+                channel.finish(number, None, self.failures.explained(closed))
                 return
             except MsmqError as exc:
                 again = ack is Ack.RR_ACK
@@ -339,7 +345,7 @@ class RemoteBackend:
         assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
         if upto is not None:
             raise not_available("a part of a queue cannot be purged", str(self._address))
-        yield from self._call(self.protocol.purge(handle.queue), handle.format_name)
+        yield from self.call(self.protocol.purge(handle.queue), handle.format_name)
         # The server does not say how many.
         return PurgeStep(0, None, done=True)
 
@@ -353,11 +359,9 @@ class RemoteBackend:
     ) -> Operation[int]:
         assert isinstance(source, RemoteHandle)  # noqa: S101 - from `open`
         assert isinstance(target, RemoteHandle)  # noqa: S101 - from `open`
-        if transaction:
-            raise not_available("transactions cannot be used", str(self._address))
         if lookup_ids is not None:
             for lookup_id in lookup_ids:
-                yield from self._move(source, target, lookup_id)
+                yield from self._move(source, target, lookup_id, transaction)
             return len(lookup_ids)
         moved = 0
         while moved < count:
@@ -365,20 +369,24 @@ class RemoteBackend:
             if not headers:
                 break
             for header in headers:
-                moved += yield from self._move_if_there(source, target, header.lookup_id)
+                moved += yield from self._move_if_there(
+                    source, target, header.lookup_id, transaction
+                )
         return moved
 
-    def _move(self, source: RemoteHandle, target: RemoteHandle, lookup_id: int) -> Operation[None]:
+    def _move(
+        self, source: RemoteHandle, target: RemoteHandle, lookup_id: int, transaction: int
+    ) -> Operation[None]:
         # One after the other: a server may run calls that overlap in any order.
-        move = self.protocol.move(source.queue, target.queue, lookup_id)
-        return self._call(move, source.format_name)
+        move = self.transactions.move(transaction, source.queue, target.queue, lookup_id)
+        return self.call(move, source.format_name)
 
     def _move_if_there(
-        self, source: RemoteHandle, target: RemoteHandle, lookup_id: int
+        self, source: RemoteHandle, target: RemoteHandle, lookup_id: int, transaction: int
     ) -> Operation[bool]:
         """Move a message, unless another reader was faster; say whether it was moved."""
         try:
-            yield from self._move(source, target, lookup_id)
+            yield from self._move(source, target, lookup_id, transaction)
         except QueueError as exc:
             if exc.code not in ABSENT:
                 raise
@@ -400,7 +408,16 @@ class RemoteBackend:
         raise not_available("messages cannot be sent", str(self._address))
 
     def begin_transaction(self) -> NoReturn:
-        raise not_available("transactions cannot be used", str(self._address))
+        raise not_available("transactions cannot begin", str(self._address))
+
+    def propagation_token(self, number: int) -> NoReturn:  # noqa: ARG002
+        raise not_available("transactions cannot begin", str(self._address))
+
+    def enlist(self, identifier: bytes, token: bytes, name: str) -> Operation[int]:
+        return self.transactions.enlist(identifier, token, name)
+
+    def is_broken(self, number: int) -> bool:
+        return self.transactions.is_broken(number)
 
     def end_transaction(self, number: int, *, commit: bool) -> NoReturn:  # noqa: ARG002
-        raise not_available("transactions cannot be used", str(self._address))
+        raise not_available("transactions cannot end", str(self._address))

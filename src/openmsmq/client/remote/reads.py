@@ -135,8 +135,8 @@ class ReadJob(Generic[F]):
         if error is None:
             try:
                 self._take(call, self._protocol.message(self.handle.queue, call, response))
-            except MalformedPacket as exc:
-                error = exc
+            except MalformedPacket as malformed:
+                error = malformed
                 if call.reading.receives:
                     invoke = self._protocol.give_back(self.handle.queue, call, response)
                     self._channel.post(invoke, ignore)

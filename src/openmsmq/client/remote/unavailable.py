@@ -5,6 +5,7 @@ from typing import Final, NoReturn
 
 from openmsmq.client.backend import not_available
 from openmsmq.client.properties import Info
+from openmsmq.wire.definitions.model import Definitions
 
 
 class UnavailableManagement:
@@ -61,6 +62,17 @@ class UnavailableManagement:
     def transaction_infos(self) -> NoReturn:
         self._refuse("transactions cannot be listed")
 
+    def certificates(
+        self,
+        *,
+        add: bytes = b"",  # noqa: ARG002
+        remove: bytes = b"",  # noqa: ARG002
+    ) -> NoReturn:
+        self._refuse("certificates cannot be registered")
+
+    def resolve_transaction(self, identifier: str, *, commit: bool) -> NoReturn:  # noqa: ARG002
+        self._refuse("transactions cannot be resolved")
+
     def machine_rights(self) -> NoReturn:
         self._refuse("rights cannot be listed")
 
@@ -80,17 +92,40 @@ class UnavailableManagement:
     def outgoing_info(self, destination: str) -> NoReturn:  # noqa: ARG002
         self._refuse("outgoing queues cannot be listed")
 
+    def route(self, destination: str) -> NoReturn:  # noqa: ARG002
+        self._refuse("routes cannot be explained")
+
     def delete_outgoing(self, destination: str) -> NoReturn:  # noqa: ARG002
         self._refuse("outgoing queues cannot be deleted")
 
     def redirections(self) -> NoReturn:
         self._refuse("redirections cannot be listed")
 
+    def export_definitions(self) -> NoReturn:
+        self._refuse("definitions cannot be exported")
+
+    def apply_definitions(
+        self,
+        definitions: Definitions,  # noqa: ARG002
+        *,
+        dry_run: bool,  # noqa: ARG002
+        prune: bool,  # noqa: ARG002
+        force: bool,  # noqa: ARG002
+        recreate: bool,  # noqa: ARG002
+    ) -> NoReturn:
+        self._refuse("definitions cannot be applied")
+
     def add_redirection(self, kind: str, url: str, to: str) -> NoReturn:  # noqa: ARG002
         self._refuse("redirections cannot be changed")
 
     def remove_redirection(self, kind: str, url: str) -> NoReturn:  # noqa: ARG002
         self._refuse("redirections cannot be changed")
+
+    def machine_keys(self, action: str) -> NoReturn:  # noqa: ARG002
+        self._refuse("keys of a queue manager cannot be managed")
+
+    def import_machine_keys(self, guid: str, name: str, keys: bytes) -> NoReturn:  # noqa: ARG002
+        self._refuse("keys of a queue manager cannot be managed")
 
     def backup(self, file: str) -> NoReturn:  # noqa: ARG002
         self._refuse("a store cannot be copied")

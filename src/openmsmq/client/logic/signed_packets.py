@@ -1,0 +1,189 @@
+"""Signed packets: the client signs what will be on the wire ([MS-MQQB] 3.1.7.1.4).
+
+A signature covers the destination, the queue manager that sends, and values that a transaction
+changes. So these are in the packet before it is signed, and the queue manager leaves them alone.
+"""
+
+from typing import Final, NamedTuple
+
+from openmsmq.client.certificates import CertificateStore, SigningKey
+from openmsmq.client.message import Message
+from openmsmq.client.property_check import check_properties
+from openmsmq.security.signatures.hash_forms import SignatureVersion
+from openmsmq.security.signatures.hashes import HASH_NAMES, SIGNING_HASHES
+from openmsmq.security.signatures.signing import sign
+from openmsmq.wire.checks import pad4
+from openmsmq.wire.codes.algorithms import HashAlgorithm
+from openmsmq.wire.codes.message_enums import SenderIdType
+from openmsmq.wire.message.multi_queue_format_header import (
+    MQF_SIGNATURE_HEADER_SIZE,
+    MultiQueueFormatHeader,
+)
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_builder import UserMessageTemplate
+from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
+from openmsmq.wire.names.format_name import (
+    DistributionListFormatName,
+    MulticastFormatName,
+    MultipleElementFormatName,
+    SingleFormatName,
+    parse_format_name,
+)
+from openmsmq.wire.names.queue_address_names import address_of, element_of
+from openmsmq.wire.security.security_header import (
+    SecurityHeader,
+    SecurityHeaderFlags,
+    security_layout,
+)
+
+from .packet_templates import MAX_FAMILIES, Family, Sender, message_options
+
+VERSIONS: Final = {
+    "1.0": SignatureVersion.SIG10,
+    "2.0": SignatureVersion.SIG20,
+    "3.0": SignatureVersion.SIG30,
+}
+# [MS-MQDMPR] 3.1.7.1.32: DE for a signature that the queuing system makes.
+_FLAGS: Final = int(SecurityHeaderFlags.DE | SecurityHeaderFlags.AI)
+_SIGNATURE: Final = 2
+_WEB: Final = frozenset((DirectProtocol.HTTP, DirectProtocol.HTTPS))
+
+
+class _SignedFamily(NamedTuple):
+    """What builds messages that differ in label, correlation and body, and how they are signed."""
+
+    family: Family
+    version: SignatureVersion
+    algorithm: HashAlgorithm
+    key: SigningKey
+
+
+class SignedPacketBuilder:
+    """Builds the signed packets of one sender, in or outside transactions."""
+
+    def __init__(self, sender: Sender, *, transactional: bool) -> None:
+        self._sender = sender
+        self._transactional = transactional
+        self._keys: dict[str | None, SigningKey] = {}
+        self._families: dict[tuple[object, ...], _SignedFamily] = {}
+
+    def build(self, message: Message, destination: str, properties: tuple[object, ...]) -> bytes:
+        """The packet of a message, signed.
+
+        Args:
+            destination: the format name that the queue manager knows the queue by.
+            properties: everything that is the same in messages of one template.
+
+        Raises:
+            ValueError: a property does not fit; the text names it.
+            ConfigError: the certificate or its key cannot be used.
+        """
+        body, body_type = message.encoded_body()
+        key = (properties, body_type, destination, message.certificate, message.hash_algorithm)
+        signed = self._families.get(key)
+        if signed is None:
+            signed = self._family(message, body_type, destination)
+            if len(self._families) >= MAX_FAMILIES:
+                self._families.clear()
+            self._families[key] = signed
+        packet = signed.family.build(body, message.label, message.correlation_id)
+        view = UserMessage(packet)
+        signature = sign(view, signed.key.key, version=signed.version, algorithm=signed.algorithm)
+        at = _signature_offset(view, signed.version, len(signature))
+        return b"".join((packet[:at], signature, packet[at + len(signature) :]))
+
+    def _family(self, message: Message, body_type: int, destination: str) -> _SignedFamily:
+        check_properties(message)
+        names = _names(destination)
+        version = _version(wanted=message.sign, several=len(names) > 1 or _is_list(names[0]))
+        algorithm = _algorithm(message.hash_algorithm)
+        key = self._key(message.certificate)
+        placeholder = bytes(key.key.key_size + 7 >> 3)
+        in_list = version is SignatureVersion.SIG30
+        options = message_options(
+            self._sender, message, body_type, transactional=self._transactional
+        )
+        options["source_queue_manager"] = self._sender.queue_manager
+        options["hash_algorithm"] = algorithm
+        options["security_header"] = self._security(key, b"" if in_list else placeholder)
+        if in_list:
+            options["multi_queue_format_header"] = MultiQueueFormatHeader(
+                tuple(map(element_of, names)), signature=placeholder
+            )
+        destination_queue = address_of(names[0]) if _is_one(names) else None
+        template = UserMessageTemplate(destination_queue=destination_queue, **options)
+        return _SignedFamily(Family(template), version, algorithm, key)
+
+    def _security(self, key: SigningKey, signature: bytes) -> SecurityHeader:
+        # [MS-MQQB] 3.1.5.8.3: a SID counts with a certificate that the directory has for it only.
+        sid = self._sender.sid if self._sender.directory else b""
+        kind = SenderIdType.SID if sid else SenderIdType.NONE
+        return SecurityHeader(
+            kind | _FLAGS, security_id=sid, signature=signature, sender_cert=key.certificate
+        )
+
+    def _key(self, certificate: str | SigningKey | None) -> SigningKey:
+        if isinstance(certificate, SigningKey):
+            return certificate
+        key = self._keys.get(certificate)
+        if key is None:
+            key = self._keys[certificate] = CertificateStore().signing_key(certificate)
+        return key
+
+
+def _names(destination: str) -> tuple[SingleFormatName, ...]:
+    """The names that a message goes to.
+
+    Raises:
+        ValueError: messages to one of them cannot be signed so.
+    """
+    name = parse_format_name(destination)
+    names = name.elements if isinstance(name, MultipleElementFormatName) else (name,)
+    for each in names:
+        if isinstance(each, MulticastFormatName) or (
+            isinstance(each, DirectFormatName) and each.protocol in _WEB
+        ):
+            raise ValueError(f"sign: messages to {each} cannot be signed")
+    return names
+
+
+def _is_list(name: SingleFormatName) -> bool:
+    return isinstance(name, DistributionListFormatName)
+
+
+def _is_one(names: tuple[SingleFormatName, ...]) -> bool:
+    """Whether the packet has its destination; the queue manager writes that of each copy."""
+    return len(names) == 1 and not _is_list(names[0])
+
+
+def _version(*, wanted: bool | str, several: bool) -> SignatureVersion:
+    """The version of the signature.
+
+    Raises:
+        ValueError: there is none of this name, or it does not go with several queues.
+    """
+    if wanted is True:
+        return SignatureVersion.SIG30 if several else SignatureVersion.SIG20
+    version = VERSIONS.get(str(wanted))
+    if version is None:
+        raise ValueError(f"sign: {wanted!r} must be True or one of {', '.join(VERSIONS)}")
+    if several and version is not SignatureVersion.SIG30:
+        # [MS-MQQB] 3.1.7.1.4: one signature for all copies.
+        raise ValueError(f"sign: messages to several queues are signed as 3.0, not {wanted}")
+    return version
+
+
+def _algorithm(name: str) -> HashAlgorithm:
+    if name not in SIGNING_HASHES:
+        raise ValueError(f"hash_algorithm: {name!r} must be one of {', '.join(SIGNING_HASHES)}")
+    return HASH_NAMES[name]
+
+
+def _signature_offset(message: UserMessage, version: SignatureVersion, size: int) -> int:
+    """Where the signature stands in the packet."""
+    trailing = message.trailing
+    if version is SignatureVersion.SIG30 and trailing is not None:
+        # The last part of the last header.
+        return trailing.end - pad4(MQF_SIGNATURE_HEADER_SIZE + size) + MQF_SIGNATURE_HEADER_SIZE
+    start: int = security_layout(message.packet, message.security_offset)[0][_SIGNATURE].start
+    return start
