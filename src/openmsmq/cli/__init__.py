@@ -43,12 +43,20 @@ COMMANDS: Final = (
     ),
     Entry("outgoing", "Show outgoing queues; pause, empty or delete one.", ".queues.outgoing"),
     Entry(
+        "transaction", "List open transactions; end one that is in doubt.", ".manager.transaction"
+    ),
+    Entry("route", "Explain the way that a message would take.", ".queues.route"),
+    Entry("directory", "Edit sites, links and servers of the directory.", ".directory"),
+    Entry(
         "redirection",
         "Redirect messages over HTTP to other queues or hosts.",
         ".queues.redirection",
     ),
     Entry("key", "Create, list, export and import certificates and their keys.", ".users.key"),
     Entry("user", "Accounts for reading queues from other machines (NTLM).", ".users.user"),
+    Entry("apply", "Make queues and permissions as a file of definitions says.", ".manager.apply"),
+    Entry("export", "Print queues and permissions as a file of definitions.", ".manager.export"),
+    Entry("diff", "Compare a file of definitions with what there is.", ".manager.diff"),
     Entry("backup", "Copy everything that the queue manager keeps into a file.", ".manager.backup"),
     Entry("restore", "Make a data directory from a backup.", ".manager.restore"),
     Entry("store", "Check the store of a queue manager that is not running.", ".manager.store"),

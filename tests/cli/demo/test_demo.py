@@ -5,6 +5,7 @@ from tests.cli.runner import run
 from tests.wire.frames import frame, frame_bytes
 
 from openmsmq.cli.demo.packets import example_frames, round_trips
+from openmsmq.cli.demo.transfer import two_queue_managers
 
 
 @pytest.mark.parametrize("arguments", [("--no-spark",), ("--no-spark", "--keep")])
@@ -19,6 +20,15 @@ def test_the_demo_shows_the_example_and_every_kind_of_packet(arguments: tuple[st
     assert "with a wrong password: MQ_ERROR_ACCESS_DENIED" in outcome.out
     assert outcome.out.endswith("Everything above went as it should.\n")
     assert not {"FAULT", "DIFFERENT", "NOT NOTICED"} & set(outcome.out.split())
+
+
+def test_two_demonstrations_at_once_do_not_hear_each_other() -> None:
+    with two_queue_managers() as one, two_queue_managers() as other:
+        groups = [
+            pair.receiver.queue_info(r".\private$\multicast")["multicast"] for pair in (one, other)
+        ]
+        assert groups == [one.group, other.group]
+        assert one.group != other.group
 
 
 def test_the_frames_in_the_package_are_those_of_the_vectors() -> None:

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from tests.cli.running import SECONDS, Manager, interrupt
 
-from openmsmq.client.received_message import PROPERTIES
+from openmsmq.client.received_message import JSON_PROPERTIES
 
 PIPE: Final = subprocess.PIPE
 BOTH: Final = pytest.mark.parametrize("command", ["receive", "peek"])
@@ -32,8 +32,15 @@ def test_a_message_has_every_property_by_its_name(
 ) -> None:
     fill(manager, queue, "größe")
     message = manager.run(command, queue, "--json").object
-    assert tuple(message) == PROPERTIES
-    assert message["body"] == "größe"
+    assert tuple(message) == JSON_PROPERTIES
+    assert (message["body"], message["transport"]) == ("größe", "local")
+
+
+def test_soap_is_printed_as_json_only(manager: Manager, queue: str) -> None:
+    fill(manager, queue, "one")
+    message = manager.run("peek", queue, "--json", "--soap").object
+    assert (message["soap_envelope"], message["compound_message"]) == (None, None)
+    assert manager.run("peek", queue, "--soap").code == 2
 
 
 def test_receive_removes_and_peek_does_not(manager: Manager, queue: str) -> None:

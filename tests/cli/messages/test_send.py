@@ -348,15 +348,26 @@ def test_people_are_told_what_was_sent(manager: Manager, queue: str) -> None:
 # What is refused
 
 
-@pytest.mark.parametrize("option", ["--sign", "--encrypt"])
-def test_signatures_and_encryption_are_refused_clearly(
-    manager: Manager, queue: str, option: str
-) -> None:
-    outcome = manager.run("send", queue, "--body", "x", option)
+def test_a_body_for_this_machine_needs_no_encryption(manager: Manager, queue: str) -> None:
+    assert manager.run("send", queue, "--body", "x", "--encrypt").code == 0
+    (message,) = received(manager, queue)
+    assert (message["body"], message["encrypted"]) == ("x", True)
+    direct = r"DIRECT=TCP:127.0.0.9\private$\orders"
+    outcome = manager.run("send", direct, "--body", "x", "--encrypt")
     assert outcome.code == 1
-    assert f"MQ_ERROR_UNSUPPORTED_OPERATION (0xC00E006A): {option}: " in outcome.err
-    assert f"Remedy: Send without {option}." in outcome.err
-    assert received(manager, queue) == []
+    assert "MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION (0xC00E0020)" in outcome.err
+    assert "Remedy: Send to PUBLIC=guid or PRIVATE=guid" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "options", [("--certificate", "me"), ("--signature", "2.0"), ("--hash", "sha1")]
+)
+def test_what_goes_with_a_signature_needs_one(
+    manager: Manager, queue: str, options: tuple[str, str]
+) -> None:
+    outcome = manager.run("send", queue, "--body", "x", *options)
+    assert outcome.code == 2
+    assert "go with --sign" in " ".join(outcome.err.split())
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,7 @@ def test_every_option_of_create_is_a_property(
         (["--privacy", "body"], "privacy", "body"),
         (["--base-priority", "3"], "base_priority", 3),
         (["--multicast", "234.1.1.2:8002"], "multicast", "234.1.1.2:8002"),
+        (["--multicast", ""], "multicast", None),
     ],
 )
 def test_every_property_can_be_set(

@@ -16,6 +16,7 @@ from openmsmq.cli.queues.text import (
 QUEUE: dict[str, Any] = {
     "path": r"alpha\private$\orders",
     "format_name": r"DIRECT=OS:alpha\private$\orders",
+    "routed_format_name": "",
     "kind": "queue",
     "scope": "private",
     "guid": "{0F8FAD5B-D9CB-469F-A165-70867728950E}",

@@ -11,7 +11,7 @@ import typer
 
 from openmsmq.terminal.streams import open_stdin
 from openmsmq.terminal.styled import open_screen
-from openmsmq.wire.capture import BINARY_PORT, PING_PORT
+from openmsmq.wire.capture import BINARY_PORT, PGM_PORTS, PING_PORT
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.scalars import MessageIdentifier
 
@@ -90,6 +90,10 @@ def decode(
             min=1, max=65535, help=f"UDP port of a queue manager [{PING_PORT}]; may be repeated."
         ),
     ] = None,
+    pgm_port: Annotated[
+        list[int] | None,
+        typer.Option(min=1, max=65535, help="UDP port of PGM [3055 and 3056]; may be repeated."),
+    ] = None,
     stream: Annotated[
         int | None, typer.Option(min=1, help="Only the TCP connection with this number.")
     ] = None,
@@ -151,7 +155,11 @@ def decode(
         else _checked("--id", MessageIdentifier.from_text, message_id),
         since=None if since is None else _checked("--since", nanoseconds, since),
     )
-    ports = Ports(tuple(port or (BINARY_PORT,)), tuple(ping_port or (PING_PORT,)))
+    ports = Ports(
+        tuple(port or (BINARY_PORT,)),
+        tuple(ping_port or (PING_PORT,)),
+        tuple(pgm_port or PGM_PORTS),
+    )
     screen = open_screen(no_color=no_color)
     output: Output
     if stats:
@@ -241,7 +249,7 @@ def _nothing_found(ports: Ports) -> tuple[str, str, str]:
         "a packet that was asked for"
     )
     remedy = (
-        "choose other ports with --port and --ping-port, or other packets with --stream, --kind, "
-        "--queue, --label, --id and --since"
+        "choose other ports with --port, --ping-port and --pgm-port, or other packets with "
+        "--stream, --kind, --queue, --label, --id and --since"
     )
     return "no packets found", cause, remedy

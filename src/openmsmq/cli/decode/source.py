@@ -8,10 +8,12 @@ from itertools import chain
 from typing import Final, NamedTuple, cast
 
 from openmsmq.wire.capture import (
+    PGM_PORTS,
     CaptureEvent,
     CaptureNotice,
     Datagram,
     Flow,
+    PgmDatagram,
     StreamData,
     StreamEnd,
     StreamGap,
@@ -20,6 +22,7 @@ from openmsmq.wire.capture import (
     read_capture,
 )
 from openmsmq.wire.dissect import (
+    ApduCollector,
     HttpMessages,
     Node,
     PacketSummary,
@@ -28,11 +31,13 @@ from openmsmq.wire.dissect import (
     begins_http,
     dissect,
     dissect_http,
+    dissect_pgm,
     dissect_ping,
     is_ping,
     message_of_request,
     summarize,
     summarize_http,
+    summarize_pgm,
     summarize_ping,
 )
 from openmsmq.wire.errors import MalformedPacket
@@ -76,13 +81,20 @@ class Form(Enum):
     SESSION = auto()
     PING = auto()
     HTTP = auto()
+    PGM = auto()
 
 
-_TREES: Final = {Form.SESSION: dissect, Form.PING: dissect_ping, Form.HTTP: dissect_http}
+_TREES: Final = {
+    Form.SESSION: dissect,
+    Form.PING: dissect_ping,
+    Form.HTTP: dissect_http,
+    Form.PGM: dissect_pgm,
+}
 _SUMMARIES: Final = {
     Form.SESSION: summarize,
     Form.PING: summarize_ping,
     Form.HTTP: summarize_http,
+    Form.PGM: summarize_pgm,
 }
 
 
@@ -109,7 +121,7 @@ class Packet:
 
     def message(self) -> UserMessage | None:
         """The message in it; None in other packets and in malformed ones."""
-        if self.form is Form.PING:
+        if self.form in (Form.PING, Form.PGM):
             return None
         if self.form is Form.HTTP:
             return message_of_request(self.data)
@@ -138,6 +150,7 @@ class Ports:
 
     binary: tuple[int, ...]
     ping: tuple[int, ...]
+    pgm: tuple[int, ...] = PGM_PORTS
 
 
 def read_items(
@@ -165,7 +178,9 @@ def read_items(
         input_format = _sniff(source.head)
     if input_format is InputFormat.PCAP:
         capture = source.buffered()
-        return _capture_items(read_capture(capture, ports=ports.binary, ping_ports=ports.ping))
+        return _capture_items(
+            read_capture(capture, ports=ports.binary, ping_ports=ports.ping, pgm_ports=ports.pgm)
+        )
     if input_format is InputFormat.RAW:
         return _raw_items(source.chunks())
     return _hex_items(read_pieces(source), ports)
@@ -188,7 +203,9 @@ def _hex_items(batches: Iterator[list[HexPiece]], ports: Ports) -> Iterator[Item
     if link_type is None:
         return _piece_items(pieces)
     frames = piece_frames(pieces, link_type)
-    return _capture_items(frame_events(frames, ports=ports.binary, ping_ports=ports.ping))
+    return _capture_items(
+        frame_events(frames, ports=ports.binary, ping_ports=ports.ping, pgm_ports=ports.pgm)
+    )
 
 
 def _piece_items(pieces: Iterable[HexPiece]) -> Iterator[Item]:
@@ -278,12 +295,19 @@ def _notice(origin: Origin, text: str, missing: int = 0) -> Notice:
 
 def _capture_items(events: Iterable[CaptureEvent]) -> Iterator[Item]:
     connections = Connections()
+    apdus = ApduCollector()
     for event in events:
         if isinstance(event, CaptureNotice):
             yield Notice(f"frame {event.frame}: {event.fault}")
         elif isinstance(event, Datagram):
             origin = Origin(0, event.flow, None, event.frame, event.time)
             yield Packet(origin, event.data, Form.PING)
+        elif isinstance(event, PgmDatagram):
+            origin = Origin(0, event.flow, None, event.frame, event.time)
+            yield Packet(origin, event.data, Form.PGM)
+            apdu = apdus.add(event.data)
+            if apdu is not None and begins_http(apdu):
+                yield Packet(origin, apdu, Form.HTTP)
         else:
             yield from connections.items(event)
 

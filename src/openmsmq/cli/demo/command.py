@@ -52,6 +52,7 @@ def demo(
     trips = list(round_trips())
     failures = _show_example() + _show_round_trips(trips) + _show_damage(trips)
     failures += _show_transfers(_report_folder(output) if spark else None)
+    failures += _show_routing()
     if failures:
         typer.echo(f"openmsmq: {failures} steps of the demonstration failed", err=True)
         raise typer.Exit(1)
@@ -114,13 +115,44 @@ def _show_transfers(folder: Path | None) -> int:
             failures += not each.good
             order = "in order" if each.in_order else "OUT OF ORDER"
             typer.echo(
-                f"   {each.kind:<23}  {each.sent:>4} sent  {each.arrived:>4} arrived {order}  "
-                f"{each.acknowledged:>4} acknowledged  {each.seconds:5.2f} s"
+                f"   {each.kind:<24}  {each.sent:>4} sent  {each.arrived:>4} arrived {order}  "
+                f"{'no' if each.acknowledged is None else each.acknowledged:>4} acknowledged  "
+                f"{each.seconds:5.2f} s"
             )
+        failures += _show_encrypted(pair)
         failures += _show_remote_read(pair)
         if folder is not None:
             failures += _show_audit(pair, folder)
     return failures
+
+
+def _show_routing() -> int:
+    """Send a message through a router; return whether something went wrong."""
+    from .routing import send_through_router
+
+    typer.echo("\n7. Routing: a message from site Berlin to site Paris over a gate (MS-MQBR)")
+    routed = send_through_router()
+    for line in routed.lines:
+        typer.echo(f"   {line}")
+    arrived = "arrived" if routed.arrived else "DID NOT ARRIVE"
+    acknowledged = "acknowledged" if routed.acknowledged else "NOT ACKNOWLEDGED"
+    typer.echo(
+        f"   {routed.forwarded} messages and acknowledgments forwarded by gate; "
+        f"{arrived}, {acknowledged}  {routed.seconds:5.2f} s"
+    )
+    return int(not routed.good)
+
+
+def _show_encrypted(pair: "Pair") -> int:
+    """Send an encrypted message; return whether something went wrong."""
+    from .encrypted import send_encrypted
+
+    sent = send_encrypted(pair)
+    words = "encrypted on its way" if sent.encrypted else "NOT ENCRYPTED"
+    typer.echo(f"   to {sent.name} with AES:")
+    typer.echo(f"   {sent.body!r} {words}")
+    typer.echo(f"   the same to a direct name: {sent.refusal or 'NOT REFUSED'}")
+    return int(not sent.good)
 
 
 def _show_remote_read(pair: "Pair") -> int:

@@ -85,6 +85,10 @@ def serve(
         Path | None, typer.Option(metavar="PATH", help="Unix socket; default DIR/openmsmq.sock.")
     ] = None,
     local_port: LocalPort = None,
+    definitions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Queues and permissions to apply before Ready."),
+    ] = None,
     ready_file: Annotated[
         Path | None, typer.Option(metavar="PATH", help="JSON of the endpoints, when Ready.")
     ] = None,

@@ -26,14 +26,16 @@ class Style(NamedTuple):
         json: one JSON object per line.
         raw: only the bodies, byte for byte.
         separator: bytes after each raw body.
+        soap: JSON has what SRMP brought, too.
     """
 
     json: bool
     raw: bool
     separator: bytes
+    soap: bool = False
 
 
-def make_style(*, as_json: bool, raw: bool, separator: str | None) -> Style:
+def make_style(*, as_json: bool, raw: bool, separator: str | None, soap: bool = False) -> Style:
     """The style that options ask for.
 
     Raises:
@@ -43,7 +45,9 @@ def make_style(*, as_json: bool, raw: bool, separator: str | None) -> Style:
         raise typer.BadParameter("--json and --raw exclude each other")
     if separator is not None and not raw:
         raise typer.BadParameter("--separator needs --raw")
-    return Style(as_json, raw, parse_separator(separator or ""))
+    if soap and not as_json:
+        raise typer.BadParameter("--soap needs --json")
+    return Style(as_json, raw, parse_separator(separator or ""), soap)
 
 
 def parse_separator(text: str) -> bytes:
@@ -118,7 +122,7 @@ class MessagePrinter:
     def _bytes(self, message: "ReceivedMessage") -> bytes:
         style = self._style
         if style.json:
-            return json_line(message.to_dict())
+            return json_line(message.to_dict(soap=style.soap))
         if style.raw:
             body = message.body_bytes
             # So that the shell asks for the next command on a line of its own.

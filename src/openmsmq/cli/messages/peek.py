@@ -1,12 +1,8 @@
 """`openmsmq peek`: looks at messages and leaves them where they are."""
 
-from collections.abc import Iterator
-from itertools import islice
-from typing import TYPE_CHECKING
-
 import typer
 
-from openmsmq.cli.failure import FAILED, reporting
+from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.options.remote import (
     AuthOption,
@@ -17,7 +13,7 @@ from openmsmq.cli.options.remote import (
 )
 from openmsmq.cli.output import JsonOption
 
-from .output import MessagePrinter, OutputClosed, make_style
+from .output import make_style
 from .reading import (
     AllOption,
     CountOption,
@@ -25,16 +21,15 @@ from .reading import (
     LookupIdOption,
     RawOption,
     SeparatorOption,
+    SoapOption,
     SourceArgument,
     TimeoutOption,
-    end,
     keeps_copies,
     limit_of,
+    look,
+    printing,
     timeout_of,
 )
-
-if TYPE_CHECKING:
-    from openmsmq.client import ReceivedMessage
 
 
 def register(app: typer.Typer) -> None:
@@ -56,6 +51,7 @@ def peek(
     password_file: PasswordFileOption = None,
     auth: AuthOption = None,
     level: LevelOption = None,
+    soap: SoapOption = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
@@ -65,24 +61,12 @@ def peek(
     """
     limit = limit_of(count, everything=everything, follow=follow)
     wait = timeout_of(timeout, follow=follow)
-    style = make_style(as_json=as_json, raw=raw, separator=separator)
-    printer = MessagePrinter(style, kept=keeps_copies(source))
-    try:
-        with (
-            connect_to(
-                source, socket, user=user, password_file=password_file, auth=auth, level=level
-            ) as manager,
-            manager.open_queue(source, "peek") as queue,
-        ):
-            found: Iterator[ReceivedMessage]
-            if lookup_id:
-                found = map(queue.peek_by_lookup_id, lookup_id)
-            else:
-                found = islice(queue.cursor(wait), limit)
-            for message in found:
-                printer.show(message)
-    except OutputClosed:
-        raise typer.Exit(FAILED) from None
-    except KeyboardInterrupt:
-        typer.echo(err=True)
-    end(printer.count)
+    style = make_style(as_json=as_json, raw=raw, separator=separator, soap=soap)
+    with (
+        printing(style, kept=keeps_copies(source)) as printer,
+        connect_to(
+            source, socket, user=user, password_file=password_file, auth=auth, level=level
+        ) as manager,
+        manager.open_queue(source, "peek") as queue,
+    ):
+        look(queue, printer, lookup_id, limit, wait)

@@ -1,10 +1,18 @@
 """What `openmsmq receive` and `openmsmq peek` share."""
 
-from typing import Annotated, Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from openmsmq.cli.failure import NOTHING_CAME
+from openmsmq.cli.failure import FAILED, NOTHING_CAME
+
+from .output import MessagePrinter, OutputClosed, Style
+
+if TYPE_CHECKING:
+    from openmsmq.client import Queue, ReceivedMessage
 
 DEFAULT_COUNT: Final = 1
 # The ends of names of journals and dead-letter queues, also as .NET writes them.
@@ -41,6 +49,10 @@ LookupIdOption = Annotated[
     typer.Option(min=0, metavar="ID", help="The message with this lookup id; may be repeated."),
 ]
 RawOption = Annotated[bool, typer.Option("--raw", help="Only the bodies, byte for byte.")]
+SoapOption = Annotated[
+    bool,
+    typer.Option("--soap", help="With --json: also the SOAP envelope and request of SRMP."),
+]
 SeparatorOption = Annotated[
     str | None,
     typer.Option(metavar="TEXT", help=r"With --raw: what to write after each body, such as '\n'."),
@@ -68,11 +80,40 @@ def timeout_of(timeout: float | None, *, follow: bool) -> float | None:
     return timeout if follow or timeout is not None else 0.0
 
 
-def end(count: int) -> None:
-    """End the command with the code that says whether any message came.
+@contextmanager
+def printing(style: Style, *, kept: bool) -> Iterator[MessagePrinter]:
+    """Print messages of a queue until the block ends, or the user ends it with Ctrl-C.
+
+    Args:
+        kept: whether the messages were for another queue; see `keeps_copies`.
 
     Raises:
-        Exit: none came.
+        Exit: nothing takes the output any more, or no message came.
     """
-    if not count:
+    printer = MessagePrinter(style, kept=kept)
+    try:
+        yield printer
+    except OutputClosed:
+        raise typer.Exit(FAILED) from None
+    except KeyboardInterrupt:
+        # How people end --follow: what `receive` has printed is removed, the rest is back.
+        typer.echo(err=True)
+    if not printer.count:
         raise typer.Exit(NOTHING_CAME)
+
+
+def look(
+    queue: "Queue",
+    printer: MessagePrinter,
+    lookup_ids: list[int] | None,
+    limit: int | None,
+    wait: float | None,
+) -> None:
+    """Print the messages with these lookup ids, or the first ones, and leave them in place."""
+    messages: Iterator[ReceivedMessage]
+    if lookup_ids:
+        messages = map(queue.peek_by_lookup_id, lookup_ids)
+    else:
+        messages = islice(queue.cursor(wait), limit)
+    for message in messages:
+        printer.show(message)

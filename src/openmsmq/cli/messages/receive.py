@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from openmsmq.cli.failure import FAILED, reporting
+from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.options.remote import (
     AuthOption,
@@ -18,7 +18,7 @@ from openmsmq.cli.output import JsonOption
 from openmsmq.terminal.progress import progress
 from openmsmq.terminal.streams import is_terminal
 
-from .output import MessagePrinter, OutputClosed, make_style
+from .output import MessagePrinter, make_style
 from .reading import (
     AllOption,
     CountOption,
@@ -26,11 +26,12 @@ from .reading import (
     LookupIdOption,
     RawOption,
     SeparatorOption,
+    SoapOption,
     SourceArgument,
     TimeoutOption,
-    end,
     keeps_copies,
     limit_of,
+    printing,
     timeout_of,
 )
 
@@ -59,6 +60,7 @@ def receive(
     password_file: PasswordFileOption = None,
     auth: AuthOption = None,
     level: LevelOption = None,
+    soap: SoapOption = False,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
@@ -69,25 +71,18 @@ def receive(
     """
     limit = limit_of(count, everything=everything, follow=follow)
     wait = timeout_of(timeout, follow=follow)
-    style = make_style(as_json=as_json, raw=raw, separator=separator)
-    printer = MessagePrinter(style, kept=keeps_copies(source))
-    try:
-        with (
-            connect_to(
-                source, socket, user=user, password_file=password_file, auth=auth, level=level
-            ) as manager,
-            manager.open_queue(source, "receive") as queue,
-        ):
-            if lookup_id:
-                take_by_lookup_id(queue, printer, lookup_id)
-            else:
-                take(queue, printer, limit, wait)
-    except OutputClosed:
-        raise typer.Exit(FAILED) from None
-    except KeyboardInterrupt:
-        # How people end --follow: what was printed is removed, the rest is back.
-        typer.echo(err=True)
-    end(printer.count)
+    style = make_style(as_json=as_json, raw=raw, separator=separator, soap=soap)
+    with (
+        printing(style, kept=keeps_copies(source)) as printer,
+        connect_to(
+            source, socket, user=user, password_file=password_file, auth=auth, level=level
+        ) as manager,
+        manager.open_queue(source, "receive") as queue,
+    ):
+        if lookup_id:
+            take_by_lookup_id(queue, printer, lookup_id)
+        else:
+            take(queue, printer, limit, wait)
 
 
 def take(queue: "Queue", printer: MessagePrinter, limit: int | None, wait: float | None) -> None:

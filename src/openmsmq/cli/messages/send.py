@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -25,6 +26,8 @@ from .send_options import (
     parse_correlation_id,
     parse_duration,
     parse_guid,
+    parse_hash,
+    parse_signature,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +42,14 @@ Examples:
 
   gzip -c report.pdf | openmsmq send 'DIRECT=TCP:10.0.0.3\private$\reports'
 """
+
+
+class Privacy(StrEnum):
+    """How well a body must be encrypted."""
+
+    AES = "aes"
+    ENHANCED = "enhanced"
+    BASE = "base"
 
 
 def register(app: typer.Typer) -> None:
@@ -136,8 +147,36 @@ def send(
         ),
     ] = None,
     count: Annotated[int, typer.Option(min=1, metavar="N", help="Send it so many times.")] = 1,
-    sign: Annotated[bool, typer.Option("--sign", help="Sign it.")] = False,
-    encrypt: Annotated[bool, typer.Option("--encrypt", help="Encrypt its body.")] = False,
+    sign: Annotated[
+        bool, typer.Option("--sign", help="Sign it with your certificate, see `openmsmq key`.")
+    ] = False,
+    certificate: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", help="Certificate to sign with; else the one valid longest."),
+    ] = None,
+    signature: Annotated[
+        str | None,
+        typer.Option(
+            parser=parse_signature,
+            metavar="VERSION",
+            help="Signature of MSMQ 1.0, 2.0 or 3.0 [2.0, for several queues 3.0].",
+        ),
+    ] = None,
+    hash_algorithm: Annotated[
+        str | None,
+        typer.Option(
+            "--hash",
+            parser=parse_hash,
+            metavar="NAME",
+            help="Hash of the signature: sha512, sha256, sha1 or md5 [sha512].",
+        ),
+    ] = None,
+    encrypt: Annotated[
+        bool, typer.Option("--encrypt", help="Encrypt its body on its way; not for DIRECT= names.")
+    ] = False,
+    privacy: Annotated[
+        Privacy | None, typer.Option(help="Encrypt it at least so well; --encrypt stands for aes.")
+    ] = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
@@ -146,8 +185,8 @@ def send(
     The body is what --body, --body-file or --lines says, else stdin. Text is sent as UTF-8 with
     body type 0, or as UTF-16 with a body type that says so.
     """
-    if sign or encrypt:
-        raise _not_yet("--sign" if sign else "--encrypt")
+    if not sign and (certificate or signature or hash_algorithm):
+        raise typer.BadParameter("--certificate, --signature and --hash go with --sign")
     if express and (recoverable or transactional):
         other = "--transactional" if transactional else "--recoverable"
         raise typer.BadParameter(f"--express and {other} exclude each other")
@@ -168,6 +207,10 @@ def send(
         app_specific=app_specific,
         body_type=body_type,
         trace_queue=trace_queue,
+        sign=(signature or True) if sign else None,
+        certificate=certificate,
+        hash_algorithm=hash_algorithm,
+        encrypt=encrypt if privacy is None else privacy.value,
     )
     with connect(socket) as manager, progress("sending", source.total(count)) as update:
         batch = Batch(source, properties, count, update)
@@ -249,12 +292,3 @@ class Batch:
                 self._sizes.append(len(body))
                 self._update(len(self._sizes))
                 yield message
-
-
-def _not_yet(option: str) -> Refusal:
-    return Refusal(
-        Hresult.MQ_ERROR_UNSUPPORTED_OPERATION,
-        f"{option}: messages cannot be signed or encrypted yet",
-        cause="This version of openmsmq does not sign or encrypt messages.",
-        remedy=f"Send without {option}.",
-    )

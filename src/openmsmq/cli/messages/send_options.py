@@ -10,6 +10,7 @@ from openmsmq.wire.scalars import MessageIdentifier
 
 # Later than any time that a packet can carry.
 INFINITE: Final = -1
+SIGNATURE_VERSIONS: Final = ("1.0", "2.0", "3.0")
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 # The two largest values of the field have a meaning of their own.
 _MAX_SECONDS: Final = 0xFFFFFFFD
@@ -105,3 +106,29 @@ def parse_guid(text: str) -> str:
         return str(UUID(text))
     except ValueError as exc:
         raise typer.BadParameter(f"{text!r} is not a GUID of a public queue") from exc
+
+
+def parse_signature(text: str) -> str:
+    """The version of a signature.
+
+    Raises:
+        BadParameter: there is no such version.
+    """
+    return _one_of(text, SIGNATURE_VERSIONS)
+
+
+def parse_hash(text: str) -> str:
+    """The hash algorithm of a signature.
+
+    Raises:
+        BadParameter: nothing is signed with it.
+    """
+    from openmsmq.security.signatures.hashes import SIGNING_HASHES
+
+    return _one_of(text.lower().replace("-", ""), SIGNING_HASHES)
+
+
+def _one_of(text: str, known: tuple[str, ...]) -> str:
+    if text not in known:
+        raise typer.BadParameter(f"{text!r} must be one of {', '.join(known)}")
+    return text

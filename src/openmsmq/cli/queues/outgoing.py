@@ -1,30 +1,37 @@
 """`openmsmq outgoing`: what is on its way to other machines."""
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from openmsmq.cli.failure import FAILED, reporting
-from openmsmq.cli.messages.output import MessagePrinter, OutputClosed, make_style
+from openmsmq.cli.failure import reporting
+from openmsmq.cli.messages.output import make_style
 from openmsmq.cli.messages.reading import (
     AllOption,
     CountOption,
     LookupIdOption,
     RawOption,
     SeparatorOption,
-    end,
     limit_of,
+    look,
+    printing,
 )
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption, connect
-from openmsmq.cli.output import Column, JsonOption, print_json, print_properties, print_table
+from openmsmq.cli.output import (
+    Column,
+    JsonOption,
+    print_json,
+    print_properties,
+    screen_width,
+    table_lines,
+)
 from openmsmq.terminal.progress import progress
 from openmsmq.terminal.quantities import count_text, duration_text, size_text
 
 if TYPE_CHECKING:
-    from openmsmq.client import ReceivedMessage
+    pass
 
 _COLUMNS: Final = (
     Column("Destination"),
@@ -74,7 +81,7 @@ def outgoing(
         for queue in queues:
             print_json(queue)
     elif queues:
-        print_table(_COLUMNS, map(outgoing_row, queues))
+        _print_queues(queues)
     else:
         typer.echo("Nothing is on its way to another machine.")
 
@@ -123,19 +130,13 @@ def peek(
     The exit code is 3 when there is none.
     """
     limit = limit_of(count, everything=everything, follow=False)
-    printer = MessagePrinter(make_style(as_json=as_json, raw=raw, separator=separator), kept=False)
-    try:
-        with connect(socket) as manager, manager.open_queue(destination, "peek_admin") as queue:
-            messages: Iterator[ReceivedMessage]
-            if lookup_id:
-                messages = map(queue.peek_by_lookup_id, lookup_id)
-            else:
-                messages = islice(queue.cursor(0.0), limit)
-            for message in messages:
-                printer.show(message)
-    except OutputClosed:
-        raise typer.Exit(FAILED) from None
-    end(printer.count)
+    style = make_style(as_json=as_json, raw=raw, separator=separator)
+    with (
+        printing(style, kept=False) as printer,
+        connect(socket) as manager,
+        manager.open_queue(destination, "peek_admin") as queue,
+    ):
+        look(queue, printer, lookup_id, limit, 0.0)
 
 
 def purge(
@@ -233,7 +234,18 @@ def _show(queue: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(queue)
     else:
-        print_table(_COLUMNS, [outgoing_row(queue)])
+        _print_queues([queue])
+
+
+def _print_queues(queues: list[dict[str, Any]]) -> None:
+    """A line for each queue, and below those that are routed the way that they go."""
+    title, *lines = table_lines(_COLUMNS, [outgoing_row(each) for each in queues], screen_width())
+    typer.echo(title)
+    for queue, line in zip(queues, lines, strict=True):
+        typer.echo(line)
+        if queue["next_hop_reason"]:
+            hops = ", ".join(queue["next_hops"])
+            typer.echo(f"  {f'via {hops}: ' if hops else ''}{queue['next_hop_reason']}")
 
 
 def outgoing_row(queue: dict[str, Any]) -> tuple[str, ...]:
@@ -258,7 +270,13 @@ def outgoing_properties(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "State", info["state"]
     if info["reason"]:
         yield "Why it waits", info["reason"]
+    if info["queue_manager"]:
+        yield "Queue manager", info["queue_manager"]
     yield "Next hop", info["next_hop"] or "-"
+    if info["next_hops"] and info["next_hops"] != [info["next_hop"]]:
+        yield "Next hops", ", ".join(info["next_hops"])
+    if info["next_hop_reason"]:
+        yield "Why this hop", info["next_hop_reason"]
     yield "Messages", f"{count_text(info['messages'])} ({size_text(info['bytes'])})"
     yield "Unacknowledged", count_text(info["unacknowledged"])
     yield "Awaiting final acknowledgment", count_text(info["awaiting_final_ack"])

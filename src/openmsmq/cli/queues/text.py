@@ -49,6 +49,8 @@ def queue_properties(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The lines of `queue show`."""
     yield "Queue", info["path"]
     yield "Format name", info["format_name"]
+    if info["routed_format_name"]:
+        yield "By identifier", info["routed_format_name"]
     if info["label"]:
         yield "Label", printable(info["label"])
     yield "Kind", ", ".join([f"{info['scope']} {info['kind']}", *traits(info)])

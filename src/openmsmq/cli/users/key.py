@@ -9,14 +9,23 @@ import typer
 
 from openmsmq.cli.failure import Explanation
 from openmsmq.cli.groups import Commands, add_group
+from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.options.passwords import PasswordFileOption, password_in
 from openmsmq.cli.output import Column, JsonOption, print_json, print_table
 from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.errors import ConfigError
+
+from .machine_keys import (
+    export_machine_keys,
+    import_machine_keys,
+    list_machine_keys,
+    rotate_keys,
+)
 
 if TYPE_CHECKING:
     from openmsmq.client.certificates import CertificateStore, UserCertificate
 
-_HELP: Final = "Create, list, export and import your certificates and their private keys."
+_HELP: Final = "Your certificates: create, list, export, import, and register in the directory."
 _COLUMNS: Final = (
     Column("Digest"),
     Column("Subject", cut=True),
@@ -24,6 +33,12 @@ _COLUMNS: Final = (
     Column("Key", right=True),
     Column("Private key"),
     Column("Issuer", cut=True, optional=True),
+)
+_REGISTERED_COLUMNS: Final = (
+    Column("Digest"),
+    Column("Subject", cut=True),
+    Column("Valid until"),
+    Column("Identifier", optional=True),
 )
 _EXPLANATION: Final = Explanation(
     Hresult.MQ_ERROR_INVALID_CERTIFICATE,
@@ -37,6 +52,11 @@ KeyArgument = Annotated[
 ]
 
 
+MachineOption = Annotated[
+    bool, typer.Option("--machine", help="The keys of the queue manager instead of yours.")
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the group to the program."""
     commands: Commands = {
@@ -44,6 +64,11 @@ def register(app: typer.Typer) -> None:
         "list": list_keys,
         "export": export_key,
         "import": import_key,
+        "rotate": rotate_keys,
+        "register": register_key,
+        "unregister": unregister_key,
+        "renew": renew_key,
+        "show": show_keys,
     }
     add_group(app, "key", commands, help_text=_HELP, explanation=_EXPLANATION)
 
@@ -66,8 +91,13 @@ def create(
     tell("Created", made, as_json=as_json)
 
 
-def list_keys(*, as_json: JsonOption = False) -> None:
-    """List the certificates that you have."""
+def list_keys(
+    *, machine: MachineOption = False, as_json: JsonOption = False, socket: SocketOption = None
+) -> None:
+    """List the certificates that you have, or the keys of the queue manager."""
+    if machine:
+        list_machine_keys(as_json=as_json, socket=socket)
+        return
     kept = store()
     found = list(kept)
     if as_json:
@@ -82,17 +112,29 @@ def list_keys(*, as_json: JsonOption = False) -> None:
 def export_key(
     key: KeyArgument,
     file: Annotated[
-        Path,
+        Path | None,
         typer.Argument(metavar="FILE", help="New file: .pem, .cer, .der, .p12 or .pfx."),
-    ],
+    ] = None,
     *,
+    machine: MachineOption = False,
     private: Annotated[
         bool, typer.Option("--private", help="With the private key; not in .cer and .der.")
     ] = False,
     password_file: PasswordFileOption = None,
     as_json: JsonOption = False,
+    socket: SocketOption = None,
 ) -> None:
-    """Write a certificate to a file, to give to others or to another machine of yours."""
+    """Write a certificate to a file, to give to others or to another machine of yours.
+
+    `key export --machine FILE` writes the public keys of the queue manager, for others to import.
+    """
+    if machine:
+        if file is not None:
+            raise typer.BadParameter("--machine takes a FILE only")
+        export_machine_keys(Path(key), as_json=as_json, socket=socket)
+        return
+    if file is None:
+        raise typer.BadParameter("a FILE is missing", param_hint="FILE")
     exported = store().export_to(key, file, private=private, password=password_in(password_file))
     tell(f"Exported to {file}:", exported, as_json=as_json)
 
@@ -102,13 +144,127 @@ def import_key(
         Path, typer.Argument(metavar="FILE", help="A certificate as PEM, DER or PKCS #12.")
     ],
     *,
+    machine: MachineOption = False,
     password_file: PasswordFileOption = None,
     as_json: JsonOption = False,
+    socket: SocketOption = None,
 ) -> None:
-    """Keep a certificate, with its private key if the file has one."""
+    """Keep a certificate, with its private key if the file has one.
+
+    With --machine the file has public keys of another queue manager, for the directory.
+    """
+    if machine:
+        import_machine_keys(file, as_json=as_json, socket=socket)
+        return
     tell(
         "Imported", store().import_from(file, password=password_in(password_file)), as_json=as_json
     )
+
+
+def register_key(
+    key: KeyArgument,
+    *,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Put a certificate of yours into the directory, so that its signatures are accepted."""
+    chosen = store().find(key)
+    with connect(socket) as manager:
+        manager.register_certificate(store().encoded(chosen))
+    tell("Registered", chosen, as_json=as_json)
+
+
+def unregister_key(
+    key: KeyArgument,
+    *,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Take a certificate of yours out of the directory; it stays in your files."""
+    with connect(socket) as manager:
+        digest = _registered_digest(key, manager.registered_certificates(), list(store()))
+        left = manager.unregister_certificate(bytes.fromhex(digest))
+    if as_json:
+        print_json({"digest": digest, "registered": len(left)})
+    else:
+        typer.echo(f"Unregistered {digest}; the directory has {len(left)} of your certificates.")
+
+
+def renew_key(
+    key: KeyArgument,
+    *,
+    days: Annotated[int, typer.Option(min=1, max=36500, help="How long it is valid.")] = 3650,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave the old one in the directory for a while.")
+    ] = False,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Make a certificate with a new key in place of one, and register it.
+
+    Messages that were signed with the old key and are on their way are refused once it is no
+    longer registered: with --keep it stays until `openmsmq key unregister`.
+    """
+    old = store().find(key)
+    with connect(socket) as manager:
+        registered = {each["digest"] for each in manager.registered_certificates()}
+        name = old.subject.removeprefix("CN=")
+        made = store().create(name, days=days, bits=max(old.bits, 2048))
+        manager.register_certificate(store().encoded(made))
+        if old.digest in registered and not keep:
+            manager.unregister_certificate(bytes.fromhex(old.digest))
+    tell("Renewed:", made, as_json=as_json)
+
+
+def show_keys(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
+    """Show which of your certificates the directory has."""
+    here = {each.digest: each for each in store()}
+    with connect(socket) as manager:
+        sid = manager.identity.sid
+        registered = manager.registered_certificates()
+    if as_json:
+        for each in registered:
+            known = here.get(each["digest"])
+            print_json(
+                {
+                    "digest": each["digest"],
+                    "identifier": each["identifier"],
+                    "sid": sid,
+                    "subject": None if known is None else known.subject,
+                    "private_key": known is not None and known.private,
+                }
+            )
+    elif registered:
+        rows = [_registered_row(each, here.get(each["digest"])) for each in registered]
+        print_table(_REGISTERED_COLUMNS, rows)
+    else:
+        typer.echo(f"The directory has no certificate of {sid}; `openmsmq key register` adds one.")
+
+
+def _registered_row(each: dict[str, Any], known: "UserCertificate | None") -> list[str]:
+    return [
+        each["digest"],
+        "(not in your files)" if known is None else known.subject,
+        "" if known is None else known.not_after.date().isoformat(),
+        each["identifier"],
+    ]
+
+
+def _registered_digest(
+    wanted: str, registered: list[dict[str, Any]], here: "list[UserCertificate]"
+) -> str:
+    """The digest of a certificate that the directory has, by its digest, its start or a name."""
+    text = wanted.lower()
+    named = {each.digest for each in here if each.subject.lower() in (text, f"cn={text}")}
+    digests = [
+        each["digest"]
+        for each in registered
+        if each["digest"].startswith(text) or each["digest"] in named
+    ]
+    if len(digests) != 1:
+        what = "no certificate" if not digests else f"{len(digests)} certificates"
+        raise ConfigError(f"{what} {wanted!r} in the directory; see `openmsmq key show`")
+    return str(digests[0])
 
 
 def store() -> "CertificateStore":

@@ -1,0 +1,49 @@
+"""`openmsmq apply`: make queues and permissions as a file says."""
+
+from typing import Annotated
+
+import typer
+
+from openmsmq.cli.failure import reporting
+from openmsmq.cli.options.confirmation import DryRunOption
+from openmsmq.cli.options.connection import SocketOption, connect
+from openmsmq.cli.output import JsonOption
+
+from .definitions import FileArgument, changes_of, print_changes, read_file, summary
+
+
+def register(app: typer.Typer) -> None:
+    app.command("apply")(reporting("apply", apply))
+
+
+def apply(
+    file: FileArgument,
+    *,
+    dry_run: DryRunOption = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Delete queues that the file does not list.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --prune: delete those with messages, too.")
+    ] = False,
+    recreate: Annotated[
+        bool,
+        typer.Option("--recreate", help="Replace an empty queue that cannot be changed."),
+    ] = False,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Make queues, permissions, paused outgoing queues and redirections as a file says.
+
+    The whole file is checked first; then everything is changed at once, or nothing.
+    """
+    if force and not prune:
+        raise typer.BadParameter("--force goes with --prune")
+    read = read_file(file)
+    with connect(socket) as manager:
+        changes = changes_of(
+            manager, read, dry_run=dry_run, prune=prune, force=force, recreate=recreate
+        )
+    print_changes(changes, done=not dry_run, as_json=as_json)
+    if not as_json:
+        typer.echo(f"{summary(changes)}{', none made (dry run)' if dry_run else ''}")

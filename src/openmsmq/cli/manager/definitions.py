@@ -1,0 +1,98 @@
+"""Files of definitions: reading one, and what it changes, for people."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+
+import typer
+
+from openmsmq.cli.output import print_json
+from openmsmq.terminal.printable import printable
+from openmsmq.terminal.quantities import count_text
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.errors import ConfigError
+
+if TYPE_CHECKING:
+    from openmsmq.client import QueueManager
+    from openmsmq.wire.definitions.model import Definitions
+
+FileArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="TOML or JSON; - for standard input.")
+]
+# What each action is called when it is to come, and when it is done.
+_WORDS: Final = {
+    "create": ("create", "created"),
+    "change": ("change", "changed"),
+    "recreate": ("replace", "replaced"),
+    "delete": ("delete", "deleted"),
+    "unlisted": ("not in the file", "not in the file"),
+}
+
+
+class DefinitionsFile(NamedTuple):
+    """A file that was read: its name, its text, and what it says."""
+
+    source: str
+    text: str
+    definitions: "Definitions"
+
+
+def read_file(path: Path) -> DefinitionsFile:
+    """Read a file of definitions.
+
+    Raises:
+        ConfigError: it cannot be read, or is not one.
+    """
+    from openmsmq.wire.definitions.reading import read_definitions
+
+    source = "standard input" if str(path) == "-" else str(path)
+    try:
+        text = sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"{source}: {exc}") from exc
+    return DefinitionsFile(source, text, read_definitions(text, source))
+
+
+def changes_of(
+    manager: "QueueManager", file: DefinitionsFile, *, dry_run: bool, **options: bool
+) -> list[dict[str, Any]]:
+    """Apply a file, or find out what it would change.
+
+    Raises:
+        ConfigError: something in the file is wrong or not allowed; the text names its line.
+    """
+    from openmsmq.wire.definitions.reading import fault
+
+    try:
+        return manager.apply_definitions(file.definitions, dry_run=dry_run, **options)
+    except QueueError as exc:
+        if not exc.detail.startswith("$"):
+            raise
+        place, _, reason = exc.detail.partition(": ")
+        error = fault(file.text, file.source, place, f"{reason} ({exc.name})")
+        raise ConfigError(str(error), cause=exc.cause, remedy=exc.remedy) from exc
+
+
+def print_changes(changes: list[dict[str, Any]], *, done: bool, as_json: bool) -> None:
+    """One line for each change; as JSON one object."""
+    for change in changes:
+        if as_json:
+            print_json(change)
+        else:
+            typer.echo(_line(change, done=done))
+
+
+def summary(changes: list[dict[str, Any]]) -> str:
+    """How much differs, in words."""
+    return count_text(sum(change["action"] != "unlisted" for change in changes), "change")
+
+
+def _line(change: dict[str, Any], *, done: bool) -> str:
+    word = _WORDS[change["action"]][done]
+    subject = change["name"] or "the queue manager"
+    if change["kind"] != "machine":
+        subject = f"{change['kind']} {subject}"
+    if not change["property"]:
+        return printable(f"{word}: {subject}")
+    before, after = (change[key] or "nothing" for key in ("before", "after"))
+    return printable(f"{word}: {subject}: {change['property']} from {before} to {after}")

@@ -1,0 +1,32 @@
+"""`openmsmq diff`: compare a file of definitions with what there is."""
+
+from typing import Final
+
+import typer
+
+from openmsmq.cli.failure import reporting
+from openmsmq.cli.options.connection import SocketOption, connect
+from openmsmq.cli.output import JsonOption
+
+from .definitions import FileArgument, changes_of, print_changes, read_file
+
+DIFFERENT: Final = 4
+
+
+def register(app: typer.Typer) -> None:
+    app.command("diff")(reporting("diff", diff))
+
+
+def diff(file: FileArgument, *, as_json: JsonOption = False, socket: SocketOption = None) -> None:
+    """Show what a file of definitions would change, and queues that it does not list.
+
+    Ends with exit code 0 if there is no difference and 4 if there is one.
+    """
+    read = read_file(file)
+    with connect(socket) as manager:
+        changes = changes_of(manager, read, dry_run=True, recreate=True)
+    print_changes(changes, done=False, as_json=as_json)
+    if changes:
+        raise typer.Exit(DIFFERENT)
+    if not as_json:
+        typer.echo(f"No difference from {read.source}")

@@ -1,0 +1,63 @@
+"""`openmsmq export`, `diff` and `apply`, and `serve --definitions`."""
+
+from pathlib import Path
+
+from tests.cli.running import Manager
+
+FILE = r"""
+[[queues]]
+path = 'private$\orders'
+transactional = true
+label = "of the shop"
+
+[[queues]]
+path = 'private$\plain'
+"""
+
+
+def written(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "queues.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_file_is_applied_compared_and_exported(manager: Manager, tmp_path: Path) -> None:
+    file = written(tmp_path, FILE)
+    assert manager.run("diff", file).code == 4
+    planned = manager.run("apply", file, "--dry-run")
+    assert r"create: queue private$\orders" in planned.out
+    assert "2 changes, none made (dry run)" in planned.out
+    applied = manager.run("apply", file, "--json")
+    assert [change["action"] for change in applied.objects[-2:]] == ["create", "create"]
+    shown = manager.run("queue", "show", r".\private$\orders", "--json").object
+    assert (shown["transactional"], shown["label"]) == (True, "of the shop")
+    for form in ((), ("--json",)):
+        export = written(tmp_path, manager.run("export", *form).out)
+        same = manager.run("diff", export)
+        assert (same.code, same.out) == (0, f"No difference from {export}\n")
+    changed = written(tmp_path, FILE.replace("of the shop", "of nobody"))
+    assert "label from of the shop to of nobody" in manager.run("diff", changed).out
+    assert "changed: queue" in manager.run("apply", changed).out
+    emptied = manager.run("apply", written(tmp_path, "queues = []"), "--prune")
+    assert r"deleted: queue private$\orders" in emptied.out
+
+
+def test_faults_name_line_and_key(manager: Manager, tmp_path: Path) -> None:
+    file = written(tmp_path, FILE.replace("true", '"yes"'))
+    refused = manager.run("apply", file)
+    assert refused.code == 1
+    assert f"{file}:4: queues[0].transactional: Expected `bool`" in refused.err
+    wrong = FILE + 'permissions = [{ principal = "everyone", allow = ["fly"] }]\n'
+    file = written(tmp_path, wrong)
+    refused = manager.run("apply", file)
+    assert refused.code == 1
+    assert f"{file}:9: queues[1].permissions[0].allow: rights: 'fly'" in refused.err
+    assert manager.run("apply", str(tmp_path / "missing")).code == 1
+    assert manager.run("apply", file, "--force").code == 2
+
+
+def test_a_start_applies_definitions_first(tmp_path: Path) -> None:
+    file = written(tmp_path, FILE)
+    manager = Manager(tmp_path / "qm", "--definitions", file)
+    assert manager.run("diff", file).code == 0
+    assert manager.stop() == 0
