@@ -25,7 +25,7 @@ def test_each_part_adds_its_own_columns() -> None:
     assert least == {"queue", "queue_kind", "lookup_id", "seq", "decode_error"}
     assert set(message_schema(["body"]).names) - least == {"body"}
     assert set(message_schema(["packet"]).names) - least == {"raw_packet"}
-    security = {"sender_id_type", "privacy_level", "hash_alg"}
+    security = {"sender_id_type", "hash_alg"}
     assert set(message_schema(["security"]).names) - least == security
 
 

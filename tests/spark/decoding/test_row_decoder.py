@@ -103,6 +103,16 @@ def test_the_sender_is_a_sid() -> None:
     assert (row["hash_alg"], row["privacy_level"]) == (0x8004, -1)
 
 
+def test_a_signed_message_says_how_and_by_whom() -> None:
+    header = SecurityHeader(0x0301, signature=b"signature", sender_cert=b"certificate")
+    row = decode_one(security_header=header, hash_algorithm=0x800E)
+    assert row["hash_algorithm"] == "sha512"
+    assert row["sender_certificate"] == "Y2VydGlmaWNhdGU="
+    unsigned = decode_one(hash_algorithm=0x800E)
+    assert unsigned["authentication_level"] == "none"
+    assert (unsigned["hash_algorithm"], unsigned["sender_certificate"]) == (None, None)
+
+
 def test_addresses_are_format_names() -> None:
     row = decode_one(
         admin_queue=private_address(SOURCE, 0x1F), response_queue=public_address(SOURCE)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openmsmq.client.logic.packets import PacketBuilder, Sender
+from openmsmq.client.logic.packet_templates import Sender
+from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.message import Message
 from openmsmq.spark.writers import dead_letters
 from openmsmq.spark.writers.dead_letters import Excerpt, dead_letter

@@ -6,7 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from openmsmq.client.logic.packets import PacketBuilder, Sender
+from openmsmq.client.logic.packet_templates import Sender
+from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.message import Message
 from openmsmq.spark.writers import row_encoder
 from openmsmq.spark.writers.row_encoder import EncodedRows, Place, RowEncoder, RowFault, WrongQueue

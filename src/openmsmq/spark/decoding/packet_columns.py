@@ -1,5 +1,6 @@
 """The columns that come from packets, each made for all rows at once."""
 
+from base64 import b64encode
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
@@ -7,6 +8,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from openmsmq.client.received_message import AUTHENTICATION_LEVELS, HASH_NAMES
 from openmsmq.spark.columns import TIMESTAMP
 from openmsmq.wire.codes.message_class import class_name
 from openmsmq.wire.codes.message_enums import Journal, SenderIdType
@@ -20,13 +22,14 @@ from openmsmq.wire.message.user_header import DELIVERY_MODE_MASK, UserHeaderFlag
 from openmsmq.wire.packets.base_header import INFINITE, BaseHeaderFlags
 from openmsmq.wire.security.security_header import (
     AUTHENTICATION_MASK,
+    AUTHENTICATION_SHIFT,
     SECURITY_HEADER_SIZE,
     SENDER_ID_TYPE_MASK,
 )
 from openmsmq.wire.security.sid import SID
 
 from .address_texts import admin_texts, destination_texts, response_texts
-from .blob import Numbers
+from .blob import Numbers, Offsets
 from .packet_layout import PacketLayout, is_set
 from .texts import TextColumn, guid_texts, identifier_texts, in_rows, pick, wide_texts
 
@@ -90,6 +93,43 @@ def _sid_text(raw: bytes) -> str:
         return raw.hex()
 
 
+def _levels(layout: PacketLayout) -> pa.StringArray:
+    levels = (layout.security_header["flags"] & AUTHENTICATION_MASK) >> AUTHENTICATION_SHIFT
+    names = [AUTHENTICATION_LEVELS.get(level, str(level)) for level in range(16)]
+    return pa.array(names).take(pa.array(levels))
+
+
+def _certificates(layout: PacketLayout) -> pa.StringArray:
+    """The certificates in base 64; null in messages without one."""
+    header = layout.security_header
+    rows = _certified(layout)
+    starts = layout.security[rows] + SECURITY_HEADER_SIZE
+    for size in ("security_id_size", "encryption_key_size", "signature_size"):
+        starts = starts + (header[size][rows].astype(np.int64) + 3 & ~3)
+    column = TextColumn(len(layout))
+    ends = starts + header["sender_cert_size"][rows]
+    column.add(rows, layout.blob.slices(starts, ends), _base64)
+    return column.finish()
+
+
+def _hashes(layout: PacketLayout) -> pa.StringArray:
+    """The hash algorithms of signatures; null in messages without a certificate."""
+    algorithms = layout.properties_header["hash_algorithm"]
+    names: list[str | None] = [None] * len(layout)
+    for row in _certified(layout):
+        algorithm = int(algorithms[row])
+        names[row] = HASH_NAMES.get(algorithm, f"0x{algorithm:04X}")
+    return pa.array(names, pa.string())
+
+
+def _certified(layout: PacketLayout) -> Offsets:
+    return np.flatnonzero(layout.security_header["sender_cert_size"] > 0)
+
+
+def _base64(raw: bytes) -> str:
+    return b64encode(raw).decode("ascii")
+
+
 def _finite(seconds: Numbers) -> pa.Array:
     """Times; null where they never end."""
     return pa.array(seconds.astype(np.int64), mask=seconds == INFINITE)
@@ -142,7 +182,10 @@ PACKET_COLUMNS: Final[dict[str, Maker]] = {
     "authenticated": lambda layout: pa.array(
         is_set(layout.security_header["flags"], AUTHENTICATION_MASK)
     ),
-    "encrypted": lambda layout: pa.array(layout.encrypted),
+    "authentication_level": _levels,
+    "sender_certificate": _certificates,
+    "hash_algorithm": _hashes,
+    "encrypted": lambda layout: pa.array(layout.encrypted | layout.private_body),
     "privacy_level": lambda layout: _signed_32(layout.properties_header["privacy_level"]),
     "hash_alg": lambda layout: _signed_32(layout.properties_header["hash_algorithm"]),
     "raw_packet": lambda layout: layout.blob.slices(layout.starts, layout.ends),

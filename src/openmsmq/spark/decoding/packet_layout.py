@@ -19,6 +19,7 @@ from openmsmq.wire.message.user_header import (
     ADMIN_SHIFT,
     DEFINED_TYPES,
     DESTINATION_SHIFT,
+    PRIVATE_BODY,
     RESPONSE_SHIFT,
     USER_HEADER_SIZE,
     UserHeaderFlags,
@@ -160,7 +161,13 @@ class PacketLayout:
 
     @property
     def encrypted(self) -> Mask:
+        """Whether the body in the packet is cipher text."""
         return is_set(self.security_header["flags"], _EB)
+
+    @property
+    def private_body(self) -> Mask:
+        """Whether the body is clear and travelled encrypted."""
+        return is_set(self.flags, PRIVATE_BODY)
 
     def has(self, flag: UserHeaderFlags) -> Mask:
         """Whether this bit of UserHeader.Flags is set."""

@@ -99,7 +99,7 @@ class RowDecoder:
         for name, value in self._values.items():
             values[name] = value(message)
         if self._with_text:
-            if message.encrypted:
+            if message.view.encrypted:
                 values["decode_error"] = ENCRYPTED
             else:
                 values["body_text"], values["decode_error"] = text_of_body(

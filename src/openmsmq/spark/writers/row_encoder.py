@@ -6,7 +6,8 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from openmsmq.client.logic.packets import Family, PacketBuilder
+from openmsmq.client.logic.packet_templates import Family
+from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.message import DELIVERY_WORDS, Message, acknowledge_flags, correlation_bytes
 from openmsmq.wire.codes.message_enums import Journal
 from openmsmq.wire.codes.queue_error import QueueError

@@ -219,7 +219,7 @@ def _captured(file: Readable, ports: Sequence[int]) -> Iterator[Piece]:
     streams: dict[Flow, StreamPackets] = {}
     frame = 0
     try:
-        for event in read_capture(file, ports=ports, ping_ports=()):
+        for event in read_capture(file, ports=ports, ping_ports=(), pgm_ports=()):
             frame = event.frame
             if isinstance(event, CaptureNotice):
                 yield Piece(PacketKind.GAP, event.frame, b"", str(event.fault), event.time)
