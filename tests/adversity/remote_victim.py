@@ -7,6 +7,10 @@ from multiprocessing.connection import Connection
 
 import openmsmq
 
+# Loaded once for all victims.
+import openmsmq.client.remote.backend
+import openmsmq.client.remote.blocking_transport
+
 TAKEN, ASKED_ON, ACKNOWLEDGED = b"taken", b"asked on", b"acknowledged"
 
 

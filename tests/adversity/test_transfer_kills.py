@@ -17,14 +17,16 @@ from pathlib import Path
 
 import pytest
 from tests.adversity.link_proxy import LinkProxy
+from tests.adversity.request_proxy import RequestProxy
 from tests.interop.loopback import new_address
+from tests.net.certificate import Authority
 
 import openmsmq
 from openmsmq import Message
 
 PORTS = ("binary", "ping", "rpc", "qm2qm", "epm", "http", "https", "console", "local")
 # Where the queue managers listen, by protocol.
-LISTENING = {"binary": 1801, "http": 28080}
+LISTENING = {"binary": 1801, "http": 28080, "https": 28443}
 QUEUE = r".\private$\ring"
 START_SECONDS = 60.0
 
@@ -32,7 +34,9 @@ START_SECONDS = 60.0
 class Node:
     """`openmsmq serve` that is started again whenever it was killed."""
 
-    def __init__(self, folder: Path, name: str, protocol: str) -> None:
+    def __init__(
+        self, folder: Path, name: str, protocol: str, authority: Authority | None = None
+    ) -> None:
         self.protocol = protocol
         self.real = new_address()
         self.public = new_address()
@@ -50,10 +54,14 @@ class Node:
             **{f"{port}_port": "off" for port in PORTS},
             f"{protocol}_port": LISTENING[protocol],
         }
-        if protocol == "http":
-            settings["http_host"] = f"{self.public}:{LISTENING[protocol]}"
+        if protocol in ("http", "https"):
+            settings[f"{protocol}_host"] = f"{self.public}:{LISTENING[protocol]}"
             settings |= {"srmp_retransmission_seconds": 1.0, "resend_timeouts_short": 2.0}
             settings |= {"resend_timeouts_medium": 2.0, "resend_timeouts_long": 2.0}
+        if authority is not None:
+            certificate, key = authority.issue(self.public)
+            settings |= {"https_certificate": str(certificate), "https_key": str(key)}
+            settings["https_ca"] = str(authority.file)
         lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
         self.config.write_text("\n".join(lines))
         self.process: subprocess.Popen[bytes]
@@ -62,8 +70,9 @@ class Node:
     @property
     def destination(self) -> str:
         """The queue of this machine, as others name it."""
-        if self.protocol == "http":
-            return f"DIRECT=HTTP://{self.public}:{LISTENING[self.protocol]}/msmq/private$/ring"
+        if self.protocol != "binary":
+            where = f"{self.public}:{LISTENING[self.protocol]}"
+            return f"DIRECT={self.protocol.upper()}://{where}/msmq/private$/ring"
         return rf"DIRECT=TCP:{self.public}\private$\ring"
 
     @property
@@ -99,10 +108,20 @@ class Node:
 
 
 @contextmanager
-def ring(folder: Path, seed: int, protocol: str) -> Iterator[tuple[list[Node], LinkProxy]]:
-    nodes = [Node(folder, name, protocol) for name in ("alpha", "beta", "gamma")]
+def ring(
+    folder: Path,
+    seed: int,
+    protocol: str,
+    names: tuple[str, ...] = ("alpha", "beta", "gamma"),
+    *,
+    hostile: bool = False,
+) -> Iterator[tuple[list[Node], LinkProxy | RequestProxy]]:
+    authority = Authority(folder) if protocol == "https" else None
+    nodes = [Node(folder, name, protocol, authority) for name in names]
     addresses = {node.public: node.real for node in nodes}
-    proxy = LinkProxy(addresses, seed, port=LISTENING[protocol])
+    # It knows requests, which TLS hides.
+    kind = RequestProxy if hostile else LinkProxy
+    proxy = kind(addresses, seed, port=LISTENING[protocol])
     try:
         yield nodes, proxy
     finally:
@@ -183,9 +202,10 @@ def run(
     seed: int,
     seconds: float,
     protocol: str = "binary",
+    hostile: bool = False,
 ) -> None:
     chance = random.Random(seed)
-    with ring(folder, seed, protocol) as (nodes, proxy):
+    with ring(folder, seed, protocol, hostile=hostile) as (nodes, proxy):
         for node in nodes:
             with node.connect() as manager:
                 for name in ("ring", "marker", "done"):
@@ -226,12 +246,105 @@ def test_messages_over_http_arrive_exactly_once_through_kills_and_cuts(tmp_path:
     run(tmp_path, count=300, kills=6, batch=10, seed=3, seconds=120, protocol="http")
 
 
+@pytest.mark.timeout(150)
+def test_messages_over_https_arrive_exactly_once_through_kills_and_cuts(tmp_path: Path) -> None:
+    run(tmp_path, count=60, kills=3, batch=10, seed=5, seconds=120, protocol="https")
+
+
+def send_recoverable(node: Node, target: Node, count: int, batch: int) -> None:
+    """Send numbers; what was not confirmed is sent again."""
+    sent = 0
+    while sent < count:
+        try:
+            with (
+                node.connect() as manager,
+                manager.open_queue(target.destination, access="send") as queue,
+            ):
+                while sent < count:
+                    upto = min(sent + batch, count)
+                    queue.send_many(
+                        [
+                            Message(b"%d" % number, delivery="recoverable")
+                            for number in range(sent, upto)
+                        ]
+                    )
+                    sent = upto
+        except openmsmq.ConnectionLost:
+            time.sleep(0.05)
+
+
+def run_recoverable(
+    folder: Path, *, count: int, kills: int, batch: int, seed: int, seconds: float
+) -> None:
+    """Recoverable messages from one queue manager to another: none is lost."""
+    chance = random.Random(seed)
+    with ring(folder, seed, "http", ("alpha", "beta"), hostile=True) as (nodes, proxy):
+        source, target = nodes
+        with target.connect() as manager:
+            manager.create_queue(QUEUE)
+        deadline = time.monotonic() + seconds
+        thread = threading.Thread(
+            target=send_recoverable, args=(source, target, count, batch), daemon=True
+        )
+        thread.start()
+        for _ in range(kills):
+            time.sleep(chance.uniform(0.2, 1.2))
+            proxy.cut()
+            victim = chance.choice(nodes)
+            victim.kill()
+            victim.start()
+        thread.join(max(deadline - time.monotonic(), 0.1))
+        numbers: set[int] = set()
+        while len(numbers) < count and time.monotonic() < deadline:
+            time.sleep(0.2)
+            with target.connect() as manager:
+                cursor = manager.open_queue(QUEUE, access="peek").cursor()
+                numbers = {int(message.body) for message in cursor}
+        assert numbers == set(range(count))
+        assert isinstance(proxy, RequestProxy)
+        assert proxy.repeated
+        assert proxy.delayed
+
+
+@pytest.mark.timeout(150)
+def test_messages_over_http_arrive_exactly_once_through_a_hostile_proxy(tmp_path: Path) -> None:
+    run(tmp_path, count=60, kills=1, batch=10, seed=9, seconds=120, protocol="http", hostile=True)
+
+
+@pytest.mark.timeout(150)
+def test_recoverable_messages_over_http_are_not_lost_through_kills_and_cuts(tmp_path: Path) -> None:
+    run_recoverable(tmp_path, count=300, kills=3, batch=10, seed=6, seconds=120)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1500)
+def test_ten_thousand_recoverable_messages_over_http_are_not_lost(tmp_path: Path) -> None:
+    run_recoverable(tmp_path, count=10_000, kills=30, batch=50, seed=7, seconds=1400)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1500)
+def test_a_thousand_messages_over_https_arrive_exactly_once_through_thirty_kills(
+    tmp_path: Path,
+) -> None:
+    run(tmp_path, count=340, kills=30, batch=10, seed=8, seconds=1400, protocol="https")
+
+
 @pytest.mark.soak
 @pytest.mark.timeout(1500)
 def test_ten_thousand_messages_over_http_arrive_exactly_once_through_thirty_kills(
     tmp_path: Path,
 ) -> None:
-    run(tmp_path, count=3_400, kills=30, batch=20, seed=4, seconds=1400, protocol="http")
+    run(
+        tmp_path,
+        count=3_400,
+        kills=30,
+        batch=20,
+        seed=4,
+        seconds=1400,
+        protocol="http",
+        hostile=True,
+    )
 
 
 @pytest.mark.soak

@@ -28,6 +28,7 @@ from openmsmq.wire.remote_read.section_buffer import join_sections
 from openmsmq.wire.rpc.syntax import SyntaxId
 from openmsmq.wire.rpc_interfaces import remote_read as rr
 from openmsmq.wire.rpc_interfaces.common import NoParameters
+from openmsmq.wire.transactions.propagation_token import PropagationToken
 
 epm: Any = pytest.importorskip("impacket.dcerpc.v5.epm", reason="impacket is not installed")
 rpcrt: Any = pytest.importorskip("impacket.dcerpc.v5.rpcrt", reason="impacket is not installed")
@@ -281,14 +282,32 @@ def test_a_message_moves_to_a_subqueue_and_back(site: Site) -> None:
         assert reader.end(queue) == OK
 
 
-def test_transactions_are_refused(site: Site) -> None:
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        (None, Hresult.MQ_ERROR_TRANSACTION_IMPORT),
+        ("", Hresult.MQ_ERROR_TRANSACTION_ENLIST),
+        # Nobody listens at the first port.
+        ("openmsmq://reader:1/", Hresult.MQ_ERROR_DTC_CONNECT),
+    ],
+)
+def test_transactions_without_a_coordinator_are_refused(
+    site: Site, url: str | None, code: Hresult
+) -> None:
+    transaction = UUID(int=12)
+    token = b"token"
+    if url is not None:
+        token = PropagationToken(transaction, UUID(int=13), "READER", url).serialize()
+    with site.reader() as reader:
+        name = reader.open_request().p_queue_format
+        enlist = rr.QMEnlistRemoteTransactionRequest(transaction.bytes_le, token, name)
+        assert reader.do(rr.R_QM_ENLIST_REMOTE_TRANSACTION, enlist).result == code
+
+
+def test_transactions_of_a_queue_that_has_none_are_refused(site: Site) -> None:
     site.send(b"x")
     with site.reader() as reader:
         handle = reader.open()
-        name = reader.open_request().p_queue_format
-        enlist = rr.QMEnlistRemoteTransactionRequest(bytes(range(16)), b"token", name)
-        code = reader.do(rr.R_QM_ENLIST_REMOTE_TRANSACTION, enlist).result
-        assert code == Hresult.MQ_ERROR_DTC_CONNECT
         start = rr.StartTransactionalReceiveRequest(
             handle, 0, 0, 0, 0, 1, UNLIMITED, UNLIMITED, bytes(range(16))
         )

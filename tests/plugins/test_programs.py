@@ -37,6 +37,8 @@ def test_the_list_has_every_package_that_tests_name() -> None:
     named = set()
     for path in FOLDER.rglob("*.py"):
         if path.name != Path(__file__).name:
-            named |= set(re.findall(r"\(Debian: ([a-z0-9-]+)\)", path.read_text(encoding="utf-8")))
+            named |= set(
+                re.findall(r"\(Debian: ([a-z0-9.+-]+)\)", path.read_text(encoding="utf-8"))
+            )
     listed = (FOLDER / "programs.txt").read_text(encoding="utf-8").split()
     assert sorted(named) == listed

@@ -12,7 +12,12 @@ from openmsmq.protocol.local import messages as local
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_builder import build_user_message
-from openmsmq.wire.names.queue_address import NO_QUEUE, QueueAddress, direct_address
+from openmsmq.wire.names.queue_address import (
+    NO_QUEUE,
+    QueueAddress,
+    direct_address,
+    private_address,
+)
 from openmsmq.wire.packets.base_header import INFINITE
 
 from .client import Answered, Client, Script
@@ -49,10 +54,10 @@ class Sender:
 
     def run(self) -> Script:
         client, entries = self._client, self._entries
-        destination = f"TCP:{entries[0].destination.address}\\{entries[0].queue}"
-        admin = direct_address(f"TCP:{client.node.address}\\{ADMIN}")
+        name, destination = _addressed(entries[0].destination, entries[0].queue, web=entries[0].web)
+        _, admin = _addressed(client.node, ADMIN)
         packets = [_packet(entry, destination, admin) for entry in entries]
-        opened = yield from call(client, local.OpenQueue, f"DIRECT={destination}", "send")
+        opened = yield from call(client, local.OpenQueue, name, "send")
         if isinstance(opened, local.Failed):
             # The local queue is not there just now.
             return
@@ -107,13 +112,25 @@ def _mark_sent(entries: list[Entry]) -> None:
         entry.sent = True
 
 
-def _packet(entry: Entry, name: str, admin: QueueAddress) -> bytes:
+def _addressed(node: Node, path: str, *, web: bool = False) -> tuple[str, QueueAddress]:
+    """The name of a queue and its address: one that is routed where there is a directory."""
+    if web:
+        url = f"HTTP://{node.address}/msmq/{path}".replace("\\", "/")
+        return f"DIRECT={url}", direct_address(url)
+    if node.directory is None:
+        name = f"TCP:{node.address}\\{path}"
+        return f"DIRECT={name}", direct_address(name)
+    number = node.numbers[path]
+    return rf"PRIVATE={node.guid}\{number:08x}", private_address(node.guid, number)
+
+
+def _packet(entry: Entry, destination: QueueAddress, admin: QueueAddress) -> bytes:
     reach = entry.time_to_reach_queue
     receive = entry.time_to_be_received
     return build_user_message(
         body=f"#{entry.tag}#".encode(),
         label=entry.tag,
-        destination_queue=direct_address(name),
+        destination_queue=destination,
         delivery_mode=0 if entry.kind == EXPRESS else 1,
         time_to_reach_queue=INFINITE if reach is None else reach,
         time_to_be_received=INFINITE if receive is None else receive,

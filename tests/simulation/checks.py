@@ -90,11 +90,25 @@ def check_leaks(node: Node) -> None:
         "counted streams": state.stream_count.total
         - sum(len(queue.incoming) for queue in state.queues.values())
         - len(state.abandoned_streams),
+        "forwarded messages": len(state.forwarded._addresses),
         "history": len(state.message_history),
         "awaiting final acks": len(streams.awaiting),
         "positions": sum(len(each.in_flight) for each in streams.streams.values()),
         "awaited": sum(each.awaiting for each in streams.streams.values()),
     }
+    if node.srmp is not None and node.http is not None:
+        web = node.srmp._sender
+        found |= {
+            "history of SRMP": len(state.srmp_history),
+            "HTTP connections": len(node.http.server) + len(node.http.client._connections),
+            "HTTP waiting for disk": len(web._waiting),
+            "stream receipts": len(node.srmp._stream_receipts._streams),
+            "awaiting final receipts": len(web.streams.awaiting),
+            "positions over HTTP": sum(
+                len(each.in_flight) for each in web.streams.streams.values()
+            ),
+            "timers of SRMP": len(node.srmp._timers._deadlines.keys() - {STREAM_TIMER}),
+        }
     express = sum(
         1 for queue in state.queues.values() for message in queue.lanes if not message.traits & 1
     )
@@ -111,6 +125,7 @@ def check_rows(node: Node) -> None:
     found = {
         "rows of transactions": rows.get(Table.TRANSACTIONS, 0),
         "rows of the history": rows.get(Table.HISTORY, 0),
+        "rows of the history of SRMP": rows.get(Table.SRMP_HISTORY, 0),
         # One for the last sequence, one for each outgoing queue at most.
         "rows of sequences": max(rows.get(Table.SEQUENCES, 0) - 1 - outgoing, 0),
     }

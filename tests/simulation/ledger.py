@@ -35,6 +35,10 @@ class Entry:
     source: Node
     destination: Node
     queue: str
+    # Whether it goes over HTTP.
+    web: bool = False
+    # Queue managers that may be on its way.
+    hops: tuple[Node, ...] = ()
     # Its place among all messages in the order of the commits, and when that was.
     order: int = 0
     sent_at: float = 0.0
@@ -46,6 +50,8 @@ class Entry:
     # The send, or the transaction of it, is on disk (or needs not be).
     sent: bool = False
     transmitted: bool = False
+    # An eager node said that it came and left it out then, and nobody sent it again.
+    forgotten: bool = False
     purged: bool = False
     # Its queue was deleted while it was there or on its way.
     queue_deleted: bool = False
@@ -63,19 +69,29 @@ class Entry:
     def in_doubt(self) -> bool:
         """Its time may have run out at the source while the acknowledgment was lost.
 
-        Then the source gives it up although it arrived; no protocol can exclude that.
+        Then the source gives it up although it arrived; no protocol can exclude that. So it is
+        when HTTP refuses one copy for want of a queue, and another arrives when there is one.
         """
-        return self.expires and self.transmitted
+        return self.transmitted and (self.expires or (self.web and self.queue_deleted))
+
+    @property
+    def untold(self) -> bool:
+        """Whether nobody may be told that it was not received.
+
+        That there is no such queue is told to nobody but the source. What comes too late over HTTP
+        is answered as if it had come in time.
+        """
+        return self.queue_deleted or (self.web and self.time_to_reach_queue is not None)
 
     def crashed_since(self, time: float) -> bool:
-        """Whether one of the two ends lost its memory since then."""
-        return any(
-            crash >= time for node in (self.source, self.destination) for crash in node.crashes
-        )
+        """Whether one of the two ends, or a hop, lost its memory since then."""
+        nodes = (self.source, self.destination, *self.hops)
+        return any(crash >= time for node in nodes for crash in node.crashes)
 
     def __str__(self) -> str:
         return (
             f"{self.kind} {self.tag} from {self.source.name} to {self.destination.name}"
+            f"{' by HTTP' if self.web else ''}"
             f" {self.queue}: sent {self.sent}, transmitted {self.transmitted}, received"
             f" {len(self.received)}, acks {[MessageClass(ack).name for ack in self.acks]}"
             f" of {self.acknowledgments:04b}, dead letters {self.dead_letters}, journaled"
@@ -91,6 +107,8 @@ class Ledger:
     def __init__(self) -> None:
         self.entries: dict[str, Entry] = {}
         self.order = 0
+        # The routers, if there are any.
+        self.hops: tuple[Node, ...] = ()
 
     def new(self, kind: str, source: Node, destination: Node, queue: str) -> Entry:
         tag = f"{len(self.entries) + 1:06d}"
@@ -100,6 +118,7 @@ class Ledger:
             source=source,
             destination=destination,
             queue=queue,
+            hops=self.hops,
         )
         self.entries[tag] = entry
         return entry
@@ -144,15 +163,17 @@ class Ledger:
         self._check_order()
 
     def _check_order(self) -> None:
-        streams: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
+        streams: dict[tuple[str, str, str, bool], list[tuple[int, int]]] = {}
         for entry in self.entries.values():
             # A plain message that its source gave up may still be in a check at its destination,
             # and messages that come over a later connection do not wait for it.
             given_up = (
                 entry.kind == RECOVERABLE and entry.in_doubt and entry.destination.ways.checks > 0
             )
-            if entry.kind != EXPRESS and not given_up:
-                key = entry.source.name, entry.destination.name, entry.queue
+            # Over routers plain messages may overtake each other: their ways may differ.
+            loose = entry.kind == RECOVERABLE and bool(self.hops)
+            if entry.kind != EXPRESS and not given_up and not loose:
+                key = entry.source.name, entry.destination.name, entry.queue, entry.web
                 places = streams.setdefault(key, [])
                 places += [(lookup_id, entry.order) for lookup_id, _ in entry.received]
         for key, places in streams.items():
@@ -187,7 +208,8 @@ def _express_fault(entry: Entry) -> str:
     if len(received) > 1 and not entry.crashed_since(received[0][1]):
         return "received twice"
     whole = not entry.crashed_since(entry.sent_at)
-    if not received and not entry.expires and not entry.purged and whole:
+    gone = entry.expires or entry.purged or entry.forgotten
+    if not received and not gone and whole:
         return "lost"
     # A read that also took recoverable messages is shown when these are gone from the disk; the
     # acknowledgment of an express one among them may be sent before, and the machine may stop.
@@ -215,8 +237,7 @@ def _ack_fault(entry: Entry) -> str:
         return "received and negatively acknowledged"
     if negative > 1 and not entry.in_doubt:
         return "negatively acknowledged twice"
-    # That there is no such queue is told to nobody but the source.
-    if not received and wanted & NA and wanted & NR and not negative and not entry.queue_deleted:
+    if not received and wanted & NA and wanted & NR and not negative and not entry.untold:
         return "no negative acknowledgment"
     return ""
 
@@ -225,9 +246,9 @@ def _dead_letter_fault(entry: Entry) -> str:
     letters = len(entry.dead_letters)
     if not entry.negative_journaling:
         return "a dead letter that nobody wanted" if letters else ""
-    if entry.in_doubt and letters <= (2 if entry.kind == RECOVERABLE else 1):
+    if entry.in_doubt and letters <= (2 + len(entry.hops) if entry.kind == RECOVERABLE else 1):
         # A plain message makes a dead letter where its time runs out, here both at source and
-        # destination, but none if it is too old when it arrives.
+        # destination and at hops, but none if it is too old when it arrives.
         return ""
     if entry.received:
         return "received and dead" if letters else ""
@@ -239,6 +260,7 @@ def _dead_letter_fault(entry: Entry) -> str:
 def _journal_fault(entry: Entry) -> str:
     if not entry.positive_journaling:
         return "a journal copy that nobody wanted" if entry.journaled else ""
-    if entry.in_doubt or (entry.kind == RECOVERABLE and not entry.received):
+    # Over HTTP the copy is made when the message is in its queue, from which it may be purged.
+    if entry.in_doubt or (not entry.received and (entry.web or entry.kind == RECOVERABLE)):
         return "" if entry.journaled <= 1 else "two journal copies"
     return "" if entry.journaled == len(entry.received) else "journal copies wrong"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -20,16 +20,23 @@ from openmsmq.engine.engine import Engine
 from openmsmq.protocol.binary.events import Connect, Disconnect, Event, SendPing
 from openmsmq.protocol.binary.manager import BinaryProtocol
 from openmsmq.protocol.binary.settings import BinarySettings
+from openmsmq.protocol.http import Connect as HttpConnect
+from openmsmq.protocol.http import HttpSettings, HttpTransport
+from openmsmq.protocol.srmp.manager import SrmpProtocol
+from openmsmq.protocol.srmp.settings import SrmpSettings
 from openmsmq.security.caller import unix_caller
 from openmsmq.store.interface import Recovery, Write
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 from .disks import Disk, FileDisk, MemoryDisk
+from .eager import EagerReceived, EagerReceiver
 from .verifier import SlowVerifier
-from .ways import EagerReceived, ForgetfulSession, ForgetfulSettings, Ways
-from .world import START_NOW, START_UTC, Wire, World
+from .ways import ForgetfulSession, ForgetfulSettings, Ways
+from .world import START_NOW, START_UTC, WEB_NUMBERS, Wire, World, is_web
 
 if TYPE_CHECKING:
+    from openmsmq.directory.interface import Directory
+
     from .client import Client
 
 USER: Final = unix_caller(1000, [1000], service_uid=500)
@@ -39,20 +46,37 @@ _TELLING: Final = 300
 Effect = Callable[[], None]
 
 
+def guid_at(address: str) -> UUID:
+    """The identifier of the queue manager at an address."""
+    return UUID(int=int(address.rsplit(".", 1)[1]) << 96 | 0x5155)
+
+
 class Node:
     """One queue manager; `life` counts its starts."""
 
-    def __init__(self, world: World, name: str, address: str, ways: Ways) -> None:
+    def __init__(
+        self,
+        world: World,
+        name: str,
+        address: str,
+        ways: Ways,
+        directory: Directory | None = None,
+    ) -> None:
         self.world = world
         self.name = name
         self.address = address
         self.ways = ways
-        self.guid = UUID(int=int(address.rsplit(".", 1)[1]) << 96 | 0x5155)
+        self.directory = directory
+        self.guid = guid_at(address)
+        # Messages that it forwarded in former lives.
+        self.forwarded = 0
+        # The numbers of its queues in private names.
+        self.numbers: dict[str, int] = {}
         self.settings = BinarySettings(window_size=ways.window_size)
         if ways.forgetful:
             self.settings = ForgetfulSettings(window_size=ways.window_size, forgets=self._forgets)
         seed = f"checks of {name} {world.seed}"
-        self.verifier = SlowVerifier(seed, ways.checks) if ways.checks else None
+        self.verifier = SlowVerifier(seed, ways.checks, self.guid.bytes_le) if ways.checks else None
         self.disk: Disk = FileDisk(self.guid.bytes) if ways.files else MemoryDisk()
         # The state rows that the last start found.
         self.rows: list[tuple[int, bytes, bytes]] = []
@@ -76,14 +100,18 @@ class Node:
         # Every batch up to this number is on disk, and what is true once later ones are.
         self.on_disk = 0
         self._unwritten: list[tuple[int, Effect]] = []
-        # Are told what leaves and that it starts again.
+        # Are told what leaves, what it acknowledged and left out, and that it starts again.
         self.on_transmit: Callable[[Node, bytes], None] | None = None
+        self.on_forgotten: Callable[[str], None] | None = None
         self.on_boot: Callable[[Node], None] | None = None
         self._timer: float | None = None
         self.qm: QueueManager
         self.engine: Engine
         self.binary: BinaryProtocol
-        world.nodes[address] = self
+        # None for a node that does not speak HTTP.
+        self.http: HttpTransport | None = None
+        self.srmp: SrmpProtocol | None = None
+        world.nodes[address] = world.nodes[name] = self
         self.boot()
 
     def _forgets(self) -> bool:
@@ -106,7 +134,7 @@ class Node:
             QueueManagerObject(
                 identifier=self.guid, computer_name=self.name, queue_manager_quota=UNLIMITED
             ),
-            directory_integrated=False,
+            directory_integrated=self.directory is not None,
         )
         qm = QueueManager(
             found,
@@ -114,6 +142,7 @@ class Node:
             guids=lambda: UUID(int=self.guid.int | next(self.guids) << 32),
             packets=store,
             scratch=store.scratch,
+            directory=self.directory,
             settings=Settings(
                 names=frozenset((self.address,)), memory_budget=self.ways.memory_budget
             ),
@@ -139,13 +168,26 @@ class Node:
         self.watch = Watch(self.engine)
         check_engine(self.engine)
         self.binary = BinaryProtocol(self.qm, self.engine.gate, self.settings)
+        if self.ways.eager:
+            self.binary._receiver.__class__ = EagerReceiver
         self.engine.add_carrier(self.binary)
-        self.engine.add_output(self._output)
+        self.engine.add_output(self._output, self._has_output)
+        if self.ways.web:
+            self._add_web()
         self.tick()
         if self.on_boot is not None:
             self.on_boot(self)
         self.binary.start(now=self.world.now)
+        if self.srmp is not None:
+            self.srmp.start(now=self.world.now)
         self.service()
+
+    def _add_web(self) -> None:
+        self.http = http = HttpTransport(HttpSettings())
+        settings = SrmpSettings(http_host=self.address, https_host=self.address)
+        self.srmp = srmp = SrmpProtocol(self.qm, self.engine.gate, http, settings)
+        self.engine.add_carrier(srmp)
+        self.engine.add_output(partial(self._web_output, http, srmp))
 
     def flush(self) -> None:
         """Make everything durable at once; for the first start and a clean stop."""
@@ -169,6 +211,7 @@ class Node:
             self._wrote(number)
         self._unwritten.clear()
         self.up = False
+        self.forwarded += self.qm.counters.forwarded_messages.of("binary")
         for client in list(self.clients):
             client.cut_off()
         self.crashes.append(self.world.now)
@@ -187,6 +230,8 @@ class Node:
             client.hang_up()
         self.tick()
         self.binary.stop(now=self.world.now)
+        if self.srmp is not None:
+            self.srmp.stop(now=self.world.now)
         self.flush()
         self.service()
 
@@ -195,18 +240,29 @@ class Node:
     def tick(self) -> None:
         self.engine.enter(now=self.world.now, utc=self.utc)
 
-    def accept(self, address: str) -> int | None:
+    def accept(self, address: str, *, web: bool = False) -> int | None:
         self.tick()
-        number = self.binary.accept(address, now=self.world.now)
-        if number is not None:
-            self._fit(number)
+        now = self.world.now
+        if web:
+            assert self.http is not None
+            number = self.http.server.accept(address, secure=False, now=now)
+            if number is not None:
+                number += WEB_NUMBERS
+        else:
+            number = self.binary.accept(address, now=now)
+            if number is not None:
+                self._fit(number)
         self.service()
         return number
 
     def connected(self, number: int, address: str) -> None:
         self.tick()
-        self.binary.connected(number, address, now=self.world.now)
-        self._fit(number)
+        if is_web(number):
+            assert self.http is not None
+            self.http.connected(number - WEB_NUMBERS, address, now=self.world.now)
+        else:
+            self.binary.connected(number, address, now=self.world.now)
+            self._fit(number)
         self.service()
 
     def _fit(self, number: int) -> None:
@@ -215,23 +271,40 @@ class Node:
         if connection is None:
             return
         if self.ways.eager:
-            connection.session.received = EagerReceived()
+            connection.session.received = EagerReceived(self._forgotten)
         if self.ways.forgetful:
             connection.session.__class__ = ForgetfulSession
 
+    def _forgotten(self, tag: str) -> None:
+        self.world.say(f"{self.name} acknowledged {tag} and leaves it out")
+        if self.on_forgotten is not None:
+            self.on_forgotten(tag)
+
     def connect_failed(self, number: int, status: ConnectionStatus) -> None:
         self.tick()
-        self.binary.connect_failed(number, status, now=self.world.now)
+        if is_web(number):
+            assert self.http is not None
+            self.http.connect_failed(number - WEB_NUMBERS, status, "nobody accepts connections")
+        else:
+            self.binary.connect_failed(number, status, now=self.world.now)
         self.service()
 
     def receive_data(self, number: int, data: bytes) -> None:
         self.tick()
-        self.binary.receive_data(number, data, now=self.world.now)
+        if is_web(number):
+            assert self.http is not None
+            self.http.receive_data(number - WEB_NUMBERS, data, now=self.world.now)
+        else:
+            self.binary.receive_data(number, data, now=self.world.now)
         self.service()
 
     def connection_lost(self, number: int) -> None:
         self.tick()
-        self.binary.connection_lost(number, now=self.world.now)
+        if is_web(number):
+            assert self.http is not None
+            self.http.connection_lost(number - WEB_NUMBERS)
+        else:
+            self.binary.connection_lost(number, now=self.world.now)
         self.service()
 
     # The engine by hand
@@ -262,6 +335,9 @@ class Node:
             self.engine.job_done(job)
             self.service()
 
+    def _has_output(self) -> bool:
+        return self.binary.has_output
+
     def _output(self) -> None:
         now = self.world.now
         while (command := self.binary.next_event()) is not None:
@@ -272,6 +348,23 @@ class Node:
                 if wire is not None:
                     self._transmit(wire, number, b"".join(data))
 
+    def _web_output(self, http: HttpTransport, srmp: SrmpProtocol) -> None:
+        """What the shell of HTTP does in each turn."""
+        now = self.world.now
+        srmp.turn(now=now)
+        while (event := http.next_event()) is not None:
+            number = event.connection + WEB_NUMBERS
+            if isinstance(event, HttpConnect):
+                self.world.connect(self, number, event.host)
+            else:
+                self._hang_up(number, f"{event.reason} {event.detail}", event.data)
+        for each in http.take_ready():
+            number = each + WEB_NUMBERS
+            wire = self.wires.get(number)
+            while data := http.data_to_send(each, now=now):
+                if wire is not None:
+                    self._transmit(wire, number, b"".join(data))
+
     def _transmit(self, wire: Wire, number: int, data: bytes) -> None:
         if self.on_transmit is not None:
             self.on_transmit(self, data)
@@ -279,19 +372,21 @@ class Node:
 
     def _obey(self, command: Event) -> None:
         if isinstance(command, Connect):
-            self.world.connect(self, command)
+            self.world.connect(self, command.connection, command.host)
         elif isinstance(command, Disconnect):
-            wire = self.wires.get(command.connection)
             self.world.count(f"closed: {command.reason}")
-            self.world.say(
-                f"{self.name} closes {command.connection}: {command.reason} {command.detail}"
-            )
-            if wire is not None:
-                if command.data:
-                    wire.send(self, command.connection, b"".join(command.data))
-                wire.close(self, command.connection)
+            reason = f"{command.reason} {command.detail}"
+            self._hang_up(command.connection, reason, command.data)
         else:
             assert isinstance(command, SendPing)
+
+    def _hang_up(self, number: int, reason: str, data: Sequence[bytes]) -> None:
+        wire = self.wires.get(number)
+        self.world.say(f"{self.name} closes {number}: {reason}")
+        if wire is not None:
+            if data:
+                wire.send(self, number, b"".join(data))
+            wire.close(self, number)
 
     def _arm(self) -> None:
         time = self.engine.next_timer()

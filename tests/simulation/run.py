@@ -1,5 +1,7 @@
 """One run of the simulation: a seed decides everything, faults come and stop, promises must hold.
 
+With `web`, half of the messages go over HTTP, the others by the binary protocol.
+
 At least three queue managers, 300 messages and 10 faults. Applications are clients of the local
 protocol that die at any moment. What was sent and received is what is on disk, which a client may
 have been told or not; nothing is told before. When the faults are over, time goes on
@@ -8,8 +10,13 @@ until nothing moves any more, and longer, so that idle sessions and old historie
 What may happen all the same, because no protocol can exclude it:
 - A message whose time runs out at its source after it was sent may be given up there although it
   arrived (`Entry.in_doubt`).
+- A message over HTTP that is refused for want of a queue is given up, but a copy of it may be on
+  its way over an older connection and find a queue that was created meanwhile.
 - Express messages are lost with the memory of either end, and come twice if the destination lost
   its memory of having received them.
+- An express message is lost if a node that is eager (`Ways.eager`) said that it came before it
+  left it out, because it could not be routed or came after one that could not
+  (`Entry.forgotten`).
 - What a read without a transaction took from the queue is gone even if its client died before the
   reply came.
 - A plain message that is too old when it arrives leaves no dead letter.
@@ -30,7 +37,8 @@ from .checks import check_leaks, check_restart, check_rows, check_start
 from .client import check_held
 from .faults import FAULTS, inject
 from .ledger import Ledger, Violation
-from .node import Node
+from .node import Node, guid_at
+from .routed_sites import RoutedSites
 from .ways import Ways
 from .workload import Workload
 from .world import START_NOW, World
@@ -57,6 +65,8 @@ class Simulation:
         *,
         trace: Callable[[str], None] | None = None,
         faults: tuple[str, ...] = FAULTS,
+        web: bool = False,
+        routed: bool | None = None,
     ) -> None:
         self.world = World(seed, trace=trace)
         random = self.world.random
@@ -64,7 +74,18 @@ class Simulation:
         checks = Random(f"checks {seed}")
         self.ledger = Ledger()
         self.nodes = []
-        for number in range(random.choice((3, 3, 4))):
+        # A third of the seeds has routers, with dice of their own.
+        self._routing = Random(f"routing {seed}")
+        is_routed = seed % 3 == 2 and not web if routed is None else routed
+        hops = self._routing.randint(1, 3) if is_routed else 0
+        count = random.choice((3, 3, 4)) + hops
+        names = ["ABCDEFG"[number] for number in range(count)]
+        addresses = [f"10.0.0.{number + 1}" for number in range(count)]
+        self.sites: RoutedSites | None = None
+        if hops:
+            guids = dict(zip(names, map(guid_at, addresses), strict=True))
+            self.sites = RoutedSites(self._routing, guids, names[-hops:])
+        for number in range(count):
             ways = Ways(
                 eager=random.random() < 0.4,
                 forgetful=0.05 if random.random() < 0.4 else 0.0,
@@ -73,20 +94,31 @@ class Simulation:
                 max_waiting_bytes=random.choice((100, MAX_WAITING_BYTES)),
                 files=random.random() < 0.2,
                 checks=checks.choice((0.0, 0.0, 0.2, 0.8)),
+                web=web,
             )
-            node = Node(self.world, "ABCD"[number], f"10.0.0.{number + 1}", ways)
+            directory = self.sites.open() if self.sites is not None else None
+            node = Node(self.world, names[number], addresses[number], ways, directory)
             node.on_transmit = self._transmitted
+            node.on_forgotten = self._forgotten
             node.on_boot = partial(check_start, ledger=self.ledger)
             self.nodes.append(node)
-        self.workload = Workload(self.world, self.ledger, self.nodes)
+        if self.sites is not None:
+            self.ledger.hops = tuple(self.nodes[-hops:])
+        dice = Random(f"web {seed}") if web else None
+        self.workload = Workload(self.world, self.ledger, self.nodes, dice)
         self._faults = faults
         self.faults = 0
 
     def _transmitted(self, node: Node, data: bytes) -> None:
         for tag in _TAG.findall(data):
             entry = self.ledger.entries[tag.decode()]
+            # The acknowledgment did not reach this node, which has it still.
+            entry.forgotten = False
             if entry.source is node:
                 entry.transmitted = True
+
+    def _forgotten(self, tag: str) -> None:
+        self.ledger.entries[tag].forgotten = True
 
     def run(self) -> None:
         """Let it all happen, then look.
@@ -134,9 +166,20 @@ class Simulation:
         for _ in range(random.randint(0, 2)):
             purge = partial(self.workload.purge, random.choice(self.nodes), ORDERED)
             world.after(random.uniform(0, _ACTIVE_SECONDS), purge)
+        if self.sites is not None:
+            for _ in range(self._routing.randint(2, 12)):
+                world.after(self._routing.uniform(0, _ACTIVE_SECONDS), self._change_topology)
+            # A queue that is created again has another number, which no name has any more.
+            return
         for _ in range(random.choice((0, 0, 1, 3))):
             replace = partial(self.workload.replace, random.choice(self.nodes))
             world.after(random.uniform(0, _ACTIVE_SECONDS), replace)
+
+    def _change_topology(self) -> None:
+        assert self.sites is not None
+        change = self.sites.change()
+        self.world.say(f"topology: {change}")
+        self.world.count(f"topology: {change.partition(' ')[0]}")
 
     def _fault(self) -> None:
         self.faults += 1
@@ -146,6 +189,8 @@ class Simulation:
         """No more faults; whoever is down comes back by itself."""
         self.world.say("calm")
         self.workload.calm = True
+        if self.sites is not None:
+            self.sites.heal()
         for node in self.nodes:
             node.listening = True
             node.slowness = 1.0

@@ -10,13 +10,18 @@ _SOAK_SEEDS = 20_000
 _SOAK_AT_A_TIME = 100
 
 
-def _run(first: int, count: int) -> None:
+WEB_SEEDS = 100
+_SOAK_WEB_SEEDS = 2_000
+
+
+def _run(first: int, count: int, *, web: bool = False) -> None:
     for seed in range(first, first + count):
-        simulation = Simulation(seed)
+        simulation = Simulation(seed, web=web)
         try:
             simulation.run()
         except AssertionError as exc:
-            raise AssertionError(f"python -m tests.simulation {seed} --trace: {exc}") from exc
+            options = "--web --trace" if web else "--trace"
+            raise AssertionError(f"python -m tests.simulation {seed} {options}: {exc}") from exc
         assert len(simulation.nodes) >= 3
         assert len(simulation.ledger.entries) >= MESSAGES
         assert simulation.faults >= 10
@@ -27,6 +32,18 @@ def _run(first: int, count: int) -> None:
 @pytest.mark.parametrize("first", range(0, SEEDS, _AT_A_TIME))
 def test_what_was_promised_holds_whatever_breaks(first: int) -> None:
     _run(first, _AT_A_TIME)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("first", range(0, WEB_SEEDS, _AT_A_TIME))
+def test_what_was_promised_holds_over_http_and_the_binary_protocol(first: int) -> None:
+    _run(first, _AT_A_TIME, web=True)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("first", range(WEB_SEEDS, _SOAK_WEB_SEEDS, _SOAK_AT_A_TIME))
+def test_what_was_promised_holds_over_both_protocols_in_a_long_run(first: int) -> None:
+    _run(first, _SOAK_AT_A_TIME, web=True)
 
 
 @pytest.mark.soak

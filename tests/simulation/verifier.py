@@ -30,14 +30,16 @@ class SlowVerifier:
     It has dice of its own, so that the rest of a run does not change with it.
     """
 
-    def __init__(self, seed: str, share: float) -> None:
+    def __init__(self, seed: str, share: float, identity: bytes) -> None:
+        self._own = bytes(16), identity
         self._random = Random(seed)
         self._share = share
 
     def concerns(self, head: UserMessage, origin: Origin) -> bool:
         assert not head.authentication_level
         assert origin.address
-        return self._random.random() < self._share
+        # As in the product: what is for another queue manager is checked there.
+        return head.target in self._own and self._random.random() < self._share
 
     def check(self, message: UserMessage, origin: Origin) -> SlowCheck:
         assert origin.address

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from openmsmq.engine.engine import MAX_WAITING_BYTES
 from openmsmq.protocol.binary.session import BinarySession
 from openmsmq.protocol.binary.settings import BinarySettings
-from openmsmq.protocol.binary.windows import ReceivedMessages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,20 +28,8 @@ class Ways:
     files: bool = False
     # How many messages in a row are checked before they go into a queue, which takes its time.
     checks: float = 0.0
-
-
-class EagerReceived(ReceivedMessages):
-    """Acknowledges what arrived before it is durable; the mask still waits for the disk."""
-
-    __slots__ = ()
-
-    @property
-    def ready(self) -> int:
-        return self.count
-
-    @ready.setter
-    def ready(self, count: int) -> None:
-        """Everything that arrived may be acknowledged, whatever is on disk."""
+    # Whether it speaks HTTP, too.
+    web: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

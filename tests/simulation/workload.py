@@ -10,6 +10,7 @@ from .applications import ADMIN, ORDERED, PLAIN, Reader, Sender, purge
 from .client import Client
 from .ledger import EXPRESS, NA, NR, PA, PR, RECOVERABLE, TRANSACTIONAL, Entry, Ledger
 from .node import USER, Node
+from .routed_sites import queue_number
 from .world import World
 
 _ACKNOWLEDGMENTS: Final = (0, 0, 0, PA, PA | NA, PR | NR, PA | PR | NA | NR, NA | NR)
@@ -18,12 +19,16 @@ _ACKNOWLEDGMENTS: Final = (0, 0, 0, PA, PA | NA, PR | NR, PA | PR | NA | NR, NA 
 class Workload:
     """The applications of a run."""
 
-    def __init__(self, world: World, ledger: Ledger, nodes: list[Node]) -> None:
+    def __init__(
+        self, world: World, ledger: Ledger, nodes: list[Node], web: Random | None = None
+    ) -> None:
         self._world = world
         self._ledger = ledger
         self._nodes = nodes
         self._random: Random = world.random
         self.calm = False
+        # Decides which messages go over HTTP; None for a run without it.
+        self._web = web
         # The life of a node and the batch in which its queue was last created.
         self._created = dict.fromkeys(nodes, (0, 0))
         for node in nodes:
@@ -33,6 +38,7 @@ class Workload:
             qm.create_queue(f".\\{ADMIN}", caller=USER)
             node.service()
             node.flush()
+            node.numbers = {path: queue_number(node, path) for path in (PLAIN, ORDERED, ADMIN)}
 
     def send(self) -> None:
         """Some application sends something somewhere."""
@@ -50,8 +56,10 @@ class Workload:
         entries = [
             self._ledger.new(kind, source, destination, queue) for _ in range(random.randint(1, 5))
         ]
+        web = self._web is not None and destination is not source and self._web.random() < 0.5
         for entry in entries:
             self._decorate(entry)
+            entry.web = web
         Client(source, lambda client: Sender(client, self._ledger, entries).run(), calm=self.calm)
 
     def is_there(self, node: Node, path: str) -> bool:

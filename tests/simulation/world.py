@@ -12,7 +12,6 @@ from heapq import heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.protocol.binary.events import Connect
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 if TYPE_CHECKING:
@@ -23,6 +22,13 @@ START_UTC: Final = 1_700_000_000.0
 # What a stretch of wire takes at least and at most.
 _DELAY: Final = 0.001, 0.05
 _PIECES: Final = 0.1
+# Added to the numbers of HTTP connections, so that they differ from those of the binary protocol.
+WEB_NUMBERS: Final = 1 << 32
+
+
+def is_web(number: int) -> bool:
+    """Whether a number is that of an HTTP connection."""
+    return number >= WEB_NUMBERS
 
 
 class World:
@@ -66,26 +72,28 @@ class World:
 
     # Connections
 
-    def connect(self, node: Node, command: Connect) -> None:
+    def connect(self, node: Node, connection: int, host: str) -> None:
         """A node wants a connection; it hears of it after a while."""
         life = node.life
         delay = self.random.uniform(*_DELAY)
-        self.after(delay, lambda: self._connected(node, life, command))
+        self.after(delay, lambda: self._connected(node, life, connection, host))
 
-    def _connected(self, node: Node, life: int, command: Connect) -> None:
+    def _connected(self, node: Node, life: int, connection: int, host: str) -> None:
         if not node.alive(life):
             return
-        target = self.nodes[command.host]
-        number = target.accept(node.address) if target.listening and target.up else None
+        target = self.nodes[host]
+        web = is_web(connection)
+        open_there = target.listening and target.up
+        number = target.accept(node.address, web=web) if open_there else None
         if number is None:
-            node.connect_failed(command.connection, ConnectionStatus.CONNECT_SOCKET_FAILURE)
+            node.connect_failed(connection, ConnectionStatus.CONNECT_SOCKET_FAILURE)
             return
-        wire = Wire(self, End(node, command.connection), End(target, number))
+        wire = Wire(self, End(node, connection), End(target, number))
         self.wires.append(wire)
-        self.say(f"{node.name} connects to {target.name} ({command.connection}, {number})")
-        node.wires[command.connection] = wire
+        self.say(f"{node.name} connects to {target.name} ({connection}, {number})")
+        node.wires[connection] = wire
         target.wires[number] = wire
-        node.connected(command.connection, target.address)
+        node.connected(connection, target.address)
 
     def wires_between(self, one: Node, other: Node) -> list[Wire]:
         """The connections of two nodes that both think are there."""

@@ -74,3 +74,46 @@ def test_classes_that_inherit_from_compiled_ones_are_compiled() -> None:
         if isinstance(base, ast.Name) and (names.get(base.id), base.id) in plain
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_name_of_exceptions_stands_for_one_class_in_a_function(path: Path) -> None:
+    """In a compiled function a name has the type of its first `except`, and others do not fit."""
+    wrong = [
+        f"{function.name}: {name}"
+        for function in ast.walk(ast.parse(path.read_text()))
+        if isinstance(function, ast.FunctionDef)
+        for handlers in [
+            [part for part in ast.walk(function) if isinstance(part, ast.ExceptHandler)]
+        ]
+        for name in {handler.name for handler in handlers if handler.name}
+        if len({ast.dump(each.type) for each in handlers if each.name == name and each.type}) > 1
+    ]
+    assert wrong == []
+
+
+# An attribute has one more underscore in C; with these names it is a word of the compiler.
+RESERVED = {f"_{word}" for word in ("asm", "const", "inline", "signed", "thread", "typeof")}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_attributes_are_no_words_of_the_c_compiler(path: Path) -> None:
+    attributes = {
+        node.attr
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute)
+    }
+    assert attributes & RESERVED == set()
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_tuples_to_look_in_have_no_stars(path: Path) -> None:
+    """Mypyc fails at `x in (a, *b)`."""
+    wrong = [
+        ast.unparse(node)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Compare)
+        for side in node.comparators
+        if isinstance(side, ast.Tuple) and any(isinstance(part, ast.Starred) for part in side.elts)
+    ]
+    assert wrong == []
