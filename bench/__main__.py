@@ -1,7 +1,7 @@
 """`python -m bench [NAME ...] [--json]`: run the benchmarks, each a module with a `run`.
 
 `brokers` and `transfer` compare with other programs, which takes minutes: they have options of
-their own, `processor-time` and `remote-read` have some of these. `versions` compares with
+their own, `processor-time`, `remote-read` and `srmp` have some of these. `versions` compares with
 another checkout and runs only when it is named.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from tools.compile import is_fresh
 
 import bench
-from bench import brokers, processor_time, remote_read, transfer, versions
+from bench import brokers, processor_time, remote_read, srmp, transfer, versions
 from bench.brokers import PEERS, Options
 from bench.report import result_table, show, write_tables
 
@@ -22,6 +22,7 @@ _WITH_PEERS = {
     "brokers": brokers.present,
     "processor-time": processor_time.present,
     "remote-read": remote_read.present,
+    "srmp": srmp.present,
     "transfer": transfer.present,
 }
 # Titles of tables on the page.

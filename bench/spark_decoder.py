@@ -20,7 +20,8 @@ from uuid import UUID
 import pyarrow as pa
 
 from bench.report import Result
-from openmsmq.client.logic.packets import PacketBuilder, Sender
+from openmsmq.client.logic.packet_templates import Sender
+from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.message import Message
 from openmsmq.spark.columns import Packets, message_schema
 from openmsmq.spark.decoding.block_decoder import BlockDecoder

@@ -150,6 +150,32 @@ REMOTE_READ_TARGETS: Final = (
     ),
 )
 
+SRMP_TARGETS: Final = (
+    Target(
+        "processor time to receive, of a receiver that only cuts requests",
+        "receiver µs",
+        ("floor µs",),
+        12,
+        at_least=False,
+    ),
+    Target("durable, times starlette with aiohttp", "http durable", ("starlette with aiohttp",), 3),
+    Target("durable, of the binary protocol", "http durable", ("binary durable",), 0.4),
+    Target("transactional, of durable", "http transactional", ("http durable",), 0.6),
+    Target(
+        "one in flight, p50 of the binary protocol",
+        "http one in flight ms",
+        ("binary one in flight ms",),
+        2,
+        at_least=False,
+    ),
+    Target(
+        "durable with 1,000 idle connections, of that without",
+        "http durable, idle connections",
+        ("http durable",),
+        0.9,
+    ),
+)
+
 
 def verdict(target: Target, figures: Figures) -> Verdict:
     """Compare with the best of the others: the highest rate, the shortest time."""

@@ -41,6 +41,7 @@ STATUS: Final = {
 QUEUE: Final = {
     "path": "path name",
     "format_name": "format name",
+    "routed_format_name": "the name by identifiers, for routing and encryption; empty without one",
     "kind": "`queue`, `subqueue`, `journal`, `machine_journal`, `deadletter`, `xact_deadletter`",
     "scope": "`private`, `public` or `system`",
     "guid": "GUID of the queue",
@@ -76,7 +77,10 @@ OUTGOING: Final = {
     "destination": "format name of the queue on the other machine",
     "transport": "what carries its messages, such as `binary`",
     "state": "`ACTIVE`, `PAUSED`, ...",
+    "queue_manager": "GUID of the queue manager that has the queue; empty before it is known",
     "next_hop": "addresses that it connects to",
+    "next_hops": "host names or addresses where messages can go next, the best first",
+    "next_hop_reason": "why these, for names that are routed; else empty",
     "messages": "count that waits",
     "bytes": "of these",
     "oldest_message_age_seconds": "of the message that waits longest, or None",

@@ -41,7 +41,10 @@ TRIPS: Final = 3
 ACKNOWLEDGED_SECONDS: Final = 0.7
 
 # Protocols that no way here uses.
-OTHERS: Final = ("net/srmp/", "protocol/srmp/", "protocol/http/", "net/rpc/", "protocol/rpc/")
+OTHERS: Final = (
+    *("net/srmp/", "protocol/srmp/", "protocol/http/", "net/rpc/", "protocol/rpc/"),
+    *("net/pgm/", "protocol/multicast/", "protocol/pgm/"),
+)
 
 Trip = Callable[[], object]
 

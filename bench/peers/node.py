@@ -8,6 +8,7 @@ from typing import Final
 from .brokers import OpenMsmq
 
 BINARY_PORT: Final = 1801
+HTTP_PORT: Final = 28080
 
 
 class Node(OpenMsmq):
@@ -25,3 +26,11 @@ class Node(OpenMsmq):
     def command(self) -> list[str]:
         kept = [each for each in super().command() if each != "--binary-port=off"]
         return [*kept, f"--bind={self.bind}", f"--name=bench-{self.bind.replace('.', '-')}"]
+
+
+class WebNode(Node):
+    """A queue manager that others also reach over HTTP."""
+
+    def command(self) -> list[str]:
+        kept = [each for each in super().command() if each != "--http-port=off"]
+        return [*kept, f"--http-port={HTTP_PORT}"]
