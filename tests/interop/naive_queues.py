@@ -146,6 +146,10 @@ class NaiveQueues:
         end = time.monotonic() + min(reading.timeout / 1000, 60)
         with self._changed:
             while True:
+                # First: the cursor of a cancelled read may be closed already.
+                if reading.request in opened.cancelled:
+                    opened.cancelled.discard(reading.request)
+                    raise Failed(cancelled)
                 found = self._find(opened, reading)
                 if found is not None:
                     found.held = found.held or reading.receives
@@ -155,9 +159,6 @@ class NaiveQueues:
                     return found
                 if reading.action & 0x40000000:
                     raise Failed(MESSAGE_NOT_FOUND)
-                if reading.request in opened.cancelled:
-                    opened.cancelled.discard(reading.request)
-                    raise Failed(cancelled)
                 if caller.is_gone:
                     raise HangUp
                 left = end - time.monotonic()
