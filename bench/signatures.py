@@ -31,7 +31,7 @@ from openmsmq.client.message import Message
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.settings import MachineIdentity, Settings
-from openmsmq.core.transfer.checks import FEW_CHECKS
+from openmsmq.core.transfer.checks.checks import FEW_CHECKS
 from openmsmq.core.transfer.transports import Origin, Transport
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.security.caller import SYSTEM_CALLER

@@ -1,6 +1,6 @@
 """A verifier for tests: the body of a message says what its check finds."""
 
-from openmsmq.core.transfer.checks import Verdict
+from openmsmq.core.transfer.checks.checks import Verdict
 from openmsmq.core.transfer.transports import Origin
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.user_message import UserMessage

@@ -21,7 +21,7 @@ from openmsmq.core.model.queue import JOURNALS, Queue, QueueRole
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.state import State
 from openmsmq.core.transactions.transactions import OperationType, Transaction, TransactionState
-from openmsmq.core.transfer.streams import NO_QUEUE_NUMBER
+from openmsmq.core.transfer.incoming.streams import NO_QUEUE_NUMBER
 from openmsmq.engine.engine import Engine
 from openmsmq.wire.lookup_id import SEQUENCE_BITS
 

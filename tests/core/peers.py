@@ -2,8 +2,8 @@
 
 from tests.core.harness import OTHER_GUID, Harness
 
-from openmsmq.core.transfer.inlet import Inlet
-from openmsmq.core.transfer.received import Received
+from openmsmq.core.transfer.incoming.inlet import Inlet
+from openmsmq.core.transfer.incoming.received import Received
 from openmsmq.core.transfer.transports import Origin, Transport
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_run import split_runs

@@ -14,8 +14,8 @@ from openmsmq.core.model.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.state import State
 from openmsmq.core.transactions import transactions
-from openmsmq.core.transfer.message_history import MessageIDHistory
-from openmsmq.core.transfer.streams import StreamCount
+from openmsmq.core.transfer.incoming.message_history import MessageIDHistory
+from openmsmq.core.transfer.incoming.streams import StreamCount
 from openmsmq.wire.message.transaction_header import TransactionHeader
 from openmsmq.wire.names.queue_address import direct_address
 from openmsmq.wire.scalars import TxSequenceID

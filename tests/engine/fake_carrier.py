@@ -17,9 +17,9 @@ from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.settings import MachineIdentity, Settings
-from openmsmq.core.transfer.checks import CheckJob, Verifier
-from openmsmq.core.transfer.received import Received
-from openmsmq.core.transfer.stream_order import StreamPosition, position_in_session
+from openmsmq.core.transfer.checks.checks import CheckJob, Verifier
+from openmsmq.core.transfer.incoming.received import Received
+from openmsmq.core.transfer.incoming.stream_order import StreamPosition, position_in_session
 from openmsmq.core.transfer.transports import Origin, Transport
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine

@@ -171,15 +171,15 @@ def test_there_is_no_other_way_past_the_claims() -> None:
         )
     }
     assert users["deliver"] == [
-        "core/transfer/answered_reception.py",
-        "core/transfer/multicast_reception.py",
-        "core/transfer/reception.py",
+        "core/transfer/incoming/answered_reception.py",
+        "core/transfer/incoming/multicast_reception.py",
+        "core/transfer/incoming/reception.py",
     ]
-    assert users["MulticastReception"] == ["core/transfer/inlet.py"]
-    assert users["AnsweredReception"] == ["core/transfer/inlet.py"]
-    assert users["Reception"] == ["core/transfer/inlet.py"]
+    assert users["MulticastReception"] == ["core/transfer/incoming/inlet.py"]
+    assert users["AnsweredReception"] == ["core/transfer/incoming/inlet.py"]
+    assert users["Reception"] == ["core/transfer/incoming/inlet.py"]
     assert users["drop_claims"] == [
         "core/messages/sending.py",
-        "core/transfer/incoming.py",
-        "core/transfer/inlet.py",
+        "core/transfer/incoming/incoming.py",
+        "core/transfer/incoming/inlet.py",
     ]

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
     load_pem_private_key,
 )
-from tests.core.transfer.test_signatures import nacks, receiver, user
+from tests.core.transfer.checks.test_signatures import nacks, receiver, user
 from tests.interop.naive_signer import NaiveMessage
 from tests.protocol.binary.raw_peer import SOURCE
 from tests.security.signatures.signer import ALICE, message, signed, signing_key

@@ -8,7 +8,7 @@ from tests.service.fake_store import FakeStore
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.settings import MachineIdentity, Settings
-from openmsmq.core.transfer.checks import Verifier
+from openmsmq.core.transfer.checks.checks import Verifier
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
 from openmsmq.service.host import Host

@@ -10,7 +10,7 @@ from tests.service.loops import run
 from tests.service.test_message_log import lines
 
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.transfer.outgoing_states import OutgoingInput
+from openmsmq.core.transfer.outgoing.states import OutgoingInput
 from openmsmq.service import reachability
 from openmsmq.service.reachability import Reachability
 from openmsmq.wire.codes.queue_enums import ConnectionStatus

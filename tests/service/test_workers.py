@@ -11,7 +11,7 @@ from tests.core.peers import ORIGIN
 from tests.service.hosted import Hosted
 from tests.service.loops import run, until
 
-from openmsmq.core.transfer.received import Received
+from openmsmq.core.transfer.incoming.received import Received
 from openmsmq.service.workers import Workers
 from openmsmq.wire.message.user_message_run import split_runs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from openmsmq.core.transfer.routed import hop_identifiers
+from openmsmq.core.transfer.forwarding.routed import hop_identifiers
 from openmsmq.protocol.binary.receiving import Receiver
 from openmsmq.protocol.binary.windows import ReceivedMessages
 from openmsmq.wire.codes.message_class import MessageClass
@@ -13,7 +13,7 @@ from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_run import UserMessageRun
 
 if TYPE_CHECKING:
-    from openmsmq.core.transfer.received import Received
+    from openmsmq.core.transfer.incoming.received import Received
     from openmsmq.protocol.binary.events import MessagesReceived
     from openmsmq.protocol.binary.peer_connection import PeerConnection
     from openmsmq.protocol.binary.receiving import Arrived

@@ -14,7 +14,7 @@ from tests.protocol.local.fake_service import FakeService
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.settings import MachineIdentity, Settings
-from openmsmq.core.transfer.checks import CheckJob
+from openmsmq.core.transfer.checks.checks import CheckJob
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
 from openmsmq.protocol.binary.events import Connect, Disconnect, Event, SendPing

@@ -13,17 +13,17 @@ from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.queues import purging
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.state import State
-from openmsmq.core.transfer.checks import CheckJob
-from openmsmq.core.transfer.departures import OutgoingMessagePosition
-from openmsmq.core.transfer.inlet import Inlet, WaitingReception
-from openmsmq.core.transfer.message_history import MessageIDHistory
-from openmsmq.core.transfer.outgoing import Outgoing
-from openmsmq.core.transfer.outgoing_stream import OutgoingStream
-from openmsmq.core.transfer.outgoing_streams import OutgoingStreams
-from openmsmq.core.transfer.received import Received
-from openmsmq.core.transfer.reception import Reception
-from openmsmq.core.transfer.stream_order import ORDER_RULES, StreamPosition
-from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo, forget_stream
+from openmsmq.core.transfer.checks.checks import CheckJob
+from openmsmq.core.transfer.incoming.inlet import Inlet, WaitingReception
+from openmsmq.core.transfer.incoming.message_history import MessageIDHistory
+from openmsmq.core.transfer.incoming.received import Received
+from openmsmq.core.transfer.incoming.reception import Reception
+from openmsmq.core.transfer.incoming.stream_order import ORDER_RULES, StreamPosition
+from openmsmq.core.transfer.incoming.streams import IncomingTransactionalTransferInfo, forget_stream
+from openmsmq.core.transfer.outgoing.departures import OutgoingMessagePosition
+from openmsmq.core.transfer.outgoing.outgoing import Outgoing
+from openmsmq.core.transfer.outgoing.stream import OutgoingStream
+from openmsmq.core.transfer.outgoing.streams import OutgoingStreams
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.engine.engine import Effect, Engine, Gate
 from openmsmq.protocol.binary.events import MessagesAcknowledged

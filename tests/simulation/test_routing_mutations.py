@@ -12,12 +12,12 @@ from openmsmq.core.model.message import RECOVERABLE, Traits
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.rows.packets import packets_of
-from openmsmq.core.transfer import reception as receiving
-from openmsmq.core.transfer import routed
-from openmsmq.core.transfer.received import ArrivingStreams
-from openmsmq.core.transfer.reception import Reception
-from openmsmq.core.transfer.stream_order import StreamPosition
-from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo
+from openmsmq.core.transfer.forwarding import routed
+from openmsmq.core.transfer.incoming import reception as receiving
+from openmsmq.core.transfer.incoming.received import ArrivingStreams
+from openmsmq.core.transfer.incoming.reception import Reception
+from openmsmq.core.transfer.incoming.stream_order import StreamPosition
+from openmsmq.core.transfer.incoming.streams import IncomingTransactionalTransferInfo
 from openmsmq.protocol.binary.receiving import Receiver
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.message.user_message import UserMessage

@@ -10,13 +10,13 @@ import pytest
 from tests.simulation.srmp_storm import Storm
 
 from openmsmq.core.rows import recovery
-from openmsmq.core.transfer.answered_reception import AnsweredReception
-from openmsmq.core.transfer.incoming import Incoming
-from openmsmq.core.transfer.outgoing_stream import OutgoingStream
-from openmsmq.core.transfer.outgoing_streams import OutgoingStreams
-from openmsmq.core.transfer.received import ArrivingStreams, StreamProgress
-from openmsmq.core.transfer.stream_order import ORDER_RULES, StreamPosition
-from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo
+from openmsmq.core.transfer.incoming.answered_reception import AnsweredReception
+from openmsmq.core.transfer.incoming.incoming import Incoming
+from openmsmq.core.transfer.incoming.received import ArrivingStreams, StreamProgress
+from openmsmq.core.transfer.incoming.stream_order import ORDER_RULES, StreamPosition
+from openmsmq.core.transfer.incoming.streams import IncomingTransactionalTransferInfo
+from openmsmq.core.transfer.outgoing.stream import OutgoingStream
+from openmsmq.core.transfer.outgoing.streams import OutgoingStreams
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.protocol.srmp.outgoing_requests import OutgoingRequests
 from openmsmq.protocol.srmp.sending import Sender

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from openmsmq.core.transfer.checks import Verdict
+from openmsmq.core.transfer.checks.checks import Verdict
 from openmsmq.core.transfer.transports import Origin
 from openmsmq.wire.message.user_message import UserMessage
 

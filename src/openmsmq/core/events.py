@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.model.read_request import ReadRequest
-    from openmsmq.core.transfer.dispatch import DispatchEntry
-    from openmsmq.core.transfer.inlet import InletOwner
-    from openmsmq.core.transfer.received import Received
+    from openmsmq.core.transfer.incoming.inlet import InletOwner
+    from openmsmq.core.transfer.incoming.received import Received
+    from openmsmq.core.transfer.outgoing.dispatch import DispatchEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

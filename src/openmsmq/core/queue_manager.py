@@ -57,14 +57,14 @@ from openmsmq.core.transactions.coordination import Coordination
 from openmsmq.core.transactions.coordinator import Enlistments
 from openmsmq.core.transactions.enlisted import Enlisted
 from openmsmq.core.transactions.transactions import Transaction
-from openmsmq.core.transfer.acknowledgments import acknowledge
-from openmsmq.core.transfer.dispatch import DispatchCollection
-from openmsmq.core.transfer.final_acks import send_final_ack
-from openmsmq.core.transfer.incoming import Incoming
-from openmsmq.core.transfer.message_checks import Decryptor, MessageChecks
-from openmsmq.core.transfer.outgoing import Outgoing
-from openmsmq.core.transfer.redirections import Redirections
-from openmsmq.core.transfer.unused_outgoing import forget_unused
+from openmsmq.core.transfer.checks.message_checks import Decryptor, MessageChecks
+from openmsmq.core.transfer.incoming.incoming import Incoming
+from openmsmq.core.transfer.notices.acknowledgments import acknowledge
+from openmsmq.core.transfer.notices.final_acks import send_final_ack
+from openmsmq.core.transfer.outgoing.dispatch import DispatchCollection
+from openmsmq.core.transfer.outgoing.outgoing import Outgoing
+from openmsmq.core.transfer.outgoing.redirections import Redirections
+from openmsmq.core.transfer.outgoing.unused import forget_unused
 from openmsmq.security.caller import Caller
 from openmsmq.wire.batch import Batch
 from openmsmq.wire.codes.algorithms import Provider
@@ -81,7 +81,7 @@ from .transactions import transactions
 if TYPE_CHECKING:
     from openmsmq.core.model.cursor import Cursor
     from openmsmq.core.model.local_queue_manager import LocalQueueManager
-    from openmsmq.core.transfer.checks import Verifier
+    from openmsmq.core.transfer.checks.checks import Verifier
     from openmsmq.directory.interface import Directory
 
 

@@ -13,10 +13,10 @@ from openmsmq.core.model.totals import Totals
 from openmsmq.core.rows.ordinals import Reservation
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.settings import Settings
-from openmsmq.core.transfer.forwarded_bytes import ForwardedBytes
-from openmsmq.core.transfer.message_history import MessageIDHistory
-from openmsmq.core.transfer.multicast_groups import MulticastGroups
-from openmsmq.core.transfer.streams import AbandonedStreams, StreamCount
+from openmsmq.core.transfer.forwarding.forwarded_bytes import ForwardedBytes
+from openmsmq.core.transfer.incoming.message_history import MessageIDHistory
+from openmsmq.core.transfer.incoming.multicast_groups import MulticastGroups
+from openmsmq.core.transfer.incoming.streams import AbandonedStreams, StreamCount
 from openmsmq.directory.objects import QueueManagerObject
 
 from .outbox import Outbox
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from openmsmq.core.pipelines.leases import LeaseRow
     from openmsmq.core.routing.current_topology import KnownTopology
     from openmsmq.core.transactions.transactions import Transaction
-    from openmsmq.core.transfer.dispatch import DispatchCollection
-    from openmsmq.core.transfer.message_checks import MessageChecks
-    from openmsmq.core.transfer.redirections import Redirection
+    from openmsmq.core.transfer.checks.message_checks import MessageChecks
+    from openmsmq.core.transfer.outgoing.dispatch import DispatchCollection
+    from openmsmq.core.transfer.outgoing.redirections import Redirection
     from openmsmq.directory.interface import Directory
     from openmsmq.directory.objects import QueueManagerObject
 

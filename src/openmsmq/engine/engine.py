@@ -24,7 +24,7 @@ from openmsmq.core.events import Event, ReadEnded, ReadSatisfied, ReceptionEnded
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.model.timers import earlier
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.transfer.checks import CheckJob
+from openmsmq.core.transfer.checks.checks import CheckJob
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.protocol.carrier import CARRIER_EVENTS, Carrier
 from openmsmq.store.interface import Step, Store, Write

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from openmsmq.core.events import FlowControlChanged
 from openmsmq.core.queue_manager import QueueManager
-from openmsmq.core.transfer.checks import CheckJob
+from openmsmq.core.transfer.checks.checks import CheckJob
 from openmsmq.engine.engine import Engine
 from openmsmq.store.interface import Store
 

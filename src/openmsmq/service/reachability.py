@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from openmsmq.core.events import ConnectionNoted
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.transfer.outgoing_states import STATUS_WORDS
+from openmsmq.core.transfer.outgoing.states import STATUS_WORDS
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 from .host import Host

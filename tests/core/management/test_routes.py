@@ -6,7 +6,7 @@ from tests.protocol.binary.routed_network import Routed, chain, guid_of
 
 from openmsmq.cli.queues.route import route_lines
 from openmsmq.core.management.records import RouteInfo
-from openmsmq.core.transfer.delivery import learn_address
+from openmsmq.core.transfer.incoming.delivery import learn_address
 from openmsmq.wire.codes.queue_error import QueueError
 
 

@@ -18,7 +18,7 @@ from tests.core.harness import (
 
 from openmsmq.core.events import MessagesDeleted, ReadSatisfied
 from openmsmq.core.model.read import Read
-from openmsmq.core.transfer.delivery import deliver
+from openmsmq.core.transfer.incoming.delivery import deliver
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.transaction_header import TransactionHeader
 from openmsmq.wire.message.user_message import UserMessage

@@ -17,7 +17,12 @@ from tests.core.harness import (
 
 from openmsmq.core.events import MessageDropped, QueueDeleted
 from openmsmq.core.settings import Settings
-from openmsmq.core.transfer.delivery import MAX_ADDRESSES, MAX_PER_ADDRESS, deliver, learn_address
+from openmsmq.core.transfer.incoming.delivery import (
+    MAX_ADDRESSES,
+    MAX_PER_ADDRESS,
+    deliver,
+    learn_address,
+)
 from openmsmq.wire.codes.message_enums import Acknowledgment
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.names.queue_address import direct_address, public_address

@@ -9,7 +9,7 @@ from openmsmq.core.events import MessagesDeleted, ReadSatisfied
 from openmsmq.core.model.message import NEVER
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.settings import Settings
-from openmsmq.core.transfer.delivery import deliver
+from openmsmq.core.transfer.incoming.delivery import deliver
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.user_message import UserMessage
 

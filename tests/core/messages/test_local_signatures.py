@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from tests.core.transfer.test_signatures import receiver, user
+from tests.core.transfer.checks.test_signatures import receiver, user
 from tests.protocol.binary.pair import USER, Node
 from tests.security.signatures.signer import message, signed, signing_key
 

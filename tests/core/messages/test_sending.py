@@ -22,7 +22,7 @@ from openmsmq.core.events import ReadSatisfied
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.model.read import Read
 from openmsmq.core.rows.packets import packet_of
-from openmsmq.core.transfer.delivery import deliver
+from openmsmq.core.transfer.incoming.delivery import deliver
 from openmsmq.security.caller import SYSTEM_CALLER
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.message_enums import SenderIdType

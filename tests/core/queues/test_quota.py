@@ -5,7 +5,7 @@ from tests.core.harness import ORDERS, RECEIVE, SEND, USER, Harness, packet, ref
 
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.queues.quota import EnqueueStatus, check_room
-from openmsmq.core.transfer.delivery import deliver
+from openmsmq.core.transfer.incoming.delivery import deliver
 from openmsmq.directory.objects import UNLIMITED
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel

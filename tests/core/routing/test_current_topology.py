@@ -8,7 +8,7 @@ from tests.directory.memory_file import MemoryFile, directory_of
 from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.routing.current_topology import ROUTING_TABLE_SECONDS, current_topology
 from openmsmq.core.routing.next_hops import Choice
-from openmsmq.core.transfer.destinations import Destination, find_destination
+from openmsmq.core.transfer.outgoing.destinations import Destination, find_destination
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import DirectoryObject, QueueManagerObject, RoutingLink, Site
 from openmsmq.wire.names.format_name import PrivateFormatName

@@ -12,7 +12,7 @@ from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.queues.permissions import change_queue_permissions
 from openmsmq.core.rows.packets import packets_of
 from openmsmq.core.sites.directory_events import read_directory
-from openmsmq.core.transfer.delivery import deliver
+from openmsmq.core.transfer.incoming.delivery import deliver
 from openmsmq.directory.interface import (
     AttributeFilter,
     DirectoryOperationResult,

@@ -22,8 +22,8 @@ from openmsmq.core.model.read import Read
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.rows.packets import packets_of
 from openmsmq.core.settings import MachineIdentity, Settings
-from openmsmq.core.transfer.checks import CheckJob, Verifier
-from openmsmq.core.transfer.message_checks import Decryptor
+from openmsmq.core.transfer.checks.checks import CheckJob, Verifier
+from openmsmq.core.transfer.checks.message_checks import Decryptor
 from openmsmq.directory.interface import Directory
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine

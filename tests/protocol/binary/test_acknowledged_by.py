@@ -7,7 +7,7 @@ from tests.protocol.binary.ordered_traffic import ordered, tx_pair
 from tests.protocol.binary.pair import ORDERS, TO_B, Network, Node, pair
 from tests.protocol.binary.raw_peer import RawPeer
 
-from openmsmq.core.transfer.delivery import learn_address
+from openmsmq.core.transfer.incoming.delivery import learn_address
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.names.queue_address import direct_address
 

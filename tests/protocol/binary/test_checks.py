@@ -10,7 +10,7 @@ from tests.protocol.binary.raw_peer import RawPeer, tx_message
 from tests.protocol.binary.test_receiving import NEGATIVE_ARRIVAL, finals, plain
 
 from openmsmq.core.settings import Settings
-from openmsmq.core.transfer.checks import FEW_CHECKS
+from openmsmq.core.transfer.checks.checks import FEW_CHECKS
 from openmsmq.directory.objects import UNLIMITED
 from openmsmq.protocol.binary.events import CloseReason
 from openmsmq.protocol.binary.settings import BinarySettings

@@ -10,10 +10,10 @@ from tests.protocol.binary.pair import ORDERS, TO_B, pair
 
 from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.routing.next_hops import Choice
-from openmsmq.core.transfer.delivery import learn_address
-from openmsmq.core.transfer.destinations import Destination, find_destination
+from openmsmq.core.transfer.incoming.delivery import learn_address
+from openmsmq.core.transfer.outgoing.destinations import Destination, find_destination
+from openmsmq.core.transfer.outgoing.unused import drop_unused_outgoing
 from openmsmq.core.transfer.transports import Transport
-from openmsmq.core.transfer.unused_outgoing import drop_unused_outgoing
 from openmsmq.directory.objects import Enterprise, QueueManagerObject, QueueObject
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 from openmsmq.wire.names.format_name import parse_format_name

@@ -10,8 +10,8 @@ from tests.protocol.binary.pair import ORDERS, TO_B, pair
 from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.state import State
-from openmsmq.core.transfer.destinations import Destination
-from openmsmq.core.transfer.outgoing import Outgoing
+from openmsmq.core.transfer.outgoing.destinations import Destination
+from openmsmq.core.transfer.outgoing.outgoing import Outgoing
 from openmsmq.protocol.binary.hop_links import (
     HOP_LINK_TABLE,
     HopLink,

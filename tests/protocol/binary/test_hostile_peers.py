@@ -11,8 +11,8 @@ from tests.protocol.binary.sessions import NOW, message, open_session, reason, s
 from openmsmq.core.events import MessageDropped
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.settings import Settings
-from openmsmq.core.transfer.streams import TOO_MANY, TOO_MANY_OF_ADDRESS
-from openmsmq.core.transfer.unused_outgoing import drop_unused_outgoing
+from openmsmq.core.transfer.incoming.streams import TOO_MANY, TOO_MANY_OF_ADDRESS
+from openmsmq.core.transfer.outgoing.unused import drop_unused_outgoing
 from openmsmq.protocol.binary.events import CloseReason
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.wire.names.queue_address import direct_address

@@ -2,9 +2,9 @@
 
 from uuid import UUID
 
-from openmsmq.core.transfer.received import StreamProgress
-from openmsmq.core.transfer.stream_order import StreamPosition
-from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo
+from openmsmq.core.transfer.incoming.received import StreamProgress
+from openmsmq.core.transfer.incoming.stream_order import StreamPosition
+from openmsmq.core.transfer.incoming.streams import IncomingTransactionalTransferInfo
 from openmsmq.engine.engine import Gate
 from openmsmq.protocol.binary.order_acks import OrderAckTimer
 from openmsmq.wire.packets.order_ack import OrderAck, direct_order_queue

@@ -8,8 +8,8 @@ from tests.protocol.binary.raw_peer import SOURCE, RawPeer, tx_message
 
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.settings import Settings
-from openmsmq.core.transfer.message_history import DEFAULT_HISTORY_SIZE
-from openmsmq.core.transfer.unused_outgoing import drop_unused_outgoing
+from openmsmq.core.transfer.incoming.message_history import DEFAULT_HISTORY_SIZE
+from openmsmq.core.transfer.outgoing.unused import drop_unused_outgoing
 from openmsmq.protocol.binary.events import CloseReason
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.security.caller import SYSTEM_CALLER

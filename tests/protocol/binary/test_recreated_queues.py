@@ -10,7 +10,7 @@ from tests.protocol.binary.pair import ADMINISTRATOR, ORDERS, TO_B, USER, Networ
 from tests.protocol.binary.raw_peer import SOURCE, RawPeer, tx_message
 
 from openmsmq.core.rows.tables import Table
-from openmsmq.core.transfer.streams import (
+from openmsmq.core.transfer.incoming.streams import (
     TOO_MANY_OF_ADDRESS,
     IncomingTransactionalTransferInfo,
     forget_stream,

@@ -12,7 +12,7 @@ from tests.protocol.binary.test_routing import REPORTS, ordered_packet, packet, 
 from openmsmq.core.events import MessageDropped
 from openmsmq.core.routing.topology import Machine
 from openmsmq.core.settings import Settings
-from openmsmq.core.transfer.routed import NotRouted, is_address_of
+from openmsmq.core.transfer.forwarding.routed import NotRouted, is_address_of
 from openmsmq.protocol.binary.ping import PingRequests
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.wire.codes.message_class import MessageClass

@@ -9,8 +9,8 @@ from tests.protocol.binary.raw_peer import RawPeer
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.model.read import Read
-from openmsmq.core.transfer.departures import OutgoingMessagePosition
-from openmsmq.core.transfer.outgoing import Outgoing
+from openmsmq.core.transfer.outgoing.departures import OutgoingMessagePosition
+from openmsmq.core.transfer.outgoing.outgoing import Outgoing
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.protocol.binary.events import CloseReason
 from openmsmq.protocol.binary.session_timers import SessionTimer

@@ -7,7 +7,7 @@ from tests.protocol.binary.raw_peer import RawPeer
 
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.read import Read
-from openmsmq.core.transfer.sequences import OutgoingSequence
+from openmsmq.core.transfer.outgoing.sequences import OutgoingSequence
 from openmsmq.wire.codes.message_class import MessageClass
 
 

@@ -13,7 +13,7 @@ from tests.protocol.binary.pair import (
 from tests.protocol.binary.raw_peer import RawPeer, tx_message
 
 from openmsmq.core.model.open_queue import QueueAccessType
-from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo
+from openmsmq.core.transfer.incoming.streams import IncomingTransactionalTransferInfo
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.packets.order_ack import OrderAck, recognize_ack
 

@@ -9,7 +9,7 @@ from tests.protocol.local.harness import ADMINISTRATOR, STRANGER, USER, Client, 
 
 from openmsmq.core.management.records import ClientInfo, SessionInfo, Status, TransferInfo
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.transfer.outgoing_states import OutgoingInput
+from openmsmq.core.transfer.outgoing.states import OutgoingInput
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ConnectionStatus

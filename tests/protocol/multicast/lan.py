@@ -15,7 +15,7 @@ from tests.protocol.srmp.web import Node, Web
 
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.transfer.checks import Verifier
+from openmsmq.core.transfer.checks.checks import Verifier
 from openmsmq.protocol.multicast.events import Join, Leave, Lost, OpenSocket
 from openmsmq.protocol.multicast.manager import MulticastProtocol
 from openmsmq.protocol.multicast.settings import MulticastSettings, Randomness

@@ -4,7 +4,7 @@ from tests.protocol.srmp import naive
 from tests.protocol.srmp.naive import envelope, post, services, statuses
 from tests.protocol.srmp.web import Node, Web, url
 
-from openmsmq.core.transfer.checks import Verdict
+from openmsmq.core.transfer.checks.checks import Verdict
 from openmsmq.core.transfer.transports import Origin
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.user_message import UserMessage

@@ -6,7 +6,7 @@ from tests.protocol.srmp import naive
 from tests.protocol.srmp.naive import NaiveHost, envelope, post, services
 from tests.protocol.srmp.web import Node, Web, pair, url
 
-from openmsmq.core.transfer.forwarding import LOOP_SECONDS
+from openmsmq.core.transfer.forwarding.forwarding import LOOP_SECONDS
 
 LOGICAL = "http://beta/msmq/private$/logical"
 

@@ -17,7 +17,7 @@ from openmsmq.core.model.read import Read
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.rows.packets import packets_of
 from openmsmq.core.settings import MachineIdentity, Settings
-from openmsmq.core.transfer.checks import Verifier
+from openmsmq.core.transfer.checks.checks import Verifier
 from openmsmq.directory.objects import UNLIMITED, QueueManagerObject
 from openmsmq.engine.engine import Engine
 from openmsmq.protocol.http import Connect, HttpSettings, HttpTransport

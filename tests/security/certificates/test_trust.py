@@ -8,7 +8,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.serialization import Encoding
-from tests.core.transfer.test_signatures import everything, receiver
+from tests.core.transfer.checks.test_signatures import everything, receiver
 from tests.security.signatures.signer import NOT_AFTER, NOT_BEFORE, private_key, signed
 
 from openmsmq.client.certificates import SigningKey

@@ -13,8 +13,8 @@ from .traffic_plans import TrafficPlanner
 
 if TYPE_CHECKING:
     from openmsmq.core.state import State
-    from openmsmq.core.transfer.outgoing import Outgoing
-    from openmsmq.core.transfer.redirections import Redirections
+    from openmsmq.core.transfer.outgoing.outgoing import Outgoing
+    from openmsmq.core.transfer.outgoing.redirections import Redirections
     from openmsmq.security.caller import Caller
     from openmsmq.security.principals import Accounts
     from openmsmq.wire.definitions.model import Definitions

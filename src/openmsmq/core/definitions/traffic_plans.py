@@ -14,7 +14,7 @@ from openmsmq.core.model.queue import Queue
 from openmsmq.core.queues.access import check_machine_right
 from openmsmq.core.queues.names import is_local_name, parse_name
 from openmsmq.core.queues.opening import close_queue, open_queue
-from openmsmq.core.transfer.redirections import (
+from openmsmq.core.transfer.outgoing.redirections import (
     MAX_REDIRECTIONS,
     Redirection,
     RedirectionKind,
@@ -30,8 +30,8 @@ from .plan import Change, Plan
 
 if TYPE_CHECKING:
     from openmsmq.core.state import State
-    from openmsmq.core.transfer.outgoing import Outgoing
-    from openmsmq.core.transfer.redirections import Redirections
+    from openmsmq.core.transfer.outgoing.outgoing import Outgoing
+    from openmsmq.core.transfer.outgoing.redirections import Redirections
     from openmsmq.security.caller import Caller
     from openmsmq.wire.definitions.model import OutgoingDefinition, RedirectionDefinition
 

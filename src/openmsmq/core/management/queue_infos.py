@@ -9,7 +9,7 @@ from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
 from openmsmq.core.model.queue import Queue, QueueRole, QueueType
 from openmsmq.core.state import State
-from openmsmq.core.transfer.redirections import Redirection
+from openmsmq.core.transfer.outgoing.redirections import Redirection
 from openmsmq.security.permissions import Permission
 from openmsmq.wire.codes.hresult import hresult_name
 from openmsmq.wire.codes.message_class import class_name

@@ -12,8 +12,8 @@ from openmsmq.core.model.message import NEVER, RECOVERABLE, PositionState
 from openmsmq.core.model.queue import QueueRole
 from openmsmq.core.queues.quota import EnqueueStatus, check_room, no_room
 from openmsmq.core.rows.packets import forget_packet, packets_of
-from openmsmq.core.transfer.acceptance import check_acceptance
-from openmsmq.core.transfer.sequences import number_messages
+from openmsmq.core.transfer.incoming.acceptance import check_acceptance
+from openmsmq.core.transfer.outgoing.sequences import number_messages
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.user_message import UserMessage

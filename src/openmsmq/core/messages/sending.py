@@ -11,9 +11,9 @@ from openmsmq.core.model.queue import Queue
 from openmsmq.core.outbox import Result
 from openmsmq.core.queues.quota import EnqueueStatus, check_room, no_room
 from openmsmq.core.transactions.transactions import OperationType, Transaction
-from openmsmq.core.transfer.acceptance import check_acceptance
-from openmsmq.core.transfer.claims import drop_claims
-from openmsmq.core.transfer.message_checks import needs_check, verify_local
+from openmsmq.core.transfer.checks.message_checks import needs_check, verify_local
+from openmsmq.core.transfer.incoming.acceptance import check_acceptance
+from openmsmq.core.transfer.incoming.claims import drop_claims
 from openmsmq.core.transfer.transports import WEB, Transport
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_enums import SenderIdType

@@ -9,7 +9,7 @@ from openmsmq.core.queues.names import find_queue
 from openmsmq.core.queues.opening import close_queue, open_queue
 from openmsmq.core.queues.quota import OVER_QUOTA, EnqueueStatus, check_room
 from openmsmq.core.state import State
-from openmsmq.core.transfer.unused_outgoing import drop_unused_outgoing
+from openmsmq.core.transfer.outgoing.unused import drop_unused_outgoing
 from openmsmq.security.caller import SYSTEM_CALLER
 from openmsmq.wire.codes.hresult import hresult_name
 from openmsmq.wire.codes.queue_enums import ShareMode

@@ -12,7 +12,7 @@ from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 from openmsmq.wire.message.sequence_info import SequenceInfo
 
 if TYPE_CHECKING:
-    from openmsmq.core.transfer.sequences import OutgoingSequence
+    from openmsmq.core.transfer.outgoing.sequences import OutgoingSequence
 
 CONNECTION_HISTORY_LIMIT: Final = 100
 NOT_CONNECTED: Final = "not connected"

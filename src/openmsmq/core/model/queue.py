@@ -14,7 +14,7 @@ from .message import Message, PositionState
 
 if TYPE_CHECKING:
     from openmsmq.core.pipelines.ranges import Pin
-    from openmsmq.core.transfer.streams import IncomingTransactionalTransferInfo
+    from openmsmq.core.transfer.incoming.streams import IncomingTransactionalTransferInfo
 
     from .open_queue import OpenQueueDescriptor
     from .outgoing_queue import OutgoingQueue

@@ -28,7 +28,7 @@ from openmsmq.core.rows.packets import forget_packet
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.state import State
 from openmsmq.core.transactions.transactions import mark_staged
-from openmsmq.core.transfer.sequences import number_own
+from openmsmq.core.transfer.outgoing.sequences import number_own
 from openmsmq.security.caller import Caller
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ShareMode

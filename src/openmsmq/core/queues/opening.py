@@ -17,7 +17,7 @@ from openmsmq.core.sites.public_queues import set_destination
 from openmsmq.core.sites.site_collection import read_object
 from openmsmq.core.state import State
 from openmsmq.core.transactions.transactions import return_locked
-from openmsmq.core.transfer.outgoing_states import OutgoingInput, change_state
+from openmsmq.core.transfer.outgoing.states import OutgoingInput, change_state
 from openmsmq.core.transfer.transports import WEB, transport_of
 from openmsmq.directory.objects import DistributionList, ElementType, QueueObject
 from openmsmq.security.caller import Caller

@@ -14,7 +14,7 @@ from openmsmq.core.outbox import Result
 from openmsmq.core.rows.queue_rows import forget_queue, store_queue
 from openmsmq.core.sites.public_queues import unregister
 from openmsmq.core.state import State
-from openmsmq.core.transfer.streams import abandon_streams
+from openmsmq.core.transfer.incoming.streams import abandon_streams
 from openmsmq.security.caller import Caller
 from openmsmq.wire.codes.access_rights import QueueRight
 from openmsmq.wire.codes.hresult import Hresult

@@ -5,7 +5,7 @@ from typing import Final
 
 from openmsmq.core.model.message import RECOVERABLE, Message, PositionState
 from openmsmq.core.state import State
-from openmsmq.core.transfer.claims import clear_authentication
+from openmsmq.core.transfer.incoming.claims import clear_authentication
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_patch import patch

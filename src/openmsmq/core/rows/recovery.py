@@ -27,10 +27,10 @@ from openmsmq.core.queues.creation import drop_if_unused, list_queue
 from openmsmq.core.queues.system_queues import ensure_system_queues
 from openmsmq.core.state import ORDINAL_BLOCK, SEQUENCE_BLOCK
 from openmsmq.core.transactions.transactions import OperationType, Transaction, TransactionState
-from openmsmq.core.transfer.receipt_tokens import recover_secret
-from openmsmq.core.transfer.redirections import recover_redirections
-from openmsmq.core.transfer.sequences import recover_sequences, renumber_restored
-from openmsmq.core.transfer.streams import recover_streams
+from openmsmq.core.transfer.incoming.streams import recover_streams
+from openmsmq.core.transfer.outgoing.receipt_tokens import recover_secret
+from openmsmq.core.transfer.outgoing.redirections import recover_redirections
+from openmsmq.core.transfer.outgoing.sequences import recover_sequences, renumber_restored
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.scalars import guid
 

@@ -12,7 +12,7 @@ from openmsmq.core.model.local_queue_manager import (
 )
 from openmsmq.core.model.queue import QueueRole, QueueType
 from openmsmq.core.settings import MachineIdentity, Provisioning
-from openmsmq.core.transfer.outgoing_states import OutgoingInput, change_state
+from openmsmq.core.transfer.outgoing.states import OutgoingInput, change_state
 from openmsmq.core.transfer.transports import WEB
 from openmsmq.directory.interface import DirectoryOperationResult, ReadResult
 from openmsmq.directory.objects import (

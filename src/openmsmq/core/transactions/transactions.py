@@ -21,7 +21,7 @@ from openmsmq.core.outbox import Result
 from openmsmq.core.queues.creation import drop_if_unused
 from openmsmq.core.rows.packets import forget_packet, packet_of
 from openmsmq.core.rows.transaction_rows import forget_transaction, store_transaction
-from openmsmq.core.transfer.sequences import number_messages
+from openmsmq.core.transfer.outgoing.sequences import number_messages
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_error import QueueError

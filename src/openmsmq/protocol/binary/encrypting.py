@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.transfer.outgoing_states import OutgoingInput
+from openmsmq.core.transfer.outgoing.states import OutgoingInput
 from openmsmq.security.encryption.published_keys import CannotEncrypt
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
@@ -17,7 +17,7 @@ from openmsmq.wire.names.format_name import (
 
 if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
-    from openmsmq.core.transfer.departures import Departure
+    from openmsmq.core.transfer.outgoing.departures import Departure
     from openmsmq.protocol.timer_heap import TimerHeap
     from openmsmq.security.encryption.body_encryption import BodyEncryption
 

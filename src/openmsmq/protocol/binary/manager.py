@@ -32,7 +32,7 @@ from openmsmq.core.events import (
 )
 from openmsmq.core.events import Event as CoreEvent
 from openmsmq.core.model.outgoing_queue import NextHop
-from openmsmq.core.transfer.outgoing_states import OutgoingInput
+from openmsmq.core.transfer.outgoing.states import OutgoingInput
 from openmsmq.protocol.address_rules import AddressRules
 from openmsmq.protocol.cleanup import Cleanup
 from openmsmq.protocol.timer_heap import TimerHeap
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from openmsmq.core.management.records import SessionInfo
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
-    from openmsmq.core.transfer.received import Received
+    from openmsmq.core.transfer.incoming.received import Received
     from openmsmq.core.transfer.transports import Transport
     from openmsmq.protocol.carrier import Gate
     from openmsmq.protocol.outgoing_status import OutgoingStatus

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from openmsmq.core.transfer.received import StreamProgress
+from openmsmq.core.transfer.incoming.received import StreamProgress
 from openmsmq.protocol.carrier import Gate
 from openmsmq.wire.names.queue_address import QueueAddress
 from openmsmq.wire.packets.order_ack import OrderAck

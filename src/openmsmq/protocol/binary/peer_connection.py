@@ -10,7 +10,7 @@ from .settings import BinarySettings
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from openmsmq.core.transfer.inlet import Inlet
+    from openmsmq.core.transfer.incoming.inlet import Inlet
     from openmsmq.protocol.carrier import Gate
 
     from .hop_links import HopLink

@@ -12,9 +12,9 @@ from .events import CloseReason
 
 if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
-    from openmsmq.core.transfer.inlet import Inlet, InletOwner
-    from openmsmq.core.transfer.outgoing_streams import OutgoingStreams
-    from openmsmq.core.transfer.received import Received
+    from openmsmq.core.transfer.incoming.inlet import Inlet, InletOwner
+    from openmsmq.core.transfer.incoming.received import Received
+    from openmsmq.core.transfer.outgoing.streams import OutgoingStreams
     from openmsmq.protocol.carrier import Gate
     from openmsmq.wire.message.user_message import UserMessage
     from openmsmq.wire.names.queue_address import QueueAddress

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from openmsmq.core.transfer.outgoing_states import OutgoingInput
+from openmsmq.core.transfer.outgoing.states import OutgoingInput
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from openmsmq.wire.scalars import GUID_NULL
 

@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from typing import Final
 
-from openmsmq.core.transfer.message_history import DEFAULT_HISTORY_SECONDS, DEFAULT_HISTORY_SIZE
+from openmsmq.core.transfer.incoming.message_history import (
+    DEFAULT_HISTORY_SECONDS,
+    DEFAULT_HISTORY_SIZE,
+)
 from openmsmq.protocol.resend_timers import resend_timer_table
 from openmsmq.wire.limits import WINDOW_SIZE
 from openmsmq.wire.packets.base_header import MAX_PACKET_SIZE

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from openmsmq.core.transfer.outgoing_states import STATUS_WORDS
+from openmsmq.core.transfer.outgoing.states import STATUS_WORDS
 from openmsmq.protocol.outgoing_status import OutgoingStatus
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 

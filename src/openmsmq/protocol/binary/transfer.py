@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from openmsmq.core.model.outgoing_queue import NextHop
-    from openmsmq.core.transfer.destinations import Destination
-    from openmsmq.core.transfer.outgoing_stream import OutgoingStream
+    from openmsmq.core.transfer.outgoing.destinations import Destination
+    from openmsmq.core.transfer.outgoing.stream import OutgoingStream
     from openmsmq.security.encryption.published_keys import PublishedKeys
 
     from .hop_links import HopLink

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections import deque
 
     from openmsmq.core.queue_manager import QueueManager
-    from openmsmq.core.transfer.inlet import Inlet
-    from openmsmq.core.transfer.received import Received
+    from openmsmq.core.transfer.incoming.inlet import Inlet
+    from openmsmq.core.transfer.incoming.received import Received
     from openmsmq.protocol.pgm import OutgoingDatagram, ReceiverEvent
     from openmsmq.wire.names.format_name import MulticastFormatName
     from openmsmq.wire.pgm import Nla

@@ -6,8 +6,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.message import Message
-from openmsmq.core.transfer.outgoing_states import OutgoingInput
-from openmsmq.core.transfer.stream_rules import SRMP_RULES
+from openmsmq.core.transfer.outgoing.states import OutgoingInput
+from openmsmq.core.transfer.outgoing.stream_rules import SRMP_RULES
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.protocol.pgm import OutgoingDatagram, Source
 from openmsmq.protocol.pgm.source_states import SourceState

@@ -9,7 +9,7 @@ from openmsmq.protocol.srmp.transfer_states import TransferState
 from openmsmq.wire.names.format_name import MulticastFormatName, parse_format_name
 
 if TYPE_CHECKING:
-    from openmsmq.core.transfer.outgoing_stream import OutgoingStream
+    from openmsmq.core.transfer.outgoing.stream import OutgoingStream
     from openmsmq.protocol.pgm import Source
 
 

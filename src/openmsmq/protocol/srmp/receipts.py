@@ -8,7 +8,7 @@ from openmsmq.wire.packets.order_ack import ORDER_QUEUE_NAME
 
 if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
-    from openmsmq.core.transfer.outgoing_streams import OutgoingStreams
+    from openmsmq.core.transfer.outgoing.streams import OutgoingStreams
     from openmsmq.wire.srmp import Envelope
 
 ORDER_QUEUE_KEY: Final = ORDER_QUEUE_NAME.removeprefix("\\").lower()

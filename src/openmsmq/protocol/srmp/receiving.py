@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Protocol
 
-from openmsmq.core.transfer.stream_order import StreamPosition
+from openmsmq.core.transfer.incoming.stream_order import StreamPosition
 from openmsmq.core.transfer.transports import Origin, Transport
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_error import QueueError
@@ -26,8 +26,8 @@ from .receipts import ORDER_QUEUE_KEY, Receipts
 
 if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
-    from openmsmq.core.transfer.inlet import Inlet
-    from openmsmq.core.transfer.received import Received
+    from openmsmq.core.transfer.incoming.inlet import Inlet
+    from openmsmq.core.transfer.incoming.received import Received
     from openmsmq.protocol.carrier import Gate
     from openmsmq.protocol.http import HttpRequest
 

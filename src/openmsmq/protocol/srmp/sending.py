@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from openmsmq.core.transfer.outgoing_states import OutgoingInput
-from openmsmq.core.transfer.stream_rules import SRMP_RULES
+from openmsmq.core.transfer.outgoing.states import OutgoingInput
+from openmsmq.core.transfer.outgoing.stream_rules import SRMP_RULES
 from openmsmq.core.transfer.transports import WEB
 from openmsmq.protocol.http import Answered, Destination, OutletEvent, OutletFailed, OutletOpened
 from openmsmq.wire.codes.message_class import MessageClass

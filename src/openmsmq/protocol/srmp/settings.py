@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
-from openmsmq.core.transfer.message_history import DEFAULT_HISTORY_SECONDS, DEFAULT_HISTORY_SIZE
+from openmsmq.core.transfer.incoming.message_history import (
+    DEFAULT_HISTORY_SECONDS,
+    DEFAULT_HISTORY_SIZE,
+)
 from openmsmq.protocol.resend_timers import resend_timer_table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from openmsmq.core.transfer.outgoing_states import STATUS_WORDS
+from openmsmq.core.transfer.outgoing.states import STATUS_WORDS
 from openmsmq.protocol.outgoing_status import OutgoingStatus
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 

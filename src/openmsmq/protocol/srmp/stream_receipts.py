@@ -8,7 +8,7 @@ from openmsmq.core.model.message import Message, PositionState
 
 if TYPE_CHECKING:
     from openmsmq.core.queue_manager import QueueManager
-    from openmsmq.core.transfer.received import StreamProgress
+    from openmsmq.core.transfer.incoming.received import StreamProgress
     from openmsmq.protocol.carrier import Gate
     from openmsmq.protocol.timer_heap import TimerHeap
 

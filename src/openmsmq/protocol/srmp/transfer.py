@@ -10,7 +10,7 @@ from openmsmq.wire.names.format_name import parse_format_name
 from .transfer_states import TransferState
 
 if TYPE_CHECKING:
-    from openmsmq.core.transfer.outgoing_stream import OutgoingStream
+    from openmsmq.core.transfer.outgoing.stream import OutgoingStream
 
 
 class Transfer:

@@ -1,0 +1,1 @@
+"""Checks of messages that take time: signatures, decryption, certificates of the directory."""

@@ -1,0 +1,176 @@
+"""Checks of messages that take time: signatures, decryption, a directory over the network.
+
+A `Verifier` says which messages need one. A few cheap checks are made in place. Otherwise all
+checks of one read are one `CheckJob`: a worker runs it while the queue manager goes on, and
+nothing of that read, or of what the same connection brings after it, goes into a queue before.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final, Protocol
+
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_run import UserMessageRun, split_runs
+
+from .failed_checks import FailedChecks
+
+if TYPE_CHECKING:
+    from openmsmq.core.transfer.incoming.inlet import Inlet, WaitingReception
+    from openmsmq.core.transfer.transports import Origin
+    from openmsmq.wire.codes.message_class import MessageClass
+
+# Cheap checks that one read may have in place.
+FEW_CHECKS: Final = 4
+
+
+class Verdict:
+    """What a check found: the message as it is delivered, or why it is refused.
+
+    `failed` says that a signature or a decryption failed, which an address may do seldom only.
+    """
+
+    __slots__ = ("failed", "packet", "refusal")
+
+    def __init__(
+        self, packet: bytes, refusal: MessageClass | None = None, *, failed: bool = False
+    ) -> None:
+        self.packet = packet
+        self.refusal = refusal
+        self.failed = failed
+
+
+class Check(Protocol):
+    """What is to be found out about one message."""
+
+    @property
+    def cheap(self) -> bool:
+        """Whether it may be made in place; never if it needs a private key or the network."""
+
+    def make(self) -> Verdict:
+        """Find out, in any thread; an exception closes the connection of the message."""
+
+
+class Verifier(Protocol):
+    """Knows which messages need a check before they go into a queue.
+
+    Its methods are called for each read and must not fail: what a packet says is judged by
+    `Check.make`.
+    """
+
+    def concerns(self, head: UserMessage, origin: Origin) -> bool:
+        """Whether messages with the headers of this one need a check."""
+
+    def check(self, message: UserMessage, origin: Origin) -> Check:
+        """The check of one of them; its receiver-only bits are clear."""
+
+
+class CheckJob:
+    """The checks of one read: `run` it in any thread, then hand it back.
+
+    Afterwards `runs` has the messages of the read as they are delivered, in their order, and
+    `refused` those that are not.
+    """
+
+    __slots__ = ("_checks", "failures", "inlet", "reception", "refused", "runs")
+
+    def __init__(
+        self,
+        inlet: Inlet,
+        reception: WaitingReception,
+        runs: list[UserMessageRun],
+        checks: dict[UserMessageRun, list[Check]],
+    ) -> None:
+        self.inlet = inlet
+        self.reception = reception
+        self.runs = runs
+        self.refused: dict[UserMessageRun, MessageClass] = {}
+        # How many signatures or decryptions failed.
+        self.failures = 0
+        self._checks = checks
+
+    @property
+    def in_place(self) -> bool:
+        """Whether it takes so little time that no worker is needed."""
+        checks = [check for checks in self._checks.values() for check in checks]
+        return len(checks) <= FEW_CHECKS and all(check.cheap for check in checks)
+
+    def run(self) -> None:
+        """Make all checks."""
+        runs: list[UserMessageRun] = []
+        refused: dict[UserMessageRun, MessageClass] = {}
+        for run in self.runs:
+            checks = self._checks.get(run)
+            if checks is None:
+                runs.append(run)
+                continue
+            accepted: list[bytes] = []
+            for check in checks:
+                verdict = check.make()
+                if verdict.refusal is None:
+                    accepted.append(verdict.packet)
+                    continue
+                self.failures += verdict.failed
+                runs += split_runs(accepted)
+                accepted = []
+                alone = UserMessageRun(UserMessage(verdict.packet))
+                refused[alone] = verdict.refusal
+                runs.append(alone)
+            runs += split_runs(accepted)
+        self.runs = runs
+        self.refused = refused
+
+
+class Checks:
+    """The checks of all connections: jobs that no worker has taken, and bytes that wait.
+
+    Addresses take turns, so that the jobs of one do not keep those of others waiting.
+
+    Args:
+        verifier: knows which messages need a check.
+        max_bytes: of messages that may wait for checks.
+        max_failed: checks of one address that may fail in a minute.
+    """
+
+    __slots__ = ("_max_bytes", "bytes", "failed", "jobs", "verifier", "waiting")
+
+    def __init__(self, verifier: Verifier, max_bytes: int, max_failed: int) -> None:
+        self.verifier = verifier
+        self._max_bytes = max_bytes
+        # Those that no worker has taken, by address; that whose turn it is comes first.
+        self.jobs: dict[str, deque[CheckJob]] = {}
+        self.failed = FailedChecks(max_failed)
+        # What waits for its checks or behind something that does: reads, and their bytes.
+        self.waiting = 0
+        self.bytes = 0
+
+    def has_room(self, size: int) -> bool:
+        """Whether messages of this size may wait; one read may when nothing else waits."""
+        return not self.bytes or self.bytes + size <= self._max_bytes
+
+    def wait(self, size: int) -> None:
+        """A read waits."""
+        self.waiting += 1
+        self.bytes += size
+
+    def end(self, size: int) -> None:
+        """A read waits no more."""
+        self.waiting -= 1
+        self.bytes -= size
+        assert (self.waiting > 0) == (self.bytes > 0)  # noqa: S101
+
+    def add(self, job: CheckJob) -> None:
+        """Let a worker take a job."""
+        self.jobs.setdefault(job.reception.origin.address, deque()).append(job)
+
+    def take(self) -> CheckJob | None:
+        """The next job that no worker has taken; None if there is none."""
+        while self.jobs:
+            address, jobs = next(iter(self.jobs.items()))
+            del self.jobs[address]
+            job = jobs.popleft()
+            if jobs:
+                self.jobs[address] = jobs
+            if not job.reception.ended:
+                return job
+        return None

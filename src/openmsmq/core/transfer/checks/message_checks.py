@@ -1,0 +1,396 @@
+"""The checks of messages: decrypt the body, then verify the signature ([MS-MQQB] 3.1.5.8.3).
+
+`MessageChecks` is the verifier of every queue manager. What needs the directory is looked up when
+a check is made out; the check itself runs in any thread.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from uuid import UUID
+
+from openmsmq.core.events import SignatureFormFound
+from openmsmq.core.model.timers import earlier
+from openmsmq.core.sites.directory_events import read_directory
+from openmsmq.core.transfer.incoming.addressing import Local, locate
+from openmsmq.directory.interface import AttributeFilter, DirectoryOperationResult, FilterOperator
+from openmsmq.directory.objects import ElementType, User
+from openmsmq.security.certificates.sender_certificate import (
+    CertificateFault,
+    SenderCertificate,
+    parse_certificate,
+)
+from openmsmq.security.signatures.hash_forms import SignatureVersion
+from openmsmq.security.signatures.verification import Match, verify
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.message_enums import SenderIdType
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.message.multi_queue_format_header import MQFFormatType
+from openmsmq.wire.message.user_header import UserHeaderFlags
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_patch import patch_authentication
+from openmsmq.wire.names.queue_address import QueueAddressType
+from openmsmq.wire.scalars import GUID_NULL
+from openmsmq.wire.security.security_header import (
+    SecurityHeaderFlags,
+    signature_and_certificate,
+)
+from openmsmq.wire.security.sid import SID
+
+from .checks import Verdict
+from .user_cert_cache import UserCertCache
+
+if TYPE_CHECKING:
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.state import State
+    from openmsmq.core.transfer.transports import Origin
+    from openmsmq.security.certificates.sender_policy import SenderPolicy
+    from openmsmq.wire.message.multi_queue_format_header import MQFFormatNameElement
+    from openmsmq.wire.message.user_message_run import UserMessageRun
+    from openmsmq.wire.names.queue_address import QueueAddress
+
+    from .checks import Check
+
+_SH: Final = int(UserHeaderFlags.SH)
+_MQ: Final = int(UserHeaderFlags.MQ)
+_EB: Final = int(SecurityHeaderFlags.EB)
+_NO_QUEUE_MANAGER: Final = GUID_NULL.bytes_le
+# Flags and SignatureSize of a SecurityHeader.
+_FLAGS_AND_SIGNATURE: Final = Struct("<H4xH").unpack_from
+_BAD_SIGNATURE: Final = MessageClass.NACK_BAD_SIGNATURE
+_BAD_ENCRYPTION: Final = MessageClass.NACK_BAD_ENCRYPTION
+_SUCCESS: Final = DirectoryOperationResult.SUCCESS
+# Choices: parsed certificates that are kept, and senders whose form is remembered.
+MAX_CERTIFICATES: Final = 256
+MAX_REMEMBERED_FORMS: Final = 1024
+
+
+class DecryptionStep(Protocol):
+    """The decryption of one message."""
+
+    @property
+    def cheap(self) -> bool:
+        """Whether it needs no private key and little time."""
+
+    def make(self) -> bytes | None:
+        """The packet with a clear body, in any thread; None if it cannot be decrypted."""
+
+
+class Decryptor(Protocol):
+    """Makes the bodies of received messages clear, and keeps session keys for a while."""
+
+    def begin(self, message: UserMessage, *, now: float) -> DecryptionStep:
+        """The decryption of a message that has EB."""
+
+    def next_timer(self) -> float | None:
+        """The monotonic time at which `handle_timer` is to be called next."""
+
+    def handle_timer(self, *, now: float) -> None:
+        """Remove session keys that are old."""
+
+
+class BadSignature(NamedTuple):
+    """Why a signature proves nothing; `failed` if it was computed and does not fit."""
+
+    reason: str
+    failed: bool = False
+
+
+class FormFound(NamedTuple):
+    """How a source queue manager writes its signatures, seen for the first time."""
+
+    source: bytes
+    match: Match
+
+
+class MessageCheck:
+    """The check of one message: two steps, each if the message needs it."""
+
+    __slots__ = ("_checks", "_decryption", "_known", "_message", "_utc", "cheap")
+
+    def __init__(
+        self,
+        checks: MessageChecks,
+        message: UserMessage,
+        *,
+        known: bool,
+        decryption: DecryptionStep | None,
+    ) -> None:
+        self._checks = checks
+        self._message = message
+        # Whether the directory has the certificate with the SID of the message.
+        self._known = known
+        self._decryption = decryption
+        self._utc = checks.state.utc
+        # The public half of a key is quick, the private one is not.
+        self.cheap = decryption is None or decryption.cheap
+
+    def make(self) -> Verdict:
+        message = self._message
+        if self._decryption is not None:
+            clear = self._decryption.make()
+            if clear is None:
+                return Verdict(message.packet, _BAD_ENCRYPTION, failed=True)
+            message = UserMessage(clear)
+        if not is_signed(message):
+            return Verdict(message.packet)
+        judgment = self._checks.judge(message, known=self._known, utc=self._utc)
+        if isinstance(judgment, BadSignature):
+            return Verdict(message.packet, _BAD_SIGNATURE, failed=judgment.failed)
+        return Verdict(authenticated(message, judgment))
+
+
+def authenticated(message: UserMessage, match: Match) -> bytes:
+    """The packet of a message whose signature is good.
+
+    [MS-MQQB] 3.1.5.8.3: only the receiver sets AS; [MS-MQMQ] 2.2.20.6: AU goes with it.
+    """
+    return patch_authentication(message, authenticated=True, level=match.version)
+
+
+class MessageChecks:
+    """Knows which messages must be decrypted or verified before they go into a queue.
+
+    Args:
+        decryptor: None if no body can be decrypted; then such a message is refused later.
+    """
+
+    __slots__ = (
+        "_certificates",
+        "_forms",
+        "_policy",
+        "decryptor",
+        "found",
+        "state",
+        "user_cert_cache",
+    )
+
+    def __init__(self, state: State, decryptor: Decryptor | None = None) -> None:
+        self.state = state
+        self.decryptor = decryptor
+        self._policy: SenderPolicy = state.settings.senders
+        # [MS-MQQB] 3.1.3.1: empty after a start.
+        self.user_cert_cache = UserCertCache()
+        # Certificates by their bytes; the text says why one cannot be used.
+        self._certificates: dict[bytes, SenderCertificate | CertificateFault] = {}
+        # How the last good signature of each source queue manager was made.
+        self._forms: dict[bytes, Match] = {}
+        # Those that nobody was told of.
+        self.found: list[FormFound] = []
+
+    def tell_found(self) -> None:
+        """Tell in which forms the signatures were that workers have checked."""
+        found, self.found = self.found, []
+        for source, match in found:
+            event = SignatureFormFound(source=UUID(bytes_le=source), form=str(match))
+            self.state.outbox.tell(event)
+
+    def next_timer(self) -> float | None:
+        """The monotonic time at which `handle_timer` is to be called next."""
+        due = self.user_cert_cache.due
+        return due if self.decryptor is None else earlier(due, self.decryptor.next_timer())
+
+    def handle_timer(self) -> None:
+        """Do what is due: the cleanup timers of UserCertCache and ReceiveSymmetricKeyCache."""
+        due = self.user_cert_cache.due
+        if due is not None and due <= self.state.now:
+            self.user_cert_cache.clean(self.state.now)
+        if self.decryptor is not None:
+            self.decryptor.handle_timer(now=self.state.now)
+
+    # Which messages
+
+    def concerns(self, head: UserMessage, origin: Origin) -> bool:  # noqa: ARG002 - as asked
+        return (
+            head.flags & _SH != 0
+            and needs_check(head)
+            # [MS-MQQB] 3.1.5.8.3: a router checks nothing; a direct name has no GUID.
+            and head.target in (self.state.identity, _NO_QUEUE_MANAGER)
+        )
+
+    def check(self, message: UserMessage, origin: Origin) -> Check:  # noqa: ARG002 - as asked
+        decryption = None
+        if self.decryptor is not None and message.encrypted:
+            decryption = self.decryptor.begin(message, now=self.state.now)
+        return MessageCheck(
+            self,
+            message,
+            known=is_signed(message) and self.is_registered(message),
+            decryption=decryption,
+        )
+
+    # Who sends
+
+    def is_registered(self, message: UserMessage) -> bool:
+        """Whether the directory has the certificate of a message with its SID."""
+        if message.sender_id_type == SenderIdType.NONE:
+            return False
+        header = message.security_header
+        if header is None or not header.sender_cert:
+            return False
+        certificate, security_id = header.sender_cert, header.security_id
+        cache = self.user_cert_cache
+        if (security_id, certificate) in cache:
+            return True
+        if certificate not in self._registered(security_id):
+            return False
+        cache.add(security_id, certificate, self.state.now)
+        return True
+
+    def _registered(self, security_id: bytes) -> tuple[bytes, ...]:
+        """The certificates that the directory has for a SID."""
+        try:
+            sid = SID.parse(security_id)[0]
+        except MalformedPacket:
+            return ()
+        read = read_directory(
+            self.state,
+            ElementType.USER,
+            [AttributeFilter("security_identifier", FilterOperator.EQUALS, sid)],
+        )
+        user = read.directory_object
+        if read.status is not _SUCCESS or not isinstance(user, User):
+            return ()
+        return user.certificates
+
+    # The signature
+
+    def judge(self, message: UserMessage, *, known: bool, utc: float) -> Match | BadSignature:
+        """How the signature of a message fits, or why it proves nothing.
+
+        Args:
+            known: whether the directory has the certificate with the SID of the message.
+        """
+        algorithm = message.hash_algorithm
+        if algorithm not in self._policy.accepted_hashes:
+            return BadSignature(f"hash algorithm 0x{algorithm:04X} is not accepted")
+        at = message.security_offset
+        if not at or (message.sender_id_type != SenderIdType.NONE and not known):
+            return BadSignature("the certificate is not registered with the SID of the sender")
+        certificate = self.certificate(signature_and_certificate(message.packet, at)[1])
+        if isinstance(certificate, CertificateFault):
+            return BadSignature(str(certificate))
+        fault = self.fault_of(certificate, utc, known=known)
+        if fault:
+            return BadSignature(fault)
+        source = message.source
+        match = verify(message, certificate.public_key, algorithm, self._forms.get(source))
+        if match is None:
+            return BadSignature("the signature does not fit the message", failed=True)
+        if match.version is SignatureVersion.SIG30 and not _names_destination(message):
+            return BadSignature("the signed list does not name the destination", failed=True)
+        self._remember(source, match)
+        return match
+
+    def certificate(self, encoded: bytes) -> SenderCertificate | CertificateFault:
+        """A certificate of a message, parsed once."""
+        known = self._certificates
+        certificate = known.get(encoded)
+        if certificate is None:
+            try:
+                certificate = parse_certificate(encoded, smallest_bits=self._policy.smallest_bits)
+            except CertificateFault as exc:
+                certificate = CertificateFault(str(exc))
+            if len(known) >= MAX_CERTIFICATES:
+                known.clear()
+            known[encoded] = certificate
+        return certificate
+
+    def fault_of(self, certificate: SenderCertificate, utc: float, *, known: bool) -> str:
+        """Why a certificate does not prove who sent a message; nothing if it does."""
+        policy = self._policy
+        if policy.check_dates and not certificate.is_valid(utc):
+            return "the certificate is outside of its dates"
+        if known or policy.accept_unknown_certificates:
+            return policy.trust.revocation_of(certificate, utc)
+        return policy.trust.fault_of(certificate, utc)
+
+    def _remember(self, source: bytes, match: Match) -> None:
+        if self._forms.get(source) == match:
+            return
+        if len(self._forms) >= MAX_REMEMBERED_FORMS:
+            self._forms.clear()
+        self._forms[source] = match
+        self.found.append(FormFound(source, match))
+
+
+def verify_local(state: State, queue: Queue, run: UserMessageRun) -> None:
+    """Verify the signed messages of a local client, as those of other queue managers are.
+
+    Args:
+        queue: that they go into.
+
+    Raises:
+        QueueError: a signature is not good.
+    """
+    checks = state.message_checks
+    packets: list[bytes] = []
+    for packet in run.packets:
+        message = UserMessage(packet)
+        if not is_signed(message):
+            packets.append(packet)
+            continue
+        place = locate(state, message)
+        judgment: Match | BadSignature
+        if message.source != state.identity:
+            # The queue manager writes its own GUID into the packet.
+            judgment = BadSignature("another queue manager is signed as the source")
+        elif not isinstance(place, Local) or place.queue is not queue:
+            judgment = BadSignature("another queue is signed as the destination")
+        else:
+            judgment = checks.judge(message, known=checks.is_registered(message), utc=state.utc)
+        if isinstance(judgment, BadSignature):
+            raise QueueError(
+                Hresult.MQ_ERROR_MESSAGE_NOT_AUTHENTICATED,
+                f"the signature is refused: {judgment.reason}",
+                cause="A queue takes a signature that proves its sender, or none.",
+                remedy="`openmsmq key register` puts your certificate into the directory; without "
+                "a directory see `trusted_certificates` of the receiving queue manager.",
+            )
+        packets.append(authenticated(message, judgment))
+    run.replace(packets)
+
+
+def needs_check(message: UserMessage) -> bool:
+    """Whether a message with a SecurityHeader is encrypted or signed."""
+    flags, signature = _FLAGS_AND_SIGNATURE(message.packet, message.security_offset)
+    return bool(flags & _EB or signature or (message.flags & _MQ and is_signed(message)))
+
+
+def is_signed(message: UserMessage) -> bool:
+    """Whether a message with a SecurityHeader has a signature."""
+    if _FLAGS_AND_SIGNATURE(message.packet, message.security_offset)[1]:
+        return True
+    names = message.multi_queue_format_header
+    return names is not None and names.signature != b""
+
+
+def _names_destination(message: UserMessage) -> bool:
+    """Whether the signed list of names has the destination, which the signature does not cover."""
+    names = message.multi_queue_format_header
+    address = message.destination_queue
+    if names is None or address is None:
+        return False
+    return any(_is_for(element, address) for element in names.destination)
+
+
+def _is_for(element: MQFFormatNameElement, address: QueueAddress) -> bool:
+    match element.format_type:
+        case MQFFormatType.DISTRIBUTION_LIST:
+            # What the list holds when the message is sent, only the sender knows.
+            return True
+        case MQFFormatType.DIRECT:
+            return (
+                address.direct is not None
+                and element.format_name.casefold() == f"DIRECT={address.direct}".casefold()
+            )
+        case MQFFormatType.PRIVATE:
+            return address.type == QueueAddressType.PRIVATE_ON_OTHER and (
+                element.guid,
+                element.private_queue_identifier,
+            ) == (address.guid, address.number)
+        case _:
+            return address.type == QueueAddressType.PUBLIC and element.guid == address.guid

@@ -1,0 +1,1 @@
+"""This queue manager as a hop: messages for other machines are stored and sent on."""

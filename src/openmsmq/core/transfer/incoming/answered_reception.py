@@ -1,0 +1,384 @@
+"""Messages of transports that answer for each message by itself ([MC-MQSRM] 3.1.5.1).
+
+The answer says whether a message is here for good, so nothing else is said about one that is
+refused: its sender makes the dead letter. A message that is refused or late does not take its
+stream further; a copy of it that comes again is refused again. Only a late message that opens a
+stream does so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.queues.quota import EnqueueStatus, check_room
+from openmsmq.core.transfer.notices.reports import send_report
+from openmsmq.core.transfer.notices.srmp_receipts import send_final_receipt
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.message.user_header import DELIVERY_MODE_SHIFT
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_run import UserMessageRun
+
+from .addressing import Local, Place, locate
+from .delivery import deliver, is_late, reject, takes_freely
+from .received import NOT_BEGUN, ArrivingStreams, Received, reached
+from .stream_order import StreamPosition
+from .streams import add_stream, store_stream
+
+if TYPE_CHECKING:
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.state import State
+    from openmsmq.core.transfer.transports import Origin
+
+    from .streams import IncomingTransactionalTransferInfo
+
+Positions = Sequence[StreamPosition | None]
+"""Where each of several messages stands in its stream; None for one outside of a stream."""
+
+_ACCEPTED: Final = MessageClass.ACK_REACH_QUEUE
+_DM: Final = 1 << DELIVERY_MODE_SHIFT
+# [MC-MQSRM] 3.1.5.1.11: the identifier of a message that has none of its own.
+NO_IDENTIFIER: Final = bytes(16) + (1).to_bytes(4, "little")
+
+
+class _Arriving:
+    """A message on its way into a queue, and how far its stream was before it."""
+
+    __slots__ = ("at", "before", "run", "stream")
+
+    def __init__(
+        self, at: int, run: UserMessageRun, stream: IncomingTransactionalTransferInfo | None
+    ) -> None:
+        self.at = at
+        self.run = run
+        self.stream = stream
+        self.before = reached(stream) if stream is not None else NOT_BEGUN
+
+
+class AnsweredReception:
+    """Messages that came together, each with an answer of its own, on their way into queues.
+
+    Args:
+        positions: where each message stands in its stream.
+    """
+
+    __slots__ = (
+        "_bytes",
+        "_express",
+        "_identifiers",
+        "_left",
+        "_origin",
+        "_places",
+        "_positions",
+        "_queue",
+        "_recoverable",
+        "_refused",
+        "_row",
+        "_state",
+        "_stored",
+        "_streams",
+        "_takes_freely",
+        "_verdicts",
+    )
+
+    def __init__(self, state: State, origin: Origin, positions: Positions) -> None:
+        self._state = state
+        self._origin = origin
+        self._positions = positions
+        self._streams = ArrivingStreams(state, origin)
+        self._places: dict[bytes, Place] = {}
+        # Whether a queue refuses messages only for lack of room or for being late.
+        self._takes_freely: dict[Queue, bool] = {}
+        # Messages in a row for one queue, which go into it together, and their bytes.
+        self._queue: Queue | None = None
+        self._row: list[_Arriving] = []
+        self._bytes = 0
+        # What a check said, by run; what is answered, by place.
+        self._verdicts: dict[UserMessageRun, MessageClass] = {}
+        self._refused: dict[int, MessageClass] = {}
+        self._left: set[int] = set()
+        # For the history, and whether any message must be durable.
+        self._identifiers: set[bytes] = set()
+        self._express: list[bytes] = []
+        self._stored: list[bytes] = []
+        self._recoverable = False
+
+    def receive(
+        self,
+        runs: list[UserMessageRun],
+        verdicts: dict[UserMessageRun, MessageClass] | None = None,
+    ) -> Received:
+        """Deal with all messages that came together.
+
+        Messages of a stream are each a run of their own; others may share one if they have no
+        header after the body but those of SRMP.
+
+        Args:
+            verdicts: which of them a check refused, and how.
+        """
+        if verdicts is not None:
+            self._verdicts = verdicts
+        at = 0
+        for run in runs:
+            self._add(at, run)
+            at += len(run.packets)
+        self._flush()
+        state = self._state
+        state.srmp_history.add(state, self._express, stored=False)
+        state.srmp_history.add(state, self._stored, stored=True)
+        return Received(
+            state.outbox.changed() if self._recoverable else 0,
+            self._streams.progress(),
+            state.outbox.latest(),
+            complete=not self._left,
+            refused=self._refused,
+            left=frozenset(self._left),
+        )
+
+    def _add(self, at: int, run: UserMessageRun) -> None:
+        """Take the next run, of one message or of several."""
+        if len(run.packets) == 1:
+            self._add_one(at, run)
+        elif not self._add_many(run):
+            for place, packet in enumerate(run.packets, at):
+                self._add_one(place, UserMessageRun(UserMessage(packet)))
+
+    def _add_many(self, run: UserMessageRun) -> bool:
+        """Take a run of plain messages as a whole, if a queue takes all of them for sure."""
+        place = self._locate(run.head)
+        if (
+            not isinstance(place, Local)
+            or place.acknowledges
+            or place.queue.properties.transactional
+        ):
+            return False
+        identifiers = run.identifiers()
+        new = set(identifiers)
+        self._flush()
+        if (
+            len(new) < len(identifiers)
+            or NO_IDENTIFIER in new
+            or not new.isdisjoint(self._identifiers)
+            or not self._state.srmp_history.has_none_of(new)
+            or not self._is_certain(run, place.queue)
+        ):
+            return False
+        self._identifiers |= new
+        classes = deliver(self._state, place.queue, [run], transport=self._origin.transport).classes
+        assert classes.count(_ACCEPTED) == len(identifiers)  # noqa: S101 - they are certain
+        if run.head.flags & _DM:
+            self._recoverable = True
+            self._stored += identifiers
+        else:
+            self._express += identifiers
+        return True
+
+    def _locate(self, head: UserMessage) -> Place:
+        """Where messages with these headers go."""
+        key = head.target + head.raw_destination
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = locate(self._state, head)
+        return place
+
+    def _add_one(self, at: int, run: UserMessageRun) -> None:
+        """Take the next message."""
+        head = run.head
+        place = self._locate(head)
+        position = self._positions[at]
+        self._recoverable |= position is not None or bool(head.flags & _DM)
+        if not isinstance(place, Local) or place.acknowledges:
+            self._refuse_unknown(at, run, position, MessageClass.NACK_BAD_DST_Q)
+        elif position is not None:
+            if place.queue.properties.transactional:
+                self._add_to_stream(at, run, place.queue, position)
+            else:
+                not_here = MessageClass.NACK_NOT_TRANSACTIONAL_Q
+                self._refuse_unknown(at, run, position, not_here)
+        elif place.queue.properties.transactional:
+            self._refuse(at, run, MessageClass.NACK_NOT_TRANSACTIONAL_MSG)
+        elif self._is_new(run):
+            self._append(place.queue, _Arriving(at, run, None))
+
+    def _refuse_unknown(
+        self,
+        at: int,
+        run: UserMessageRun,
+        position: StreamPosition | None,
+        message_class: MessageClass,
+    ) -> None:
+        """Refuse a message that no queue takes, unless a queue that is deleted now has taken it."""
+        if position is not None:
+            stream = self._streams.find(run.head, None, position)
+            same = stream.sequence_identifier == position.sequence
+            if same and position.number <= stream.sequence_number:
+                self._count_ignored("transactional message out of order")
+                self._streams.out_of_order(run.head, stream, position)
+                return
+        self._refuse(at, run, message_class)
+
+    def _refuse(self, at: int, run: UserMessageRun, message_class: MessageClass) -> None:
+        self._note_refused(at, message_class)
+        reject(self._state, run.head, message_class)
+
+    def _note_refused(self, at: int, message_class: MessageClass) -> None:
+        self._refused[at] = message_class
+        labels = (str(self._origin.transport), message_class.name)
+        self._state.counters.rejected_messages.add(labels)
+
+    def _count_ignored(self, reason: str) -> None:
+        self._state.counters.ignored_messages.add((str(self._origin.transport), reason))
+
+    # Duplicates
+
+    def _is_new(self, run: UserMessageRun) -> bool:
+        """Whether a plain message was not received before."""
+        (identifier,) = run.identifiers()
+        if identifier == NO_IDENTIFIER:
+            return True
+        if identifier in self._identifiers:
+            # The queue may not take the other one.
+            self._flush()
+        if identifier in self._state.srmp_history or identifier in self._identifiers:
+            self._count_ignored("duplicate message")
+            self._note(run)
+            return False
+        self._identifiers.add(identifier)
+        return True
+
+    def _note(self, run: UserMessageRun) -> None:
+        """A plain message was dealt with: a copy of it is a duplicate."""
+        identifiers = run.identifiers()
+        if identifiers[0] == NO_IDENTIFIER:
+            return
+        if run.head.flags & _DM:
+            self._stored += identifiers
+        else:
+            self._express += identifiers
+
+    # Streams
+
+    def _add_to_stream(
+        self, at: int, run: UserMessageRun, queue: Queue, position: StreamPosition
+    ) -> None:
+        """Take a message of a stream, if it is the next."""
+        message = run.head
+        stream = self._streams.find(message, queue, position)
+        if not self._streams.is_next(stream, position):
+            self._count_ignored("transactional message out of order")
+            self._streams.out_of_order(message, stream, position)
+            return
+        if not stream.sequence_identifier:
+            reason = add_stream(self._state, queue, stream)
+            if reason is not None:
+                self._leave(at, run, queue, reason)
+                return
+        if position.sequence != stream.sequence_identifier and is_late(self._state, message):
+            self._open_late(at, run, stream, position)
+            return
+        # A message that may be refused goes alone, so that nothing follows it in its stream.
+        alone = not self._is_certain(run, queue)
+        if alone:
+            self._flush()
+        arriving = _Arriving(at, run, stream)
+        self._streams.go_on(stream, position, message)
+        self._append(queue, arriving)
+        if alone:
+            self._flush()
+
+    def _open_late(
+        self,
+        at: int,
+        run: UserMessageRun,
+        stream: IncomingTransactionalTransferInfo,
+        position: StreamPosition,
+    ) -> None:
+        """The first message of a stream comes too late: it is discarded, but the stream is open.
+
+        Choice: its sender, who is answered as if it had come in time, sends the others behind it,
+        and nothing else can open the stream.
+        """
+        message = run.head
+        self._flush()
+        self._streams.go_on(stream, position, message)
+        store_stream(self._state, stream)
+        self._streams.tell_progress(message, stream)
+        self._refuse(at, run, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
+        # The class of a final receipt is one of those for messages that left their queue.
+        send_final_receipt(self._state, message, MessageClass.NACK_RECEIVE_TIMEOUT)
+
+    def _leave(self, at: int, run: UserMessageRun, queue: Queue, reason: str) -> None:
+        """There is no room for a message: it is to come again."""
+        self._count_ignored(reason)
+        kept = "message that stays with its sender"
+        self._state.outbox.drop(kept, queue.path, run.head.packet, reason)
+        self._left.add(at)
+
+    def _is_certain(self, run: UserMessageRun, queue: Queue) -> bool:
+        """Whether a queue takes a message for sure, after those that wait for it here."""
+        freely = self._takes_freely.get(queue)
+        if freely is None:
+            freely = takes_freely(self._state, queue, self._origin.transport)
+            self._takes_freely[queue] = freely
+        size = sum(map(len, run.packets)) + (self._bytes if queue is self._queue else 0)
+        return (
+            freely
+            and run not in self._verdicts
+            and not is_late(self._state, run.head)
+            and check_room(self._state, queue, size) is EnqueueStatus.OK
+        )
+
+    # Delivery
+
+    def _append(self, queue: Queue, arriving: _Arriving) -> None:
+        if queue is not self._queue:
+            self._flush()
+            self._queue = queue
+        self._row.append(arriving)
+        self._bytes += len(arriving.run.head.packet)
+
+    def _flush(self) -> None:
+        """Put the messages in a row into their queue."""
+        row, self._row = self._row, []
+        self._bytes = 0
+        queue = self._queue
+        if queue is None or not row:
+            return
+        streams = {id(arriving.stream): arriving.stream for arriving in row if arriving.stream}
+        classes = deliver(
+            self._state,
+            queue,
+            [arriving.run for arriving in row],
+            list(streams.values()),
+            self._verdicts,
+            transport=self._origin.transport,
+        ).classes
+        told: dict[int, _Arriving] = {}
+        for arriving, message_class in zip(row, classes, strict=False):
+            if self._settle(arriving, message_class) and arriving.stream is not None:
+                told[id(arriving.stream)] = arriving
+        for arriving in reversed(row[len(classes) :]):
+            self._left.add(arriving.at)
+            self._take_back(arriving)
+        for arriving in told.values():
+            if arriving.stream is not None:
+                self._streams.tell_progress(arriving.run.head, arriving.stream)
+
+    def _take_back(self, arriving: _Arriving) -> None:
+        """A message is not in its queue: it may come again."""
+        if arriving.stream is not None:
+            self._streams.take_back(arriving.stream, arriving.before)
+        else:
+            self._identifiers.difference_update(arriving.run.identifiers())
+
+    def _settle(self, arriving: _Arriving, message_class: MessageClass) -> bool:
+        """A message is in its queue, or the queue does not take it; whether it is in it."""
+        if message_class is not _ACCEPTED:
+            self._note_refused(arriving.at, message_class)
+            self._take_back(arriving)
+            return False
+        if arriving.stream is None:
+            self._note(arriving.run)
+        if arriving.run.head.tracing_requested:
+            send_report(self._state, arriving.run.head)
+        return True

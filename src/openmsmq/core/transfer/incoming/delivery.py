@@ -1,0 +1,362 @@
+"""Messages go into their queue if it takes them; those refused get what they asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from openmsmq.core.messages.arrivals import (
+    Arrival,
+    arrival,
+    expiry,
+    insert,
+    insert_pending,
+    traits_of,
+)
+from openmsmq.core.messages.expiry import expire_now
+from openmsmq.core.messages.positions import store_record
+from openmsmq.core.model.message import NEVER, Traits
+from openmsmq.core.model.queue import Queue, QueueRole, QueueType
+from openmsmq.core.outbox import Result
+from openmsmq.core.queues.access import check_queue_right
+from openmsmq.core.queues.quota import OVER_QUOTA, EnqueueStatus, check_room, dead_letters_have_room
+from openmsmq.core.rows.tables import Table
+from openmsmq.core.sites.public_queues import read_public
+from openmsmq.core.sites.users import groups_of
+from openmsmq.core.transactions.transactions import OperationType, Transaction
+from openmsmq.core.transfer.notices.acknowledgments import acknowledge
+from openmsmq.core.transfer.notices.final_acks import send_final_ack
+from openmsmq.core.transfer.notices.reports import destination_of
+from openmsmq.core.transfer.transports import SRMP, WEB, Transport
+from openmsmq.security.caller import EVERYONE_CALLER, Caller, sender_caller
+from openmsmq.wire.codes.access_rights import QueueRight
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.message_enums import SenderIdType
+from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
+from openmsmq.wire.codes.queue_error import AccessDenied
+from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.message.user_header import UserHeaderFlags
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_run import UserMessageRun
+from openmsmq.wire.names.format_name import PublicFormatName
+from openmsmq.wire.packets.base_header import INFINITE
+from openmsmq.wire.security.sid import EVERYONE, SID
+
+from .acceptance import refusal
+from .streams import store_stream
+
+if TYPE_CHECKING:
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.state import State
+
+    from .streams import IncomingTransactionalTransferInfo
+
+# Queue managers whose addresses are remembered, and how many of them at one address.
+MAX_ADDRESSES: Final = 10_000
+MAX_PER_ADDRESS: Final = 64
+_ACCEPTED: Final = MessageClass.ACK_REACH_QUEUE
+_DEAD_LETTERS: Final = frozenset(
+    (MessageClass.NACK_Q_EXCEED_QUOTA, MessageClass.NACK_HOP_COUNT_EXCEEDED)
+)
+_AH: Final = int(UserHeaderFlags.AH)
+
+
+class Delivered(Result):
+    """What became of messages from elsewhere, in their order.
+
+    `classes` has ACK_REACH_QUEUE for each that is in the queue, else the class of the negative
+    acknowledgment; say so once batch `depends` is durable.
+    """
+
+    __slots__ = ("classes",)
+
+    def __init__(self, classes: list[MessageClass], depends: int) -> None:
+        self.classes = classes
+        super().__init__(depends)
+
+
+def deliver(
+    state: State,
+    queue: Queue,
+    runs: Sequence[UserMessageRun],
+    streams: Sequence[IncomingTransactionalTransferInfo] = (),
+    refused: Mapping[UserMessageRun, MessageClass] | None = None,
+    *,
+    transport: Transport = Transport.BINARY,
+) -> Delivered:
+    """Put messages in a queue after all checks; those refused get what they asked for.
+
+    Args:
+        queue: their destination.
+        runs: checked packets, as they came. If the queue manager itself has no room, the
+            result has fewer classes than there are packets: the rest was not looked at.
+        streams: the state of the transactional streams that they belong to, which is stored
+            in the same batch.
+        refused: those that a check refused, each by itself.
+        transport: that brought them.
+    """
+    sorting = _Sorting(state, queue, refused or {}, transport)
+    # Looked at once where the answer is the same for all messages.
+    total = sum([sum(map(len, run.packets)) for run in runs])
+    fits = check_room(state, queue, total) is EnqueueStatus.OK
+    for run in runs:
+        if not sorting.add(run, fits=fits):
+            break
+    for message, message_class in sorting.refused:
+        _tell(state, message, message_class, queue.path)
+    arrived = sorting.arrived
+    inserted = insert(state, queue, arrived) if arrived else []
+    for at in sorting.final_ack_required:
+        inserted[at].make_history().final_ack_required = True
+        store_record(state, inserted[at])
+    if sorting.expiring:
+        expire_now(state, inserted)
+    for stream in streams:
+        store_stream(state, stream)
+    depends = state.outbox.changed() or state.sequence.depends()
+    return Delivered(sorting.classes, depends)
+
+
+def reject(
+    state: State, message: UserMessage, message_class: MessageClass, reason: str = ""
+) -> None:
+    """Tell the sender of a message that it could not be delivered, if it wants to know.
+
+    `reason` is for the log; the sender learns the class only.
+    """
+    _tell(state, message, message_class, destination_of(message), reason)
+
+
+def _tell(
+    state: State,
+    message: UserMessage,
+    message_class: MessageClass,
+    queue: str,
+    reason: str = "",
+) -> None:
+    """Tell those who want to know that a message was refused."""
+    words = f"{message_class.name}: {reason}" if reason else message_class.name
+    state.outbox.drop("message", queue, message.packet, words)
+    if message.flags & _AH:
+        # [MC-MQSRM] 3.1.7.2.5: the answer tells its sender, who makes the dead letter.
+        return
+    traits = traits_of(message)
+    if traits & Traits.NEGATIVE_ARRIVAL:
+        acknowledge(state, message.packet, message_class)
+    if traits & Traits.TRANSACTIONAL:
+        send_final_ack(state, message.packet, message_class)
+    elif (
+        # [MS-MQQB] 3.1.5.8.8: only a full queue makes dead letters here. Choice: so does a message
+        # that passed too many queue managers.
+        message_class in _DEAD_LETTERS and traits & Traits.NEGATIVE_JOURNALING
+    ):
+        if not dead_letters_have_room(state.deadletter, len(message.packet)):
+            path = state.deadletter.path
+            state.outbox.drop("dead letter", path, message.packet, OVER_QUOTA)
+            return
+        dead = insert(state, state.deadletter, [arrival(message, state.deadletter)])[0]
+        dead.make_history().message_class = message_class
+        store_record(state, dead)
+
+
+def learn_address(state: State, queue_manager: UUID, address: str) -> None:
+    """Remember where a queue manager is, for acknowledgments to it."""
+    known = state.addresses
+    if known.get(queue_manager) == address:
+        return
+    # Whoever connects names a queue manager: one address stands for few of them.
+    same = [each for each, where in known.items() if where == address]
+    if len(same) >= MAX_PER_ADDRESS:
+        forgotten = same[0]
+    else:
+        forgotten = next(iter(known)) if len(known) >= MAX_ADDRESSES else queue_manager
+    known.pop(forgotten, None)
+    state.outbox.batch.delete_row(Table.ADDRESSES, forgotten.bytes_le)
+    known[queue_manager] = address
+    state.outbox.batch.set_row(Table.ADDRESSES, queue_manager.bytes_le, address.encode())
+
+
+class _Sorting:
+    """Which messages a queue takes, and which not."""
+
+    __slots__ = (
+        "_allowed",
+        "_queue",
+        "_refused",
+        "_state",
+        "_transport",
+        "arrived",
+        "classes",
+        "expiring",
+        "final_ack_required",
+        "refused",
+    )
+
+    def __init__(
+        self,
+        state: State,
+        queue: Queue,
+        refused: Mapping[UserMessageRun, MessageClass],
+        transport: Transport,
+    ) -> None:
+        self._state = state
+        self._transport = transport
+        self._queue = queue
+        self._refused = refused
+        # Whether a sender may write to the queue.
+        self._allowed: dict[tuple[bytes, bool], bool] = {}
+        self.arrived: list[Arrival] = []
+        self.refused: list[tuple[UserMessage, MessageClass]] = []
+        # One for each message, in their order.
+        self.classes: list[MessageClass] = []
+        # Which of those that arrived want a FinalAck, and whether the time of any is limited.
+        self.final_ack_required: list[int] = []
+        self.expiring = False
+
+    def add(self, run: UserMessageRun, *, fits: bool) -> bool:
+        """Look at a run; False when the queue manager has no room for all of it.
+
+        With `fits` there is room for everything.
+        """
+        head = run.head
+        before = len(self.arrived)
+        complete = True
+        found = self._refused.get(run) if self._refused else None
+        if found is None:
+            found = self._refuse(head)
+        if found is not None:
+            for packet in run.packets:
+                self.refused.append((UserMessage(packet), found))
+            self.classes += [found] * len(run.packets)
+            return True
+        traits = traits_of(head)
+        expires = expiry(
+            self._queue, head.sent_time, head.time_to_be_received, head.time_to_reach_queue
+        )
+        if fits:
+            priority = head.priority
+            self.arrived += [(packet, traits, priority, expires) for packet in run.packets]
+            self.classes += [_ACCEPTED] * len(run.packets)
+        else:
+            complete = self._add_fitting(run, traits, expires)
+        if expires != NEVER:
+            self.expiring = True
+        if head.transaction_offset and head.final_ack_required:
+            self.final_ack_required += range(before, len(self.arrived))
+        return complete
+
+    def _add_fitting(self, run: UserMessageRun, traits: int, expires: int) -> bool:
+        state = self._state
+        held = sum([len(arrival[0]) for arrival in self.arrived])
+        for packet in run.packets:
+            status = check_room(state, self._queue, held + len(packet))
+            if status is EnqueueStatus.QUEUE_MANAGER_QUOTA:
+                return False
+            if status is EnqueueStatus.OK:
+                held += len(packet)
+                self.arrived.append((packet, traits, run.head.priority, expires))
+                self.classes.append(_ACCEPTED)
+            else:
+                found = MessageClass.NACK_Q_EXCEED_QUOTA
+                self.refused.append((UserMessage(packet), found))
+                self.classes.append(found)
+        return True
+
+    def _refuse(self, message: UserMessage) -> MessageClass | None:
+        queue = self._queue
+        found = refusal(queue, message, transactional=message.transactional)
+        if found is None and queue.role is not QueueRole.INTERNAL:
+            sender = message.security_id, message.authentication_level != 0
+            may_write = self._allowed.get(sender)
+            if may_write is None:
+                caller = _caller_of(self._state, message, self._transport)
+                may_write = self._allowed[sender] = _may_write(self._state, queue, caller)
+            if not may_write:
+                found = MessageClass.NACK_ACCESS_DENIED
+        if found is None and is_late(self._state, message):
+            found = MessageClass.NACK_REACH_QUEUE_TIMEOUT
+        return found
+
+
+def _caller_of(state: State, message: UserMessage, transport: Transport) -> Caller | None:
+    """Whose rights count for a message; None if nobody's do."""
+    # [MC-MQSRM] 3.1.5.1.12: the sender of an SRMP message counts as Everyone.
+    if transport in SRMP:
+        return EVERYONE_CALLER
+    try:
+        sid = sender_sid(message)
+    except MalformedPacket:
+        return None
+    if message.sender_id_type != SenderIdType.SID or sid is None:
+        return sender_caller(sid)
+    if message.authentication_level:
+        # [MS-MQQB] 3.1.5.8.3: without its groups the sender has no access.
+        groups = groups_of(state, sid)
+        return None if groups is None else sender_caller(sid, groups)
+    return sender_caller(sid if state.settings.trust_claimed_senders else None)
+
+
+def _may_write(state: State, queue: Queue, caller: Caller | None) -> bool:
+    if caller is None:
+        return False
+    try:
+        security = _published_security(state, queue)
+        check_queue_right(queue, caller, QueueRight.WRITE_MESSAGE, security=security)
+    except AccessDenied:
+        return False
+    return True
+
+
+def takes_freely(state: State, queue: Queue, transport: Transport) -> bool:
+    """Whether a queue refuses messages that came so only for lack of room or for being late."""
+    properties = queue.properties
+    return (
+        transport in WEB
+        and not properties.authentication
+        and properties.privacy_level is QueuePrivacyLevel.OPTIONAL
+        and _may_write(state, queue, EVERYONE_CALLER)
+    )
+
+
+def _published_security(state: State, queue: Queue) -> bytes | None:
+    """The descriptor of a public queue in the directory, which counts if it can be read."""
+    if queue.queue_type is not QueueType.PUBLIC:
+        return None
+    found = read_public(state, PublicFormatName(queue.properties.identifier))
+    return (found.security or None) if found is not None else None
+
+
+def is_late(state: State, message: UserMessage) -> bool:
+    """Whether the time of a message to reach its queue is over."""
+    life = message.time_to_reach_queue
+    return life != INFINITE and message.sent_time + life < state.utc
+
+
+def sender_sid(message: UserMessage) -> SID | None:
+    """The SID that a message names as its sender; None when it names none."""
+    kind = message.sender_id_type
+    if kind == SenderIdType.SID:
+        return SID.parse(memoryview(message.security_id))[0]
+    # [MS-MQQB] 3.1.5.8.3: a queue manager as sender counts as Everyone.
+    return EVERYONE if kind == SenderIdType.QM else None
+
+
+def enqueue(
+    state: State, queue: Queue, message: UserMessage, transaction: Transaction | None
+) -> tuple[EnqueueStatus, Message | None]:
+    """Put one message in a queue as it is, if there is room and its time is not over."""
+    if is_late(state, message):
+        return EnqueueStatus.TIMED_OUT, None
+    status = check_room(state, queue, len(message.packet))
+    if status is not EnqueueStatus.OK:
+        return status, None
+    arrived = [arrival(message, queue)]
+    if transaction is not None:
+        transaction.require_active()
+        inserted = insert_pending(state, queue, arrived, transaction)
+        transaction.add(OperationType.ENQUEUE, inserted)
+    else:
+        inserted = insert(state, queue, arrived)
+    expire_now(state, inserted)
+    return EnqueueStatus.OK, inserted[0]

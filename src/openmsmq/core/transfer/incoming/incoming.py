@@ -1,0 +1,142 @@
+"""What transports call for messages that other machines bring."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.events import MessageDropped
+from openmsmq.core.queues.names import is_this_machine
+from openmsmq.core.transfer.checks.checks import Checks
+from openmsmq.core.transfer.forwarding.forwarding import Forwarded, forward
+from openmsmq.core.transfer.notices.final_acks import route_order_ack
+from openmsmq.core.transfer.notices.reports import send_report
+from openmsmq.core.transfer.notices.srmp_receipts import send_stream_receipt
+from openmsmq.core.transfer.transports import Transport
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_run import UserMessageRun
+from openmsmq.wire.scalars import MESSAGE_IDENTIFIER_SIZE
+
+from .claims import drop_claims
+from .delivery import enqueue
+from .inlet import Inlet
+from .streams import forget_old_streams
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.queues.quota import EnqueueStatus
+    from openmsmq.core.state import State
+    from openmsmq.core.transactions.transactions import Transaction
+    from openmsmq.core.transfer.checks.checks import Verifier
+    from openmsmq.wire.names.direct_format_name import DirectFormatName
+    from openmsmq.wire.names.queue_address import QueueAddress
+    from openmsmq.wire.packets.order_ack import OrderAck
+
+    from .inlet import InletOwner
+    from .multicast_groups import MulticastGroups
+    from .received import Acknowledgments, StreamProgress
+
+_NO_IDENTIFIER: Final = bytes(MESSAGE_IDENTIFIER_SIZE)
+
+
+class Incoming:
+    """What a transport does with messages that it received."""
+
+    __slots__ = ("_state", "checks")
+
+    def __init__(self, state: State, verifier: Verifier | None = None) -> None:
+        self._state = state
+        settings = state.settings
+        self.checks = Checks(
+            verifier or state.message_checks,
+            settings.max_checking_bytes,
+            settings.max_failed_checks,
+        )
+
+    def open_inlet(
+        self,
+        owner: InletOwner,
+        *,
+        acknowledgments: Acknowledgments | None = None,
+    ) -> Inlet:
+        """The way in for what one connection of a transport brings."""
+        return Inlet(self._state, self.checks, owner, acknowledgments=acknowledgments)
+
+    def set_history_size(self, size: int) -> None:
+        """Remember the identifiers of so many received messages, to know duplicates by."""
+        self._state.message_history.size = size
+        self._state.srmp_history.size = size
+
+    @property
+    def has_history(self) -> bool:
+        """Whether the identifiers of any received messages are remembered."""
+        return len(self._state.message_history) + len(self._state.srmp_history) > 0
+
+    def forget_old_history(self, seconds: float) -> None:
+        """Forget the identifiers of messages that were received longer ago than this."""
+        self._state.message_history.clean(self._state, seconds)
+        self._state.srmp_history.clean(self._state, seconds)
+
+    @property
+    def has_streams(self) -> bool:
+        """Whether any transactional stream of another queue manager is known."""
+        return self._state.stream_count.total > 0
+
+    def forget_old_streams(self) -> None:
+        """Forget the transactional streams that nothing needs any more."""
+        forget_old_streams(self._state)
+
+    def refuse_request(self, address: str, transport: Transport, reason: str) -> None:
+        """Note that a request is not a message; the reason is for the log."""
+        self._state.counters.rejected_messages.add((str(transport), "MALFORMED"))
+        self._state.outbox.tell(
+            MessageDropped(what="request", queue=address, identifier=_NO_IDENTIFIER, reason=reason)
+        )
+
+    def forward(self, packet: bytes, name: DirectFormatName) -> Forwarded:
+        """Send a message that came over HTTP on to another machine."""
+        return forward(self._state, UserMessage(packet), name)
+
+    @property
+    def groups(self) -> MulticastGroups:
+        """The multicast addresses that queues listen to."""
+        return self._state.groups
+
+    @property
+    def may_listen(self) -> bool:
+        """Whether messages may come by other transports than HTTP: not in hardened mode."""
+        return not self._state.local.hardened_security
+
+    def is_this_machine(self, host: str) -> bool:
+        """Whether a host name or address means this queue manager."""
+        return is_this_machine(self._state, host)
+
+    def send_stream_receipt(self, progress: StreamProgress) -> Message | None:
+        """Tell the sender of a stream how far it got; the receipt on its way, None for none."""
+        stream, sequence = progress.stream, progress.sequence
+        return send_stream_receipt(
+            self._state,
+            stream.receipts_of(sequence),
+            stream.sender_identifier,
+            sequence,
+            progress.number,
+        )
+
+    def route_order_ack(self, ack: OrderAck, address: QueueAddress, peer: UUID) -> bool:
+        """Send an OrderAck over other queue managers; False if it has to take the session."""
+        return route_order_ack(self._state, ack, address, peer)
+
+    def report(self, message: UserMessage, next_hop: str | None = None) -> bool:
+        """Send the report that a traced message asks for at this place of its way."""
+        return send_report(self._state, message, next_hop)
+
+    def enqueue_message(
+        self, queue: Queue, message: UserMessage, transaction: Transaction | None = None
+    ) -> EnqueueStatus:
+        """Enqueue Message ([MS-MQDMPR] 3.1.7.1.9) without the checks of a reception."""
+        run = UserMessageRun(message)
+        drop_claims([run], Transport.BINARY)
+        status, _ = enqueue(self._state, queue, run.head, transaction)
+        return status

@@ -1,0 +1,164 @@
+"""Receipts for messages that came by SRMP: what they are about, and where they go.
+
+They are acknowledgments, final acknowledgments and order acknowledgments like those of the binary
+protocol, but addressed to the URLs that the envelope names; when they leave, they become receipts.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.messages.system_messages import send_system_message
+from openmsmq.core.transfer.incoming.addressing import Local, locate
+from openmsmq.core.transfer.incoming.streams import (
+    NO_QUEUE_NUMBER,
+    IncomingTransactionalTransferInfo,
+    find_known,
+)
+from openmsmq.core.transfer.transports import transport_of
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_header import UserHeaderFlags
+from openmsmq.wire.names.direct_format_name import DirectFormatName
+from openmsmq.wire.names.format_name import parse_format_name
+from openmsmq.wire.names.queue_address import QueueAddress, direct_address
+from openmsmq.wire.srmp import Envelope, StreamEntry, StreamId, read_envelope
+from openmsmq.wire.srmp.kinds import COMMITMENT_CLASSES
+from openmsmq.wire.srmp.receipts import build_final_stream_receipt, build_stream_receipt
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.state import State
+    from openmsmq.wire.message.user_message import UserMessage
+
+_AH: Final = int(UserHeaderFlags.AH)
+
+
+def came_by_srmp(message: UserMessage) -> bool:
+    """Whether a message has the envelope with which it came."""
+    return bool(message.flags & _AH)
+
+
+def envelope_of(message: UserMessage) -> Envelope | None:
+    """The envelope with which a message came; None for one that came otherwise."""
+    header = message.srmp_envelope_header
+    return read_envelope(header.data.encode()) if header is not None else None
+
+
+def receipt_queue(state: State, message: UserMessage, message_class: int) -> QueueAddress | None:
+    """Where the receipt of this class for a message goes; None if the message wants none."""
+    envelope = envelope_of(message)
+    if envelope is None:
+        return message.admin_queue
+    services = envelope.services
+    if message_class == MessageClass.ACK_REACH_QUEUE:
+        return receipt_address(state, services.delivery_receipt_to)
+    request = services.commitment_receipt_request
+    if request is None or message_class not in COMMITMENT_CLASSES:
+        return None
+    return receipt_address(state, request.send_to)
+
+
+def receipt_address(state: State, url: str) -> QueueAddress | None:
+    """The address of a queue that a stranger names for receipts; None if it may not be used."""
+    try:
+        name = parse_format_name(f"DIRECT={url}")
+    except QueueError:
+        return None
+    if not isinstance(name, DirectFormatName) or not name.is_web:
+        return None
+    allowed = state.settings.receipt_hosts
+    if allowed and name.address.strip("[]").lower() not in allowed:
+        return None
+    return direct_address(url)
+
+
+def send_final_receipt(state: State, message: UserMessage, message_class: int) -> bool:
+    """Tell the source of a stream message its fate, if it asks for a dead letter."""
+    envelope = envelope_of(message)
+    if (
+        envelope is None
+        or envelope.stream is None
+        or not message.negative_journaling
+        or message_class not in COMMITMENT_CLASSES
+    ):
+        return False
+    entry = envelope.stream
+    address = receipt_address(state, _receipts_to(state, message, entry))
+    if address is None:
+        return False
+    build = partial(_build_final, state, entry, message, message_class, address.direct or "")
+    sent = send_system_message(state, address, build, what="final stream receipt", about=message)
+    return sent is not None
+
+
+def _build_final(
+    state: State,
+    entry: StreamEntry,
+    about: UserMessage,
+    message_class: int,
+    url: str,
+    ordinal: int,
+) -> bytes:
+    return build_final_stream_receipt(
+        entry.stream_id,
+        entry.current,
+        about.identifier,
+        message_class,
+        url,
+        source_queue_manager=state.manager.identifier,
+        message_id=ordinal,
+        sent_time=int(state.utc),
+    )
+
+
+def _receipts_to(state: State, message: UserMessage, entry: StreamEntry) -> str:
+    """Where the receipts of a stream go: its first message said so."""
+    if entry.send_receipts_to:
+        return entry.send_receipts_to
+    destination = message.destination_queue
+    name = destination.direct if destination is not None else None
+    if not name:
+        return ""
+    place = locate(state, message)
+    queue = place.queue if isinstance(place, Local) else None
+    stream = IncomingTransactionalTransferInfo(
+        queue.number if queue is not None else NO_QUEUE_NUMBER,
+        name,
+        entry.stream_id.guid,
+        transport_of(parse_format_name(f"DIRECT={name}")),
+    )
+    known = find_known(state, queue, stream)
+    return known.receipts_of(entry.stream_id.number.to_bytes(8)) if known is not None else ""
+
+
+def send_stream_receipt(
+    state: State, url: str, sender: UUID, sequence: bytes, number: int
+) -> Message | None:
+    """Tell the sender of a stream how far it got; the receipt on its way, None if there is none.
+
+    Args:
+        url: where the stream wants its receipts.
+        sender: the queue manager that numbers the stream.
+    """
+    address = receipt_address(state, url)
+    if address is None:
+        return None
+
+    stream_id = StreamId(sender, int.from_bytes(sequence))
+    build = partial(_build_stream, state, stream_id, number, url)
+    return send_system_message(state, address, build, what="stream receipt", about=None)
+
+
+def _build_stream(state: State, stream_id: StreamId, number: int, url: str, ordinal: int) -> bytes:
+    return build_stream_receipt(
+        stream_id,
+        number,
+        url,
+        source_queue_manager=state.manager.identifier,
+        message_id=ordinal,
+        sent_time=int(state.utc),
+    )

@@ -1,0 +1,1 @@
+"""The one way out: outgoing queues, their states, streams, sequences and redirections."""
