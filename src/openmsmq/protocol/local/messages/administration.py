@@ -1,0 +1,146 @@
+"""Requests of administrators: outgoing queues, keys, rights, lists, definitions."""
+
+from typing import Literal
+
+from openmsmq.wire.definitions.model import Definitions
+
+from .request import Request, Words
+
+
+class ListOutgoing(Request, frozen=True, tag=60):
+    pass
+
+
+class HoldOutgoing(Request, frozen=True, tag=61):
+    """Pause or resume an outgoing queue."""
+
+    destination: str
+    pause: bool
+
+
+class Backup(Request, frozen=True, tag=62):
+    """Copy the store to a file of the queue manager's machine while it runs."""
+
+    file: str
+
+
+class MachineKeys(Request, frozen=True, tag=90):
+    """The keys of the queue manager: list, replace or export them."""
+
+    action: Literal["list", "rotate", "export"]
+
+
+class ImportMachineKeys(Request, frozen=True, tag=91):
+    """Put the public keys of another queue manager, an MQDSPUBLICKEYS, into the directory."""
+
+    guid: str
+    name: str
+    keys: bytes
+
+
+class ShowOutgoing(Request, frozen=True, tag=63):
+    """One outgoing queue."""
+
+    destination: str
+
+
+class DeleteOutgoing(Request, frozen=True, tag=64):
+    """Forget an outgoing queue that is empty."""
+
+    destination: str
+
+
+class ListRedirections(Request, frozen=True, tag=65):
+    """Where messages over HTTP go instead."""
+
+
+class ChangeRedirection(Request, frozen=True, tag=66):
+    """Add a redirection, or remove it."""
+
+    kind: str
+    url: str
+    to: str
+    remove: bool
+
+
+class ExplainRoute(Request, frozen=True, tag=67):
+    """The way that a message would take."""
+
+    destination: str
+
+
+class ExportDefinitions(Request, frozen=True, tag=75):
+    """Queues, permissions, paused outgoing queues and redirections as definitions."""
+
+
+class ApplyDefinitions(Request, frozen=True, tag=76):
+    """Make things as definitions say; `dry_run` only says what would change."""
+
+    definitions: Definitions
+    dry_run: bool
+    prune: bool
+    force: bool
+    recreate: bool
+
+
+class ListSessions(Request, frozen=True, tag=70):
+    """The sessions with other queue managers."""
+
+
+class ListClients(Request, frozen=True, tag=71):
+    """The clients: those of the caller, or all."""
+
+
+class ListTransactions(Request, frozen=True, tag=72):
+    """The open transactions."""
+
+
+class UserCertificates(Request, frozen=True, tag=81):
+    """The certificates of the caller in the directory, after one is added or taken out."""
+
+    add: bytes = b""
+    # The MD5 of the certificate to take out.
+    remove: bytes = b""
+
+
+class ResolveTransaction(Request, frozen=True, tag=77):
+    """End a transaction in doubt by hand; `transaction` is its GUID."""
+
+    transaction: str
+    commit: bool
+
+
+class MachineRights(Request, frozen=True, tag=73):
+    """Who may do what with the queue manager."""
+
+
+class GrantMachine(Request, frozen=True, tag=74):
+    """Change what a principal may do with the queue manager; `revoke` takes it away again."""
+
+    principal: str
+    rights: Words
+    deny: bool = False
+    revoke: bool = False
+
+
+AdministrationRequest = (
+    ListOutgoing
+    | HoldOutgoing
+    | ShowOutgoing
+    | DeleteOutgoing
+    | ExplainRoute
+    | ListRedirections
+    | ChangeRedirection
+    | Backup
+    | MachineKeys
+    | ImportMachineKeys
+    | ListSessions
+    | ListClients
+    | ListTransactions
+    | UserCertificates
+    | ResolveTransaction
+    | MachineRights
+    | GrantMachine
+    | ExportDefinitions
+    | ApplyDefinitions
+)

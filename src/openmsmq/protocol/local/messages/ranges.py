@@ -1,0 +1,105 @@
+"""Requests of pipelines: ranges, leases and staged batches."""
+
+from .request import Number, Packets, Request, Stages
+
+
+class RangeInfo(Request, frozen=True, tag=40):
+    handle: int
+
+
+class PlanRange(Request, frozen=True, tag=41):
+    handle: int
+    after: int
+    upto: int | None = None
+    max_rows: int | None = None
+    max_bytes: int | None = None
+
+
+class SplitRange(Request, frozen=True, tag=42):
+    handle: int
+    after: int
+    upto: int
+    parts: int
+
+
+class PeekRange(Request, frozen=True, tag=43):
+    """Stream the messages with `after` < sequence <= `upto` as blocks."""
+
+    handle: int
+    after: int
+    upto: int
+    block_rows: int = 2000
+    block_bytes: int = 4 * 1024 * 1024
+
+
+class AcknowledgeRange(Request, frozen=True, tag=44):
+    """Receive for good what has `base` < sequence <= `upto`; cumulative and idempotent."""
+
+    handle: int
+    base: int
+    upto: int
+
+
+class Lease(Request, frozen=True, tag=45):
+    handle: int
+    consumer: str
+    token: Number
+    max_rows: int
+    max_bytes: int
+
+
+class Release(Request, frozen=True, tag=46):
+    handle: int
+    consumer: str
+    token: Number
+
+
+class Pin(Request, frozen=True, tag=47):
+    """Keep a planned range from expiring until it is acknowledged or the pin times out."""
+
+    handle: int
+    base: int
+    upto: int
+    seconds: float = 3600.0
+
+
+class Stage(Request, frozen=True, tag=50):
+    """Keep packets for a batch that is published later, whole or not at all."""
+
+    producer: str
+    batch: Number
+    partition: Number
+    attempt: Number
+    destination: str
+    packets: Packets
+
+
+class CommitBatch(Request, frozen=True, tag=51):
+    """Publish stages in one transaction, once per producer and batch."""
+
+    producer: str
+    batch: Number
+    stages: Stages
+
+
+class AbortBatch(Request, frozen=True, tag=52):
+    """Forget stages of a batch, or all of it."""
+
+    producer: str
+    batch: Number
+    stages: Stages | None = None
+
+
+RangeRequest = (
+    RangeInfo
+    | PlanRange
+    | SplitRange
+    | PeekRange
+    | AcknowledgeRange
+    | Lease
+    | Release
+    | Pin
+    | Stage
+    | CommitBatch
+    | AbortBatch
+)

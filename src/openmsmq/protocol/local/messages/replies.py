@@ -1,0 +1,131 @@
+"""Replies of the queue manager."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from openmsmq.protocol.local.columns import pack_column, unpack_column
+
+
+class Refused(msgspec.Struct, array_like=True, frozen=True):
+    """Why messages of one handle were refused, and how many of the last in the request."""
+
+    handle: int
+    messages: int
+    code: int
+    text: str
+    cause: str
+    remedy: str
+
+
+class Reply(msgspec.Struct, frozen=True, array_like=True):
+    """What every reply starts with."""
+
+    id: int
+
+
+class Done(Reply, frozen=True, tag=0):
+    value: Any = None
+
+
+class Failed(Reply, frozen=True, tag=1):
+    """A refusal; `cause` and `remedy` are empty where the catalogue of the code says it.
+
+    So many packets of a Send were `accepted` nevertheless, the first ones.
+    """
+
+    code: int
+    text: str
+    cause: str = ""
+    remedy: str = ""
+    accepted: int = 0
+
+
+class Welcome(msgspec.Struct, frozen=True):
+    """What answers a Hello: who the queue manager is, and who it takes the client for."""
+
+    name: str
+    guid: str
+    version: str
+    sid: bytes
+    # The host names and addresses that mean it in names of queues, in lower case.
+    names: tuple[str, ...] = ()
+    # Whether it belongs to a directory, which then has the certificates of users.
+    directory: bool = False
+
+
+class Messages(Reply, frozen=True, tag=2):
+    """Messages and what the queue manager knows of them beside the packet.
+
+    `counters` has (index, abort count, move count, last move time) of messages that have any.
+    """
+
+    packets: list[bytes]
+    lookup_ids: list[int]
+    arrived_times: list[float]
+    counters: list[tuple[int, int, int, float]]
+
+
+class Block(Reply, frozen=True, tag=3):
+    """A part of a range: one blob of packets with their ends, and columns of the record fields.
+
+    Columns are packed, so that readers need not convert each value to a number.
+    """
+
+    last: bool
+    blob: bytes
+    packed_ends: bytes
+    packed_lookup_ids: bytes
+    packed_arrived_times: bytes
+    counters: list[tuple[int, int, int, float]]
+
+    @property
+    def ends(self) -> "memoryview[int]":
+        """Where each packet ends in the blob."""
+        return unpack_column(self.packed_ends, "I")
+
+    @property
+    def lookup_ids(self) -> "memoryview[int]":
+        """The lookup id of each message."""
+        return unpack_column(self.packed_lookup_ids, "Q")
+
+    @property
+    def arrived_times(self) -> "memoryview[float]":
+        """When each message arrived, in seconds since 1970."""
+        return unpack_column(self.packed_arrived_times, "d")
+
+
+class Part(Reply, frozen=True, tag=4):
+    """A part of a list; more follow until the last one, which has no values."""
+
+    last: bool
+    values: list[Any]
+
+
+def pack_block(
+    request: int,
+    blob: bytes,
+    ends: Iterable[int],
+    lookup_ids: Iterable[int],
+    arrived_times: Iterable[float],
+    counters: list[tuple[int, int, int, float]],
+) -> Block:
+    """A block that is not the last one."""
+    return Block(
+        request,
+        False,
+        blob,
+        pack_column("I", ends),
+        pack_column("Q", lookup_ids),
+        pack_column("d", arrived_times),
+        counters,
+    )
+
+
+def last_block(request: int) -> Block:
+    """The end of a range."""
+    return Block(request, True, b"", b"", b"", b"", [])
+
+
+AnyReply = Done | Failed | Messages | Block | Part

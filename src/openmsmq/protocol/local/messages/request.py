@@ -1,0 +1,29 @@
+"""What requests share: their first field, and types with limits."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+VERSION: Final = 1
+# How many messages one request or reply speaks of: more are sent in several.
+MAX_MESSAGES: Final = 10_000
+MAX_STAGES: Final = 100_000
+MAX_PROPERTIES: Final = 64
+
+# A count over its limit is refused before anything is made of it.
+Packets = Annotated[list[bytes], Meta(max_length=MAX_MESSAGES)]
+Handles = Annotated[list[int], Meta(max_length=MAX_MESSAGES)]
+Names = Annotated[list[str], Meta(max_length=MAX_MESSAGES)]
+LookupIds = Annotated[list[int], Meta(max_length=MAX_MESSAGES)]
+Words = Annotated[list[str], Meta(max_length=MAX_PROPERTIES)]
+Properties = Annotated[dict[str, bool | int | str | None], Meta(max_length=MAX_PROPERTIES)]
+# Numbers that are stored in 64 bits.
+Number = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
+Stages = Annotated[list[tuple[Number, Number]], Meta(max_length=MAX_STAGES)]
+
+
+class Request(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What every request starts with."""
+
+    id: int

@@ -1,0 +1,113 @@
+"""Requests that send, read, move and delete messages, and transactions."""
+
+from .request import Handles, LookupIds, Packets, Request
+
+
+class Send(Request, frozen=True, tag=20):
+    """Packets built by the client; transaction 0 is none, -1 one transaction for this request.
+
+    Without a transaction the packets before the first that is refused are accepted. After that all
+    requests of the same `chain` are refused, as they may follow unseen; 0 is none. A refusal
+    aborts the transaction, because its commit may follow unseen.
+    """
+
+    handle: int
+    packets: Packets
+    transaction: int = 0
+    chain: int = 0
+
+
+class Receive(Request, frozen=True, tag=21):
+    """Read up to `count` messages; waits for the first one only."""
+
+    handle: int
+    action: str = "receive"
+    count: int = 1
+    max_bytes: int = 4 * 1024 * 1024
+    timeout: float | None = 0.0
+    cursor: int = 0
+    transaction: int = 0
+    two_phase: bool = False
+
+
+class Lookup(Request, frozen=True, tag=22):
+    """Read by lookup id; `relation` is current, next, previous, first or last."""
+
+    handle: int
+    lookup_id: int
+    relation: str = "current"
+    receive: bool = False
+    transaction: int = 0
+    two_phase: bool = False
+
+
+class EndReceive(Request, frozen=True, tag=23):
+    """End two-phase reads: remove the messages for good, or give them back in place."""
+
+    handle: int
+    lookup_ids: LookupIds
+    delete: bool
+
+
+class Move(Request, frozen=True, tag=24):
+    """Move messages by lookup id, or up to `count` from the front, to a queue opened for moving."""
+
+    handle: int
+    target: int
+    lookup_ids: LookupIds | None = None
+    count: int = 1000
+    transaction: int = 0
+
+
+class Purge(Request, frozen=True, tag=25):
+    """Delete messages, in bounded steps: ask again with `upto` of the answer until it is done."""
+
+    handle: int
+    upto: int | None = None
+
+
+class Cancel(Request, frozen=True, tag=26):
+    """Give up the waiting read that was asked for by another request."""
+
+    request: int
+
+
+class SendEach(Request, frozen=True, tag=27):
+    """Packets built by the client, each for the handle in the same place; without a transaction.
+
+    The messages of a handle are a chain with the number of the handle, see `Send`. The value of
+    the reply is a `Refused` for each handle of which one was refused; the others were accepted.
+    """
+
+    handles: Handles
+    packets: Packets
+
+
+class BeginTransaction(Request, frozen=True, tag=30):
+    """The id of this request names the transaction, so that others can follow at once."""
+
+
+class EndTransaction(Request, frozen=True, tag=31):
+    transaction: int
+    commit: bool
+
+
+class PropagateTransaction(Request, frozen=True, tag=32):
+    """The propagation token by which queue managers of other machines take part."""
+
+    transaction: int
+
+
+TrafficRequest = (
+    Send
+    | Receive
+    | Lookup
+    | EndReceive
+    | Move
+    | Purge
+    | Cancel
+    | SendEach
+    | BeginTransaction
+    | EndTransaction
+    | PropagateTransaction
+)
