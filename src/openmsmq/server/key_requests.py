@@ -87,4 +87,4 @@ class KeyRequests:
 
     def _exported(self, answer: Deferred) -> None:
         self._publish()
-        answer.done(self._host.manager.management.own_public_keys())
+        answer.done(self._host.manager.management.identities.own_public_keys())

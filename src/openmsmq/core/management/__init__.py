@@ -11,5 +11,6 @@ protocol (local now; console and metrics through it) gives the same answers to t
 | outgoing queues, sessions with other queue managers, transactions | `peek-deadletter` |
 | clients | the caller's own; those of others with `peek-deadletter` |
 
-`records` says what the answers look like, `counters` what is counted and under which name.
+Its `identities` has the certificates of users and the keys of queue managers. `records` says what
+the answers look like, `counters` what is counted and under which name.
 """

@@ -4,38 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
-from uuid import UUID
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from openmsmq.core.model.message import RECOVERABLE
-from openmsmq.core.model.queue import Queue, QueueRole
+from openmsmq.core.model.queue import Queue
 from openmsmq.core.queues.access import check_machine_right, check_queue_right
 from openmsmq.core.queues.names import find_by_path, parse_name
 from openmsmq.core.queues.permissions import change_manager_permissions, change_queue_permissions
-from openmsmq.core.sites.key_publication import import_keys
-from openmsmq.core.sites.users import (
-    certificates_of,
-    register_certificate,
-    unregister_certificate,
-)
-from openmsmq.core.transactions.transactions import OperationType
-from openmsmq.directory.certificates import certificate_digest
-from openmsmq.security.access_check import parse_descriptor
-from openmsmq.security.encryption.published_keys import CannotEncrypt, PublishedKeys
-from openmsmq.security.permissions import Permission, PermissionChange, describe
+from openmsmq.security.permissions import Permission, PermissionChange
 from openmsmq.security.principals import Accounts, parse_principal
 from openmsmq.security.rights import (
     describe_machine_rights,
-    describe_queue_rights,
     machine_rights,
     queue_rights,
 )
 from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
-from openmsmq.wire.codes.hresult import Hresult
-from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
-from openmsmq.wire.scalars import GUID_NULL
+from openmsmq.wire.codes.queue_error import AccessDenied
 
 from .counters import FLUSHES, TRANSACTIONS, Count, series_name
+from .identities import Identities
+from .permission_infos import in_words, is_listed, may, queue_permissions, visible_queues
 from .queue_infos import (
     TransferStatus,
     guid_text,
@@ -48,24 +36,23 @@ from .records import (
     ClientInfo,
     OutgoingInfo,
     ProcessInfo,
-    PublicKeysInfo,
     QueueDetails,
     QueueInfo,
-    RegisteredCertificate,
     RouteInfo,
     SessionInfo,
     Status,
     TransactionInfo,
 )
 from .routes import explain_route
+from .transaction_infos import transaction_info, unconfirmed_info
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
     from openmsmq.core.pipelines.staging import Stages
     from openmsmq.core.state import State
-    from openmsmq.core.transactions.transactions import Transaction
-    from openmsmq.directory.objects import User
     from openmsmq.security.caller import Caller
+
+    from .sources import ClientSource, SessionSource
 
 T = TypeVar("T")
 
@@ -76,34 +63,6 @@ LIST_STEP: Final = 200
 _SEE_TRAFFIC: Final = MachineRight.PEEK_DEADLETTER_MESSAGE
 
 
-class SessionSource(Protocol):
-    """A protocol that has sessions with other queue managers."""
-
-    @property
-    def protocol(self) -> str:
-        """Its name, such as `binary`."""
-
-    @property
-    def session_count(self) -> int: ...
-
-    @property
-    def waiting_bytes(self) -> int:
-        """What came over all of them and is not on disk yet."""
-
-    def sessions(self) -> Iterable[SessionInfo]:
-        """Every session; changes while it is read are allowed."""
-
-
-class ClientSource(Protocol):
-    """A protocol that has clients."""
-
-    @property
-    def client_count(self) -> int: ...
-
-    def clients(self) -> Iterable[ClientInfo]:
-        """Every client; changes while it is read are allowed."""
-
-
 class Management:
     """What people and programs ask about one queue manager, and who may do what with it.
 
@@ -111,11 +70,20 @@ class Management:
     have their turn between two steps.
     """
 
-    __slots__ = ("_clients", "_counts", "_sessions", "_stages", "_state", "_transfers")
+    __slots__ = (
+        "_clients",
+        "_counts",
+        "_sessions",
+        "_stages",
+        "_state",
+        "_transfers",
+        "identities",
+    )
 
     def __init__(self, state: State, stages: Stages) -> None:
         self._state = state
         self._stages = stages
+        self.identities = Identities(state)
         self._transfers: list[Callable[[Queue], TransferStatus | None]] = []
         self._sessions: list[SessionSource] = []
         self._clients: list[ClientSource] = []
@@ -230,8 +198,8 @@ class Management:
         queue = find_by_path(self._state, path)
         check_queue_right(queue, caller, QueueRight.GET_QUEUE_PROPERTIES)
         permissions: tuple[Permission, ...] | None = None
-        if _may(queue, caller, QueueRight.GET_QUEUE_PERMISSIONS):
-            permissions = _permissions(queue, accounts)
+        if may(queue, caller, QueueRight.GET_QUEUE_PERMISSIONS):
+            permissions = queue_permissions(queue, accounts)
         return queue_details(queue_info(self._state, queue), permissions)
 
     def describe_queue(self, queue: Queue) -> QueueInfo:
@@ -242,8 +210,8 @@ class Management:
         """The queues that the caller may see, in the order in which they were created."""
         state = self._state
         for part in in_parts(list(state.queues), state.queues, LIST_STEP):
-            listed = [queue for queue in part if _is_listed(queue, include_system=include_system)]
-            yield [queue_info(state, queue) for queue in _visible(listed, caller)]
+            listed = [queue for queue in part if is_listed(queue, include_system=include_system)]
+            yield [queue_info(state, queue) for queue in visible_queues(listed, caller)]
 
     # Permissions
 
@@ -266,7 +234,7 @@ class Management:
         sid = parse_principal(principal, accounts)
         mask = queue_rights(rights)
         change_queue_permissions(self._state, queue, change, sid, mask, caller=caller)
-        return _permissions(queue, accounts)
+        return queue_permissions(queue, accounts)
 
     def permissions(self, *, caller: Caller, accounts: Accounts) -> tuple[Permission, ...]:
         """Who may do what with the queue manager.
@@ -297,62 +265,7 @@ class Management:
         return self._permissions(accounts)
 
     def _permissions(self, accounts: Accounts) -> tuple[Permission, ...]:
-        return _in_words(self._state.manager.security, accounts, describe_machine_rights)
-
-    # Certificates of users
-
-    def certificates(self, *, caller: Caller) -> list[RegisteredCertificate]:
-        """The certificates that the directory has of the caller.
-
-        Raises:
-            QueueError: there is no directory, or it cannot be read.
-        """
-        return _registered(certificates_of(self._state, caller))
-
-    def register_certificate(
-        self, certificate: bytes, *, caller: Caller
-    ) -> list[RegisteredCertificate]:
-        """Add a certificate of the caller to the directory; return all of them.
-
-        Raises:
-            QueueError: it cannot be used, or the directory refuses it.
-        """
-        return _registered(register_certificate(self._state, certificate, caller))
-
-    def unregister_certificate(
-        self, digest: bytes, *, caller: Caller
-    ) -> list[RegisteredCertificate]:
-        """Take a certificate of the caller out of the directory; return those that are left.
-
-        Raises:
-            QueueError: it is not there, or the directory refuses it.
-        """
-        return _registered(unregister_certificate(self._state, digest, caller))
-
-    # Keys of queue managers
-
-    def own_public_keys(self) -> PublicKeysInfo:
-        """The public keys of this queue manager."""
-        manager = self._state.manager
-        return PublicKeysInfo(
-            guid=guid_text(manager.identifier),
-            name=manager.computer_name,
-            keys=manager.public_encryption_key_list,
-        )
-
-    def import_public_keys(self, guid: str, name: str, keys: bytes) -> PublicKeysInfo:
-        """Put the public keys of another queue manager into the directory.
-
-        Raises:
-            QueueError: there is no directory, or these are no keys.
-        """
-        try:
-            identifier = UUID(guid)
-            PublishedKeys.parse(keys)
-        except (ValueError, CannotEncrypt) as exc:
-            raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, str(exc)) from exc
-        import_keys(self._state, identifier, name, keys)
-        return PublicKeysInfo(guid=guid_text(identifier), name=name, keys=keys)
+        return in_words(self._state.manager.security, accounts, describe_machine_rights)
 
     # Outgoing queues
 
@@ -429,9 +342,9 @@ class Management:
         check_machine_right(state, caller, _SEE_TRAFFIC)
         return (
             [
-                _transaction_info(state.transactions[identifier], state.utc)
+                transaction_info(state.transactions[identifier], state.utc)
                 if identifier in state.transactions
-                else _unconfirmed_info(identifier)
+                else unconfirmed_info(identifier)
                 for identifier in part
                 if identifier in state.transactions or identifier in state.unconfirmed()
             ]
@@ -457,76 +370,7 @@ class Management:
         return [found[message.key] for message in chosen]
 
 
-def _is_listed(queue: Queue, *, include_system: bool) -> bool:
-    if queue.role is QueueRole.USER:
-        return True
-    return include_system and queue.role is not QueueRole.OUTGOING
-
-
-def _may(queue: Queue, caller: Caller, right: QueueRight) -> bool:
-    try:
-        check_queue_right(queue, caller, right)
-    except AccessDenied:
-        return False
-    return True
-
-
-def _visible(queues: Iterable[Queue], caller: Caller) -> Iterator[Queue]:
-    """The queues whose properties the caller may see; most of them share one descriptor."""
-    checked: dict[bytes, bool] = {}
-    for queue in queues:
-        security = queue.family.properties.security
-        visible = checked.get(security)
-        if visible is None:
-            visible = checked[security] = _may(queue, caller, QueueRight.GET_QUEUE_PROPERTIES)
-        if visible:
-            yield queue
-
-
-def _permissions(queue: Queue, accounts: Accounts) -> tuple[Permission, ...]:
-    """Who may do what with a queue; queues of the system go by the queue manager."""
-    return _in_words(queue.family.properties.security, accounts, describe_queue_rights)
-
-
-def _in_words(
-    security: bytes, accounts: Accounts, words: Callable[[int], list[str]]
-) -> tuple[Permission, ...]:
-    if not security:
-        return ()
-    return tuple(describe(parse_descriptor(security), accounts, words))
-
-
-def _transaction_info(transaction: Transaction, utc: float) -> TransactionInfo:
-    counts = dict.fromkeys(OperationType, 0)
-    for operation in transaction.operations:
-        counts[operation.operation_type] += len(operation.messages)
-    begun = transaction.begun
-    return TransactionInfo(
-        id=guid_text(transaction.identifier),
-        state=transaction.state.value,
-        age_seconds=None if begun is None else max(utc - begun, 0.0),
-        sent=counts[OperationType.ENQUEUE],
-        received=counts[OperationType.DEQUEUE],
-        moved=counts[OperationType.MOVE],
-    )
-
-
-def _unconfirmed_info(identifier: UUID) -> TransactionInfo:
-    """A commit that was decided here and that participants have not all confirmed."""
-    return TransactionInfo(
-        id=guid_text(identifier), state="committed", age_seconds=None, sent=0, received=0, moved=0
-    )
-
-
 def _parts(entries: Iterable[T]) -> Iterator[list[T]]:
     left = iter(entries)
     while part := list(islice(left, LIST_STEP)):
         yield part
-
-
-def _registered(user: User) -> list[RegisteredCertificate]:
-    identifiers = [*user.certificate_identifiers, *[GUID_NULL] * len(user.certificates)]
-    return [
-        RegisteredCertificate(certificate_digest(certificate).hex(), str(identifier), certificate)
-        for certificate, identifier in zip(user.certificates, identifiers, strict=False)
-    ]

@@ -105,13 +105,13 @@ def list_transactions(session: LocalSession, request: local.ListTransactions) ->
 
 def user_certificates(session: LocalSession, request: local.UserCertificates) -> None:
     """`key register`, `key unregister` and `key show`."""
-    management, caller = session.manager.management, session.identity()
+    identities, caller = session.manager.management.identities, session.identity()
     if request.add:
-        certificates = management.register_certificate(request.add, caller=caller)
+        certificates = identities.register_certificate(request.add, caller=caller)
     elif request.remove:
-        certificates = management.unregister_certificate(request.remove, caller=caller)
+        certificates = identities.unregister_certificate(request.remove, caller=caller)
     else:
-        certificates = management.certificates(caller=caller)
+        certificates = identities.certificates(caller=caller)
     session.done(request.id, certificates, session.seen)
 
 
@@ -183,7 +183,7 @@ def machine_keys(session: LocalSession, request: local.MachineKeys) -> None:
 
 def import_machine_keys(session: LocalSession, request: local.ImportMachineKeys) -> None:
     session.manager.management.require_administrator(session.identity(), "import keys")
-    imported = session.manager.management.import_public_keys(
+    imported = session.manager.management.identities.import_public_keys(
         request.guid, request.name, request.keys
     )
     session.done(request.id, imported, session.seen)

@@ -1,0 +1,37 @@
+"""Where facts come from that the core does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from .records import ClientInfo, SessionInfo
+
+
+class SessionSource(Protocol):
+    """A protocol that has sessions with other queue managers."""
+
+    @property
+    def protocol(self) -> str:
+        """Its name, such as `binary`."""
+
+    @property
+    def session_count(self) -> int: ...
+
+    @property
+    def waiting_bytes(self) -> int:
+        """What came over all of them and is not on disk yet."""
+
+    def sessions(self) -> Iterable[SessionInfo]:
+        """Every session; changes while it is read are allowed."""
+
+
+class ClientSource(Protocol):
+    """A protocol that has clients."""
+
+    @property
+    def client_count(self) -> int: ...
+
+    def clients(self) -> Iterable[ClientInfo]:
+        """Every client; changes while it is read are allowed."""
