@@ -98,7 +98,8 @@ class Server:
             [
                 *(sys.executable, "-c", "from openmsmq.cli import main; main()", "serve"),
                 *("--data", str(self._folder), "--name", "BENCH", "--ready-file", str(ready)),
-                *("--binary-port", "off", "--ping-port", "off", "--log-level", "warning"),
+                *("--binary-port", "off", "--ping-port", "off", "--console-port", "off"),
+                *("--log-level", "warning"),
             ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -7,6 +7,9 @@ from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["pytester", "tests.plugins.conformance", "tests.plugins.programs"]
 
+# Queue managers of tests have a console only if they test it: then an option says so.
+os.environ.setdefault("OPENMSMQ_CONSOLE_PORT", "off")
+
 # Other work on the machine must not fail a test, so nothing here is timed.
 settings.register_profile(
     "default", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 30.0
 PORTS_OFF: Final = tuple(
     word
-    for port in ("binary", "ping", "rpc", "qm2qm", "epm", "http")
+    for port in ("binary", "ping", "rpc", "qm2qm", "epm", "http", "console")
     for word in (f"--{port}-port", "off")
 )
 

@@ -167,6 +167,7 @@ def test_public_queues_of_a_process_are_in_the_file(path: Path, tmp_path: Path) 
             ping_port="off",
             epm_port="off",
             http_port="off",
+            console_port="off",
         )
         process = QueueManagerProcess(config, store=MemoryStore())
         await process.start()

@@ -12,7 +12,7 @@ from openmsmq.server.config import Config
 from openmsmq.server.start_checks import check_start
 from openmsmq.wire.errors import ConfigError, StoreError
 
-OFF = {"binary_port": "off", "ping_port": "off", "epm_port": "off", "http_port": "off"}
+OFF = {f"{name}_port": "off" for name in ("binary", "ping", "epm", "http", "console")}
 
 
 def config(data: Path, **settings: object) -> Config:

@@ -84,8 +84,8 @@ def threaded(folder: Path, store: Store | None = None, **settings: Any) -> Itera
     """A queue manager that listens on a Unix socket."""
     settings.setdefault("name", "ALPHA")
     settings.setdefault("segment_bytes", 1 << 20)
-    ports = ("binary_port", "ping_port", "rpc_port", "qm2qm_port", "epm_port", "http_port")
-    for port in ports:
+    ports = ("binary", "ping", "rpc", "qm2qm", "epm", "http", "console")
+    for port in (f"{name}_port" for name in ports):
         settings.setdefault(port, "off")
     running = Threaded(Config(data=folder, **settings), store)
     try:

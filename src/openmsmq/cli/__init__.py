@@ -33,6 +33,7 @@ COMMANDS: Final = (
     Entry("serve", "Run a queue manager in the foreground.", ".manager.serve"),
     Entry("status", "Show state, endpoints and totals of the queue manager.", ".manager.status"),
     Entry("top", "Watch queues, rates and depth.", ".manager.top"),
+    Entry("console", "Run the web console alone, or sign in to it.", ".manager.console"),
     Entry("queue", "Create, list, show, change, purge and delete queues.", ".queues.queue"),
     Entry("machine", "Say who may do what with the queue manager itself.", ".manager.machine"),
     Entry("send", "Send messages.", ".messages.send"),

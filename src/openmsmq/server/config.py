@@ -13,21 +13,17 @@ from pydantic import ValidationError
 
 from openmsmq.wire.errors import ConfigError
 
-from .common_config import Port
 from .config_texts import describe
 from .environment import read_environment, variable
-from .parts.local import LocalConfig
+from .parts.console import ConsoleConfig
 from .parts.multicast import MulticastConfig
 from .parts.rpc_config import RpcConfig
 from .parts.srmp import SrmpConfig
 from .signature_config import SignatureConfig
 
 
-class Config(SrmpConfig, MulticastConfig, LocalConfig, RpcConfig, SignatureConfig):
+class Config(SrmpConfig, MulticastConfig, ConsoleConfig, RpcConfig, SignatureConfig):
     """Every setting of `openmsmq serve`; a key of the file and an option have the same name."""
-
-    # Of a part that is not built yet: accepted, and nothing listens.
-    console_port: Port = 8780
 
     @classmethod
     def load(

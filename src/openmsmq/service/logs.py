@@ -89,6 +89,12 @@ MULTICAST_LOST: Final = LogEvent(
 MULTICAST_NOT_HEARD: Final = LogEvent(
     "M0082", logging.WARNING, "a multicast group cannot be listened to; it is tried again"
 )
+# The console, a process of its own.
+CONSOLE_STARTED: Final = LogEvent("M0090", logging.INFO, "console started")
+CONSOLE_ENDED: Final = LogEvent(
+    "M0091", logging.WARNING, "the console has ended; it is started again"
+)
+CONSOLE_LINE: Final = LogEvent("M0092", logging.WARNING, "console")
 # Messages.
 SESSION_CLOSED: Final = LogEvent("M0050", logging.DEBUG, "session with another queue manager ended")
 SESSION_FAULT: Final = LogEvent(

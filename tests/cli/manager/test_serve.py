@@ -158,13 +158,13 @@ def test_it_prints_one_line_for_each_endpoint(tmp_path: Path) -> None:
         assert {name for name, _ in lines} == {"local", *names}
 
 
-def test_ports_of_protocols_that_do_not_exist_are_accepted_and_not_opened(tmp_path: Path) -> None:
+def test_a_taken_port_of_the_console_is_an_error_of_the_start(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        options = ("console",)
-        flags = [word for name in options for word in (f"--{name}-port", port)]
-        with serving(tmp_path, *flags) as serve:
-            assert set(json.loads(serve.ready_file.read_text())) == {"local"}
+        refused = run("--data", str(tmp_path / "data"), "--console-port", port)
+    assert refused.returncode == 1
+    assert f"console_port: 127.0.0.1:{port}" in refused.stderr
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_second_process_says_so_and_ends_with_1(tmp_path: Path) -> None:

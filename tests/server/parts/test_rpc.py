@@ -30,7 +30,9 @@ from openmsmq.wire.ndr import Call
 from openmsmq.wire.rpc_interfaces import qm2qm, qmcomm, remote_read
 from openmsmq.wire.rpc_interfaces.common import NoParameters
 
-OTHERS_OFF = {"binary_port": "off", "ping_port": "off", "http_port": "off"}
+OTHERS_OFF: dict[str, Any] = {
+    f"{name}_port": "off" for name in ("binary", "ping", "http", "console")
+}
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from openmsmq.wire.errors import ConfigError
 
 ORDERS = r".\private$\orders"
 OTHERS_OFF: dict[str, Any] = dict.fromkeys(
-    ("binary_port", "ping_port", "rpc_port", "qm2qm_port"), "off"
+    ("binary_port", "ping_port", "rpc_port", "qm2qm_port", "console_port"), "off"
 )
 
 

@@ -49,7 +49,7 @@ HttpsPort = Annotated[
 ]
 ConsolePort = Annotated[
     str | None,
-    typer.Option(metavar="PORT", help="Web console and metrics [8780]; not built yet."),
+    typer.Option(metavar="PORT", help="Web console, metrics and health [8780]."),
 ]
 LocalPort = Annotated[
     str | None,

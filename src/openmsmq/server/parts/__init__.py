@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Final, Protocol
 
 from .binary import BinaryPart
+from .console import ConsolePart
 from .local import LocalPart
 from .multicast import MulticastPart
 from .off import OffPart
@@ -49,5 +50,6 @@ PARTS: Final[tuple[PartKind, ...]] = (
     MulticastPart,
     RpcKind(),
     LocalPart,
+    ConsolePart,
 )
 """Every part, in the order in which they begin to listen; they are closed the other way round."""

@@ -1,0 +1,52 @@
+"""The settings of the console, as `serve` hands them over."""
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from openmsmq.wire.errors import ConfigError
+
+MetricsAccess = Literal["loopback", "token", "anyone"]
+
+
+class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the queue manager is, and the keys of the configuration that begin so.
+
+    Attributes:
+        address: a socket path or `host:port` of the queue manager.
+        token: says over TCP who the console is.
+        ca_file: certificates to trust over TCP.
+        folder: where the console keeps what outlives it; none: it keeps nothing.
+        restarts: how often it was started again since the queue manager started.
+    """
+
+    address: str
+    token: str | None = None
+    ca_file: str | None = None
+    folder: Path | None = None
+    restarts: int = 0
+    console_certificate: Path | None = None
+    console_key: Path | None = None
+    console_hosts: tuple[str, ...] = ()
+    console_tokens: Path | None = None
+    metrics_access: MetricsAccess = "loopback"
+    metrics_queues: int = 20_000
+    metrics_windows_names: bool = False
+
+
+def _path(kind: type, value: object) -> object:
+    """A path from its text; the only kind of field that JSON does not have."""
+    return kind(value)
+
+
+def decode_settings(line: bytes) -> ConsoleSettings:
+    """The settings in one line of JSON.
+
+    Raises:
+        ConfigError: they are none.
+    """
+    try:
+        return msgspec.json.decode(line, type=ConsoleSettings, dec_hook=_path)
+    except msgspec.MsgspecError as exc:
+        raise ConfigError(f"the settings of the console cannot be read: {exc}") from exc

@@ -1,0 +1,211 @@
+"""The part that starts and watches the console, a process of its own.
+
+The socket is bound here, so that a taken port is an error of the start, and handed to the child.
+Neither the web framework nor anything else of the console is loaded into this process.
+"""
+
+import asyncio
+import json
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Final, Literal
+
+from pydantic import Field
+
+from openmsmq.server.common_config import AbsolutePath, Port
+from openmsmq.service.logs import CONSOLE_ENDED, CONSOLE_LINE, CONSOLE_STARTED, log_event
+from openmsmq.wire.errors import ConfigError
+
+from .local import LocalConfig
+from .part import PartStatus, Premises, check_port
+
+BACKLOG: Final = 128
+# How long after its end the console is started again; it doubles with each time.
+FIRST_PAUSE_SECONDS: Final = 1.0
+LONGEST_PAUSE_SECONDS: Final = 30.0
+# One that ran this long starts again as if it were the first time.
+STEADY_SECONDS: Final = 60.0
+# How long it has to end by itself.
+END_SECONDS: Final = 3.0
+# What one line of its log may have.
+LINE_BYTES: Final = 64 * 1024
+# The settings that `openmsmq.admin.settings` takes by the same names.
+HANDED_OVER: Final = ("console_", "metrics_")
+# Where the console keeps what outlives it, in the data directory.
+FOLDER: Final = "console"
+KEPT_HERE: Final = frozenset({"console_port", "console_bind"})
+
+
+class ConsoleConfig(LocalConfig):
+    """Settings of the console, which talks by the local protocol, and of the metrics."""
+
+    console_port: Port = 8780
+    # Without one: the address of the queue manager.
+    console_bind: str | None = None
+    console_certificate: AbsolutePath | None = None
+    console_key: AbsolutePath | None = None
+    console_hosts: tuple[str, ...] = ()
+    console_tokens: AbsolutePath | None = None
+    metrics_access: Literal["loopback", "token", "anyone"] = "loopback"
+    metrics_queues: int = Field(default=20_000, ge=0, le=1_000_000)
+    metrics_windows_names: bool = False
+
+    @property
+    def console_host(self) -> str:
+        return self.console_bind or self.bind
+
+
+class ConsolePart:
+    """Starts the console, and starts it again when it ends."""
+
+    name: Final = "console"
+
+    def __init__(self, config: ConsoleConfig, premises: Premises) -> None:  # noqa: ARG002 - as all
+        self._config = config
+        self._endpoints: dict[str, str] = {}
+        self._listener: socket.socket | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._child: asyncio.subprocess.Process | None = None
+        self._fault = ""
+        self.restarts = 0
+
+    @staticmethod
+    def check(config: ConsoleConfig) -> None:
+        if config.console_port == "off":
+            return
+        if (config.console_certificate is None) != (config.console_key is None):
+            raise ConfigError("console_certificate: needs console_key, and the other way round")
+        check_port("console_port", config.console_host, config.console_port)
+
+    def status(self) -> PartStatus:
+        return PartStatus(self._endpoints, fault=self._fault)
+
+    @property
+    def reloads(self) -> Mapping[str, Callable[[], None]]:
+        return {} if self._listener is None else {"console": self._reload}
+
+    def _reload(self) -> None:
+        child = self._child
+        if child is not None and child.stdin is not None and not child.stdin.is_closing():
+            child.stdin.write(b"reload\n")
+
+    async def listen(self) -> Mapping[str, str]:
+        config = self._config
+        if config.console_port == "off":
+            return {}
+        host = config.console_host
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((host, config.console_port))
+            listener.listen(BACKLOG)
+        except OSError as exc:
+            listener.close()
+            raise ConfigError(
+                f"console_port: {host}:{config.console_port}: {exc.strerror or exc}",
+                remedy="Stop what uses it, or choose another console_port or console_bind.",
+            ) from exc
+        self._listener = listener
+        where, port = listener.getsockname()[:2]
+        self._endpoints["console"] = f"[{where}]:{port}" if ":" in where else f"{where}:{port}"
+        self._watching = asyncio.create_task(self._watch(listener))
+        return self._endpoints
+
+    async def close(self) -> None:
+        watching, self._watching = self._watching, None
+        if watching is not None:
+            watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await watching
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+
+    # The child
+
+    async def _watch(self, listener: socket.socket) -> None:
+        """Run the console for as long as the queue manager runs."""
+        pause = FIRST_PAUSE_SECONDS
+        while True:
+            started = time.monotonic()
+            try:
+                why = await self._run(listener)
+            except OSError as exc:
+                why = str(exc)
+            if time.monotonic() - started >= STEADY_SECONDS:
+                pause = FIRST_PAUSE_SECONDS
+            log_event(CONSOLE_ENDED, reason=why, restart_in_seconds=pause)
+            self._fault = f"the console has ended ({why}); it is started again"
+            await asyncio.sleep(pause)
+            self.restarts += 1
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+    async def _run(self, listener: socket.socket) -> str:
+        """Start the console and wait for its end; returns why it ended."""
+        child = await asyncio.create_subprocess_exec(
+            # -P: nothing is loaded from the working directory.
+            *(sys.executable, "-P", "-m", "openmsmq.admin", str(listener.fileno())),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            limit=LINE_BYTES,
+            pass_fds=(listener.fileno(),),
+            # Ctrl-C is for the queue manager, which ends the console.
+            start_new_session=True,
+        )
+        self._child = child
+        self._fault = ""
+        log_event(CONSOLE_STARTED, pid=child.pid, endpoint=self._endpoints["console"])
+        try:
+            if child.stdin is not None:
+                child.stdin.write(self._settings())
+            if child.stderr is not None:
+                await pass_on(child.stderr)
+            code = await child.wait()
+        finally:
+            await self._end(child)
+        return f"exit code {code}" if code >= 0 else f"signal {-code}"
+
+    def _settings(self) -> bytes:
+        """The line with the settings of the console."""
+        config = self._config
+        keys = [key for key in type(config).model_fields if key.startswith(HANDED_OVER)]
+        values = config.model_dump(mode="json", include={*keys} - KEPT_HERE)
+        values |= {
+            "address": str(config.socket_path),
+            "folder": str(config.data / FOLDER),
+            "restarts": self.restarts,
+        }
+        return json.dumps(values).encode() + b"\n"
+
+    async def _end(self, child: asyncio.subprocess.Process) -> None:
+        """Let the console end, with force if it does not."""
+        self._child = None
+        if child.returncode is not None:
+            return
+        if child.stdin is not None:
+            child.stdin.close()
+        try:
+            async with asyncio.timeout(END_SECONDS):
+                await child.wait()
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                child.kill()
+            await child.wait()
+
+
+async def pass_on(lines: asyncio.StreamReader) -> None:
+    """Put the log of the console into that of the queue manager, until it ends."""
+    while True:
+        try:
+            line = await lines.readline()
+        except ValueError:
+            # Longer than a line may be: its beginning is dropped.
+            continue
+        if not line:
+            return
+        log_event(CONSOLE_LINE, line=line.decode(errors="replace").rstrip())
