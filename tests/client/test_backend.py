@@ -16,9 +16,11 @@ from openmsmq.client.backend import (
     Backend,
     Channel,
     Handle,
+    HoldMany,
     Identity,
     LookUp,
     Management,
+    MoveStep,
     PurgeStep,
     RangeRequests,
     Read,
@@ -110,8 +112,9 @@ class ReadingBackend:
     def _queue(self, handle: Handle) -> dict[int, int]:
         return self.queues[self.opened[handle.number - 1]]
 
-    def ask(self, handle: Handle, read: Read | LookUp) -> int:
+    def ask(self, handle: Handle, read: Read | LookUp | HoldMany) -> int:
         queue = self._queue(handle)
+        assert not isinstance(read, HoldMany)
         at: int | None
         if isinstance(read, LookUp):
             at = read.lookup_id if read.lookup_id in queue else None
@@ -180,11 +183,20 @@ class ReadingBackend:
         lookup_ids: list[int] | None,
         count: int,
         transaction: int,
-    ) -> Operation[int]:
+        *,
+        dry_run: bool,
+        message_class: int,
+    ) -> Operation[MoveStep]:
         ids = list(self._queue(source))[:count] if lookup_ids is None else lookup_ids
         for each in ids:
             self._queue(target)[each] = self._queue(source).pop(each)
-        return at_once(len(ids))
+        return at_once(MoveStep(len(ids), []))
+
+    def purge_messages(self, handle: Handle, lookup_ids: list[int]) -> NoReturn:
+        self._refuse("messages cannot be purged")
+
+    def find_message(self, handle: Handle, identifier: bytes, *, correlation: bool) -> NoReturn:
+        self._refuse("messages cannot be found")
 
     def _refuse(self, what: str) -> NoReturn:
         raise not_available(what, self.channel.description)
@@ -282,7 +294,7 @@ def test_a_loop_takes_what_the_caller_has_seen(backend: ReadingBackend, queue: Q
 
 def test_messages_are_moved_and_purged(backend: ReadingBackend, queue: QueueLogic) -> None:
     target = queue.move_target(";retry")
-    assert result(queue.move(target, [2], 0, count=None, progress=None)) == 1
+    assert result(queue.move(target, [2], 0, count=None, progress=None)).moved == 1
     assert list(backend.queues["orders;retry"]) == [2]
     counts: list[int] = []
     assert result(queue.purge(counts.append)) == 2

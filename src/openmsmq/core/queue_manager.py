@@ -17,7 +17,7 @@ How to drive it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -72,7 +72,7 @@ from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.names.format_name import FormatName
 
 from .events import Event
-from .messages import lookup, moving, reading, sending, sending_each, taking
+from .messages import holding, lookup, moving, reading, sending, sending_each, taking
 from .outbox import Result, ResultOf
 from .queues import creation, opening, purging
 from .state import Packets, Scratch, State
@@ -591,9 +591,37 @@ class QueueManager:
         lookup_ids: Sequence[int] | None = None,
         max_count: int = 1000,
         transaction: Transaction | None = None,
+        dry_run: bool = False,
+        message_class: int = 0,
     ) -> Moved:
         """Move messages by lookup id, or the first ones, to another open queue."""
-        return moving.move_many(self.state, source, target, lookup_ids, max_count, transaction)
+        return moving.move_many(
+            self.state,
+            source,
+            target,
+            lookup_ids,
+            max_count,
+            transaction,
+            dry_run=dry_run,
+            message_class=message_class,
+        )
+
+    def hold_many(self, descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int]) -> Read:
+        """Lock those messages with these lookup ids that are free; `end_many` must follow."""
+        return holding.hold_many(self.state, descriptor, lookup_ids)
+
+    def purge_many(
+        self, descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int]
+    ) -> ResultOf[list[int]]:
+        """Purge those messages with these lookup ids that are free; the value is their ids."""
+        purged, depends = holding.purge_many(self.state, descriptor, lookup_ids)
+        return ResultOf(purged, depends)
+
+    def find_message(
+        self, descriptor: OpenQueueDescriptor, identifier: bytes, *, correlation: bool
+    ) -> Generator[None, None, int | None]:
+        """The lookup id of the first message with an identifier, in steps."""
+        return holding.find_message(self.state, descriptor, identifier, correlation=correlation)
 
     def purge(
         self, descriptor: OpenQueueDescriptor, *, upto: int | None = None, limit: int = PURGE_STEP

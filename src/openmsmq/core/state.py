@@ -22,6 +22,7 @@ from openmsmq.directory.objects import QueueManagerObject
 from .outbox import Outbox
 
 if TYPE_CHECKING:
+    from openmsmq.core.model.last_batch import LastBatch
     from openmsmq.core.model.local_queue_manager import LocalQueueManager
     from openmsmq.core.model.message import Message
     from openmsmq.core.model.open_queue import OpenQueueDescriptor
@@ -191,7 +192,7 @@ class State:
         self.message_checks: MessageChecks
         self.leases: dict[tuple[int, str], LeaseRow] = {}
         # The last batch of each producer and when it was published, the latest at the end.
-        self.producers: dict[str, tuple[int, float]] = {}
+        self.producers: dict[str, LastBatch] = {}
         # What other queue managers sent, where they are, and what was sent to them in order.
         self.message_history = MessageIDHistory()
         self.srmp_history = MessageIDHistory(table=Table.SRMP_HISTORY)

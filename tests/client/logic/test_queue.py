@@ -3,7 +3,7 @@
 import pytest
 from tests.client.local.peer import GUID, ORDERS, Peer, Running, found, opened
 
-from openmsmq.client.backend import GRACE_SECONDS, READ_BYTES
+from openmsmq.client.backend import GRACE_SECONDS, READ_BYTES, MoveStep
 from openmsmq.client.errors import ConnectionLost, ReceiveTimeout
 from openmsmq.client.logic.queue import MOVE_MESSAGES, QueueLogic
 from openmsmq.client.message import Message
@@ -311,15 +311,20 @@ def test_purge_goes_on_until_it_is_done_and_tells_how_far_it_is(peer: Peer) -> N
     assert told == [10, 15]
 
 
+def moved(request: local.Move, count: int) -> local.Done:
+    """The answer to a move."""
+    return local.Done(request.id, {"count": count, "lookup_ids": list(range(count))})
+
+
 def test_a_move_of_all_goes_on_until_none_is_left(peer: Peer) -> None:
     told: list[int] = []
     moving = peer.start(peer.queue().move(peer.queue(), None, 0, count=None, progress=told.append))
     peer.open(moving)
     first = peer.request(local.Move)
     assert (first.lookup_ids, first.count) == (None, MOVE_MESSAGES)
-    peer.go_on(moving, local.Done(first.id, MOVE_MESSAGES))
-    peer.go_on(moving, local.Done(peer.request(local.Move).id, 0))
-    assert moving.result == MOVE_MESSAGES
+    peer.go_on(moving, moved(first, MOVE_MESSAGES))
+    peer.go_on(moving, moved(peer.request(local.Move), 0))
+    assert moving.result == MoveStep(MOVE_MESSAGES, list(range(MOVE_MESSAGES)))
     assert told == [MOVE_MESSAGES]
 
 
@@ -329,11 +334,11 @@ def test_a_move_by_lookup_id_goes_in_parts(peer: Peer) -> None:
     peer.open(moving)
     first = peer.request(local.Move)
     assert first.lookup_ids == ids[:MOVE_MESSAGES]
-    peer.go_on(moving, local.Done(first.id, MOVE_MESSAGES))
+    peer.go_on(moving, moved(first, MOVE_MESSAGES))
     second = peer.request(local.Move)
     assert second.lookup_ids == ids[MOVE_MESSAGES:]
-    peer.go_on(moving, local.Done(second.id, 2))
-    assert moving.result == len(ids)
+    peer.go_on(moving, moved(second, 2))
+    assert moving.result.moved == len(ids)
 
 
 def test_a_move_of_some_stops_at_the_count(peer: Peer) -> None:
@@ -341,8 +346,8 @@ def test_a_move_of_some_stops_at_the_count(peer: Peer) -> None:
     peer.open(moving)
     move = peer.request(local.Move)
     assert move.count == 3
-    peer.go_on(moving, local.Done(move.id, 3))
-    assert moving.result == 3
+    peer.go_on(moving, moved(move, 3))
+    assert moving.result == MoveStep(3, [0, 1, 2])
 
 
 def test_closing_waits_for_every_handle(peer: Peer) -> None:

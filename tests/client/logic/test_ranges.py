@@ -184,5 +184,6 @@ def test_a_commit_says_whether_the_batch_was_new(
     committing = Running(ProducerLogic(peer.backend, "job").commit(4, [(0, 0), (1, 2)]))
     request = peer.request(local.CommitBatch)
     assert request.stages == [(0, 0), (1, 2)]
-    peer.go_on(committing, local.Done(request.id, {"count": 5, "repeated": repeated}))
-    assert committing.result is not repeated
+    published = {"count": 5, "repeated": repeated, "first": 3, "last": 7}
+    peer.go_on(committing, local.Done(request.id, published))
+    assert committing.result == (not repeated, 3, 7)

@@ -5,6 +5,7 @@ from tests.core.harness import (
     ADMINISTRATOR,
     MOVE,
     ORDERS,
+    PEEK,
     RECEIVE,
     SEND,
     USER,
@@ -16,6 +17,8 @@ from tests.core.harness import (
 from openmsmq.core.events import MessagesDeleted, ReadSatisfied
 from openmsmq.core.messages.moving import move_message
 from openmsmq.core.model.message import PositionState
+from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.model.read import Read
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.transactions.transactions import Transaction
 from openmsmq.wire.message.user_message import UserMessage
@@ -403,3 +406,34 @@ def test_a_message_in_transfer_can_be_moved(harness: Harness) -> None:
     moved = move_message(harness.qm.state, message, harness.qm.state.machine_journal)
     assert UserMessage(packet_of(harness.qm.state, moved)).body == b"1"
     assert message.queue.count == 0
+
+
+def test_a_move_back_into_a_dead_letter_queue_names_the_reason(harness: Harness) -> None:
+    first, second = harness.send(b"1", b"2").lookup_ids
+    source = harness.open(RECEIVE)
+    dead = harness.open(MOVE, DEADLETTER, caller=ADMINISTRATOR)
+    with refused("MQ_ERROR_ILLEGAL_OPERATION"):
+        harness.qm.move_many(source, dead, lookup_ids=[first])
+    tried = harness.qm.move_many(
+        source, dead, lookup_ids=[first], message_class=0xC002, dry_run=True
+    )
+    assert (tried.count, tried.lookup_ids) == (1, [])
+    assert harness.contents() == [b"1", b"2"]
+    (moved,) = harness.qm.move_many(
+        source, dead, lookup_ids=[first], message_class=0xC002
+    ).lookup_ids
+    assert moved > second
+    harness.restart()
+    assert (harness.contents(), harness.contents(DEADLETTER)) == ([b"2"], [b"1"])
+    read = harness.qm.peek_many(harness.open(PEEK, DEADLETTER, caller=ADMINISTRATOR), timeout=0)
+    assert isinstance(read, Read)
+    assert UserMessage(read.packets[0]).message_class == 0xC002
+
+
+def test_a_dry_run_of_a_move_out_of_an_outgoing_queue_moves_nothing(harness: Harness) -> None:
+    away = r"DIRECT=OS:elsewhere\private$\q"
+    harness.send(b"1", name=away, destination_queue=None)
+    source = harness.open(QueueAccessType.RECEIVE_ADMIN, away, caller=ADMINISTRATOR)
+    target = harness.open(SEND)
+    assert harness.qm.move_many(source, target, dry_run=True).count == 1
+    assert harness.contents() == []

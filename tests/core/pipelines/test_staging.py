@@ -1,11 +1,16 @@
 """Staged batches: whole or not at all, once."""
 
-import pytest
-from tests.core.harness import ORDERS, STRANGER, USER, Harness, packet, refused
+from struct import Struct
 
+import pytest
+from tests.core.harness import ORDERS, RECEIVE, STRANGER, USER, Harness, packet, refused
+
+from openmsmq.core.model.open_queue import OpenQueueDescriptor
+from openmsmq.core.pipelines.staging import recover_producers
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.settings import Settings
 from openmsmq.wire.codes.message_enums import SenderIdType
+from openmsmq.wire.lookup_id import SEQUENCE_MASK
 from openmsmq.wire.message.transaction_header import TRANSACTION_ID_SHIFT, TransactionHeader
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.scalars import TxSequenceID
@@ -385,7 +390,7 @@ def test_a_restart_keeps_what_producers_are_remembered_by() -> None:
     harness.create()
     for name in ("a", "b", "a"):
         harness.advance(40)
-        batch = harness.qm.state.producers.get(f"{USER.sid}/{name}", (-1, 0.0))[0] + 1
+        batch = harness.qm.stages.last_batch(name, caller=USER).batch + 1
         harness.qm.stages.commit_batch(name, batch, [], caller=USER)
     harness.restart()
     assert [name[-1] for name in harness.qm.state.producers] == ["b", "a"]
@@ -394,3 +399,121 @@ def test_a_restart_keeps_what_producers_are_remembered_by() -> None:
     assert [name[-1] for name in harness.qm.state.producers] == ["a", "c"]
     harness.restart()
     assert [name[-1] for name in harness.qm.state.producers] == ["a", "c"]
+
+
+# Messages that are sent again
+
+
+def hold(harness: Harness, *lookup_ids: int) -> OpenQueueDescriptor:
+    descriptor = harness.open(RECEIVE)
+    held = harness.qm.hold_many(descriptor, lookup_ids)
+    assert [message.lookup_id for message in held.messages] == list(lookup_ids)
+    return descriptor
+
+
+def test_a_commit_publishes_and_removes_in_one_batch(harness: Harness) -> None:
+    harness.create(PAY)
+    first, second = harness.send(b"a", b"b").lookup_ids
+    source = hold(harness, first)
+    stage(harness, 0, 0, b"a", name=PAY)
+    harness.flush()
+    done = harness.qm.stages.commit_batch(
+        "query", 0, [(0, 0)], caller=USER, source=source, received=[first]
+    )
+    assert (done.count, done.repeated) == (1, False)
+    assert done.first == done.last > second & SEQUENCE_MASK
+    taken = harness.qm.take_batch()
+    assert taken is not None
+    assert taken[0] == done.depends
+    assert harness.qm.take_batch() is None
+    assert (harness.contents(), harness.contents(PAY)) == ([b"b"], [b"a"])
+
+
+def test_before_the_batch_is_on_disk_a_crash_leaves_everything_in_its_place(
+    harness: Harness,
+) -> None:
+    harness.create(PAY)
+    (first,) = harness.send(b"a").lookup_ids
+    source = hold(harness, first)
+    stage(harness, 0, 0, b"a", name=PAY)
+    harness.flush()
+    harness.qm.stages.commit_batch(
+        "query", 0, [(0, 0)], caller=USER, source=source, received=[first]
+    )
+    harness.crash()
+    assert (harness.contents(), harness.contents(PAY)) == ([b"a"], [])
+    assert harness.qm.stages.last_batch("query", caller=USER).batch == -1
+
+
+def test_a_message_that_is_not_held_stops_the_commit(harness: Harness) -> None:
+    harness.create(PAY)
+    first, second = harness.send(b"a", b"b").lookup_ids
+    source = hold(harness, first)
+    stage(harness, 0, 0, b"a", name=PAY)
+    with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
+        harness.qm.stages.commit_batch(
+            "query", 0, [(0, 0)], caller=USER, source=source, received=[first, second]
+        )
+    assert harness.contents(PAY) == []
+    assert harness.qm.stages.last_batch("query", caller=USER).batch == -1
+
+
+def test_the_last_batch_is_known_after_a_restart(harness: Harness) -> None:
+    stage(harness, 5, 0, b"a", b"b")
+    done = harness.qm.stages.commit_batch("query", 5, [(0, 0)], caller=USER)
+    for _ in range(2):
+        last = harness.qm.stages.last_batch("query", caller=USER)
+        assert (last.batch, last.first, last.last) == (5, done.first, done.first + 1)
+        again = harness.qm.stages.commit_batch("query", 5, [(0, 0)], caller=USER)
+        assert (again.repeated, again.first, again.last) == (True, done.first, done.last)
+        older = harness.qm.stages.commit_batch("query", 4, [], caller=USER)
+        assert (older.first, older.last) == (0, 0)
+        harness.restart()
+    assert harness.qm.stages.last_batch("query", caller=STRANGER).batch == -1
+
+
+def test_rows_of_earlier_versions_say_the_batch_only(harness: Harness) -> None:
+    row = Struct("<qd").pack(7, harness.utc)
+    recover_producers(harness.qm.state, {f"{USER.sid}/old".encode(): row})
+    last = harness.qm.stages.last_batch("old", caller=USER)
+    assert (last.batch, last.first, last.last) == (7, 0, 0)
+
+
+# Checks
+
+
+def check(harness: Harness, *sizes: int, queue: int = 0, manager: int = 0) -> list[int]:
+    packets = [packet(bytes(size)) for size in sizes]
+    checked = harness.qm.stages.check(
+        ORDERS, packets, queue_bytes=queue, manager_bytes=manager, caller=USER
+    )
+    return [each.place for each in checked.refused]
+
+
+def test_what_does_not_fit_is_known_before(harness: Harness) -> None:
+    harness.qm.set_queue(harness.qm.find_queue(ORDERS), caller=USER, quota=4)
+    assert check(harness, 1000, 1000, 1000) == []
+    assert check(harness, 1000, 5000, 1000, 3000, 100) == [1, 3]
+    assert check(harness, 1000, queue=4000) == [0]
+    assert check(harness, 1000, queue=4000 - 2000) == []
+    assert harness.contents() == []
+    assert harness.qm.stages.size == 0
+
+
+def test_the_quota_of_the_queue_manager_counts_what_leaves(harness: Harness) -> None:
+    harness.qm.state.manager.queue_manager_quota = 4
+    harness.send(bytes(2000))
+    assert check(harness, 1500) == [0] * (1500 + 2000 > 4096)
+    assert check(harness, 1500, 1500) == [1]
+    assert check(harness, 1500, 1500, manager=-1500) == []
+
+
+def test_a_check_of_what_can_never_be_sent_is_refused(harness: Harness) -> None:
+    with refused("MQ_ERROR_INVALID_PARAMETER"):
+        harness.qm.stages.check(
+            ORDERS, [b"no message"], queue_bytes=0, manager_bytes=0, caller=USER
+        )
+    with refused("MQ_ERROR_QUEUE_NOT_FOUND"):
+        harness.qm.stages.check(
+            r".\private$\none", [packet()], queue_bytes=0, manager_bytes=0, caller=USER
+        )

@@ -19,8 +19,13 @@ def test_messages_move_to_a_subqueue_and_back(client: Client) -> None:
     handle = client.open()
     ids = client.call(local.Receive, handle, action="peek", count=3).lookup_ids
     target = client.open("move", ORDERS + ";later")
-    assert client.value(local.Move, handle, target, ids[1:2]) == 1
-    assert client.value(local.Move, handle, target, None, 1) == 1
+    (new,) = client.value(local.Move, handle, target, ids[1:2])["lookup_ids"]
+    assert new > ids[2]
+    assert client.value(local.Move, handle, target, None, 1, dry_run=True) == {
+        "count": 1,
+        "lookup_ids": [],
+    }
+    assert client.value(local.Move, handle, target, None, 1)["count"] == 1
     assert bodies(client.call(local.Receive, client.open(name=ORDERS + ";later"), count=9)) == [
         b"two",
         b"one",

@@ -8,6 +8,7 @@ from tests.protocol.local.harness import ORDERS, STRANGER, Client, World, bodies
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.range_requests import PLAN_STEP
 from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.scalars import MessageIdentifier
 
 EVERYTHING = (1 << 56) - 1
 
@@ -272,9 +273,12 @@ def test_a_batch_is_published_whole_and_once(client: Client) -> None:
     assert client.value(local.ShowQueue, ORDERS)["messages"] == 0
     stages = [(1, 0), (0, 0)]
     done = client.value(local.CommitBatch, "job", 1, stages)
-    assert done == {"count": 3, "repeated": False}
+    first = done["first"]
+    assert done == {"count": 3, "repeated": False, "first": first, "last": first + 2}
     again = client.value(local.CommitBatch, "job", 1, stages)
-    assert again == {"count": 0, "repeated": True}
+    assert again == {**done, "count": 0, "repeated": True}
+    assert client.value(local.LastBatch, "job") == {"batch": 1, "first": first, "last": first + 2}
+    assert client.value(local.LastBatch, "other")["batch"] == -1
     handle = client.open()
     assert bodies(client.call(local.Receive, handle, count=9)) == [b"three", b"one", b"two"]
 
@@ -334,3 +338,49 @@ def test_an_empty_stage_and_an_empty_batch_are_fine(client: Client) -> None:
     assert client.value(local.Stage, "job", 1, 0, 0, ORDERS, []) == 0
     assert client.value(local.CommitBatch, "job", 1, [(0, 0)])["count"] == 0
     assert client.value(local.CommitBatch, "job", 2, [])["count"] == 0
+
+
+def test_messages_that_are_held_leave_with_the_batch(client: Client) -> None:
+    client.send(b"old", b"kept")
+    handle = client.open()
+    old, kept = client.call(local.Receive, handle, action="peek", count=2).lookup_ids
+    assert bodies(client.call(local.Hold, handle, [old, 4711])) == [b"old"]
+    assert client.call(local.Hold, handle, [old]).packets == []
+    stage(client, b"new")
+    done = client.value(local.CommitBatch, "job", 1, [(0, 0)], handle, [old])
+    assert done["count"] == 1
+    assert bodies(client.call(local.Receive, handle, count=9)) == [b"kept", b"new"]
+    assert done["first"] > kept & EVERYTHING
+
+
+def test_a_check_names_the_packets_that_would_be_refused(client: Client) -> None:
+    client.value(local.SetQueue, ORDERS, {"quota": 1})
+    packets = [packet(bytes(500)), packet(bytes(2000)), packet(bytes(100))]
+    checked = client.value(local.CheckBatch, ORDERS, packets)
+    ((place, code, text, cause, remedy),) = checked["refused"]
+    assert (place, code) == (1, 0xC00E0027)
+    assert "over the quota of the queue" in text
+    assert (cause, "queue set" in remedy) == ("", True)
+    assert checked["bytes"] > 600
+    assert len(client.value(local.CheckBatch, ORDERS, packets, 500)["refused"]) == 2
+    assert client.refusal(local.CheckBatch, r".\private$\none", packets) == (
+        "MQ_ERROR_QUEUE_NOT_FOUND"
+    )
+
+
+def test_messages_are_purged_by_lookup_id(client: Client) -> None:
+    client.send(b"one", b"two")
+    handle = client.open()
+    one, two = client.call(local.Receive, handle, action="peek", count=2).lookup_ids
+    assert client.value(local.PurgeMessages, handle, [one, 4711]) == [one]
+    assert client.call(local.Receive, handle, action="peek", count=2).lookup_ids == [two]
+
+
+def test_a_message_is_found_by_its_identifier(client: Client) -> None:
+    ordinal = client.send(*[b"x"] * 1001)
+    handle = client.open("peek")
+    identifier = MessageIdentifier(client.world.core.qm.identifier, ordinal + 1000).serialize()
+    found = client.value(local.FindMessage, handle, identifier)
+    (shown,) = client.call(local.Lookup, handle, found).packets
+    assert UserMessage(shown).identifier.serialize() == identifier
+    assert client.value(local.FindMessage, handle, identifier, correlation=True) is None

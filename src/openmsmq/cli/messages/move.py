@@ -14,6 +14,7 @@ from openmsmq.cli.options.remote import (
     UserOption,
     connect_to,
     count_of,
+    is_remote,
 )
 from openmsmq.cli.output import JsonOption, print_json
 from openmsmq.terminal.progress import progress
@@ -59,7 +60,11 @@ def move(
             count = len([queue.peek_by_lookup_id(each) for each in dict.fromkeys(lookup_id)])
         else:
             count = count_of(manager, source)
-        if not dry_run:
+        if dry_run:
+            # The same checks as the move; remote read has none without moving.
+            if not is_remote(manager):
+                queue.move(target, lookup_id or None, dry_run=True)
+        else:
             if everything and count:
                 confirm(f"Move {count_text(count, 'message')} to {target}?", yes=yes)
             with progress("moving", count) as update:

@@ -11,7 +11,7 @@ from openmsmq.client.backend import SINGLE
 from openmsmq.client.logic.cursor import CursorLogic
 from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.logic.prefetch import DEFAULT_PREFETCH, Prefetch
-from openmsmq.client.logic.queue import Progress, QueueLogic
+from openmsmq.client.logic.queue import HeldMessages, Progress, QueueLogic
 from openmsmq.client.logic.ranges import RangesLogic
 from openmsmq.client.logic.transaction import (
     TransactionLogic,
@@ -19,7 +19,7 @@ from openmsmq.client.logic.transaction import (
     spans,
     transaction_number,
 )
-from openmsmq.client.message import Message
+from openmsmq.client.message import Message, correlation_bytes
 from openmsmq.client.properties import Info, Relation
 from openmsmq.client.received_message import ReceivedMessage
 
@@ -69,6 +69,17 @@ class Queue:
     async def info(self) -> Info:
         """Properties, counts and permissions of the queue."""
         return await self._driver.call(self._logic.info)
+
+    async def count(self) -> int:
+        """How many messages are in the queue, locked ones included."""
+        return await self._driver.call(self._logic.count)
+
+    # blocking: def __len__(self) -> int:
+    # blocking:     return self.count()
+
+    # A queue is true even while it is empty.
+    # blocking: def __bool__(self) -> bool:
+    # blocking:     return True
 
     async def close(self) -> None:
         """Close the queue; what was read and not removed goes back in place."""
@@ -232,6 +243,62 @@ class Queue:
             self._logic.look_up, lookup_id, relation, number, receive=True
         )
 
+    async def peek_by_id(self, message_id: str) -> ReceivedMessage:
+        """Look at the message with an id (`{guid}\\ordinal`).
+
+        The queue manager looks through the queue, in steps that others need not wait for.
+
+        Raises:
+            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
+            ValueError: it is no id.
+        """
+        identifier = correlation_bytes(message_id)
+        return await self._driver.call(
+            self._logic.find, identifier, 0, correlation=False, receive=False
+        )
+
+    async def receive_by_id(
+        self, message_id: str, transaction: Transaction | None = None
+    ) -> ReceivedMessage:
+        """Take the message with an id (`{guid}\\ordinal`).
+
+        Raises:
+            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
+            ValueError: it is no id.
+        """
+        identifier = correlation_bytes(message_id)
+        number = await self._number_in(transaction)
+        return await self._driver.call(
+            self._logic.find, identifier, number, correlation=False, receive=True
+        )
+
+    async def peek_by_correlation_id(self, correlation_id: str) -> ReceivedMessage:
+        """Look at the first message with a correlation id, such as an answer to a request.
+
+        Raises:
+            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
+            ValueError: it is no id.
+        """
+        identifier = correlation_bytes(correlation_id)
+        return await self._driver.call(
+            self._logic.find, identifier, 0, correlation=True, receive=False
+        )
+
+    async def receive_by_correlation_id(
+        self, correlation_id: str, transaction: Transaction | None = None
+    ) -> ReceivedMessage:
+        """Take the first message with a correlation id, such as the answer to a request.
+
+        Raises:
+            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND.
+            ValueError: it is no id.
+        """
+        identifier = correlation_bytes(correlation_id)
+        number = await self._number_in(transaction)
+        return await self._driver.call(
+            self._logic.find, identifier, number, correlation=True, receive=True
+        )
+
     @asynccontextmanager
     async def hold_by_lookup_id(
         self, lookup_id: int, relation: Relation = "current"
@@ -302,6 +369,21 @@ class Queue:
         """
         return await self._driver.call(self._logic.purge, progress, upto)
 
+    async def purge_messages(self, lookup_ids: Sequence[int]) -> list[int]:
+        """Purge messages by lookup id; return the lookup ids of those that were there."""
+        return await self._driver.call(self._logic.purge_messages, lookup_ids)
+
+    async def hold_many(self, lookup_ids: Sequence[int]) -> HeldMessages:
+        """Lock those messages with these lookup ids that are there and free, 10,000 at most.
+
+        They stay locked until `release_many`, or until `Producer.commit` removes them.
+        """
+        return await self._driver.call(self._logic.hold_many, lookup_ids)
+
+    async def release_many(self, held: HeldMessages, *, remove: bool = False) -> None:
+        """Put messages that were held back in place, or remove them for good."""
+        await self._driver.call(self._logic.release_many, held, taken=remove)
+
     async def move(
         self,
         target: str,
@@ -310,6 +392,7 @@ class Queue:
         count: int | None = None,
         transaction: Transaction | None = None,
         progress: Progress | None = None,
+        dry_run: bool = False,
     ) -> int:
         """Move messages to a subqueue, or back, or out of a dead-letter queue; return how many.
 
@@ -319,6 +402,7 @@ class Queue:
             transaction: the move takes effect with it. A message that it has received may be
                 moved, too: the move then takes the place of the receive.
             progress: called with the count so far after each step.
+            dry_run: make the checks and move none; without lookup ids up to 1,000 are looked at.
 
         Raises:
             QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, or MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION
@@ -328,12 +412,49 @@ class Queue:
         number = await self._number_in(transaction)
         call = self._driver.call
         try:
-            return await call(
-                self._logic.move, to, lookup_ids, number, count=count, progress=progress
+            step = await call(
+                self._logic.move,
+                to,
+                lookup_ids,
+                number,
+                count=count,
+                progress=progress,
+                dry_run=dry_run,
             )
         finally:
             if self._driver.usable:
                 await call(to.close)
+        return step.moved
+
+    async def move_by_lookup_id(
+        self, target: str, lookup_ids: Sequence[int], *, message_class: int = 0
+    ) -> list[int]:
+        """Move messages as `move` does; return their new lookup ids.
+
+        Args:
+            target: as for `move`. With `message_class` it may be a dead-letter queue.
+            lookup_ids: which messages, 1,000 at most.
+            message_class: why they are dead letters, to undo that they were sent again.
+
+        Raises:
+            QueueError: as for `move`.
+        """
+        to = self._logic.move_target(target)
+        call = self._driver.call
+        try:
+            step = await call(
+                self._logic.move,
+                to,
+                lookup_ids,
+                0,
+                count=None,
+                progress=None,
+                message_class=message_class,
+            )
+        finally:
+            if self._driver.usable:
+                await call(to.close)
+        return step.lookup_ids
 
     @property
     def ranges(self) -> Ranges:

@@ -20,6 +20,8 @@ from openmsmq.client.message import Message
 from openmsmq.client.properties import Access, Info, QueueProperties, Share
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.client.remote.address import Logon
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.definitions.model import Definitions
 from openmsmq.wire.errors import MsmqError
 
@@ -201,6 +203,20 @@ class QueueManager:
             return Queue(self._driver, logic)
 
         return Pending("open_queue", make)
+
+    async def queue_exists(self, path: str) -> bool:
+        """Whether there is a queue with a path name on this queue manager.
+
+        Raises:
+            QueueError: the name is none, or the caller may not see it.
+        """
+        try:
+            await self.queue_info(path)
+        except QueueError as exc:
+            if exc.code != Hresult.MQ_ERROR_QUEUE_NOT_FOUND:
+                raise
+            return False
+        return True
 
     async def delete_queue(self, path: str) -> None:
         """Delete a queue with everything in it."""

@@ -3,10 +3,13 @@
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
 from openmsmq.client.backend import Block
-from openmsmq.client.logic.queue import Progress, QueueLogic
+from openmsmq.client.logic.queue import HeldMessages, Progress, QueueLogic
 from openmsmq.client.logic.ranges import (
+    BatchCheck,
+    LastBatch,
     Leased,
     ProducerLogic,
+    Published,
     RangeInfo,
     RangePlan,
     RangesLogic,
@@ -145,7 +148,55 @@ class Producer:
         Returns:
             False when the batch was published before.
         """
-        return await self._driver.call(self._logic.commit, batch, stages)
+        return (await self._driver.call(self._logic.commit, batch, stages)).new
+
+    async def commit_received(
+        self,
+        batch: int,
+        stages: Iterable[tuple[int, int]],
+        held: HeldMessages,
+        lookup_ids: Sequence[int],
+    ) -> Published:
+        """Publish a batch as `commit` does, and remove messages in the same step.
+
+        Args:
+            held: from `Queue.hold_many` of the same connection.
+            lookup_ids: which of these messages are removed; the others stay locked.
+        """
+        return await self._driver.call(
+            self._logic.commit, batch, stages, received=held, lookup_ids=lookup_ids
+        )
+
+    async def last_batch(self) -> LastBatch:
+        """The batch that was published last under this name."""
+        return await self._driver.call(self._logic.last_batch)
+
+    async def check(
+        self,
+        destination: str,
+        packets: Sequence[bytes],
+        *,
+        queue_bytes: int = 0,
+        manager_bytes: int = 0,
+    ) -> BatchCheck:
+        """Find out which packets a destination would refuse; nothing is staged.
+
+        Args:
+            destination: the queue that they would be sent to.
+            packets: in the order in which they would be staged, 10,000 at most.
+            queue_bytes: thought to be in the queue already, besides what is there.
+            manager_bytes: the same of the whole queue manager.
+
+        Raises:
+            QueueError: all of them would be refused.
+        """
+        return await self._driver.call(
+            self._logic.check,
+            destination,
+            packets,
+            queue_bytes=queue_bytes,
+            manager_bytes=manager_bytes,
+        )
 
     async def abort(self, batch: int, stages: Iterable[tuple[int, int]] | None = None) -> None:
         """Forget what was staged of a batch; harmless when it was published.

@@ -27,7 +27,7 @@ from .handles import Handle, SendDetails, SendHandle
 from .interface import SINGLE, Backend, Identity, not_available
 from .management import InfoStream, Management
 from .ranges import Block, RangeRequests
-from .reads import GRACE_SECONDS, READ_BYTES, LookUp, PurgeStep, Read
+from .reads import GRACE_SECONDS, READ_BYTES, HoldMany, LookUp, MoveStep, PurgeStep, Read
 
 __all__ = [
     "GRACE_SECONDS",
@@ -38,10 +38,12 @@ __all__ = [
     "ChainBroken",
     "Channel",
     "Handle",
+    "HoldMany",
     "Identity",
     "InfoStream",
     "LookUp",
     "Management",
+    "MoveStep",
     "PurgeStep",
     "RangeRequests",
     "Read",

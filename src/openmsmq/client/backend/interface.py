@@ -15,7 +15,7 @@ from .channel import Channel
 from .handles import Handle, SendHandle
 from .management import Management
 from .ranges import RangeRequests
-from .reads import LookUp, PurgeStep, Read
+from .reads import HoldMany, LookUp, MoveStep, PurgeStep, Read
 
 # Instead of the number of a transaction: one of its own for a single send.
 SINGLE: Final = -1
@@ -129,7 +129,7 @@ class Backend(Protocol):
 
     # Reading
 
-    def ask(self, handle: Handle, read: Read | LookUp) -> int:
+    def ask(self, handle: Handle, read: Read | LookUp | HoldMany) -> int:
         """Ask for messages and do not wait; return the number of the request.
 
         Other requests are answered while a read waits for messages.
@@ -192,8 +192,24 @@ class Backend(Protocol):
         lookup_ids: list[int] | None,
         count: int,
         transaction: int,
-    ) -> Operation[int]:
-        """Move messages by lookup id, or else the first `count`; return how many."""
+        *,
+        dry_run: bool,
+        message_class: int,
+    ) -> Operation[MoveStep]:
+        """Move messages by lookup id, or else the first `count`.
+
+        Args:
+            dry_run: only make the checks.
+            message_class: why they are dead letters, for a move into a dead-letter queue.
+        """
+
+    def purge_messages(self, handle: Handle, lookup_ids: list[int]) -> Operation[list[int]]:
+        """Purge messages by lookup id; return the lookup ids of those that were there."""
+
+    def find_message(
+        self, handle: Handle, identifier: bytes, *, correlation: bool
+    ) -> Operation[int | None]:
+        """The lookup id of the first message with an identifier; None if there is none."""
 
     # What only a queue manager does
 

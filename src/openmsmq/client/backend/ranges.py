@@ -82,8 +82,23 @@ class RangeRequests(Protocol):
     ) -> Operation[None]:
         """Keep packets for a batch; return when there is room for more."""
 
-    def commit(self, producer: str, batch: int, stages: list[tuple[int, int]]) -> Operation[Info]:
-        """Publish a batch."""
+    def commit(
+        self,
+        producer: str,
+        batch: int,
+        stages: list[tuple[int, int]],
+        source: Handle | None,
+        received: list[int],
+    ) -> Operation[Info]:
+        """Publish a batch, and remove messages that are locked by `source` in the same step."""
+
+    def check_batch(
+        self, destination: str, packets: list[bytes], queue_bytes: int, manager_bytes: int
+    ) -> Operation[Info]:
+        """Say which packets a destination would refuse."""
+
+    def last_batch(self, producer: str) -> Operation[Info]:
+        """The batch that a producer published last."""
 
     def abort(
         self, producer: str, batch: int, stages: list[tuple[int, int]] | None

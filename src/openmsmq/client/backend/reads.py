@@ -45,6 +45,12 @@ class LookUp(NamedTuple):
     two_phase: bool = False
 
 
+class HoldMany(NamedTuple):
+    """A read in two phases of all messages with these lookup ids that are there and free."""
+
+    lookup_ids: list[int]
+
+
 class PurgeStep(NamedTuple):
     """One step of a purge: how many messages it deleted, up to where, and whether it was the last.
 
@@ -54,3 +60,13 @@ class PurgeStep(NamedTuple):
     purged: int
     upto: int | None
     done: bool
+
+
+class MoveStep(NamedTuple):
+    """One step of a move: how many messages it moved, and their new lookup ids.
+
+    There are no lookup ids in a transaction, in a dry run, and from other machines.
+    """
+
+    moved: int
+    lookup_ids: list[int]

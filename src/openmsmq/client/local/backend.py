@@ -10,8 +10,10 @@ from openmsmq.client.backend import (
     READ_BYTES,
     Channel,
     Handle,
+    HoldMany,
     Identity,
     LookUp,
+    MoveStep,
     PurgeStep,
     Read,
     SendDetails,
@@ -183,7 +185,7 @@ class LocalBackend:
 
     # Reading
 
-    def ask(self, handle: Handle, read: Read | LookUp) -> int:
+    def ask(self, handle: Handle, read: Read | LookUp | HoldMany) -> int:
         channel = self.channel
         request: local.Request
         if isinstance(read, Read):
@@ -199,8 +201,10 @@ class LocalBackend:
                 transaction,
                 two_phase,
             )
-        else:
+        elif isinstance(read, LookUp):
             request = checked(local.Lookup(channel.next_id(), handle.number, *read))
+        else:
+            request = checked(local.Hold(channel.next_id(), handle.number, *read))
         channel.post(request)
         return request.id
 
@@ -255,8 +259,21 @@ class LocalBackend:
         lookup_ids: list[int] | None,
         count: int,
         transaction: int,
-    ) -> Operation[int]:
-        return self.call(local.Move, source.number, target.number, lookup_ids, count, transaction)
+        *,
+        dry_run: bool,
+        message_class: int,
+    ) -> Operation[MoveStep]:
+        fields = (lookup_ids, count, transaction, dry_run, message_class)
+        value = yield from self.call(local.Move, source.number, target.number, *fields)
+        return MoveStep(value["count"], value["lookup_ids"])
+
+    def purge_messages(self, handle: Handle, lookup_ids: list[int]) -> Operation[list[int]]:
+        return self.call(local.PurgeMessages, handle.number, lookup_ids)
+
+    def find_message(
+        self, handle: Handle, identifier: bytes, *, correlation: bool
+    ) -> Operation[int | None]:
+        return self.call(local.FindMessage, handle.number, identifier, correlation)
 
     # Sending and transactions
 

@@ -87,8 +87,26 @@ class LocalRanges:
         yield from channel.make_room()
         channel.check()
 
-    def commit(self, producer: str, batch: int, stages: list[tuple[int, int]]) -> Operation[Info]:
-        return self._backend.call(local.CommitBatch, producer, batch, stages)
+    def commit(
+        self,
+        producer: str,
+        batch: int,
+        stages: list[tuple[int, int]],
+        source: Handle | None,
+        received: list[int],
+    ) -> Operation[Info]:
+        handle = 0 if source is None else source.number
+        return self._backend.call(local.CommitBatch, producer, batch, stages, handle, received)
+
+    def check_batch(
+        self, destination: str, packets: list[bytes], queue_bytes: int, manager_bytes: int
+    ) -> Operation[Info]:
+        return self._backend.call(
+            local.CheckBatch, destination, packets, queue_bytes, manager_bytes
+        )
+
+    def last_batch(self, producer: str) -> Operation[Info]:
+        return self._backend.call(local.LastBatch, producer)
 
     def abort(
         self, producer: str, batch: int, stages: list[tuple[int, int]] | None

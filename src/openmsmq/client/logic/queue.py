@@ -11,7 +11,9 @@ from openmsmq.client.backend import (
     ChainBroken,
     Channel,
     Handle,
+    HoldMany,
     LookUp,
+    MoveStep,
     Read,
     SendDetails,
     SendHandle,
@@ -22,8 +24,11 @@ from openmsmq.client.message import Message
 from openmsmq.client.operations import Operation
 from openmsmq.client.properties import Info
 from openmsmq.client.received_message import ReceivedMessage
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
 from openmsmq.wire.names.queue_name import SUFFIX_WORDS
+from openmsmq.wire.scalars import MessageIdentifier
 
 from .packets import PacketBuilder, SignatureWanted
 
@@ -32,6 +37,11 @@ MOVE_MESSAGES: Final = 1000
 # The share mode that keeps no other reader out.
 DENY_NONE: Final = "deny_none"
 Progress = Callable[[int], None]
+_GONE: Final = (
+    Hresult.MQ_ERROR_MESSAGE_NOT_FOUND,
+    Hresult.MQ_ERROR_MESSAGE_ALREADY_RECEIVED,
+    Hresult.MQ_ERROR_TRANSACTION_USAGE,
+)
 
 
 class Held(NamedTuple):
@@ -39,6 +49,17 @@ class Held(NamedTuple):
 
     handle: Handle
     message: ReceivedMessage
+
+
+class HeldMessages(NamedTuple):
+    """Messages that are locked in their queue, and the handle that they are locked by."""
+
+    handle: Handle
+    messages: list[ReceivedMessage]
+
+    @property
+    def lookup_ids(self) -> list[int]:
+        return [message.lookup_id for message in self.messages]
 
 
 class QueueLogic:
@@ -145,6 +166,13 @@ class QueueLogic:
     def info(self) -> Operation[Info]:
         """Properties, counts and permissions of the queue."""
         return self.backend.management.queue_info(self.name)
+
+    def count(self) -> Operation[int]:
+        """How many messages are in the queue."""
+        handle = yield from self.opened_to_read()
+        info = yield from self.backend.ranges.info(handle)
+        count: int = info["count"] + sum(info["lock_holders"].values())
+        return count
 
     def format_name(self) -> Operation[str]:
         """The format name that the queue manager knows the queue by."""
@@ -327,6 +355,43 @@ class QueueLogic:
         """Lock a message by its lookup id or a neighbour; `release` must follow."""
         return self._look_up(lookup_id, relation, 0, receive=True)
 
+    def hold_many(self, lookup_ids: Sequence[int]) -> Operation[HeldMessages]:
+        """Lock those messages with these lookup ids that are there and free."""
+        handle = yield from self.opened(self._taking)
+        self.backend.check()
+        request = self.backend.ask(handle, HoldMany(list(lookup_ids)))
+        found = yield from self._answer(request, GRACE_SECONDS, handle)
+        return HeldMessages(handle, found)
+
+    def release_many(self, held: HeldMessages, *, taken: bool) -> Operation[None]:
+        """Remove messages that were held, or put them back in place; return when that is done."""
+        if held.handle.channel is self.backend.channel:
+            self.backend.end(held.handle, held.lookup_ids, delete=taken)
+            yield from self.backend.flush()
+
+    def find(
+        self, identifier: bytes, transaction: int, *, correlation: bool, receive: bool
+    ) -> Operation[ReceivedMessage]:
+        """Look at the first message with an identifier or a correlation identifier, or take it."""
+        while True:
+            handle = yield from (self.opened("receive") if receive else self.opened_to_read())
+            lookup_id = yield from self.backend.find_message(
+                handle, identifier, correlation=correlation
+            )
+            if lookup_id is None:
+                what = "correlation id" if correlation else "id"
+                raise QueueError(
+                    Hresult.MQ_ERROR_MESSAGE_NOT_FOUND,
+                    f"{self.name}: no message with the {what} "
+                    f"{MessageIdentifier.parse(identifier)[0]}",
+                )
+            try:
+                return (yield from self.look_up(lookup_id, "current", transaction, receive=receive))
+            except QueueError as exc:
+                # Another reader was faster; there may be another one.
+                if exc.code not in _GONE:
+                    raise
+
     def release(self, held: "Held", *, taken: bool) -> Operation[None]:
         """Remove a message that was held, or put it back in place; return when that is done."""
         if held.handle.channel is self.backend.channel:
@@ -397,6 +462,15 @@ class QueueLogic:
             if step.done:
                 return purged
 
+    def purge_messages(self, lookup_ids: Sequence[int]) -> Operation[list[int]]:
+        """Purge messages by lookup id; return the lookup ids of those that were there."""
+        handle = yield from self.opened(self._taking)
+        purged: list[int] = []
+        for at in range(0, len(lookup_ids), MOVE_MESSAGES):
+            part = list(lookup_ids[at : at + MOVE_MESSAGES])
+            purged += yield from self.backend.purge_messages(handle, part)
+        return purged
+
     @property
     def _taking(self) -> str:
         """How the queue is opened to take messages out: an outgoing queue is open already."""
@@ -416,21 +490,28 @@ class QueueLogic:
         *,
         count: int | None,
         progress: Progress | None,
-    ) -> Operation[int]:
-        """Move messages by lookup id, or the first `count`, or all; return how many."""
+        dry_run: bool = False,
+        message_class: int = 0,
+    ) -> Operation[MoveStep]:
+        """Move messages by lookup id, or the first `count`, or all."""
         several("lookup_ids", lookup_ids, "lookup ids")
         source = yield from self.opened(self._taking)
         # Messages of an outgoing queue can go to another machine.
         to = yield from target.opened("move" if self._taking == "receive" else "send")
         moved: int = 0
+        new_ids: list[int] = []
         left = len(lookup_ids) if lookup_ids is not None else count
         while left is None or moved < left:
             wanted = MOVE_MESSAGES if left is None else min(left - moved, MOVE_MESSAGES)
             ids = None if lookup_ids is None else list(lookup_ids[moved : moved + wanted])
-            step = yield from self.backend.move_messages(source, to, ids, wanted, transaction)
-            moved += step
-            if progress is not None and step:
+            step = yield from self.backend.move_messages(
+                source, to, ids, wanted, transaction, dry_run=dry_run, message_class=message_class
+            )
+            moved += step.moved
+            new_ids += step.lookup_ids
+            if progress is not None and step.moved:
                 progress(moved)
-            if step < wanted:
+            # A dry run finds the same messages again.
+            if step.moved < wanted or (dry_run and ids is None):
                 break
-        return moved
+        return MoveStep(moved, new_ids)

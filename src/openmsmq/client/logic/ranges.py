@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from openmsmq.client.backend import Backend, Block, Handle
 from openmsmq.client.message import Message
 from openmsmq.client.operations import Operation
 from openmsmq.client.properties import Info
+from openmsmq.wire.codes.queue_error import QueueError
 
-from .queue import Progress, QueueLogic
+from .queue import HeldMessages, Progress, QueueLogic
 
 STAGE_BYTES: Final = 1024 * 1024
 STAGE_MESSAGES: Final = 1000
@@ -59,6 +60,34 @@ class Leased:
     count: int
     bytes: int
     done: bool
+
+
+class Published(NamedTuple):
+    """What a commit of a batch did: whether it was new, and where its messages are.
+
+    Attributes:
+        first, last: their arrival sequences, in the order in which they were staged and without
+            gaps if all went to one queue; 0 if it was not new and not the last batch.
+    """
+
+    new: bool
+    first: int
+    last: int
+
+
+class LastBatch(NamedTuple):
+    """The number of the batch that a producer published last, -1 for none; see `Published`."""
+
+    batch: int
+    first: int
+    last: int
+
+
+class BatchCheck(NamedTuple):
+    """Which packets a destination would refuse, by their place, and the bytes of the others."""
+
+    refused: dict[int, QueueError]
+    bytes: int
 
 
 class RangesLogic:
@@ -212,10 +241,37 @@ class ProducerLogic:
         yield from self._backend.flush()
         return count
 
-    def commit(self, batch: int, stages: Iterable[tuple[int, int]]) -> Operation[bool]:
-        """Publish a batch; say whether it was new."""
-        result = yield from self._backend.ranges.commit(self._name, batch, list(stages))
-        return not result["repeated"]
+    def commit(
+        self,
+        batch: int,
+        stages: Iterable[tuple[int, int]],
+        *,
+        received: HeldMessages | None = None,
+        lookup_ids: Sequence[int] = (),
+    ) -> Operation["Published"]:
+        """Publish a batch, and remove messages that are held in the same step."""
+        source = None if received is None else received.handle
+        result = yield from self._backend.ranges.commit(
+            self._name, batch, list(stages), source, list(lookup_ids)
+        )
+        return Published(not result["repeated"], result["first"], result["last"])
+
+    def last_batch(self) -> Operation["LastBatch"]:
+        """The batch that was published last."""
+        return LastBatch(**(yield from self._backend.ranges.last_batch(self._name)))
+
+    def check(
+        self, destination: str, packets: Sequence[bytes], *, queue_bytes: int, manager_bytes: int
+    ) -> Operation["BatchCheck"]:
+        """Say which packets a destination would refuse."""
+        result = yield from self._backend.ranges.check_batch(
+            destination, list(packets), queue_bytes, manager_bytes
+        )
+        refused = {
+            index: QueueError(code, text, cause=cause, remedy=remedy)
+            for index, code, text, cause, remedy in result["refused"]
+        }
+        return BatchCheck(refused, result["bytes"])
 
     def abort(self, batch: int, stages: Iterable[tuple[int, int]] | None) -> Operation[None]:
         """Forget the named stages of a batch, or all."""

@@ -10,8 +10,10 @@ from openmsmq.client.address import Address
 from openmsmq.client.backend import (
     Channel,
     Handle,
+    HoldMany,
     Identity,
     LookUp,
+    MoveStep,
     PurgeStep,
     Read,
     SendHandle,
@@ -194,8 +196,10 @@ class RemoteBackend:
 
     # Reading
 
-    def ask(self, handle: Handle, read: Read | LookUp) -> int:
+    def ask(self, handle: Handle, read: Read | LookUp | HoldMany) -> int:
         assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
+        if isinstance(read, HoldMany):
+            raise not_available("several messages cannot be locked at once", str(self._address))
         reading = first_reading(handle, read)
         if read.transaction:
             joined = self.transactions.read(
@@ -356,13 +360,18 @@ class RemoteBackend:
         lookup_ids: list[int] | None,
         count: int,
         transaction: int,
-    ) -> Operation[int]:
+        *,
+        dry_run: bool,
+        message_class: int,
+    ) -> Operation[MoveStep]:
         assert isinstance(source, RemoteHandle)  # noqa: S101 - from `open`
         assert isinstance(target, RemoteHandle)  # noqa: S101 - from `open`
+        if dry_run or message_class:
+            raise not_available("a move cannot be tried or undone", str(self._address))
         if lookup_ids is not None:
             for lookup_id in lookup_ids:
                 yield from self._move(source, target, lookup_id, transaction)
-            return len(lookup_ids)
+            return MoveStep(len(lookup_ids), [])
         moved = 0
         while moved < count:
             headers = yield from self.ranges.headers(source, count - moved)
@@ -372,7 +381,7 @@ class RemoteBackend:
                 moved += yield from self._move_if_there(
                     source, target, header.lookup_id, transaction
                 )
-        return moved
+        return MoveStep(moved, [])
 
     def _move(
         self, source: RemoteHandle, target: RemoteHandle, lookup_id: int, transaction: int
@@ -394,6 +403,12 @@ class RemoteBackend:
         return True
 
     # What only a queue manager does
+
+    def purge_messages(self, handle: Handle, lookup_ids: list[int]) -> NoReturn:  # noqa: ARG002
+        raise not_available("messages cannot be purged by lookup id", str(self._address))
+
+    def find_message(self, handle: Handle, identifier: bytes, *, correlation: bool) -> NoReturn:  # noqa: ARG002
+        raise not_available("messages cannot be found by their identifier", str(self._address))
 
     def open_to_send(self, name: str, share: str) -> NoReturn:  # noqa: ARG002 - the interface
         raise not_available("messages cannot be sent", str(self._address))

@@ -228,7 +228,26 @@ class RemoteRanges:
     ) -> NoReturn:
         self._refuse("messages cannot be sent")
 
-    def commit(self, producer: str, batch: int, stages: list[tuple[int, int]]) -> NoReturn:  # noqa: ARG002
+    def commit(
+        self,
+        producer: str,  # noqa: ARG002
+        batch: int,  # noqa: ARG002
+        stages: list[tuple[int, int]],  # noqa: ARG002
+        source: Handle | None,  # noqa: ARG002
+        received: list[int],  # noqa: ARG002
+    ) -> NoReturn:
+        self._refuse("messages cannot be sent")
+
+    def check_batch(
+        self,
+        destination: str,  # noqa: ARG002
+        packets: list[bytes],  # noqa: ARG002
+        queue_bytes: int,  # noqa: ARG002
+        manager_bytes: int,  # noqa: ARG002
+    ) -> NoReturn:
+        self._refuse("messages cannot be sent")
+
+    def last_batch(self, producer: str) -> NoReturn:  # noqa: ARG002
         self._refuse("messages cannot be sent")
 
     def abort(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from openmsmq.core.state import State
 
 _TARGETS: Final = MAY_MOVE | MAY_SEND
+_DEAD_LETTERS: Final = frozenset((QueueRole.DEADLETTER, QueueRole.XACT_DEADLETTER))
 # The queues that keep messages for people, who may put them back.
 _KEEPING: Final = frozenset(
     (
@@ -57,10 +58,17 @@ def move_many(
     lookup_ids: Sequence[int] | None,
     max_count: int,
     transaction: Transaction | None,
+    *,
+    dry_run: bool = False,
+    message_class: int = 0,
 ) -> Moved:
     """Move messages by lookup id, or the first ones.
 
     A message that the same transaction has received is moved instead of being received.
+
+    Args:
+        dry_run: make every check, and move none.
+        message_class: why they are dead letters, for a move back into a dead-letter queue.
 
     Raises:
         QueueError: the queues do not belong together, or a message is not there; then none moves.
@@ -68,10 +76,12 @@ def move_many(
     queue = queue_to_read(state, source, MAY_MOVE)
     to = target.require(_TARGETS)
     if queue.outgoing is not None:
-        return _move_away(state, queue, to, lookup_ids, max_count, transaction)
-    _check_pair(queue, to)
+        return _move_away(state, queue, to, lookup_ids, max_count, transaction, dry_run=dry_run)
+    _check_pair(queue, to, message_class)
     check_transaction(queue, transaction)
     messages = _select(queue, to, lookup_ids, max_count, transaction)
+    if dry_run:
+        return Moved(len(messages), [], 0)
     visible = [message for message in messages if message.state == PositionState.AVAILABLE]
     for message in visible:
         queue.lanes.remove(message)
@@ -83,6 +93,9 @@ def move_many(
         transaction.add(OperationType.MOVE, messages, target=to)
         to.expected += len(messages)
         return Moved(len(messages), [], 0)
+    if message_class:
+        for message in messages:
+            message.make_history().message_class = message_class
     moved = [move_now(state, queue, message, to) for message in messages]
     drop_if_unused(state, queue)
     lookup_ids = [message.lookup_id for message in moved]
@@ -96,6 +109,8 @@ def _move_away(
     lookup_ids: Sequence[int] | None,
     max_count: int,
     transaction: Transaction | None,
+    *,
+    dry_run: bool,
 ) -> Moved:
     """Messages of an outgoing queue that are not under way go to another destination."""
     if transaction is not None or queue is target:
@@ -107,17 +122,24 @@ def _move_away(
         messages = list(islice(queue.lanes, max_count))
     else:
         messages = [_find(queue, each, None) for each in dict.fromkeys(lookup_ids)]
+    if dry_run:
+        return Moved(len(messages), [], 0)
     moved = redirect(state, queue, messages, target)
     depends = max(changes(state, messages), changes(state, moved))
     return Moved(len(moved), [message.lookup_id for message in moved], depends)
 
 
-def _check_pair(queue: Queue, target: Queue) -> None:
+def _check_pair(queue: Queue, target: Queue, message_class: int) -> None:
     if queue is target:
         raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, "source and target are the same queue")
     same = queue.family is target.family and target.role is not QueueRole.JOURNAL
     back = queue.role in _KEEPING and target.role in (QueueRole.USER, QueueRole.SUBQUEUE)
-    if not same and not back:
+    undone = (
+        message_class != 0
+        and target.role in _DEAD_LETTERS
+        and queue.role in (QueueRole.USER, QueueRole.SUBQUEUE)
+    )
+    if not same and not back and not undone:
         raise QueueError(
             Hresult.MQ_ERROR_ILLEGAL_OPERATION,
             f"messages of {queue.path} cannot be moved to {target.path}",

@@ -27,7 +27,7 @@ from .delete_reasons import delete_messages
 from .positions import changes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from openmsmq.core.model.message import Message
     from openmsmq.core.model.open_queue import OpenQueueDescriptor
@@ -119,15 +119,7 @@ def end_many(
     queue = descriptor.require(MAY_RECEIVE)
     # A message that a transaction holds is left to the transaction.
     held = queue.locked if transactional else descriptor.locked
-    messages = []
-    for lookup_id in dict.fromkeys(lookup_ids):
-        message = held.get(lookup_id)
-        if message is None:
-            raise QueueError(
-                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
-                f"{queue.path}: message {lookup_id} is not being received here",
-            )
-        messages.append(message)
+    messages = _held_messages(queue, held, lookup_ids)
     if transactional:
         return Result(0)
     for message in messages:
@@ -145,6 +137,30 @@ def end_many(
     if received:
         delete_messages(state, queue, received, reason)
     return Result(changes(state, messages))
+
+
+def check_held(descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int]) -> None:
+    """Refuse what `end_many` would refuse.
+
+    Raises:
+        QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, a message is not being received here.
+    """
+    _held_messages(descriptor.require(MAY_RECEIVE), descriptor.locked, lookup_ids)
+
+
+def _held_messages(
+    queue: Queue, held: Mapping[int, Message], lookup_ids: Sequence[int]
+) -> list[Message]:
+    messages = []
+    for lookup_id in dict.fromkeys(lookup_ids):
+        message = held.get(lookup_id)
+        if message is None:
+            raise QueueError(
+                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
+                f"{queue.path}: message {lookup_id} is not being received here",
+            )
+        messages.append(message)
+    return messages
 
 
 def take_out_many(

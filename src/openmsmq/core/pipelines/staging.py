@@ -18,6 +18,8 @@ from openmsmq.core.messages.sending import (
     stamp_runs,
     stored_size,
 )
+from openmsmq.core.messages.taking import ACK_RECEIVE, check_held, end_many
+from openmsmq.core.model.last_batch import LastBatch
 from openmsmq.core.model.message import RECOVERABLE, STAGED, Message, PositionState
 from openmsmq.core.model.open_queue import MAY_SEND, OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
@@ -35,10 +37,14 @@ from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.user_message_run import UserMessageRun
 
+from .batch_checks import Checked, Room, check_batch
+
 MAX_BATCH: Final = (1 << 63) - 1
 MAX_PRODUCER: Final = 256
-_PRODUCER: Final = Struct("<qd")
-_NONE: Final = (-1, 0.0)
+_PRODUCER: Final = Struct("<qdQQ")
+# As rows were before they said where the last batch is.
+_OLD_PRODUCER: Final = Struct("<qd")
+_NONE: Final = LastBatch(-1, 0.0, 0, 0)
 _FORGOTTEN_AT_A_TIME: Final = 100
 _DELETED: Final = int(PositionState.DELETED)
 _Key = tuple[str, int]
@@ -94,6 +100,9 @@ class Committed:
 
     count: int
     repeated: bool
+    # The arrival sequences of the messages; of a repeated batch only if it was the last one.
+    first: int
+    last: int
     depends: int
 
 
@@ -141,7 +150,7 @@ class Stages:
             if check_room(state, queue, size + self.size) is not EnqueueStatus.OK:
                 raise QueueError(Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, "no room for the batch")
             name = _name(caller, producer)
-            if batch <= state.producers.get(name, _NONE)[0]:
+            if batch <= state.producers.get(name, _NONE).batch:
                 # Its commit is going to be dropped, and may never be requested again.
                 return Staged(count=len(packets), depends=0)
             found = self.batches.get((name, batch))
@@ -181,21 +190,39 @@ class Stages:
             state.outbox.batch.delete_many([each.key for each in gone if each.traits & RECOVERABLE])
 
     def commit_batch(
-        self, producer: str, batch: int, stages: Iterable[tuple[int, int]], *, caller: Caller
+        self,
+        producer: str,
+        batch: int,
+        stages: Iterable[tuple[int, int]],
+        *,
+        caller: Caller,
+        source: OpenQueueDescriptor | None = None,
+        received: Sequence[int] = (),
     ) -> Committed:
         """Publish the named stages (partition, attempt), in this order, in one step.
 
         A batch number at or below the last one that was published is dropped.
 
+        Args:
+            source: an open queue, whose messages `received` are removed in the same step.
+            received: lookup ids of messages that are locked by `source`.
+
         Raises:
-            QueueError: a stage is missing, or a queue does not take it; nothing is published.
+            QueueError: a stage is missing, a queue does not take it, or a message is not locked;
+                nothing is published or removed.
         """
         state = self._state
         _check_batch(producer, batch)
         name = _name(caller, producer)
-        if batch <= state.producers.get(name, _NONE)[0]:
+        before = state.producers.get(name, _NONE)
+        if batch <= before.batch:
             self._forget((name, batch))
-            return Committed(count=0, repeated=True, depends=state.outbox.seen())
+            first, last = (before.first, before.last) if batch == before.batch else (0, 0)
+            return Committed(
+                count=0, repeated=True, first=first, last=last, depends=state.outbox.seen()
+            )
+        if source is not None:
+            check_held(source, received)
         found = self.batches.get((name, batch))
         kept = {} if found is None else found.stages
         wanted = []
@@ -206,21 +233,55 @@ class Stages:
                     f"partition {each[0]}, attempt {each[1]} of batch {batch} is not staged",
                 )
             wanted += kept[each]
+        first = state.sequence.last + 1
         count = self._publish(wanted, caller)
+        last = state.sequence.last
+        if source is not None:
+            end_many(state, source, received, ACK_RECEIVE, transactional=False)
         self._forget((name, batch))
-        self._remember(name, batch)
-        return Committed(count=count, repeated=False, depends=state.outbox.number)
+        self._remember(name, LastBatch(batch, state.utc, first, last))
+        return Committed(
+            count=count, repeated=False, first=first, last=last, depends=state.outbox.number
+        )
 
-    def _remember(self, name: str, batch: int) -> None:
+    def check(
+        self,
+        destination: str,
+        packets: Sequence[bytes],
+        *,
+        queue_bytes: int,
+        manager_bytes: int,
+        caller: Caller,
+    ) -> Checked:
+        """Find out what would be refused of packets; nothing is staged.
+
+        Args:
+            queue_bytes: thought to be in the queue before, besides what is there.
+            manager_bytes: the same of the queue manager.
+
+        Raises:
+            QueueError: all of them would be refused.
+        """
+        descriptor = self._open(destination, caller)
+        try:
+            return check_batch(self._state, descriptor, packets, Room(queue_bytes, manager_bytes))
+        finally:
+            close_queue(self._state, descriptor)
+
+    def last_batch(self, producer: str, *, caller: Caller) -> LastBatch:
+        """The batch that a producer published last."""
+        return self._state.producers.get(_name(caller, producer), _NONE)
+
+    def _remember(self, name: str, published: LastBatch) -> None:
         """Note the last batch of a producer, and forget producers that are long gone."""
         state = self._state
         producers = state.producers
         producers.pop(name, None)
-        producers[name] = (batch, state.utc)
-        state.outbox.batch.set_row(Table.PRODUCERS, name.encode(), _PRODUCER.pack(batch, state.utc))
+        producers[name] = published
+        state.outbox.batch.set_row(Table.PRODUCERS, name.encode(), _PRODUCER.pack(*published))
         oldest = state.utc - state.settings.producer_seconds
-        for other, (_, published) in list(islice(producers.items(), _FORGOTTEN_AT_A_TIME)):
-            if published >= oldest:
+        for other, last in list(islice(producers.items(), _FORGOTTEN_AT_A_TIME)):
+            if last.published >= oldest:
                 break
             del producers[other]
             state.outbox.batch.delete_row(Table.PRODUCERS, other.encode())
@@ -349,10 +410,17 @@ def _name(caller: Caller, producer: str) -> str:
 
 def recover_producers(state: State, rows: Mapping[bytes, bytes]) -> None:
     """Read which batch each producer published last."""
-    found = [(key.decode(), _PRODUCER.unpack(value)) for key, value in rows.items()]
-    for name, (batch, published) in sorted(found, key=_when):
-        state.producers[name] = (batch, published)
+    found = [(key.decode(), _last_batch(value)) for key, value in rows.items()]
+    for name, last in sorted(found, key=_when):
+        state.producers[name] = last
 
 
-def _when(each: tuple[str, tuple[int, float]]) -> float:
-    return each[1][1]
+def _last_batch(row: bytes) -> LastBatch:
+    if len(row) == _OLD_PRODUCER.size:
+        batch, published = _OLD_PRODUCER.unpack(row)
+        return LastBatch(batch, published, 0, 0)
+    return LastBatch(*_PRODUCER.unpack(row))
+
+
+def _when(each: tuple[str, LastBatch]) -> float:
+    return each[1].published

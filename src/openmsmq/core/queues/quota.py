@@ -33,8 +33,13 @@ def exceeds(quota: int, held: int, size: int) -> bool:
 
 def check_room(state: State, queue: Queue, size: int) -> EnqueueStatus:
     """Whether a queue takes messages of `size` bytes; the queue manager is asked first."""
+    return check_growth(state, queue, size, size)
+
+
+def check_growth(state: State, queue: Queue, size: int, manager_size: int) -> EnqueueStatus:
+    """As `check_room`, if the queue manager has grown by another size than the queue."""
     if state.local.throttled or exceeds(
-        state.manager.queue_manager_quota, state.totals.bytes, size
+        state.manager.queue_manager_quota, state.totals.bytes, manager_size
     ):
         return EnqueueStatus.QUEUE_MANAGER_QUOTA
     held = queue.total_bytes + queue.reserved_bytes

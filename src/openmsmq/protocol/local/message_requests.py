@@ -12,7 +12,7 @@ from openmsmq.wire.codes.queue_error import QueueError
 from . import messages as local
 from .deferred import cancel_deferred, defer
 from .refusals import refuse_handle
-from .session import Handlers, LocalSession, ReadTag
+from .session import Handlers, LocalSession, ReadTag, Steps
 
 SHARE: Final = {"deny_none": ShareMode.DENY_NONE, "deny_receive": ShareMode.DENY_RECEIVE_SHARE}
 MAX_BYTES: Final = 16 * 1024 * 1024
@@ -246,8 +246,10 @@ def move(session: LocalSession, request: local.Move) -> None:
         lookup_ids=request.lookup_ids,
         max_count=limited(request.count),
         transaction=session.holder.transaction(request.transaction),
+        dry_run=request.dry_run,
+        message_class=request.message_class,
     )
-    session.done(request.id, moved.count, moved.depends)
+    session.done(request.id, {"count": moved.count, "lookup_ids": moved.lookup_ids}, moved.depends)
 
 
 def purge(session: LocalSession, request: local.Purge) -> None:
@@ -258,6 +260,27 @@ def purge(session: LocalSession, request: local.Purge) -> None:
         {"count": purged.count, "upto": purged.upto, "done": purged.done},
         purged.depends,
     )
+
+
+def hold(session: LocalSession, request: local.Hold) -> None:
+    held = session.manager.hold_many(session.holder.descriptor(request.handle), request.lookup_ids)
+    session.show(request.id, held.messages, held.packets, held.depends)
+
+
+def purge_messages(session: LocalSession, request: local.PurgeMessages) -> None:
+    purged = session.manager.purge_many(
+        session.holder.descriptor(request.handle), request.lookup_ids
+    )
+    session.done(request.id, purged.value, purged.depends)
+
+
+def find_message(session: LocalSession, request: local.FindMessage) -> Steps:
+    """Look at some messages a step, in queue order."""
+    descriptor = session.holder.descriptor(request.handle)
+    found = yield from session.manager.find_message(
+        descriptor, request.identifier, correlation=request.correlation
+    )
+    session.done(request.id, found, session.seen)
 
 
 def cancel(session: LocalSession, request: local.Cancel) -> None:
@@ -308,6 +331,9 @@ HANDLERS: Final[Handlers] = {
     local.EndReceive: end_receive,
     local.Move: move,
     local.Purge: purge,
+    local.Hold: hold,
+    local.PurgeMessages: purge_messages,
+    local.FindMessage: find_message,
     local.Cancel: cancel,
     local.BeginTransaction: begin_transaction,
     local.EndTransaction: end_transaction,

@@ -167,13 +167,52 @@ def stage(session: LocalSession, request: local.Stage) -> None:
 
 
 def commit_batch(session: LocalSession, request: local.CommitBatch) -> None:
+    source = session.holder.descriptor(request.handle) if request.handle else None
     committed = session.manager.stages.commit_batch(
-        request.producer, request.batch, request.stages, caller=session.identity()
+        request.producer,
+        request.batch,
+        request.stages,
+        caller=session.identity(),
+        source=source,
+        received=request.received,
     )
     session.done(
         request.id,
-        {"count": committed.count, "repeated": committed.repeated},
+        {
+            "count": committed.count,
+            "repeated": committed.repeated,
+            "first": committed.first,
+            "last": committed.last,
+        },
         committed.depends,
+    )
+
+
+def check_batch(session: LocalSession, request: local.CheckBatch) -> None:
+    checked = session.manager.stages.check(
+        request.destination,
+        request.packets,
+        queue_bytes=request.queue_bytes,
+        manager_bytes=request.manager_bytes,
+        caller=session.identity(),
+    )
+    refused = [
+        (
+            packet.place,
+            int(packet.error.code),
+            packet.error.detail,
+            packet.error.known_cause,
+            packet.error.known_remedy,
+        )
+        for packet in checked.refused
+    ]
+    session.done(request.id, {"refused": refused, "bytes": checked.size}, session.seen)
+
+
+def last_batch(session: LocalSession, request: local.LastBatch) -> None:
+    last = session.manager.stages.last_batch(request.producer, caller=session.identity())
+    session.done(
+        request.id, {"batch": last.batch, "first": last.first, "last": last.last}, session.seen
     )
 
 
@@ -196,4 +235,6 @@ HANDLERS: Final[Handlers] = {
     local.Stage: stage,
     local.CommitBatch: commit_batch,
     local.AbortBatch: abort_batch,
+    local.CheckBatch: check_batch,
+    local.LastBatch: last_batch,
 }

@@ -1,6 +1,8 @@
 """Requests of pipelines: ranges, leases and staged batches."""
 
-from .request import Number, Packets, Request, Stages
+from msgspec import field
+
+from .request import LookupIds, Number, Packets, Request, Stages
 
 
 class RangeInfo(Request, frozen=True, tag=40):
@@ -80,6 +82,27 @@ class CommitBatch(Request, frozen=True, tag=51):
     producer: str
     batch: Number
     stages: Stages
+    # An open queue, whose locked messages are removed in the same step; 0 for none.
+    handle: int = 0
+    received: LookupIds = field(default_factory=list)
+
+
+class CheckBatch(Request, frozen=True, tag=53):
+    """Say which packets would be refused by a destination; nothing is staged.
+
+    `queue_bytes` and `manager_bytes` are thought to be there before, besides what is there.
+    """
+
+    destination: str
+    packets: Packets
+    queue_bytes: Number = 0
+    manager_bytes: Number = 0
+
+
+class LastBatch(Request, frozen=True, tag=54):
+    """The batch that a producer published last."""
+
+    producer: str
 
 
 class AbortBatch(Request, frozen=True, tag=52):
@@ -102,4 +125,6 @@ RangeRequest = (
     | Stage
     | CommitBatch
     | AbortBatch
+    | CheckBatch
+    | LastBatch
 )

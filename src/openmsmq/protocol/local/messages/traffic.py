@@ -1,5 +1,9 @@
 """Requests that send, read, move and delete messages, and transactions."""
 
+from typing import Annotated
+
+from msgspec import Meta
+
 from .request import Handles, LookupIds, Packets, Request
 
 
@@ -57,6 +61,9 @@ class Move(Request, frozen=True, tag=24):
     lookup_ids: LookupIds | None = None
     count: int = 1000
     transaction: int = 0
+    dry_run: bool = False
+    # Why they are dead letters, for a move back into a dead-letter queue.
+    message_class: Annotated[int, Meta(ge=0, le=0xFFFF)] = 0
 
 
 class Purge(Request, frozen=True, tag=25):
@@ -64,6 +71,28 @@ class Purge(Request, frozen=True, tag=25):
 
     handle: int
     upto: int | None = None
+
+
+class Hold(Request, frozen=True, tag=28):
+    """Lock the messages with these lookup ids that are free, until EndReceive or CommitBatch."""
+
+    handle: int
+    lookup_ids: LookupIds
+
+
+class PurgeMessages(Request, frozen=True, tag=29):
+    """Purge the messages with these lookup ids that are free."""
+
+    handle: int
+    lookup_ids: LookupIds
+
+
+class FindMessage(Request, frozen=True, tag=33):
+    """Find the first message with an identifier, or a correlation identifier, of 20 bytes."""
+
+    handle: int
+    identifier: Annotated[bytes, Meta(min_length=20, max_length=20)]
+    correlation: bool = False
 
 
 class Cancel(Request, frozen=True, tag=26):
@@ -105,6 +134,9 @@ TrafficRequest = (
     | EndReceive
     | Move
     | Purge
+    | Hold
+    | PurgeMessages
+    | FindMessage
     | Cancel
     | SendEach
     | BeginTransaction

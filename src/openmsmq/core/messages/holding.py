@@ -1,0 +1,110 @@
+"""Messages by lookup id or by message identifier: locked, purged, found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE
+from openmsmq.core.model.read import Read
+from openmsmq.core.rows.packets import packets_of
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.scalars import GUID_SIZE
+
+from .delete_reasons import delete_messages
+from .positions import changes
+from .reading import queue_to_read
+from .taking import take
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.model.open_queue import OpenQueueDescriptor
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.state import State
+
+_PURGED: Final = int(MessageClass.NACK_Q_PURGED)
+_PURGED_AT_SENDER: Final = int(MessageClass.NACK_DELETED)
+# SourceQueueManager and MessageID in every packet.
+_SOURCE: Final = 16
+_ORDINAL: Final = 56
+_ORDINAL_SIZE: Final = 4
+# Messages that one step of a search looks at.
+FIND_STEP: Final = 1000
+
+
+def hold_many(state: State, descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int]) -> Read:
+    """Lock the messages with these lookup ids that are there and free, for a two-phase read.
+
+    Those that are gone or locked by another reader are left out.
+    """
+    queue = queue_to_read(state, descriptor, MAY_RECEIVE)
+    messages = _available(queue, lookup_ids)
+    if not messages:
+        return Read([], [], 0)
+    for message in messages:
+        queue.lanes.remove(message)
+    return take(state, descriptor, queue, messages, None, two_phase=True)
+
+
+def purge_many(
+    state: State, descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int]
+) -> tuple[list[int], int]:
+    """Purge the messages with these lookup ids that are there and free.
+
+    Returns:
+        Their lookup ids, and the batch that this depends on.
+    """
+    queue = queue_to_read(state, descriptor, MAY_RECEIVE)
+    messages = _available(queue, lookup_ids)
+    for message in messages:
+        queue.lanes.remove(message)
+    if messages:
+        reason = _PURGED_AT_SENDER if queue.outgoing is not None else _PURGED
+        delete_messages(state, queue, messages, reason)
+    return [message.lookup_id for message in messages], changes(state, messages)
+
+
+def _available(queue: Queue, lookup_ids: Sequence[int]) -> list[Message]:
+    """The free messages with these lookup ids, in their order, each once."""
+    found = (queue.lanes.get(lookup_id) for lookup_id in dict.fromkeys(lookup_ids))
+    return [message for message in found if message is not None]
+
+
+def find_message(
+    state: State, descriptor: OpenQueueDescriptor, identifier: bytes, *, correlation: bool
+) -> Generator[None, None, int | None]:
+    """Look for the first message with an identifier in queue order, some messages a step.
+
+    Args:
+        identifier: 20 bytes, as packets have them.
+        correlation: compare the correlation identifier instead.
+
+    Returns:
+        The lookup id; None if no free message has it.
+    """
+    after = -1
+    while True:
+        queue = queue_to_read(state, descriptor, MAY_PEEK)
+        messages: list[Message] = []
+        found = queue.after(after, peek=False)
+        while found is not None and len(messages) < FIND_STEP:
+            messages.append(found)
+            found = queue.after(found.lookup_id, peek=False)
+        for message, packet in zip(messages, packets_of(state, messages), strict=True):
+            if _has_identifier(packet, identifier, correlation=correlation):
+                return message.lookup_id
+        if found is None:
+            return None
+        after = messages[-1].lookup_id
+        yield
+
+
+def _has_identifier(packet: bytes, identifier: bytes, *, correlation: bool) -> bool:
+    if correlation:
+        return UserMessage(packet).correlation_id == identifier
+    return (
+        packet[_SOURCE : _SOURCE + GUID_SIZE] == identifier[:GUID_SIZE]
+        and packet[_ORDINAL : _ORDINAL + _ORDINAL_SIZE] == identifier[GUID_SIZE:]
+    )
