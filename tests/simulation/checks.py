@@ -84,7 +84,7 @@ def check_leaks(node: Node) -> None:
         "descriptors": len(state.descriptors),
         "expiry timers": sum(len(bucket) for bucket in state.expiry._buckets.values()),
         "unstored changes": len(state.outbox.batch),
-        "connections": len(binary._connections),
+        "connections": len(binary._connections.by_number),
         "waiting for disk": len(binary._waiting),
         "timers": len(binary._timers._deadlines.keys() - {STREAM_TIMER}),
         "counted streams": state.stream_count.total

@@ -267,7 +267,7 @@ class Node:
 
     def _fit(self, number: int) -> None:
         """Make a new session behave as this node does."""
-        connection = self.binary._connections.get(number)
+        connection = self.binary._connections.by_number.get(number)
         if connection is None:
             return
         if self.ways.eager:

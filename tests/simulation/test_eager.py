@@ -28,7 +28,7 @@ class Trial:
         assert router.bodies() == [b"first"]
         if eager:
             router.binary._receiver.__class__ = EagerReceiver
-            (connection,) = router.binary._connections.values()
+            (connection,) = router.binary._connections.by_number.values()
             received = EagerReceived(self.forgotten.append)
             for counter in ("count", "recoverable", "ready_recoverable", "acked_recoverable"):
                 setattr(received, counter, getattr(connection.session.received, counter))

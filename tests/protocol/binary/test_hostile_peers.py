@@ -135,7 +135,7 @@ def test_an_honest_sender_waits_for_room_and_loses_nothing() -> None:
 
 def test_streams_without_a_first_message_leave_nothing() -> None:
     network, b, peer = hostile()
-    connection = b.binary._connections[peer.connection]
+    connection = b.binary._connections.by_number[peer.connection]
     peer.send(*(tx_message(b"x", 1, 9, 8, source=UUID(int=each)) for each in range(1, 50)))
     assert b.counts == {"transactional message out of order": 49}
     assert streams(b) == 0
@@ -196,7 +196,7 @@ def test_streams_that_nothing_needs_are_forgotten() -> None:
 
 def test_what_is_known_of_acknowledged_streams_goes_after_the_longest_delay() -> None:
     network, b, peer = hostile()
-    schedule = b.binary._connections[peer.connection].order_acks
+    schedule = b.binary._connections.by_number[peer.connection].order_acks
     peer.send(*(made_up(number) for number in range(1, 51)))
     network.advance(1)
     assert len(schedule._running) == 0
@@ -219,7 +219,7 @@ def test_order_acks_keep_to_the_window() -> None:
 
 def test_streams_are_acknowledged_in_the_order_of_their_timers() -> None:
     network, b, peer = hostile()
-    schedule = b.binary._connections[peer.connection].order_acks
+    schedule = b.binary._connections.by_number[peer.connection].order_acks
     peer.send(made_up(1))
     network.advance(0.2)
     peer.send(made_up(2))

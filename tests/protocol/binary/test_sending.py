@@ -129,7 +129,7 @@ def test_a_new_session_counts_what_the_old_one_left_unacknowledged() -> None:
     again = RawPeer(network, a)
     again.accept()
     assert [message.body for message in again.received] == [b"2", b"3", b"4"]
-    (connection,) = a.binary._connections.values()
+    (connection,) = a.binary._connections.by_number.values()
     assert (connection.session.sent.unacked, connection.session.room) == (3, 61)
     again.session_ack(1, flags=0b1)
     assert (connection.session.sent.unacked, connection.session.room) == (2, 62)
@@ -341,7 +341,7 @@ def test_nothing_leaves_a_paused_queue() -> None:
     b.flushing = False
     a.send(TO_B, b"1", b"waiting")
     network.run()
-    (connection,) = a.binary._connections.values()
+    (connection,) = a.binary._connections.by_number.values()
     assert connection.session.active
     a.qm.outgoing.pause(a.outgoing(TO_B), caller=ADMINISTRATOR)
     network.run()

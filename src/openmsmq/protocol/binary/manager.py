@@ -17,7 +17,7 @@ How to drive it
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from openmsmq.core.events import (
     ConnectionActiveChanged,
@@ -31,14 +31,13 @@ from openmsmq.core.events import (
     Stopped,
 )
 from openmsmq.core.events import Event as CoreEvent
-from openmsmq.core.model.outgoing_queue import NextHop
-from openmsmq.core.transfer.outgoing.states import OutgoingInput
-from openmsmq.protocol.address_rules import AddressRules
 from openmsmq.protocol.cleanup import Cleanup
 from openmsmq.protocol.timer_heap import TimerHeap
-from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
+from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from openmsmq.wire.scalars import GUID_NULL
 
+from .carrying import Carrying
+from .connections import WINDOW_TIMER, Connections
 from .encrypting import KEYS_TIMER, Encrypting
 from .events import (
     Closed,
@@ -58,7 +57,7 @@ from .session import BinarySession
 from .session_finder import SessionFinder
 from .session_infos import PROTOCOL, session_info
 from .settings import BinarySettings
-from .status import CLOSE_STATUS, describe
+from .status import describe
 from .transfer import Transfer
 
 if TYPE_CHECKING:
@@ -72,10 +71,6 @@ if TYPE_CHECKING:
     from openmsmq.protocol.carrier import Gate
     from openmsmq.protocol.outgoing_status import OutgoingStatus
     from openmsmq.security.encryption.body_encryption import BodyEncryption
-
-_WINDOW_TIMER: Final = "window"
-# How many connections of a peer over its limit are held until they ask, to be told so.
-_TOLD_REFUSALS: Final = 16
 
 
 class BinaryProtocol:
@@ -102,15 +97,19 @@ class BinaryProtocol:
         self._timers = TimerHeap()
         self._encrypting = Encrypting(manager, encryption, self._timers)
         self._transfers = OutgoingTransfers(manager, self.settings, self._encrypting)
-        self._connections: dict[int, PeerConnection] = {}
+        self._connections = Connections(manager, self.settings, self._timers)
         self._finder = SessionFinder(manager, self.settings, self._timers, self._events)
-        self._ready: set[int] = set()
         # Connections to look at after the next flush.
         self._waiting: set[PeerConnection] = set()
         self._receiver = Receiver(manager, gate, self._transfers.streams, self._waiting)
-        self._window = self.settings.window_size
-        self._addresses = AddressRules(
-            self.settings.allowed_addresses, self.settings.denied_addresses
+        self._carrying = Carrying(
+            manager,
+            gate,
+            self._timers,
+            self._transfers,
+            self._finder,
+            self._connections,
+            self._waiting,
         )
         self._cleanup = Cleanup(
             manager,
@@ -130,7 +129,7 @@ class BinaryProtocol:
         """Begin: every outgoing queue with stored messages gets a session ([MS-MQQB] 3.1.4.1)."""
         self._cleanup.start(now)
         for queue in self._manager.outgoing.queues:
-            self._available(queue, now)
+            self._carrying.available(queue, now)
 
     def stop(self, *, now: float) -> None:
         """Close all sessions and open no more."""
@@ -138,7 +137,7 @@ class BinaryProtocol:
         self._close_all(CloseReason.STOPPED, now)
 
     def _close_all(self, reason: CloseReason, now: float) -> None:
-        for connection in list(self._connections.values()):
+        for connection in list(self._connections.by_number.values()):
             connection.session.close(reason)
             self._process(connection, now)
 
@@ -146,14 +145,10 @@ class BinaryProtocol:
 
     def accept(self, address: str, *, now: float) -> int | None:
         """A peer connects from this address; None means to close the connection at once."""
-        limit = self.settings.max_connections_per_peer
-        held = self._held_by(address)
+        held = self._connections.held_by(address)
         if (
             self._finder.offline
-            or self._manager.hardened
-            or not self._addresses.allow(address)
-            or len(self._connections) >= self.settings.max_connections
-            or held >= limit + _TOLD_REFUSALS
+            or not self._connections.admit(address, held)
             or self._receiver.backlog.of(address) > self.settings.max_peer_bytes
         ):
             self._manager.counters.refused_connections.add((PROTOCOL,))
@@ -163,19 +158,12 @@ class BinaryProtocol:
             self._manager.identifier,
             initiator=False,
             now=now,
-            refuse=held >= limit,
-            window_size=self._window,
+            refuse=held >= self.settings.max_connections_per_peer,
+            window_size=self._connections.window,
         )
         number = self._finder.new_number()
         self._add(number, session, address, None, now)
         return number
-
-    def _held_by(self, address: str) -> int:
-        """How many connections a peer has made from an address."""
-        return sum(
-            connection.address == address and connection.link is None
-            for connection in self._connections.values()
-        )
 
     def connected(self, number: int, address: str, *, now: float) -> None:
         """A connection that `Connect` asked for is made, to this address."""
@@ -191,7 +179,7 @@ class BinaryProtocol:
             remote_guid=link.hop.queue_manager,
             direct=link.hop.queue_manager == GUID_NULL,
             pinged=link.pinged,
-            window_size=self._window,
+            window_size=self._connections.window,
         )
         self._add(number, session, address, link, now)
 
@@ -202,8 +190,7 @@ class BinaryProtocol:
         connection = PeerConnection(
             number, session, address, link, inlet, self.settings, self._gate, now
         )
-        self._connections[number] = connection
-        self._update(connection)
+        self._connections.add(connection)
 
     def connect_failed(self, number: int, status: ConnectionStatus, *, now: float) -> None:
         """A connection that `Connect` or `SendPing` asked for cannot be made."""
@@ -211,31 +198,31 @@ class BinaryProtocol:
 
     def receive_data(self, number: int, data: bytes, *, now: float) -> None:
         """Bytes came over a connection."""
-        connection = self._connections.get(number)
+        connection = self._connections.by_number.get(number)
         if connection is not None:
             connection.session.receive_data(data, now=now)
             self._process(connection, now)
 
     def connection_lost(self, number: int, *, now: float) -> None:
         """A connection was closed by the peer or broke."""
-        connection = self._connections.get(number)
+        connection = self._connections.by_number.get(number)
         if connection is not None:
             connection.session.connection_lost()
             self._process(connection, now)
 
     def data_to_send(self, number: int, *, now: float) -> list[bytes]:
         """The next bytes for a connection, in order; empty when there are none."""
-        connection = self._connections.get(number)
+        connection = self._connections.by_number.get(number)
         if connection is None:
             return []
         data = connection.session.data_to_send()
         if data and connection.full:
-            self._pump(connection, now)
+            self._carrying.pump(connection, now)
         return data
 
     def may_read(self, number: int) -> bool:
         """Whether to read on from a connection; ask again after `durable`."""
-        connection = self._connections.get(number)
+        connection = self._connections.by_number.get(number)
         return connection is None or (
             self._receiver.backlog.of(connection.address) <= self.settings.max_peer_bytes
             and self._receiver.backlog.total <= self.settings.max_backlog_bytes
@@ -244,12 +231,11 @@ class BinaryProtocol:
     @property
     def has_output(self) -> bool:
         """Whether there are events, or connections that may have something to send."""
-        return bool(self._events or self._ready)
+        return bool(self._events or self._connections.ready)
 
     def take_ready(self) -> list[int]:
         """The connections that have got something to send since the last call."""
-        ready, self._ready = self._ready, set()
-        return sorted(ready)
+        return self._connections.take_ready()
 
     def next_event(self) -> Event | None:
         """The oldest event that was not fetched yet."""
@@ -261,7 +247,7 @@ class BinaryProtocol:
         """The answer to a datagram that came to the ping port, if it gets one."""
         if not self.settings.answer_ping or self._manager.hardened:
             return None
-        refuse = self._finder.offline or len(self._connections) >= self.settings.max_connections
+        refuse = self._finder.offline or self._connections.full
         return answer_ping(datagram, self._manager.identifier, refuse=refuse)
 
     def ping_response(self, datagram: bytes, *, now: float) -> None:
@@ -273,19 +259,19 @@ class BinaryProtocol:
     def core_event(self, event: CoreEvent, *, now: float) -> None:
         """Something happened in the queue manager."""
         if isinstance(event, OutgoingAvailable):
-            self._available(event.queue, now, event.depends)
+            self._carrying.available(event.queue, now, event.depends)
         elif isinstance(event, QueuePaused):
-            self._paused(event.queue)
+            self._carrying.paused(event.queue)
         elif isinstance(event, QueueResumed):
-            self._available(event.queue, now)
+            self._carrying.available(event.queue, now)
         elif isinstance(event, QueueDeleted):
-            self._forget(event.queue)
+            self._carrying.forget(event.queue)
         elif isinstance(event, (MessagesDeleted, MessagesMoved)):
             self._transfers.streams.removed(event.queue)
         elif isinstance(event, ConnectionActiveChanged):
             self._active_changed(event, now)
         elif isinstance(event, FlowControlChanged):
-            self._throttle(now, throttled=event.throttled)
+            self._connections.throttle(now, throttled=event.throttled)
         elif isinstance(event, Stopped):
             self.stop(now=now)
 
@@ -296,27 +282,9 @@ class BinaryProtocol:
         for connection in waiting:
             connection.session.acknowledge(now=now)
             if connection.transfers:
-                self._pump(connection, now)
+                self._carrying.pump(connection, now)
             else:
-                self._update(connection)
-
-    def _throttle(self, now: float, *, throttled: bool) -> None:
-        """There is no room, or there is again: one message at a time, then ever more."""
-        if throttled:
-            self._set_window(1)
-            self._timers.set(_WINDOW_TIMER, None)
-        else:
-            self._timers.set(_WINDOW_TIMER, now + self.settings.window_doubling_seconds)
-
-    def _set_window(self, window: int) -> None:
-        self._window = window
-        for connection in self._connections.values():
-            connection.session.window_size = window
-
-    def _widen(self, now: float) -> None:
-        self._set_window(min(self._window * 2, self.settings.window_size))
-        if self._window < self.settings.window_size:
-            self._timers.set(_WINDOW_TIMER, now + self.settings.window_doubling_seconds)
+                self._connections.update(connection)
 
     # What people ask for
 
@@ -326,7 +294,7 @@ class BinaryProtocol:
 
     @property
     def session_count(self) -> int:
-        return len(self._connections)
+        return len(self._connections.by_number)
 
     @property
     def waiting_bytes(self) -> int:
@@ -334,7 +302,7 @@ class BinaryProtocol:
 
     def sessions(self) -> Iterator[SessionInfo]:
         """Every session, whatever its state."""
-        return map(session_info, list(self._connections.values()))
+        return map(session_info, list(self._connections.by_number.values()))
 
     # Outgoing queues
 
@@ -351,88 +319,12 @@ class BinaryProtocol:
         transfer.stream.refresh_info()
         return describe(transfer, now=now, offline=self._finder.offline)
 
-    def _available(self, queue: Queue, now: float, depends: int = 0) -> None:
-        """Message Position Available ([MS-MQQB] 3.1.7.12): some wait for batch `depends`."""
-        transfer = self._transfers.find_transfer(queue)
-        if transfer is None or not transfer.outgoing.may_transmit:
-            return
-        if transfer.connection is not None:
-            self._leave_old_way(transfer, transfer.connection)
-        connection = transfer.connection
-        if connection is not None:
-            if transfer.outgoing.state is not QueueState.CONNECTED:
-                self._manager.outgoing.change(
-                    queue, OutgoingInput.OPENED, address=connection.address
-                )
-            if depends > self._gate.durable_number:
-                self._waiting.add(connection)
-            else:
-                self._pump(connection, now)
-        elif queue.lanes.count and not self._finder.offline:
-            connection = self._finder.find(transfer, now=now)
-            self._update_transfer(transfer)
-            if connection is not None:
-                self._attach(transfer, connection)
-                self._pump(connection, now)
-
-    def _leave_old_way(self, transfer: Transfer, connection: PeerConnection) -> bool:
-        """Use a session no more if the directory has changed, and the way with it."""
-        if transfer.destination == GUID_NULL:
-            return False
-        outgoing = self._manager.outgoing
-        version = outgoing.topology_version
-        if version == transfer.topology_version:
-            return False
-        transfer.topology_version = version
-        destination = outgoing.find_destination(transfer.queue)
-        hops = destination.next_hops if destination is not None else ()
-        peer = connection.session.remote_guid
-        if not hops or any(hop.queue_manager == peer for hop in hops):
-            return False
-        outgoing.change(transfer.queue, OutgoingInput.CLOSING)
-        self._transfers.detach(transfer, connection)
-        self._finder.forget(transfer)
-        outgoing.change(transfer.queue, OutgoingInput.CLOSED)
-        return True
-
-    def _paused(self, queue: Queue) -> None:
-        transfer = self._transfers.find_transfer(queue)
-        if transfer is not None and transfer.connection is not None:
-            transfer.connection.session.announce_pause()
-            self._update(transfer.connection)
-
-    def _forget(self, queue: Queue) -> None:
-        """An outgoing queue was deleted."""
-        transfer = self._transfers.forget(queue)
-        if transfer is not None:
-            self._timers.set(transfer, None)
-            if transfer.connection is not None:
-                del transfer.connection.transfers[transfer]
-            self._finder.forget(transfer)
-
     def _active_changed(self, event: ConnectionActiveChanged, now: float) -> None:
         self._finder.offline = not event.active
         if event.active:
             self.start(now=now)
         else:
             self._close_all(CloseReason.OFFLINE, now)
-
-    def _attach(self, transfer: Transfer, connection: PeerConnection) -> None:
-        transfer.connection = connection
-        transfer.published_keys = None
-        connection.transfers[transfer] = None
-        transfer.stream.connected()
-        session = connection.session
-        host = connection.link.hop.host if connection.link is not None else connection.address
-        transfer.outgoing.next_hops = (NextHop(host, session.remote_guid, connection.address),)
-        # Behind a direct name is the queue manager that answers there.
-        destination = transfer.destination
-        outgoing = self._manager.outgoing
-        outgoing.set_destination(
-            transfer.queue, destination if destination != GUID_NULL else session.remote_guid
-        )
-        transfer.hops = ()
-        outgoing.change(transfer.queue, OutgoingInput.OPENED, address=connection.address)
 
     # Sessions
 
@@ -444,27 +336,14 @@ class BinaryProtocol:
                 self._cleanup.start(now)
             elif isinstance(event, MessagesAcknowledged):
                 self._transfers.acknowledged(event)
-                self._go_on(connection, now)
+                self._carrying.go_on(connection, now)
             elif isinstance(event, Opened):
-                self._opened(connection, now)
+                self._carrying.opened(connection, now)
             elif isinstance(event, Closed):
                 self._closed(connection, event, now)
             else:
                 self._finder.established(connection)
-        self._update(connection)
-
-    def _opened(self, connection: PeerConnection, now: float) -> None:
-        self._finder.opened(connection)
-        for transfer in list(connection.waiting):
-            if transfer.connection is None:
-                self._attach(transfer, connection)
-                if self._leave_old_way(transfer, connection):
-                    self._available(transfer.queue, now)
-        self._pump(connection, now)
-        # Others may have waited for this queue manager, too.
-        for transfer in self._finder.leading_to(connection):
-            if transfer.connection is None:
-                self._available(transfer.queue, now)
+        self._connections.update(connection)
 
     def received(self, read: object, received: Received, *, now: float) -> None:
         """Messages that waited for checks were dealt with."""
@@ -476,92 +355,16 @@ class BinaryProtocol:
         """Closing a Session ([MS-MQQB] 3.1.5.9)."""
         self._manager.counters.closed_sessions.add((PROTOCOL, str(event.reason)))
         number = connection.number
-        del self._connections[number]
-        self._ready.discard(number)
+        self._connections.remove(connection)
         self._waiting.discard(connection)
-        self._timers.set(connection, None)
         data = connection.session.data_to_send() if event.reason is CloseReason.REFUSING else []
         self._events.append(
             Disconnect(
                 connection=number, reason=event.reason, detail=event.detail, data=tuple(data)
             )
         )
-        self._finder.closed(connection, self._connections.values())
-        self._detach(connection, event.reason, now)
-
-    def _detach(self, connection: PeerConnection, reason: CloseReason, now: float) -> None:
-        """What a session did not deliver goes back in place; its queues look for another one."""
-        outgoing = self._manager.outgoing
-        link = connection.link
-        transfers = list(connection.transfers)
-        for transfer in transfers:
-            outgoing.change(transfer.queue, OutgoingInput.CLOSING)
-        self._transfers.release(connection)
-        status = CLOSE_STATUS.get(reason, ConnectionStatus.UNKNOWN_FAILURE)
-        words = "" if reason in CLOSE_STATUS else f"the session ended: {reason}"
-        address = connection.address
-        if reason is CloseReason.IDLE:
-            for transfer in transfers:
-                outgoing.change(transfer.queue, OutgoingInput.CLOSED)
-        else:
-            for transfer in transfers:
-                outgoing.change(
-                    transfer.queue,
-                    OutgoingInput.CLOSED,
-                    status=status,
-                    reason=words,
-                    address=address,
-                )
-        for transfer in transfers:
-            self._update_transfer(transfer)
-        if link is not None:
-            if reason is not CloseReason.IDLE:
-                self._finder.broke(link, status, words, address)
-            self._finder.down(link, now=now)
-        for transfer in transfers:
-            if transfer.link is not link or link is None:
-                if not transfer.has_work:
-                    outgoing.change(transfer.queue, OutgoingInput.RESTED)
-                self._available(transfer.queue, now)
-
-    def _pump(self, connection: PeerConnection, now: float) -> None:
-        """Send what the outgoing queues of a connection have."""
-        if self._transfers.pump(connection, now=now):
-            self._waiting.add(connection)
-        self._update_transfers(connection)
-        self._update(connection)
-
-    def _go_on(self, connection: PeerConnection, now: float) -> None:
-        """There is room again: send what found none before."""
-        if connection.full:
-            self._pump(connection, now)
-        else:
-            self._update_transfers(connection)
-
-    def _update_transfers(self, connection: PeerConnection) -> None:
-        for transfer in connection.transfers:
-            self._update_transfer(transfer)
-
-    def _update(self, connection: PeerConnection) -> None:
-        """Note the next timer of a connection, and whether it has data to send."""
-        session = connection.session
-        if session.closed:
-            return
-        if session.output_bytes:
-            self._ready.add(connection.number)
-        times = [session.next_timer()]
-        order_ack_at = connection.order_acks.next_timer()
-        if order_ack_at is not None and self._may_order_ack(connection):
-            times.append(order_ack_at)
-        self._timers.set(connection, min(time for time in times if time is not None))
-
-    def _may_order_ack(self, connection: PeerConnection) -> bool:
-        depends = self._manager.outgoing.new_identifiers_depend_on
-        return connection.session.room > 0 and not depends
-
-    def _update_transfer(self, transfer: Transfer) -> None:
-        times = (transfer.stream.resend_at, transfer.validate_at)
-        self._timers.set(transfer, min([time for time in times if time is not None], default=None))
+        self._finder.closed(connection, self._connections.by_number.values())
+        self._carrying.detach(connection, event.reason, now)
 
     # Timers
 
@@ -575,11 +378,11 @@ class BinaryProtocol:
             if isinstance(owner, PeerConnection):
                 self._connection_timer(owner, now)
             elif isinstance(owner, HopLink):
-                self._link_timer(owner, now)
+                self._carrying.link_timer(owner, now)
             elif isinstance(owner, Transfer):
-                self._transfer_timer(owner, now)
-            elif owner is _WINDOW_TIMER:
-                self._widen(now)
+                self._carrying.transfer_timer(owner, now)
+            elif owner is WINDOW_TIMER:
+                self._connections.widen(now)
             elif owner is KEYS_TIMER:
                 self._encrypting.timer(now)
             else:
@@ -587,25 +390,11 @@ class BinaryProtocol:
 
     def _connection_timer(self, connection: PeerConnection, now: float) -> None:
         connection.session.handle_timer(now=now)
-        if self._may_order_ack(connection):
+        if self._connections.may_order_ack(connection):
             room = connection.session.room
             for ack, destination in connection.order_acks.take_due(room, now=now):
                 self._receiver.send_order_ack(connection, ack, destination, now=now)
         self._process(connection, now)
-
-    def _link_timer(self, link: HopLink, now: float) -> None:
-        for transfer in self._finder.timer(link, now=now):
-            self._available(transfer.queue, now)
-        self._finder.rest_if_passed_over(link, now=now)
-
-    def _transfer_timer(self, transfer: Transfer, now: float) -> None:
-        resend_at = transfer.stream.resend_at
-        if resend_at is not None and resend_at <= now:
-            transfer.stream.resend_due()
-        if transfer.validate_at is not None and transfer.validate_at <= now:
-            transfer.validate_at = None
-        self._update_transfer(transfer)
-        self._available(transfer.queue, now)
 
 
 def _number(connection: PeerConnection) -> int:
