@@ -23,6 +23,7 @@ STATUS: Final = {
     "stored_messages": "count of messages in the store",
     "flushes": "of the store to the disk since the start",
     "throttled": "whether it refuses messages, because the disk is full",
+    "online": "whether it talks to other queue managers",
     "transactions": "count of open transactions",
     "staged_bytes": "of batches that are not published yet",
     "in_doubt_transactions": "count of prepared transactions that nobody has decided",

@@ -22,6 +22,24 @@ def test_rights_are_shown_granted_and_revoked(manager: Manager) -> None:
     assert "Permissions" in manager.run("machine", "rights").out
 
 
+@pytest.mark.spec("MQDMPR-3.1.4.12-01", "MQDMPR-3.1.1.1-18")
+def test_taken_offline_and_brought_online(tmp_path: Path) -> None:
+    manager = Manager(tmp_path / "qm")
+    manager.run("queue", "create", r".\private$\here")
+    assert "is offline" in manager.run("machine", "offline").out
+    assert not manager.run("status", "--json").object["online"]
+    assert ", offline" in manager.run("status").out
+    # Local work goes on; what is for others waits, with the reason.
+    manager.run("send", r".\private$\here", "--body", "local")
+    assert "local" in manager.run("receive", r".\private$\here").out
+    away = r"DIRECT=TCP:127.0.77.1\private$\away"
+    manager.run("send", away, "--body", "later")
+    assert "offline" in manager.run("outgoing", "show", away).out
+    assert "is online" in manager.run("machine", "online").out
+    assert manager.run("status", "--json").object["online"]
+    assert manager.stop() == 0
+
+
 def test_they_survive_a_restart(tmp_path: Path) -> None:
     first = Manager(tmp_path / "qm")
     granted = first.run("machine", "grant", "uid:4711", "peek-journal", "--json").object

@@ -1,5 +1,7 @@
 """The way that a message would take, explained."""
 
+from dataclasses import asdict
+
 import pytest
 from tests.protocol.binary.pair import ADMINISTRATOR, ORDERS, USER
 from tests.protocol.binary.routed_network import Routed, chain, guid_of
@@ -71,7 +73,18 @@ def test_names_that_are_not_routed(*, name: str, found: bool, why: str) -> None:
 def test_a_public_queue_leads_to_its_owner() -> None:
     routed = chain()
     published = routed.publish(4, 9)
-    assert route(routed, 1, f"PUBLIC={published.identifier}").name == "N4"
+    info = route(routed, 1, f"PUBLIC={published.identifier}")
+    assert (info.name, info.path_name) == ("N4", published.pathname)
+    lines = list(route_lines(asdict(info), 80))
+    assert lines[1] == f"   which is {published.pathname}"
+
+
+def test_a_private_queue_of_this_machine_has_its_path_name() -> None:
+    routed = chain()
+    queue = routed[1].create()
+    info = route(routed, 1, rf"PRIVATE={guid_of(1)}\{queue.properties.private_queue_number:08x}")
+    assert info.path_name == queue.properties.pathname
+    assert route(routed, 1, r"DIRECT=OS:far\private$\q").path_name == r"far\private$\q"
 
 
 def test_several_queues_have_no_single_way() -> None:

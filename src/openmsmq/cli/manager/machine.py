@@ -1,4 +1,4 @@
-"""`openmsmq machine`: who may do what with the queue manager itself."""
+"""`openmsmq machine`: rights of the queue manager itself, and whether it talks to others."""
 
 from typing import Annotated, Any, Final
 
@@ -10,7 +10,7 @@ from openmsmq.cli.output import JsonOption, print_json, print_properties
 from openmsmq.cli.queues.queue import PrincipalArgument
 from openmsmq.cli.queues.text import permissions
 
-_HELP: Final = "Say who may do what with the queue manager itself."
+_HELP: Final = "Rights of the queue manager itself; take it offline, bring it online."
 
 
 def complete_right(incomplete: str) -> list[str]:
@@ -32,7 +32,13 @@ RightsArgument = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the group to the program."""
-    commands: Commands = {"rights": rights, "grant": grant, "revoke": revoke}
+    commands: Commands = {
+        "rights": rights,
+        "grant": grant,
+        "revoke": revoke,
+        "offline": offline,
+        "online": online,
+    }
     add_group(app, "machine", commands, help_text=_HELP)
 
 
@@ -67,6 +73,23 @@ def revoke(
     with connect(socket) as manager:
         entries = manager.revoke_machine(principal, rights)
         _show(manager.identity.name, entries, as_json=as_json)
+
+
+def offline(*, socket: SocketOption = None) -> None:
+    """Stop talking to other queue managers; what is sent to them waits here.
+
+    Local queues work as before. A restart brings the queue manager online again.
+    """
+    with connect(socket) as manager:
+        manager.take_offline()
+        typer.echo(f"{manager.identity.name} is offline. `openmsmq machine online` ends this.")
+
+
+def online(*, socket: SocketOption = None) -> None:
+    """Talk to other queue managers again."""
+    with connect(socket) as manager:
+        manager.bring_online()
+        typer.echo(f"{manager.identity.name} is online.")
 
 
 def _show(name: str, entries: list[dict[str, Any]], *, as_json: bool) -> None:

@@ -39,7 +39,9 @@ def status_properties(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Queue manager", report["name"]
     yield (
         "State",
-        report["state"] + (", refuses messages: disk full" if report["throttled"] else ""),
+        report["state"]
+        + ("" if report["online"] else ", offline")
+        + (", refuses messages: disk full" if report["throttled"] else ""),
     )
     yield "GUID", report["guid"]
     up = f"process {report['pid']}, up {duration_text(report['uptime_seconds'])}"

@@ -45,6 +45,8 @@ def route(
 def route_lines(info: dict[str, Any], width: int) -> Iterator[str]:
     """A route as people read it."""
     yield f"To {info['destination']}"
+    if info["path_name"] and info["path_name"] not in info["destination"]:
+        yield from _wrapped(f"which is {info['path_name']}", width, _INDENT)
     if info["queue_manager"]:
         known = info["name"] and info["name"] != info["queue_manager"]
         name = f"{info['name']}, " if known else ""

@@ -73,6 +73,9 @@ class Management(Protocol):
     ) -> Operation[list[Info]]:
         """Change what a principal may do with the queue manager; return what is in force."""
 
+    def set_online(self, *, online: bool) -> Operation[None]:
+        """Whether the queue manager talks to others."""
+
     def hold_outgoing(self, destination: str, *, pause: bool) -> Operation[Info]:
         """Pause or resume an outgoing queue."""
 

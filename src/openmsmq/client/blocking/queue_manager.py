@@ -320,6 +320,17 @@ class QueueManager:
             self._management.grant_machine, principal, rights, deny=False, revoke=True
         )
 
+    def take_offline(self) -> None:
+        """Stop talking to other queue managers, until `bring_online` or a restart.
+
+        What is sent to them waits here; local queues work as before.
+        """
+        self._driver.call(self._management.set_online, online=False)
+
+    def bring_online(self) -> None:
+        """Talk to other queue managers again."""
+        self._driver.call(self._management.set_online, online=True)
+
     def sessions(self) -> list[Info]:
         """Sessions with other queue managers."""
         return self._driver.call(self._management.session_infos().whole)

@@ -70,6 +70,9 @@ class LocalManagement:
         several("rights", rights, "words")
         return self._backend.call(local.GrantMachine, principal, list(rights), deny, revoke)
 
+    def set_online(self, *, online: bool) -> Operation[None]:
+        return self._backend.call(local.SetOnline, online)
+
     def hold_outgoing(self, destination: str, *, pause: bool) -> Operation[Info]:
         return self._backend.call(local.HoldOutgoing, destination, pause)
 

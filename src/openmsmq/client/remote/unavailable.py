@@ -86,6 +86,9 @@ class UnavailableManagement:
     ) -> NoReturn:
         self._refuse("rights cannot be changed")
 
+    def set_online(self, *, online: bool) -> NoReturn:  # noqa: ARG002
+        self._refuse("a queue manager cannot be taken offline")
+
     def hold_outgoing(self, destination: str, *, pause: bool) -> NoReturn:  # noqa: ARG002
         self._refuse("outgoing queues cannot be paused")
 

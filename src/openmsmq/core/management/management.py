@@ -139,6 +139,7 @@ class Management:
             stored_messages=process.stored_messages,
             flushes=process.flushes,
             throttled=state.local.throttled,
+            online=state.local.connection_active,
             transactions=len(state.transactions),
             staged_bytes=self._stages.size,
             in_doubt_transactions=totals.in_doubt,

@@ -45,6 +45,7 @@ class Status:
     stored_messages: int
     flushes: int
     throttled: bool
+    online: bool
     transactions: int
     staged_bytes: int
     in_doubt_transactions: int
@@ -184,6 +185,7 @@ class RouteInfo:
         queue_manager: the GUID of the queue manager that has the queue, if it is known.
         name: of that queue manager.
         host: where it is.
+        path_name: of the queue, if it is known.
         why: the message goes nowhere, or is not routed; empty otherwise.
         path: the queue managers that it passes, from this one on; empty if it is not routed.
     """
@@ -194,6 +196,7 @@ class RouteInfo:
     queue_manager: str
     name: str
     host: str
+    path_name: str
     why: str
     path: tuple[RouteStep, ...]
 

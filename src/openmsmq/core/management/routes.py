@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.queues.names import find_queue, is_local_name
+from openmsmq.core.queues.queue_path import get_queue_path
 from openmsmq.core.routing.current_topology import current_topology
 from openmsmq.core.routing.next_hops import find_path, turn_of
 from openmsmq.core.sites.public_queues import read_public
@@ -45,13 +46,15 @@ def explain_route(state: State, name: FormatName) -> RouteInfo:
     if isinstance(name, DirectFormatName):
         if is_local_name(state, name):
             return _local(state, name)
-        return _ends(name, True, _DIRECT, transport_of(name), name.address)
+        return _ends(state, name, True, _DIRECT, transport_of(name), name.address)
     if isinstance(name, PrivateFormatName | PublicFormatName):
         if find_queue(state, name) is not None or is_local_name(state, name):
             return _local(state, name)
         return _routed(state, name)
     if str(name).startswith("MULTICAST="):
-        return _ends(name, True, _MULTICAST, Transport.MULTICAST, str(name).partition("=")[2])
+        return _ends(
+            state, name, True, _MULTICAST, Transport.MULTICAST, str(name).partition("=")[2]
+        )
     raise QueueError(
         Hresult.MQ_ERROR_ILLEGAL_FORMATNAME,
         f"{name} names no single queue to send to",
@@ -63,10 +66,11 @@ def _local(
     state: State, name: DirectFormatName | PrivateFormatName | PublicFormatName
 ) -> RouteInfo:
     known = find_queue(state, name) is not None
-    return _ends(name, known, _HERE if known else _NO_QUEUE, Transport.LOCAL)
+    return _ends(state, name, known, _HERE if known else _NO_QUEUE, Transport.LOCAL)
 
 
 def _ends(
+    state: State,
     name: FormatName,
     found: bool,  # noqa: FBT001 - whether a message would get there, first in every call
     why: str,
@@ -82,16 +86,25 @@ def _ends(
         queue_manager=queue_manager,
         name="",
         host=host,
+        path_name=_path_name(state, name),
         why=why,
         path=(),
     )
+
+
+def _path_name(state: State, name: FormatName) -> str:
+    try:
+        return get_queue_path(state, name).path_name
+    except QueueError:
+        # The directory does not have the queue or its machine.
+        return ""
 
 
 def _routed(state: State, name: PrivateFormatName | PublicFormatName) -> RouteInfo:
     if isinstance(name, PublicFormatName):
         published = read_public(state, name)
         if published is None:
-            return _ends(name, False, _NO_OWNER, Transport.BINARY)
+            return _ends(state, name, False, _NO_OWNER, Transport.BINARY)
         owner = published.queue_manager
     else:
         owner = name.guid
@@ -99,7 +112,7 @@ def _routed(state: State, name: PrivateFormatName | PublicFormatName) -> RouteIn
     if topology is None:
         host = state.addresses.get(owner, "")
         why = _LAST_ADDRESS if host else _NO_DIRECTORY
-        return _ends(name, bool(host), why, Transport.BINARY, host, guid_text(owner))
+        return _ends(state, name, bool(host), why, Transport.BINARY, host, guid_text(owner))
     hops = find_path(topology, state.local.identifier, owner, turn=turn_of)
     last = hops[-1].next
     there = topology.machines.get(owner)
@@ -111,6 +124,7 @@ def _routed(state: State, name: PrivateFormatName | PublicFormatName) -> RouteIn
         queue_manager=guid_text(owner),
         name=_machine_name(topology, owner),
         host=there.host if there is not None else "",
+        path_name=_path_name(state, name),
         why="" if arrives else _no_way(topology, hops),
         path=tuple(_step(state, topology, hop) for hop in hops),
     )

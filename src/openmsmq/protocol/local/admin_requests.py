@@ -157,6 +157,12 @@ def grant_machine(session: LocalSession, request: local.GrantMachine) -> None:
     session.done(request.id, permissions, session.seen)
 
 
+def set_online(session: LocalSession, request: local.SetOnline) -> None:
+    """`machine offline` and `machine online`."""
+    session.manager.outgoing.set_online(active=request.online, caller=session.identity())
+    session.done(request.id, None, session.seen)
+
+
 def backup(session: LocalSession, request: local.Backup) -> None:
     session.manager.management.require_administrator(session.identity(), "back it up")
     if not request.file.startswith("/"):
@@ -205,6 +211,7 @@ HANDLERS: Final[Handlers] = {
     local.ResolveTransaction: resolve_transaction,
     local.MachineRights: machine_rights,
     local.GrantMachine: grant_machine,
+    local.SetOnline: set_online,
     local.Backup: backup,
     local.ExportDefinitions: export_definitions,
     local.ApplyDefinitions: apply_definitions,

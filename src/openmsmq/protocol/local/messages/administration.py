@@ -123,6 +123,12 @@ class GrantMachine(Request, frozen=True, tag=74):
     revoke: bool = False
 
 
+class SetOnline(Request, frozen=True, tag=95):
+    """Take the queue manager offline, or bring it online: whether it talks to others."""
+
+    online: bool
+
+
 AdministrationRequest = (
     ListOutgoing
     | HoldOutgoing
@@ -141,6 +147,7 @@ AdministrationRequest = (
     | ResolveTransaction
     | MachineRights
     | GrantMachine
+    | SetOnline
     | ExportDefinitions
     | ApplyDefinitions
 )
