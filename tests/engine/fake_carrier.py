@@ -142,7 +142,7 @@ class FakeCarrier:
             return
         gate = self.engine.gate
         gate.when_durable(received.depends, self.peer.acknowledged, read)
-        for stream, _, sequence, number in received.progress:
+        for stream, _, _, sequence, number in received.progress:
             assert stream.transport is Transport.HTTP
             assert stream.receipts_to == f"receipts of {self.peer.guid}"
             reached = int.from_bytes(sequence), number

@@ -40,7 +40,6 @@ from openmsmq.core.pipelines.ranges import Ranges
 from openmsmq.core.pipelines.staging import Stages
 from openmsmq.core.queues.names import find_by_path, own_names, parse_local_path
 from openmsmq.core.queues.purging import PURGE_STEP, Purged
-from openmsmq.core.queues.system_queues import create_connector_queues
 from openmsmq.core.rows.packets import drop_durable_packets
 from openmsmq.core.rows.recovery import Recovery, read_rows, recover, recover_local
 from openmsmq.core.rows.tables import Table
@@ -384,14 +383,6 @@ class QueueManager:
         """Delete a queue with its journal, its subqueues and all messages in them."""
         self.state.local.require_service()
         return purging.delete_queue(self.state, queue, caller=caller, skip_directory=skip_directory)
-
-    def create_connector_queues(
-        self, foreign_site: UUID, *, caller: Caller
-    ) -> ResultOf[tuple[Queue, Queue]]:
-        """The queues CONNECTOR=foreign_site and CONNECTOR=foreign_site;XACTONLY."""
-        self.state.local.require_service()
-        queues = create_connector_queues(self.state, foreign_site, caller=caller)
-        return ResultOf(queues, self.state.outbox.number)
 
     def find_queue(self, path: str) -> Queue:
         """The queue of this machine with a path name.

@@ -67,6 +67,20 @@ def _default_dacl(owner: SID, machine_sid: SID | None) -> Acl:
     return Acl(tuple(aces))
 
 
+def connector_queue_descriptor() -> SecurityDescriptor:
+    """The descriptor of a connector queue: administrators say which application may read it."""
+    return SecurityDescriptor(
+        owner=BUILTIN_ADMINISTRATORS,
+        dacl=Acl(
+            (
+                allow(EVERYONE, SEND_AND_LOOK),
+                allow(ANONYMOUS, SEND_AND_LOOK),
+                allow(BUILTIN_ADMINISTRATORS, QueueRight.QUEUE_GENERIC_ALL),
+            )
+        ),
+    )
+
+
 def default_machine_descriptor(owner: SID) -> SecurityDescriptor:
     """The descriptor of a new queue manager: its owner and administrators may do everything.
 

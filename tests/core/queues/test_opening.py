@@ -22,7 +22,7 @@ from tests.core.harness import (
 
 from openmsmq.core.model.open_queue import QueueAccessType, RemoteReadState
 from openmsmq.core.model.outgoing_queue import NextHop
-from openmsmq.core.model.queue import Queue, QueueType
+from openmsmq.core.model.queue import Queue
 from openmsmq.core.settings import Settings
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.directory.local_directory import LocalDirectory
@@ -252,25 +252,6 @@ def test_a_distribution_list_opens_its_members() -> None:
 def test_without_a_directory_there_are_no_distribution_lists(harness: Harness) -> None:
     with refused("MQ_ERROR_ILLEGAL_FORMATNAME"):
         harness.open(SEND, f"DL={OTHER_GUID}")
-
-
-def test_messages_for_a_foreign_site_wait_in_connector_queues(harness: Harness) -> None:
-    with refused("MQ_ERROR_ACCESS_DENIED"):
-        harness.qm.create_connector_queues(OTHER_GUID, caller=STRANGER)
-    name = f"CONNECTOR={OTHER_GUID}"
-    with refused("MQ_ERROR_QUEUE_NOT_FOUND"):
-        harness.open(RECEIVE, name, caller=ADMINISTRATOR)
-    queues = harness.qm.create_connector_queues(OTHER_GUID, caller=ADMINISTRATOR).value
-    assert [queue.queue_type for queue in queues] == [QueueType.CONNECTOR] * 2
-    assert [queue.properties.transactional for queue in queues] == [False, True]
-    assert harness.qm.create_connector_queues(OTHER_GUID, caller=ADMINISTRATOR).value == queues
-    harness.send(b"1", name=name)
-    harness.restart()
-    assert harness.open(RECEIVE, name + ";XACTONLY", caller=ADMINISTRATOR).queue is not None
-    reader = harness.open(RECEIVE, name, caller=ADMINISTRATOR)
-    assert bodies(harness.qm.dequeue_many(reader)) == [b"1"]
-    with refused("MQ_ERROR_ACCESS_DENIED"):
-        harness.open(RECEIVE, name, caller=STRANGER)
 
 
 # Several queues at once

@@ -33,7 +33,8 @@ class Routed:
     """A network whose queue managers are described by one directory.
 
     Args:
-        machines: by number: the letters of the sites, and `*` if it is a routing server.
+        machines: by number: the letters of the sites, and `*` if it is a routing server. Sites in
+            lower case are foreign, and so are computers that are in no other site.
         links: two letters, the cost, and the numbers of the gates.
     """
 
@@ -51,6 +52,7 @@ class Routed:
                 qualified_computer_name=f"10.0.0.{number}",
                 site_identifier_list=tuple(site(letter) for letter in text.rstrip("*")),
                 routing_server=text.endswith("*"),
+                foreign_system=text.islower(),
             )
             for number, text in machines.items()
         }
@@ -68,7 +70,7 @@ class Routed:
         self.directory: LocalDirectory
         self.directory, self.file = directory_of(
             ENTERPRISE,
-            *(Site(site(letter), letter) for letter in letters),
+            *(Site(site(letter), letter, foreign_site=letter.islower()) for letter in letters),
             *self.machines.values(),
             *self.links,
         )
@@ -76,7 +78,8 @@ class Routed:
             number: self.network.add(
                 f"N{number}", f"10.0.0.{number}", directory=self.directory, **options
             )
-            for number in machines
+            for number, machine in self.machines.items()
+            if not machine.foreign_system
         }
 
     def __getitem__(self, number: int) -> Node:

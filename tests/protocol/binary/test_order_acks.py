@@ -13,12 +13,14 @@ from openmsmq.wire.scalars import TxSequenceID
 
 def test_what_is_on_disk_is_acknowledged_while_more_is_being_written() -> None:
     gate = Gate()
-    timer = OrderAckTimer(direct_order_queue("10.0.0.1"), 0.0)
+    timer = OrderAckTimer(direct_order_queue("10.0.0.1"), UUID(int=2), 0.0)
     stream = IncomingTransactionalTransferInfo(1, "name", UUID(int=1))
 
     def receive(number: int, depends: int) -> None:
         stream.accept(StreamPosition((5).to_bytes(8), number), 0, 0.0)
-        progress = StreamProgress(stream, timer.destination, stream.sequence_identifier, number)
+        progress = StreamProgress(
+            stream, timer.destination, timer.speaker, stream.sequence_identifier, number
+        )
         timer.hold(gate, depends, progress)
 
     def acknowledged() -> int:

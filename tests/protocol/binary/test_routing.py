@@ -578,3 +578,29 @@ def test_an_open_session_with_the_destination_is_no_way_around_an_out_routing_se
     routed.network.advance(1)
     assert [each.body for each in passed(routed, 2)] == [b"1"]
     assert routed[4].bodies() == [b"1"]
+
+
+@pytest.mark.spec("MQQB-3.1.1.3.1-15", "MQQB-3.1.1.5-06", "MQQB-3.1.7.1.3-04")
+def test_a_hop_has_no_numbers_streams_or_acknowledgments_for_what_it_forwards() -> None:
+    routed = chain(transactional=True)
+    hop = routed[2]
+    hop_queue = hop.create(transactional=True)
+    routed.send(2, 4, b"of the hop", tx=True)
+    routed.network.advance(3)
+    sequence = hop.qm.state.last_tx_sequence
+    peer = raw_source(routed, 2)
+    peer.send(*(ordered_packet(routed, b"%d" % number, number) for number in (1, 2)))
+    routed.network.advance(3)
+    forwarded = [each for each in passed(routed, 4) if each.source_queue_manager == guid_of(1)]
+    headers = [each.transaction_header for each in forwarded]
+    assert [
+        (header.tx_sequence_id.value, header.tx_sequence_number, header.previous_tx_sequence_number)
+        for header in headers
+        if header is not None
+    ] == [(1 << 32, 1, 0), (1 << 32, 2, 1)]
+    assert hop.qm.state.last_tx_sequence == sequence
+    assert not any(queue.incoming for queue in hop.qm.state.queues.values())
+    assert hop_queue.count == 0
+    # Only the destination acknowledges them.
+    assert routed[4].bodies() == [b"of the hop", b"1", b"2"]
+    assert {each.source_queue_manager for each in peer.received} <= {guid_of(4)}

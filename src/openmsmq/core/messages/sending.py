@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.message import NEVER, RECOVERABLE, TRANSACTIONAL
 from openmsmq.core.model.open_queue import MAY_SEND, OpenQueueDescriptor
-from openmsmq.core.model.queue import Queue
+from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.outbox import Result
+from openmsmq.core.queues.connectors import connector_partner
 from openmsmq.core.queues.quota import EnqueueStatus, check_room, no_room
 from openmsmq.core.transactions.transactions import OperationType, Transaction
 from openmsmq.core.transfer.checks.message_checks import needs_check, verify_local
@@ -155,6 +156,8 @@ def send_checked(
         QueueError: the queue does not take the first of them, or in a transaction one of them.
     """
     queue = descriptor.require(MAY_SEND)
+    if queue.role is QueueRole.CONNECTOR:
+        queue = connector_partner(state, queue, transactional=transaction is not None)
     if not runs:
         return Sent([], state.ordinals.last, 0)
     refusal: QueueError | None = None

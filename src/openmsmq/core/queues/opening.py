@@ -26,6 +26,7 @@ from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.names.direct_format_name import DirectFormatName
 from openmsmq.wire.names.format_name import (
+    ConnectorFormatName,
     DistributionListFormatName,
     FormatName,
     MultipleElementFormatName,
@@ -36,6 +37,7 @@ from openmsmq.wire.names.format_name import (
 from openmsmq.wire.names.queue_name import QueueName, Suffix
 
 from .access import check_open
+from .connectors import find_connector_queue
 from .creation import drop_if_unused, list_queue, make_subqueue
 from .names import (
     find_plainly_named,
@@ -153,6 +155,10 @@ def _find(state: State, name: SingleFormatName, access: QueueAccessType) -> Queu
     queue = find_queue(state, name)
     if queue is not None:
         return queue
+    if access is _SEND or isinstance(name, ConnectorFormatName):
+        queue = find_connector_queue(state, name)
+        if queue is not None:
+            return queue
     if isinstance(name, DirectFormatName) and name.queue_name.suffix is Suffix.SUBQUEUE:
         if is_local_name(state, name):
             own = name.queue_name

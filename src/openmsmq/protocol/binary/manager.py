@@ -392,8 +392,8 @@ class BinaryProtocol:
         connection.session.handle_timer(now=now)
         if self._connections.may_order_ack(connection):
             room = connection.session.room
-            for ack, destination in connection.order_acks.take_due(room, now=now):
-                self._receiver.send_order_ack(connection, ack, destination, now=now)
+            for ack, timer in connection.order_acks.take_due(room, now=now):
+                self._receiver.send_order_ack(connection, ack, timer, now=now)
         self._process(connection, now)
 
 

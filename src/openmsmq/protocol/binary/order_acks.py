@@ -1,6 +1,7 @@
 """When an OrderAck is sent: soon, for several messages at once ([MS-MQQB] 3.1.1.6.2)."""
 
 from collections import OrderedDict
+from uuid import UUID
 
 from openmsmq.core.transfer.incoming.received import StreamProgress
 from openmsmq.protocol.carrier import Gate
@@ -25,11 +26,12 @@ class Reached:
 class OrderAckTimer:
     """The running Order Ack Send Timer of one stream of transactional messages in one session."""
 
-    __slots__ = ("_held", "_reached", "deadline", "destination", "last_sent")
+    __slots__ = ("_held", "_reached", "deadline", "destination", "last_sent", "speaker")
 
-    def __init__(self, destination: QueueAddress, last_sent: float) -> None:
-        # The order queue of the sender.
+    def __init__(self, destination: QueueAddress, speaker: UUID, last_sent: float) -> None:
+        # The order queue of the sender, and in whose name it is told.
         self.destination = destination
+        self.speaker = speaker
         self.deadline = 0.0
         # LastOrderAckSendTime.
         self.last_sent = last_sent
@@ -86,7 +88,8 @@ class OrderAckSchedule:
         key = progress.stream.key
         timer = self._running.get(key)
         if timer is None:
-            timer = OrderAckTimer(progress.order_queue, self._sent.pop(key, self._began))
+            last_sent = self._sent.pop(key, self._began)
+            timer = OrderAckTimer(progress.order_queue, progress.speaker, last_sent)
             self._start(key, timer, now)
         elif now - timer.last_sent < self._settings.maximum_order_ack_delay:
             self._start(key, timer, now)
@@ -102,12 +105,12 @@ class OrderAckSchedule:
             return timer.deadline
         return None
 
-    def take_due(self, limit: int, *, now: float) -> list[tuple[OrderAck, QueueAddress]]:
-        """The acknowledgments to send now, up to a limit, and where to.
+    def take_due(self, limit: int, *, now: float) -> list[tuple[OrderAck, OrderAckTimer]]:
+        """The acknowledgments to send now, up to a limit, with the timers that say where to.
 
         One whose messages are not on disk yet is looked at again after the same time.
         """
-        due: list[tuple[OrderAck, QueueAddress]] = []
+        due: list[tuple[OrderAck, OrderAckTimer]] = []
         while len(due) < limit:
             deadline = self.next_timer()
             if deadline is None or deadline > now:
@@ -116,7 +119,7 @@ class OrderAckSchedule:
             ack = timer.take()
             if ack is not None:
                 timer.last_sent = now
-                due.append((ack, timer.destination))
+                due.append((ack, timer))
             if timer.waits:
                 self._start(key, timer, now)
             else:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from openmsmq.core.transfer.outgoing.streams import OutgoingStreams
     from openmsmq.protocol.carrier import Gate
     from openmsmq.wire.message.user_message import UserMessage
-    from openmsmq.wire.names.queue_address import QueueAddress
 
     from .events import MessagesReceived
+    from .order_acks import OrderAckTimer
     from .peer_connection import PeerConnection
 
 
@@ -169,16 +169,17 @@ class Receiver:
         return self._streams.final(sequence, number, ack.message_id, message.message_class, source)
 
     def send_order_ack(
-        self, connection: PeerConnection, ack: OrderAck, destination: QueueAddress, *, now: float
+        self, connection: PeerConnection, ack: OrderAck, timer: OrderAckTimer, *, now: float
     ) -> None:
         """Order Ack Send Timer: tell the sender how far its stream got."""
         peer = connection.session.remote_guid
-        if self._manager.incoming.route_order_ack(ack, destination, peer):
+        destination, speaker = timer.destination, timer.speaker
+        if self._manager.incoming.route_order_ack(ack, destination, peer, speaker):
             return
         packet = build_order_ack(
             ack,
             destination,
-            source_queue_manager=self._manager.identifier,
+            source_queue_manager=speaker,
             message_id=self._manager.outgoing.new_message_id(),
             sent_time=int(self._manager.utc),
         )

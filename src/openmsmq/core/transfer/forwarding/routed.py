@@ -14,11 +14,13 @@ from openmsmq.core.messages.arrivals import expiry, insert, traits_of
 from openmsmq.core.messages.expiry import expire_now
 from openmsmq.core.messages.system_messages import may_reach
 from openmsmq.core.model.message import NEVER, Traits
+from openmsmq.core.queues.connectors import connector_queue
 from openmsmq.core.queues.opening import make_outgoing
 from openmsmq.core.queues.quota import EnqueueStatus, check_room
 from openmsmq.core.routing.current_topology import current_topology
 from openmsmq.core.sites.directory_events import connected
 from openmsmq.core.sites.public_queues import read_public
+from openmsmq.core.transfer.incoming.addressing import Local, Nowhere
 from openmsmq.core.transfer.notices.reports import send_report
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.wire.codes.queue_error import QueueError
@@ -29,8 +31,10 @@ from openmsmq.wire.names.queue_address_names import format_name_of
 from openmsmq.wire.scalars import guid
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from openmsmq.core.model.queue import Queue
-    from openmsmq.core.routing.topology import Machine
+    from openmsmq.core.routing.topology import Machine, Topology
     from openmsmq.core.state import State
     from openmsmq.core.transfer.transports import Origin
     from openmsmq.wire.message.user_message_run import UserMessageRun
@@ -76,6 +80,25 @@ def find_outgoing(state: State, message: UserMessage, origin: Origin) -> Queue |
     topology = current_topology(state)
     if topology is None:
         return NotRouted.NO_DIRECTORY if connected(state) is None else None
+    return _untrusted(state, topology, message, origin) or _outgoing_queue(state, message)
+
+
+def find_connector(
+    state: State, message: UserMessage, origin: Origin, site: UUID
+) -> Local | Nowhere:
+    """The connector queue of a message for a computer of a foreign site, or why it gets none."""
+    topology = current_topology(state)
+    assert topology is not None  # noqa: S101 - it has said which site that is
+    reason = _untrusted(state, topology, message, origin)
+    if reason is not None:
+        return Nowhere(reason)
+    return Local(connector_queue(state, site, transactional=message.transactional))
+
+
+def _untrusted(
+    state: State, topology: Topology, message: UserMessage, origin: Origin
+) -> NotRouted | None:
+    """Why a message for another queue manager is not taken from who brings it."""
     machines = topology.machines
     here = machines.get(state.local.identifier)
     there = machines.get(guid(message.target))
@@ -93,7 +116,7 @@ def find_outgoing(state: State, message: UserMessage, origin: Origin) -> Queue |
         return NotRouted.NO_ROUTER
     if peer is not source and not _brings_for(peer, source):
         return NotRouted.NO_ROUTING_PEER
-    return _outgoing_queue(state, message)
+    return None
 
 
 def is_address_of(machine: Machine, address: str) -> bool:

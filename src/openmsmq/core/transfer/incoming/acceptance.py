@@ -1,6 +1,6 @@
 """Which messages a queue takes."""
 
-from openmsmq.core.model.queue import Queue
+from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
@@ -28,6 +28,9 @@ def refusal(queue: Queue, message: UserMessage, *, transactional: bool) -> Messa
         if transactional:
             return MessageClass.NACK_NOT_TRANSACTIONAL_Q
         return MessageClass.NACK_NOT_TRANSACTIONAL_MSG
+    if queue.role is QueueRole.CONNECTOR:
+        # What is signed and encrypted for a foreign computer is the business of that.
+        return None
     # [MS-MQQB] 3.1.5.8.3: what has not been decrypted is rejected.
     if message.encrypted:
         return MessageClass.NACK_BAD_ENCRYPTION

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from openmsmq.core.model.queue import Queue, QueueRole
+from openmsmq.core.queues.connectors import foreign_site_of
 from openmsmq.core.queues.names import is_read_only
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.names.direct_format_name import DirectFormatName
@@ -43,12 +44,14 @@ class Local:
 
 
 class Forward:
-    """On to another queue manager."""
+    """On to another queue manager, or as far as the connector of its foreign site: this one."""
 
-    __slots__ = ("queue_manager",)
+    __slots__ = ("foreign_site", "queue_manager")
 
-    def __init__(self, queue_manager: UUID) -> None:
+    def __init__(self, queue_manager: UUID, foreign_site: UUID | None = None) -> None:
         self.queue_manager = queue_manager
+        # The site whose connector this queue manager is.
+        self.foreign_site = foreign_site
 
 
 class Nowhere:
@@ -56,7 +59,7 @@ class Nowhere:
 
     __slots__ = ("reason",)
 
-    def __init__(self, reason: Reason) -> None:
+    def __init__(self, reason: StrEnum) -> None:
         self.reason = reason
 
 
@@ -67,7 +70,8 @@ def locate(state: State, message: UserMessage) -> Place:
     """Find out where a message goes."""
     address = message.target
     if address not in (_ANY, state.identity):
-        return Forward(UUID(bytes_le=address))
+        computer = UUID(bytes_le=address)
+        return Forward(computer, foreign_site_of(state, computer))
     destination = message.destination_queue
     if destination is None:
         return Nowhere(Reason.NO_NAME)

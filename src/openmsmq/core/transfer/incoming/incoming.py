@@ -124,9 +124,11 @@ class Incoming:
             progress.number,
         )
 
-    def route_order_ack(self, ack: OrderAck, address: QueueAddress, peer: UUID) -> bool:
+    def route_order_ack(
+        self, ack: OrderAck, address: QueueAddress, peer: UUID, speaker: UUID
+    ) -> bool:
         """Send an OrderAck over other queue managers; False if it has to take the session."""
-        return route_order_ack(self._state, ack, address, peer)
+        return route_order_ack(self._state, ack, address, peer, speaker)
 
     def report(self, message: UserMessage, next_hop: str | None = None) -> bool:
         """Send the report that a traced message asks for at this place of its way."""

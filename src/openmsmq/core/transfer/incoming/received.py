@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from uuid import UUID
 
 from openmsmq.core.outbox import Result
-from openmsmq.core.transfer.notices.final_acks import order_queue_of
+from openmsmq.core.transfer.notices.final_acks import order_queue_of, speaker_of
 from openmsmq.core.transfer.notices.reports import destination_of
 from openmsmq.core.transfer.transports import WEB
 from openmsmq.wire.names.queue_address import QueueAddress
@@ -46,6 +47,8 @@ class StreamProgress(NamedTuple):
 
     stream: IncomingTransactionalTransferInfo
     order_queue: QueueAddress
+    # In whose name it is acknowledged.
+    speaker: UUID
     sequence: bytes
     number: int
 
@@ -111,14 +114,16 @@ class ArrivingStreams:
         self._state = state
         self._origin = origin
         self._streams: dict[bytes, IncomingTransactionalTransferInfo] = {}
-        # By stream: where the acknowledgment goes.
-        self._progress: dict[int, tuple[IncomingTransactionalTransferInfo, QueueAddress]] = {}
+        # By stream: where the acknowledgment goes, and in whose name.
+        self._progress: dict[int, tuple[IncomingTransactionalTransferInfo, QueueAddress, UUID]] = {}
 
     def progress(self) -> list[StreamProgress]:
         """The streams whose senders are to be told how far they got."""
         return [
-            StreamProgress(stream, queue, stream.sequence_identifier, stream.sequence_number)
-            for stream, queue in self._progress.values()
+            StreamProgress(
+                stream, queue, speaker, stream.sequence_identifier, stream.sequence_number
+            )
+            for stream, queue, speaker in self._progress.values()
         ]
 
     def find(
@@ -188,7 +193,12 @@ class ArrivingStreams:
     ) -> None:
         """Every message of a transactional stream asks for an acknowledgment of the stream."""
         self.learn_address(message)
-        self._progress[id(stream)] = stream, order_queue_of(self._state, message)
+        state = self._state
+        self._progress[id(stream)] = (
+            stream,
+            order_queue_of(state, message),
+            speaker_of(state, message),
+        )
 
     def learn_address(self, message: UserMessage) -> None:
         """Remember where the sender of a message is, if it is the other end itself."""

@@ -14,6 +14,7 @@ from openmsmq.core.model.queue import Queue
 from openmsmq.core.routing.next_hops import MAX_HOPS
 from openmsmq.core.transfer.forwarding.routed import (
     NotRouted,
+    find_connector,
     find_outgoing,
     hop_identifiers,
     store,
@@ -142,7 +143,9 @@ class Reception:
         if place is None:
             place = self._places[key] = locate(self._state, head)
         if isinstance(place, Forward):
-            return self._forward(run)
+            if place.foreign_site is None:
+                return self._forward(run)
+            place = find_connector(self._state, head, self._origin, place.foreign_site)
         if head.transaction_offset:
             return all(self._add_transactional(each, place) for each in _one_by_one(run))
         fresh = self._take_new(run)

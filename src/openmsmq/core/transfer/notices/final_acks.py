@@ -8,6 +8,7 @@ from functools import partial
 from uuid import UUID
 
 from openmsmq.core.messages.system_messages import send_system_message
+from openmsmq.core.queues.connectors import foreign_site_of
 from openmsmq.core.routing.current_topology import current_topology
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import MessageClass
@@ -22,6 +23,7 @@ from openmsmq.wire.packets.order_ack import (
     direct_order_queue,
     order_queue,
 )
+from openmsmq.wire.scalars import GUID_NULL, guid
 
 from .srmp_receipts import came_by_srmp, send_final_receipt
 
@@ -48,29 +50,46 @@ def send_final_ack(state: State, packet: bytes, message_class: int) -> bool:
         message.message_id,
     )
     address = order_queue_of(state, message)
-    build = partial(_build, state, ack, message_class, address)
+    build = partial(_build, state, ack, message_class, address, speaker_of(state, message))
     sent = send_system_message(state, address, build, what="final acknowledgment", about=message)
     return sent is not None
 
 
 def _build(
-    state: State, ack: FinalAck, message_class: int, address: QueueAddress, ordinal: int
+    state: State,
+    ack: FinalAck,
+    message_class: int,
+    address: QueueAddress,
+    speaker: UUID,
+    ordinal: int,
 ) -> bytes:
     return build_final_ack(
         ack,
         MessageClass(message_class),
         address,
-        source_queue_manager=state.manager.identifier,
+        source_queue_manager=speaker,
         message_id=ordinal,
         sent_time=int(state.utc),
     )
 
 
-def route_order_ack(state: State, ack: OrderAck, address: QueueAddress, peer: UUID) -> bool:
+def speaker_of(state: State, message: UserMessage) -> UUID:
+    """In whose name messages are acknowledged: of the foreign computer whose connector this is."""
+    computer = guid(message.target)
+    own = state.manager.identifier
+    if computer in (GUID_NULL, own) or foreign_site_of(state, computer) is None:
+        return own
+    return computer
+
+
+def route_order_ack(
+    state: State, ack: OrderAck, address: QueueAddress, peer: UUID, speaker: UUID
+) -> bool:
     """Send an OrderAck on the way that the directory knows; False if it has to take the session.
 
     Args:
         address: the order queue of the source.
+        speaker: in whose name.
         peer: the queue manager over which the messages came. If that is the source itself, or
             nothing is known of the source, the session with it is the way back.
     """
@@ -79,16 +98,18 @@ def route_order_ack(state: State, ack: OrderAck, address: QueueAddress, peer: UU
     topology = current_topology(state)
     if topology is None or address.guid not in topology.machines:
         return False
-    build = partial(_build_order_ack, state, ack, address)
+    build = partial(_build_order_ack, state, ack, address, speaker)
     send_system_message(state, address, build, what="order acknowledgment", about=None)
     return True
 
 
-def _build_order_ack(state: State, ack: OrderAck, address: QueueAddress, ordinal: int) -> bytes:
+def _build_order_ack(
+    state: State, ack: OrderAck, address: QueueAddress, speaker: UUID, ordinal: int
+) -> bytes:
     return build_order_ack(
         ack,
         address,
-        source_queue_manager=state.manager.identifier,
+        source_queue_manager=speaker,
         message_id=ordinal,
         sent_time=int(state.utc),
     )
