@@ -172,3 +172,4 @@ def test_route_says_where_the_way_ends() -> None:
     assert info.found
     assert info.path[-1].why == "the connector queue of a foreign site"
     assert info.path[-1].next_site == "f"
+    assert info.path_name == ""

@@ -27,7 +27,7 @@ from openmsmq.wire.names.queue_address import (
 from openmsmq.wire.packets.order_ack import FinalAck, recognize_ack
 from openmsmq.wire.security.security_descriptor import Ace, AceType, Acl, SecurityDescriptor
 from openmsmq.wire.security.security_header import SecurityHeader
-from openmsmq.wire.security.sid import EVERYONE
+from openmsmq.wire.security.sid import EVERYONE, SID
 
 NEGATIVE_ARRIVAL = 0x04
 ALL_BUT_NEGATIVE_ARRIVAL = 0x0B
@@ -382,6 +382,45 @@ def test_a_sender_without_the_right_is_refused() -> None:
     network.advance(1)
     assert b.bodies() == []
     assert finals(peer) == [MessageClass.NACK_ACCESS_DENIED]
+
+
+@pytest.mark.spec("MQQB-3.1.5.8.3-21", "MQQB-3.1.5.8.3-23", "MQQB-3.1.5.8.3-25")
+def test_the_sender_of_a_message_needs_the_right_to_write() -> None:
+    settings = Settings(trust_claimed_senders=True, send_insecure_nacks=True)
+    network, b, peer = raw(core_settings=settings)
+    queue = b.qm.find_queue(rf".\{ORDERS}")
+
+    def admit(sid: SID) -> None:
+        granted = Ace(AceType.ACCESS_ALLOWED, QueueRight.WRITE_MESSAGE, sid)
+        descriptor = SecurityDescriptor(owner=USER.sid, group=USER.sid, dacl=Acl((granted,)))
+        b.qm.set_queue(queue, caller=SYSTEM_CALLER, security=descriptor.serialize())
+
+    def send(number: int) -> None:
+        asking: dict[str, Any] = {
+            "admin_queue": direct_address(r"TCP:10.0.0.7\private$\admin"),
+            "acknowledgments": NEGATIVE_ARRIVAL,
+        }
+        of_user = SecurityHeader(1, security_id=USER.sid.serialize())
+        of_queue_manager = SecurityHeader(2, security_id=SOURCE.bytes_le)
+        peer.send(
+            plain(number, security_header=of_user, **asking),
+            plain(number + 1, security_header=of_queue_manager, **asking),
+        )
+
+    admit(USER.sid)
+    send(1)
+    # A queue manager as sender counts as Everyone.
+    assert b.bodies() == [b"1"]
+    admit(EVERYONE)
+    send(3)
+    assert b.bodies() == [b"1", b"3", b"4"]
+    admit(SID(5, (32, 1)))
+    send(5)
+    assert b.bodies() == [b"1", b"3", b"4"]
+    assert b.counts["NACK_ACCESS_DENIED"] == 3
+    network.advance(1)
+    nacks = [message for message in peer.received if message.message_class]
+    assert [message.message_class for message in nacks] == [MessageClass.NACK_ACCESS_DENIED] * 3
 
 
 def test_a_sender_id_that_is_no_sid_is_refused() -> None:

@@ -38,7 +38,7 @@ def test_a_queue_may_take_authenticated_messages_only(harness: Harness) -> None:
     ("level", "expected"),
     [
         pytest.param(QueuePrivacyLevel.NONE, TAKEN, marks=SPEC("MQDMPR-3.1.1.2-08")),
-        (QueuePrivacyLevel.OPTIONAL, TAKEN),
+        pytest.param(QueuePrivacyLevel.OPTIONAL, TAKEN, marks=SPEC("MQDMPR-3.1.1.2-09")),
         pytest.param(QueuePrivacyLevel.BODY, REFUSED, marks=SPEC("MQDMPR-3.1.1.2-10")),
     ],
 )
@@ -78,7 +78,7 @@ def test_an_encrypted_body_may_go_elsewhere(harness: Harness) -> None:
     ("level", "clear", "labelled"),
     [
         (QueuePrivacyLevel.NONE, True, False),
-        (QueuePrivacyLevel.OPTIONAL, True, True),
+        pytest.param(QueuePrivacyLevel.OPTIONAL, True, True, marks=SPEC("MQDMPR-3.1.1.2-09")),
         (QueuePrivacyLevel.BODY, False, True),
     ],
 )
