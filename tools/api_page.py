@@ -48,7 +48,7 @@ PLAIN = "as they are"
 SECTIONS: dict[str, tuple[Any, ...]] = {
     "Connect": (client.connect, embedded, EmbeddedQueueManager, client.QueueManager),
     "Queues": (client.Queue, client.MessageStream, client.Transaction, client.QueueProperties),
-    "Messages": (client.Message, client.ReceivedMessage),
+    "Messages": (client.Message, client.ReceivedMessage, client.BrowsedMessage, client.Page),
     "Errors": (
         client.MsmqError,
         client.QueueError,

@@ -9,6 +9,7 @@ from .blocking.queue import Queue
 from .blocking.queue_manager import QueueManager, connect
 from .blocking.ranges import Producer, Ranges
 from .blocking.transaction import Transaction
+from .browsed_message import BrowsedMessage, Page
 from .errors import ConnectionLost, ReceiveTimeout
 from .logic.ranges import Leased, RangeInfo, RangePlan
 from .message import Message
@@ -17,6 +18,7 @@ from .received_message import ReceivedMessage
 
 __all__ = [
     "AccessDenied",
+    "BrowsedMessage",
     "ConfigError",
     "ConnectionLost",
     "Identity",
@@ -24,6 +26,7 @@ __all__ = [
     "Message",
     "MessageStream",
     "MsmqError",
+    "Page",
     "Producer",
     "Queue",
     "QueueError",

@@ -384,3 +384,33 @@ def test_a_message_is_found_by_its_identifier(client: Client) -> None:
     (shown,) = client.call(local.Lookup, handle, found).packets
     assert UserMessage(shown).identifier.serialize() == identifier
     assert client.value(local.FindMessage, handle, identifier, correlation=True) is None
+
+
+# Looking through a queue
+
+
+def test_a_look_shows_a_page_with_short_bodies_and_locked_messages(client: Client) -> None:
+    client.send(b"first", b"second", b"third")
+    handle = client.open()
+    (taken,) = client.call(local.Receive, handle, two_phase=True).lookup_ids
+    page = client.call(local.Browse, handle, None, False, 2, 3)
+    assert [UserMessage(each).body for each in page.packets] == [b"fir", b"sec"]
+    assert (page.body_sizes, page.more) == ([5, 6], True)
+    ((index, state, holder),) = page.states
+    assert (page.lookup_ids[index], state) == (taken, "locked")
+    assert holder
+    rest = client.call(local.Browse, handle, page.lookup_ids[-1])
+    assert [UserMessage(each).body for each in rest.packets] == [b"third"]
+    assert (rest.body_sizes, rest.states, rest.more) == ([5], [], False)
+    last = client.call(local.Browse, handle, None, True, 1)
+    assert [UserMessage(each).body for each in last.packets] == [b"third"]
+
+
+def test_a_range_is_streamed_with_short_bodies(client: Client) -> None:
+    client.send(b"first", b"second")
+    request = client.make(local.PeekRange, client.open("peek"), 0, EVERYTHING, head_bytes=2)
+    client.post(request)
+    replies = client.replies(request)
+    assert block_bodies(replies) == [b"fi", b"se"]
+    assert isinstance(replies[0], local.Block)
+    assert list(replies[0].body_sizes) == [5, 6]

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
 from openmsmq.client.backend import Block
+from openmsmq.client.browsed_message import Page
 from openmsmq.client.logic.queue import HeldMessages, Progress, QueueLogic
 from openmsmq.client.logic.ranges import (
     BatchCheck,
@@ -58,20 +59,48 @@ class Ranges:
         block_rows: int = 2000,
         block_bytes: int = 4 * 1024 * 1024,
         lookup_ids: Sequence[int] = (),
+        head_bytes: int | None = None,
     ) -> AsyncGenerator[Block, None]:
         """Stream the messages of a range in the order of arrival, without taking any.
 
         Args:
             lookup_ids: of the messages, if a `RangePlan` told them; a server of remote read then
                 need not be asked for them once more.
+            head_bytes: how much of each body is wanted; `Block.body_sizes` then has the sizes of
+                the bodies.
         """
-        stream = RangeStream(self._queue, after, upto, block_rows, block_bytes, lookup_ids)
+        stream = RangeStream(
+            self._queue, after, upto, block_rows, block_bytes, lookup_ids, head_bytes
+        )
         try:
             while (block := await self._driver.call(stream.next_block)) is not None:
                 yield block
         finally:
             with self._driver.lock:
                 stream.close()
+
+    async def browse(
+        self,
+        lookup_id: int | None = None,
+        *,
+        backwards: bool = False,
+        count: int = 200,
+        head_bytes: int | None = None,
+    ) -> Page:
+        """Look at messages in queue order from any place, locked ones included.
+
+        Args:
+            lookup_id: those after it, or in front of it when `backwards`, which need not be in
+                the queue any more; without it, from the beginning or the end of the queue.
+            count: how many at most.
+            head_bytes: how much of each body is wanted; without it, all.
+
+        Raises:
+            QueueError: the queue cannot be read.
+        """
+        return await self._driver.call(
+            self._logic.browse, lookup_id, count, head_bytes, backwards=backwards
+        )
 
     async def acknowledge(self, base: int, upto: int, progress: Progress | None = None) -> int:
         """Receive for good what is left of a range; return how many messages it was.

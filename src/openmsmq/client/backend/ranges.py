@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from openmsmq.client.browsed_message import Page
 from openmsmq.client.operations import Operation
 from openmsmq.client.properties import Info
 
@@ -44,12 +45,25 @@ class RangeRequests(Protocol):
         rows: int,
         size: int,
         lookup_ids: Sequence[int],
+        head_bytes: int | None,
     ) -> int:
         """Ask for the blocks of a range, of so many rows and bytes; return the request.
 
         Args:
             lookup_ids: of the messages, if a plan told them.
+            head_bytes: how much of each body is wanted; none: all.
         """
+
+    def browse(
+        self,
+        handle: Handle,
+        lookup_id: int | None,
+        count: int,
+        head_bytes: int | None,
+        *,
+        backwards: bool,
+    ) -> Operation[Page]:
+        """Messages after a lookup id, or in front of it, as the queue manager has them."""
 
     def next_block(self, request: int) -> Operation[Block | None]:
         """The next block of a range; None after the last one."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from openmsmq.client.backend import Identity
 from openmsmq.client.operations import Operation
 from openmsmq.protocol.local import messages as local
 
@@ -13,6 +14,10 @@ class Caller(Protocol):
     """Makes requests over the current channel."""
 
     channel: RequestChannel
+
+    @property
+    def identity(self) -> Identity:
+        """Who the queue manager is."""
 
     def call(self, kind: Callable[..., local.Request], *fields: Any) -> Operation[Any]:
         """Make a request of this kind and return the value of its answer."""

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from typing import Final
+from uuid import UUID
 
 from openmsmq.client.backend import Block, Handle
+from openmsmq.client.browsed_message import Page
 from openmsmq.client.operations import Operation, Wait
 from openmsmq.client.properties import Info
 from openmsmq.protocol.local import messages as local
 
 from .caller import Caller
-from .requests import block
+from .requests import block, checked, page
 
 
 class LocalRanges:
@@ -42,12 +44,31 @@ class LocalRanges:
         rows: int,
         size: int,
         lookup_ids: Sequence[int],  # noqa: ARG002 - the range says enough
+        head_bytes: int | None,
     ) -> int:
         channel = self._backend.channel
         channel.check()
-        request = local.PeekRange(channel.next_id(), handle.number, after, upto, rows, size)
+        fields = (handle.number, after, upto, rows, size, head_bytes)
+        request = checked(local.PeekRange(channel.next_id(), *fields))
         channel.post(request)
         return request.id
+
+    def browse(
+        self,
+        handle: Handle,
+        lookup_id: int | None,
+        count: int,
+        head_bytes: int | None,
+        *,
+        backwards: bool,
+    ) -> Operation[Page]:
+        channel = self._backend.channel
+        channel.check()
+        fields = (handle.number, lookup_id, backwards, count, head_bytes)
+        request = checked(local.Browse(channel.next_id(), *fields))
+        channel.post(request)
+        machine = UUID(self._backend.identity.guid).bytes_le
+        return page((yield Wait(request.id)), machine)
 
     def next_block(self, request: int) -> Operation[Block | None]:
         found = block((yield Wait(request)))

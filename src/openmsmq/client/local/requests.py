@@ -5,9 +5,20 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from openmsmq.client.browsed_message import BrowsedMessage
+from openmsmq.client.browsed_message import Page as BrowsedPage
 from openmsmq.client.errors import ReceiveTimeout
 from openmsmq.client.received_message import NO_COUNTERS, ReceivedMessage
-from openmsmq.protocol.local.messages import AnyReply, Block, Done, Failed, Messages, Part, Request
+from openmsmq.protocol.local.messages import (
+    AnyReply,
+    Block,
+    Done,
+    Failed,
+    Messages,
+    Page,
+    Part,
+    Request,
+)
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 from openmsmq.wire.errors import MsmqError
@@ -83,6 +94,29 @@ def messages(reply: AnyReply | None, machine: bytes) -> list[ReceivedMessage]:
             machine,
         )
     return found
+
+
+def page(reply: AnyReply | None, machine: bytes) -> BrowsedPage:
+    """The messages that an answer shows to people who look.
+
+    Raises:
+        QueueError: the look was refused.
+    """
+    if not isinstance(reply, Page):
+        raise _not_as_expected(reply)
+    history = {index: (aborts, moves, moved) for index, aborts, moves, moved in reply.counters}
+    states = {index: (state, holder) for index, state, holder in reply.states}
+    columns = zip(
+        reply.packets, reply.lookup_ids, reply.arrived_times, reply.body_sizes, strict=True
+    )
+    found = []
+    for index, (packet, lookup_id, arrived, size) in enumerate(columns):
+        counters = history.get(index, NO_COUNTERS)
+        state, holder = states.get(index, ("available", ""))
+        found.append(
+            BrowsedMessage(packet, lookup_id, arrived, counters, machine, None, state, holder, size)
+        )
+    return BrowsedPage(found, reply.more)
 
 
 def block(reply: AnyReply | None) -> Block:

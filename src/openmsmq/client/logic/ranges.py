@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from openmsmq.client.backend import Backend, Block, Handle
+from openmsmq.client.browsed_message import BrowsedMessage, Page
 from openmsmq.client.message import Message
 from openmsmq.client.operations import Operation
 from openmsmq.client.properties import Info
@@ -115,6 +116,23 @@ class RangesLogic:
         handle = yield from self._queue.opened_to_read()
         return (yield from self._requests.split(handle, after, upto, parts))
 
+    def browse(
+        self, lookup_id: int | None, count: int, head_bytes: int | None, *, backwards: bool
+    ) -> Operation[Page]:
+        """Messages after a lookup id, or in front of it, some at a time until there are enough."""
+        handle = yield from self._queue.opened_to_read()
+        messages: list[BrowsedMessage] = []
+        more = True
+        while more and len(messages) < count:
+            page = yield from self._requests.browse(
+                handle, lookup_id, count - len(messages), head_bytes, backwards=backwards
+            )
+            messages = page.messages + messages if backwards else messages + page.messages
+            more = page.more
+            if messages:
+                lookup_id = messages[0 if backwards else -1].lookup_id
+        return Page(messages, more)
+
     def acknowledge(self, base: int, upto: int, progress: Progress | None) -> Operation[int]:
         """Receive a range for good, step by step; return how many messages it was."""
         handle = yield from self._queue.opened("receive")
@@ -164,9 +182,10 @@ class RangeStream:
         block_rows: int,
         block_bytes: int,
         lookup_ids: Sequence[int] = (),
+        head_bytes: int | None = None,
     ) -> None:
         self._queue = queue
-        self._fields = (after, upto, block_rows, block_bytes, lookup_ids)
+        self._fields = (after, upto, block_rows, block_bytes, lookup_ids, head_bytes)
         self._handle: Handle | None = None
         self._request = 0
         self._ended = False

@@ -159,8 +159,11 @@ class RemoteRanges:
         rows: int,
         size: int,
         lookup_ids: Sequence[int],
+        head_bytes: int | None,
     ) -> int:
         assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
+        if head_bytes is not None:
+            self._refuse("bodies cannot be cut")
         channel = self._reader.channel
         channel.check()
         request = channel.next_id()
@@ -194,6 +197,17 @@ class RemoteRanges:
             peek.read.cancel()
 
     # What only a queue manager does
+
+    def browse(
+        self,
+        handle: Handle,  # noqa: ARG002 - the interface
+        lookup_id: int | None,  # noqa: ARG002
+        count: int,  # noqa: ARG002
+        head_bytes: int | None,  # noqa: ARG002
+        *,
+        backwards: bool,  # noqa: ARG002
+    ) -> NoReturn:
+        self._refuse("locked messages cannot be seen")
 
     def _refuse(self, what: str) -> NoReturn:
         raise not_available(what, str(self._address))

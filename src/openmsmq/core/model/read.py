@@ -30,3 +30,19 @@ class Read(Result):
         self.messages = messages
         self.packets = packets
         super().__init__(depends)
+
+
+class Browsed(Read):
+    """Messages for people who look.
+
+    Attributes:
+        states: those that readers do not see: index, state in a word, who holds it.
+        more: others follow.
+    """
+
+    __slots__ = ("more", "states")
+
+    def __init__(self, read: Read, states: list[tuple[int, str, str]], *, more: bool) -> None:
+        super().__init__(read.messages, read.packets, read.depends)
+        self.states = states
+        self.more = more

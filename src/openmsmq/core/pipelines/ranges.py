@@ -13,6 +13,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import Final
 
+from openmsmq.core.messages.browsing import browse, holder_name
 from openmsmq.core.messages.delete_reasons import ACK_RECEIVE, delete_messages
 from openmsmq.core.messages.positions import changes
 from openmsmq.core.messages.reading import queue_to_read
@@ -20,9 +21,8 @@ from openmsmq.core.messages.taking import show
 from openmsmq.core.model.message import Message
 from openmsmq.core.model.open_queue import MAY_PEEK, MAY_RECEIVE, OpenQueueDescriptor
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.model.read import Read
+from openmsmq.core.model.read import Browsed, Read
 from openmsmq.core.state import State
-from openmsmq.core.transactions.transactions import Transaction
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.lookup_id import SEQUENCE_MASK, digest_of_sequence, digest_text
@@ -174,6 +174,25 @@ class Ranges:
             messages.append(message)
         return show(self._state, messages) if messages else None
 
+    def browse(
+        self,
+        descriptor: OpenQueueDescriptor,
+        lookup_id: int | None,
+        *,
+        backwards: bool,
+        max_count: int,
+        max_bytes: int,
+    ) -> Browsed:
+        """The messages after a lookup id, or in front of it, in queue order; see `browse`."""
+        return browse(
+            self._state,
+            descriptor,
+            lookup_id,
+            backwards=backwards,
+            max_count=max_count,
+            max_bytes=max_bytes,
+        )
+
     def acknowledge(
         self,
         descriptor: OpenQueueDescriptor,
@@ -237,12 +256,6 @@ def _lock_holders(queue: Queue) -> dict[str, int]:
     holders: dict[str, int] = {}
     held: Iterable[Message] = (*queue.locked.values(), *queue.pending.values())
     for message in held:
-        holder = message.holder
-        if isinstance(holder, Transaction):
-            name = f"transaction {holder.identifier}"
-        elif isinstance(holder, OpenQueueDescriptor):
-            name = f"reader {holder.handle} ({holder.caller.sid})"
-        else:
-            name = "unknown"
+        name = holder_name(message.holder)
         holders[name] = holders.get(name, 0) + 1
     return holders

@@ -7,6 +7,7 @@ from openmsmq.core.model.read import Read
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.lookup_id import digest_text
+from openmsmq.wire.message.shortened import shorten_body
 
 from . import messages as local
 from .session import Handlers, LocalSession, Steps, counters
@@ -14,6 +15,9 @@ from .session import Handlers, LocalSession, Steps, counters
 MAX_BLOCK_BYTES: Final = 16 * 1024 * 1024
 # Messages that one step of a plan looks at.
 PLAN_STEP: Final = 20_000
+# Messages that one request looks through a queue for people.
+MAX_BROWSED: Final = 1000
+NO_SIZES: Final[list[int]] = []
 NO_LIMIT: Final = 1 << 62
 
 
@@ -87,21 +91,57 @@ def peek_range(session: LocalSession, request: local.PeekRange) -> Steps:
             break
         # No block overtakes one that waits for the disk.
         depends = max(depends, read.depends)
-        session.answer(block(request.id, read), depends)
+        session.answer(block(request.id, read, request.head_bytes), depends)
         after = read.messages[-1].sequence
         yield
     session.answer(local.last_block(request.id), depends)
 
 
-def block(request: int, read: Read) -> local.Block:
+def block(request: int, read: Read, head_bytes: int | None) -> local.Block:
     """One blob of packets with their ends, and columns of the record fields."""
+    packets, sizes = read.packets, NO_SIZES
+    if head_bytes is not None:
+        packets, sizes = shortened(packets, head_bytes)
     return local.pack_block(
         request,
-        b"".join(read.packets),
-        accumulate(map(len, read.packets)),
+        b"".join(packets),
+        accumulate(map(len, packets)),
         [message.lookup_id for message in read.messages],
         [message.arrived for message in read.messages],
         counters(read.messages),
+        sizes,
+    )
+
+
+def shortened(packets: list[bytes], head_bytes: int) -> tuple[list[bytes], list[int]]:
+    """Packets with the beginning of their bodies, and the sizes of the bodies."""
+    short = [shorten_body(packet, head_bytes) for packet in packets]
+    return [packet for packet, _ in short], [size for _, size in short]
+
+
+def browse(session: LocalSession, request: local.Browse) -> None:
+    """One bounded step: the client goes on after the last message, or in front of the first."""
+    read = session.manager.ranges.browse(
+        session.holder.descriptor(request.handle),
+        request.lookup_id,
+        backwards=request.backwards,
+        max_count=min(max(request.count, 1), MAX_BROWSED),
+        max_bytes=MAX_BLOCK_BYTES,
+    )
+    head_bytes = local.MAX_HEAD_BYTES if request.head_bytes is None else request.head_bytes
+    packets, sizes = shortened(read.packets, head_bytes)
+    session.answer(
+        local.Page(
+            request.id,
+            packets,
+            [message.lookup_id for message in read.messages],
+            [message.arrived for message in read.messages],
+            sizes,
+            counters(read.messages),
+            read.states,
+            read.more,
+        ),
+        read.depends,
     )
 
 
@@ -228,6 +268,7 @@ HANDLERS: Final[Handlers] = {
     local.PlanRange: plan_range,
     local.SplitRange: split_range,
     local.PeekRange: peek_range,
+    local.Browse: browse,
     local.AcknowledgeRange: acknowledge_range,
     local.Lease: lease,
     local.Release: release,

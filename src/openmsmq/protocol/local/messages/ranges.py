@@ -2,7 +2,7 @@
 
 from msgspec import field
 
-from .request import LookupIds, Number, Packets, Request, Stages
+from .request import HeadBytes, LookupIds, Number, Packets, Request, Stages
 
 
 class RangeInfo(Request, frozen=True, tag=40):
@@ -32,6 +32,21 @@ class PeekRange(Request, frozen=True, tag=43):
     upto: int
     block_rows: int = 2000
     block_bytes: int = 4 * 1024 * 1024
+    # How much of each body is wanted; none: all of it.
+    head_bytes: HeadBytes | None = None
+
+
+class Browse(Request, frozen=True, tag=48):
+    """Messages in queue order after `lookup_id`, or in front of it; none: from the end.
+
+    Locked ones are among them. `head_bytes` as for PeekRange. The answer is a `Page`.
+    """
+
+    handle: int
+    lookup_id: int | None = None
+    backwards: bool = False
+    count: int = 200
+    head_bytes: HeadBytes | None = None
 
 
 class AcknowledgeRange(Request, frozen=True, tag=44):
@@ -118,6 +133,7 @@ RangeRequest = (
     | PlanRange
     | SplitRange
     | PeekRange
+    | Browse
     | AcknowledgeRange
     | Lease
     | Release

@@ -79,6 +79,13 @@ class Block(Reply, frozen=True, tag=3):
     packed_lookup_ids: bytes
     packed_arrived_times: bytes
     counters: list[tuple[int, int, int, float]]
+    # Only where bodies may be cut.
+    packed_body_sizes: bytes = b""
+
+    @property
+    def body_sizes(self) -> "memoryview[int]":
+        """How many bytes the body of each message has; empty if no body was to be cut."""
+        return unpack_column(self.packed_body_sizes, "I")
 
     @property
     def ends(self) -> "memoryview[int]":
@@ -103,6 +110,22 @@ class Part(Reply, frozen=True, tag=4):
     values: list[Any]
 
 
+class Page(Reply, frozen=True, tag=5):
+    """Messages of a queue for people who look, in queue order.
+
+    `counters` as for `Messages`; `states` has the words of those that readers do not see, and who
+    holds them, by index. `more` says that others follow.
+    """
+
+    packets: list[bytes]
+    lookup_ids: list[int]
+    arrived_times: list[float]
+    body_sizes: list[int]
+    counters: list[tuple[int, int, int, float]]
+    states: list[tuple[int, str, str]]
+    more: bool
+
+
 def pack_block(
     request: int,
     blob: bytes,
@@ -110,6 +133,7 @@ def pack_block(
     lookup_ids: Iterable[int],
     arrived_times: Iterable[float],
     counters: list[tuple[int, int, int, float]],
+    body_sizes: Iterable[int] = (),
 ) -> Block:
     """A block that is not the last one."""
     return Block(
@@ -120,6 +144,7 @@ def pack_block(
         pack_column("Q", lookup_ids),
         pack_column("d", arrived_times),
         counters,
+        pack_column("I", body_sizes),
     )
 
 
@@ -128,4 +153,4 @@ def last_block(request: int) -> Block:
     return Block(request, True, b"", b"", b"", b"", [])
 
 
-AnyReply = Done | Failed | Messages | Block | Part
+AnyReply = Done | Failed | Messages | Block | Part | Page

@@ -10,6 +10,7 @@ VERSION: Final = 1
 MAX_MESSAGES: Final = 10_000
 MAX_STAGES: Final = 100_000
 MAX_PROPERTIES: Final = 64
+MAX_HEAD_BYTES: Final = 4 * 1024 * 1024
 
 # A count over its limit is refused before anything is made of it.
 Packets = Annotated[list[bytes], Meta(max_length=MAX_MESSAGES)]
@@ -18,6 +19,8 @@ Names = Annotated[list[str], Meta(max_length=MAX_MESSAGES)]
 LookupIds = Annotated[list[int], Meta(max_length=MAX_MESSAGES)]
 Words = Annotated[list[str], Meta(max_length=MAX_PROPERTIES)]
 Properties = Annotated[dict[str, bool | int | str | None], Meta(max_length=MAX_PROPERTIES)]
+# How many bytes of a body a reader wants to see.
+HeadBytes = Annotated[int, Meta(ge=0, le=MAX_HEAD_BYTES)]
 # Numbers that are stored in 64 bits.
 Number = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
 Stages = Annotated[list[tuple[Number, Number]], Meta(max_length=MAX_STAGES)]

@@ -1,0 +1,110 @@
+"""Messages in queue order from any place, for people who look: locked ones included."""
+
+from __future__ import annotations
+
+from heapq import merge, nlargest, nsmallest
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.core.model.message import PositionState
+from openmsmq.core.model.open_queue import MAY_PEEK, OpenQueueDescriptor
+from openmsmq.core.model.read import Browsed, Read
+from openmsmq.core.transactions.transactions import Transaction
+
+from .reading import queue_to_read
+from .taking import show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from openmsmq.core.model.message import Message
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.state import State
+
+_AVAILABLE: Final = int(PositionState.AVAILABLE)
+_LOOKUP_ID: Final = attrgetter("lookup_id")
+# Smaller and larger than every lookup id.
+BEFORE_ALL: Final = -1
+AFTER_ALL: Final = 1 << 64
+
+
+def browse(
+    state: State,
+    descriptor: OpenQueueDescriptor,
+    lookup_id: int | None,
+    *,
+    backwards: bool,
+    max_count: int,
+    max_bytes: int,
+) -> Browsed:
+    """The next messages after a lookup id, or those in front of it, in queue order.
+
+    Args:
+        lookup_id: none: from the beginning, or from the end when backwards.
+        max_count: how many at most.
+        max_bytes: how many bytes at most; one message is returned in any case.
+    """
+    queue = queue_to_read(state, descriptor, MAY_PEEK)
+    if backwards:
+        found = _before(queue, AFTER_ALL if lookup_id is None else lookup_id, max_count + 1)
+    else:
+        found = _after(queue, BEFORE_ALL if lookup_id is None else lookup_id, max_count + 1)
+    messages: list[Message] = []
+    more = False
+    for message in found:
+        max_bytes -= message.size
+        more = len(messages) == max_count or (max_bytes < 0 and bool(messages))
+        if more:
+            break
+        messages.append(message)
+    if not messages:
+        return Browsed(Read([], [], state.outbox.seen()), [], more=False)
+    if backwards:
+        messages.reverse()
+    states = [
+        (index, "locked", holder_name(message.holder))
+        for index, message in enumerate(messages)
+        if message.state != _AVAILABLE
+    ]
+    return Browsed(show(state, messages), states, more=more)
+
+
+def _after(queue: Queue, lookup_id: int, count: int) -> Iterator[Message]:
+    visible = _visible_after(queue, lookup_id)
+    if not queue.locked:
+        return visible
+    later = [message for each, message in queue.locked.items() if each > lookup_id]
+    return merge(visible, nsmallest(count, later, key=_LOOKUP_ID), key=_LOOKUP_ID)
+
+
+def _before(queue: Queue, lookup_id: int, count: int) -> Iterator[Message]:
+    visible = _visible_before(queue, lookup_id)
+    if not queue.locked:
+        return visible
+    earlier = [message for each, message in queue.locked.items() if each < lookup_id]
+    in_front = nlargest(count, earlier, key=_LOOKUP_ID)
+    return merge(visible, in_front, key=_LOOKUP_ID, reverse=True)
+
+
+def _visible_after(queue: Queue, lookup_id: int) -> Iterator[Message]:
+    message = queue.lanes.after(lookup_id)
+    while message is not None:
+        yield message
+        message = queue.lanes.after(message.lookup_id)
+
+
+def _visible_before(queue: Queue, lookup_id: int) -> Iterator[Message]:
+    message = queue.lanes.before(lookup_id)
+    while message is not None:
+        yield message
+        message = queue.lanes.before(message.lookup_id)
+
+
+def holder_name(holder: object) -> str:
+    """Who has locked a message, in words."""
+    if isinstance(holder, Transaction):
+        return f"transaction {holder.identifier}"
+    if isinstance(holder, OpenQueueDescriptor):
+        return f"reader {holder.handle} ({holder.caller.sid})"
+    # Delivered messages that wait for what becomes of them say so themselves.
+    return holder if isinstance(holder, str) else "unknown"
