@@ -46,8 +46,11 @@ class Console:
                 self._manager = await self.connect(reconnect=True)
             return self._manager
 
-    async def connect(self, *, reconnect: bool = False) -> QueueManager:
+    async def connect(self, *, act_for: str | None = None, reconnect: bool = False) -> QueueManager:
         """A connection of its own; close it.
+
+        Args:
+            act_for: the principal whose rights count on it.
 
         Raises:
             ConnectionLost: the queue manager does not answer.
@@ -59,6 +62,7 @@ class Console:
             ca_file=settings.ca_file,
             timeout=ANSWER_SECONDS,
             reconnect=reconnect,
+            act_for=act_for,
         )
 
     async def start(self) -> None:

@@ -2,18 +2,28 @@
 
 import time
 
+from openmsmq.wire.errors import ConfigError
+
 from .address import Address, TcpAddress
 from .backend import Backend
 from .local.backend import LocalBackend
 from .remote.address import RpcAddress
 
 
-def backend_of(address: Address, *, reconnects: bool) -> Backend:
-    """The backend for the queues at an address."""
+def backend_of(address: Address, *, reconnects: bool, act_for: str = "") -> Backend:
+    """The backend for the queues at an address.
+
+    Raises:
+        ConfigError: it cannot act for somebody else there.
+    """
     if isinstance(address, RpcAddress):
+        if act_for:
+            raise ConfigError("act_for: a server of remote read takes user and password")
         # Only now: most programs need no RPC.
         from .remote.backend import RemoteBackend
 
         return RemoteBackend(address, reconnects=reconnects)
     token = address.token if isinstance(address, TcpAddress) else ""
-    return LocalBackend(str(address), time.monotonic, token=token, reconnects=reconnects)
+    return LocalBackend(
+        str(address), time.monotonic, token=token, act_for=act_for, reconnects=reconnects
+    )

@@ -23,7 +23,7 @@ from openmsmq.protocol.local.deferred import Deferred
 from openmsmq.security.caller import Caller, unix_user_sid
 from openmsmq.security.default_descriptor import default_machine_descriptor
 from openmsmq.security.encryption.body_decryption import BodyDecryption
-from openmsmq.security.principals import Accounts
+from openmsmq.security.principals import Accounts, parse_principal
 from openmsmq.service.accounts import ServiceAccounts, caller_of
 from openmsmq.service.host import Host
 from openmsmq.service.keys import KeyFiles
@@ -44,7 +44,7 @@ from openmsmq.service.logs import (
 from openmsmq.service.machine_keys import MachineKeys
 from openmsmq.service.message_log import MessageLog
 from openmsmq.service.reachability import Reachability
-from openmsmq.service.tokens import Tokens
+from openmsmq.service.tokens import Tokens, caller_of_sid
 from openmsmq.store.file_store import FileStore
 from openmsmq.store.interface import Progress, Recovery, Store
 from openmsmq.store.options import STORE_DIRECTORY
@@ -280,6 +280,9 @@ class QueueManagerProcess:
 
     def authenticate(self, token: str) -> Caller | None:
         return self._tokens.authenticate(token)
+
+    def caller_named(self, principal: str) -> Caller:
+        return caller_of_sid(parse_principal(principal, self.accounts))
 
     def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
         self._running.messages.refuse(request, queue, messages, error)

@@ -6,7 +6,8 @@ from tests.security.accounts import FakeAccounts
 
 from openmsmq.core.management.records import ProcessInfo
 from openmsmq.protocol.local.deferred import Deferred
-from openmsmq.security.caller import Caller
+from openmsmq.security.caller import Caller, sender_caller
+from openmsmq.security.principals import parse_principal
 from openmsmq.wire.codes.queue_error import QueueError
 
 TOKEN = "a long secret"
@@ -52,6 +53,9 @@ class FakeService:
 
     def authenticate(self, token: str) -> Caller | None:
         return self._user if token == TOKEN else None
+
+    def caller_named(self, principal: str) -> Caller:
+        return sender_caller(parse_principal(principal, self.accounts))
 
     def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
         self.refusals.append((request, queue, messages, error.code))

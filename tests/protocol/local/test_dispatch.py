@@ -7,14 +7,17 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.core.harness import ADMINISTRATOR
 from tests.protocol.local.fake_service import TOKEN
 from tests.protocol.local.harness import ORDERS, USER, Client, World, bodies, packet
 
 from openmsmq.protocol.local import dispatch
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.session import MAX_LONG
+from openmsmq.security.caller import Caller
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.errors import ProtocolViolation, StoreError
+from openmsmq.wire.security.sid import ANONYMOUS
 
 
 def refused(client: Client) -> local.Failed:
@@ -74,6 +77,32 @@ def test_an_unknown_token_is_refused_with_a_reason(token: str) -> None:
     assert refused(client).code == Hresult.MQ_ERROR_ACCESS_DENIED
     assert "local_tokens" in refused(client).cause
     assert "queue grant" not in refused(client).remedy
+    with pytest.raises(ProtocolViolation, match="must be Hello"):
+        client.post(client.make(local.GetStatus))
+
+
+def test_an_administrator_acts_for_somebody_whose_rights_count_then() -> None:
+    world = World()
+    world.client().create()
+    client = world.client(caller=ADMINISTRATOR, greet=False)
+    told = client.value(local.Hello, local.VERSION, act_for="anonymous")
+    assert told["sid"] == ANONYMOUS.serialize()
+    refusal = client.call(local.GrantMachine, "everyone", ["full"])
+    assert refusal.code == Hresult.MQ_ERROR_ACCESS_DENIED
+
+
+@pytest.mark.parametrize(
+    ("caller", "principal", "code"),
+    [
+        (USER, "anonymous", Hresult.MQ_ERROR_ACCESS_DENIED),
+        (ADMINISTRATOR, "user:nobody-of-that-name", Hresult.MQ_ERROR_INVALID_PARAMETER),
+    ],
+)
+def test_others_do_not_act_for_anybody(caller: Caller, principal: str, code: int) -> None:
+    client = World().client(caller=caller, greet=False)
+    with pytest.raises(ProtocolViolation):
+        client.post(client.make(local.Hello, local.VERSION, act_for=principal))
+    assert refused(client).code == code
     with pytest.raises(ProtocolViolation, match="must be Hello"):
         client.post(client.make(local.GetStatus))
 

@@ -54,9 +54,11 @@ def new_lock() -> asyncio.Lock:
 class Driver:
     """What the queues and transactions of an asynchronous client share."""
 
-    def __init__(self, address: Address, *, timeout: float | None, reconnect: bool) -> None:
+    def __init__(
+        self, address: Address, *, timeout: float | None, reconnect: bool, act_for: str = ""
+    ) -> None:
         self.address: Final = address
-        self.backend: Final = backend_of(address, reconnects=reconnect)
+        self.backend: Final = backend_of(address, reconnects=reconnect, act_for=act_for)
         self._timeout = timeout
         self._closed = False
         self._opening = asyncio.Lock()

@@ -49,6 +49,7 @@ def connect(
     timeout: float | timedelta | None = 10.0,
     wait: float | timedelta | None = 0.0,
     reconnect: bool = False,
+    act_for: str | None = None,
 ) -> "Pending[QueueManager]":
     """Connect to a queue manager: await it, or use it in an `async with` statement.
 
@@ -72,6 +73,8 @@ def connect(
         reconnect: when the queue manager is lost, calls that wait for messages wait for it to come
             back and go on, and other calls try to connect once. A call that was under way and does
             not only read raises `ConnectionLost`, because it may have taken effect.
+        act_for: the principal whose rights count on this connection, such as `user:ada`; only an
+            administrator of the queue manager may name one.
 
     Raises:
         ConnectionLost: no queue manager answers there, or not yet; the text says what to do.
@@ -82,7 +85,7 @@ def connect(
     limit, patience = seconds("timeout", timeout), seconds("wait", wait)
 
     async def make() -> QueueManager:
-        driver = Driver(found, timeout=limit, reconnect=reconnect)
+        driver = Driver(found, timeout=limit, reconnect=reconnect, act_for=act_for or "")
         await driver.open_first(patience)
         return QueueManager(driver, OtherMachines(logon, timeout=limit, reconnect=reconnect))
 

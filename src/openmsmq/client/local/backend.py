@@ -58,12 +58,14 @@ class LocalBackend:
         clock: Callable[[], float],
         *,
         token: str = "",
+        act_for: str = "",
         reconnects: bool,
     ) -> None:
         self.clock: Final = clock
         self.reconnects: Final = reconnects
         self._description = description
         self._token = token
+        self._act_for = act_for
         self.channel: RequestChannel
         self._last: RequestChannel | None = None
         self._untold: RequestChannel | None = None
@@ -86,7 +88,7 @@ class LocalBackend:
 
     def greet(self, channel: Channel) -> Operation[Address | None]:
         assert isinstance(channel, RequestChannel)  # noqa: S101 - from `new_channel`
-        hello = local.Hello(channel.next_id(), local.VERSION, self._token)
+        hello = local.Hello(channel.next_id(), local.VERSION, self._token, self._act_for)
         channel.post(hello)
         try:
             reply = yield Wait(hello.id, GRACE_SECONDS)

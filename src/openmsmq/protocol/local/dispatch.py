@@ -89,6 +89,8 @@ def greet(session: LocalSession, request: local.AnyRequest) -> None:
             )
             session.fail(request.id, refusal)
             raise NotLetIn(str(refusal))
+    if request.act_for:
+        act_for(session, request)
     session.greeted = True
     manager = session.manager
     welcome = local.Welcome(
@@ -100,6 +102,20 @@ def greet(session: LocalSession, request: local.AnyRequest) -> None:
         directory=manager.directory_integrated,
     )
     session.done(request.id, welcome)
+
+
+def act_for(session: LocalSession, request: local.Hello) -> None:
+    """Let the client be somebody else from now on; only an administrator may.
+
+    Raises:
+        NotLetIn: it may not, or there is nobody of that name.
+    """
+    try:
+        session.manager.management.require_administrator(session.identity(), "act for others")
+        session.caller = session.service.caller_named(request.act_for)
+    except QueueError as exc:
+        session.fail(request.id, exc)
+        raise NotLetIn(str(exc)) from exc
 
 
 class Intake(Protocol):

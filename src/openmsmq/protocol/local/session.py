@@ -62,6 +62,13 @@ class Service(Protocol):
     def authenticate(self, token: str) -> Caller | None:
         """Whom a token stands for."""
 
+    def caller_named(self, principal: str) -> Caller:
+        """Who a principal is, in the words that permissions have.
+
+        Raises:
+            QueueError: nobody is called so.
+        """
+
     def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
         """A request was refused, with so many messages for a queue in it."""
 

@@ -8,6 +8,8 @@ class Hello(Request, frozen=True, tag=0):
 
     version: int
     token: str = ""
+    # The principal that the client is from now on; only an administrator may name one.
+    act_for: str = ""
 
 
 class GetStatus(Request, frozen=True, tag=1):
