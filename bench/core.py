@@ -59,25 +59,25 @@ class Line:
 
     def fill(self) -> None:
         while self.queue.count < self.depth:
-            self.qm.enqueue_many(self.send, self.packets)
+            self.qm.traffic.enqueue_many(self.send, self.packets)
             self.settle()
 
     def round(self) -> tuple[float, float, float]:
         """Seconds to send a chunk, to take it from the end, and to take one from the front."""
         start = process_time()
-        sent = self.qm.enqueue_many(self.send, self.packets)
+        sent = self.qm.traffic.enqueue_many(self.send, self.packets)
         sent_at = process_time()
         first, last = sent.messages[0].sequence, sent.messages[-1].sequence
         taken = self.qm.ranges.acknowledge(self.receive, first - 1, last)
         taken_at = process_time()
         self.settle()
         front = process_time()
-        read = self.qm.dequeue_many(self.receive, max_count=CHUNK, two_phase=True)
+        read = self.qm.traffic.dequeue_many(self.receive, max_count=CHUNK, two_phase=True)
         front_at = process_time()
         if not isinstance(read, Read) or not taken.count == len(read.packets) == CHUNK:
             raise RuntimeError("what was sent is not what was received")
         ids = [message.lookup_id for message in read.messages]
-        self.qm.end_many(self.receive, ids, delete=False)
+        self.qm.traffic.end_many(self.receive, ids, delete=False)
         return sent_at - start, taken_at - sent_at, front_at - front
 
 

@@ -217,7 +217,7 @@ class Harness:
         **properties: Any,
     ) -> Sent:
         descriptor = self.open(SEND, name)
-        sent = self.qm.enqueue_many(
+        sent = self.qm.traffic.enqueue_many(
             descriptor,
             [packet(body, **properties) for body in contents],
             transaction,
@@ -232,7 +232,9 @@ class Harness:
         descriptor = self.open(RECEIVE, name, caller=caller)
         try:
             return bodies(
-                self.qm.dequeue_many(descriptor, max_count=1_000_000, max_bytes=1 << 40, timeout=0)
+                self.qm.traffic.dequeue_many(
+                    descriptor, max_count=1_000_000, max_bytes=1 << 40, timeout=0
+                )
             )
         except QueueError:
             return []

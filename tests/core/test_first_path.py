@@ -12,7 +12,7 @@ def test_messages_come_back_in_order_and_survive_a_restart() -> None:
     assert sent.depends == 1
     harness.restart()
     descriptor = harness.open(RECEIVE)
-    read = harness.qm.dequeue_many(descriptor, max_count=2)
+    read = harness.qm.traffic.dequeue_many(descriptor, max_count=2)
     assert bodies(read) == [b"1", b"2"]
     assert isinstance(read, Read)
     assert read.depends > 0

@@ -25,7 +25,7 @@ def open_orders(holder: Holder, share: ShareMode = ShareMode.DENY_NONE) -> int:
 
 def wait(harness: Harness, holder: Holder, number: int) -> ReadRequest:
     """A read that waits, through the first queue that is open."""
-    read = harness.qm.dequeue_many(holder.descriptor(1), tag=Tag(number))
+    read = harness.qm.traffic.dequeue_many(holder.descriptor(1), tag=Tag(number))
     assert isinstance(read, ReadRequest)
     holder.waiting[number] = read
     return read
@@ -190,10 +190,10 @@ def test_everything_goes_back_at_the_end(harness: Harness) -> None:
     holder = Holder(harness.qm)
     locked = holder.descriptor(open_orders(holder))
     holder.open_cursor(1)
-    harness.qm.dequeue_many(locked, timeout=0, two_phase=True)
+    harness.qm.traffic.dequeue_many(locked, timeout=0, two_phase=True)
     holder.begin(1, harness.guid())
     harness.send(b"unsaid", name=path, transaction=holder.transaction(1))
-    received = harness.qm.dequeue_many(locked, timeout=0, two_phase=True)
+    received = harness.qm.traffic.dequeue_many(locked, timeout=0, two_phase=True)
     assert bodies(received) == [b"two"]
     # A read that waits must not get what goes back.
     wait(harness, holder, 9)

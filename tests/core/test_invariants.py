@@ -11,8 +11,8 @@ from tests.core.peers import Peer
 from openmsmq.core.messages import delete_reasons, positions
 from openmsmq.core.model.lanes import Lanes
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.state import State
+from openmsmq.core.traffic import Traffic
 from openmsmq.core.transactions import transactions
 from openmsmq.core.transfer.incoming.message_history import MessageIDHistory
 from openmsmq.core.transfer.incoming.streams import StreamCount
@@ -34,11 +34,11 @@ def work(look: Callable[[Harness], None]) -> None:
         lambda: harness.send(b"1", b"2", b"3"),
         lambda: harness.send(b"high", priority=7, time_to_be_received=1000),
         lambda: commit(harness),
-        lambda: receive(harness, decide=QueueManager.abort),
-        lambda: receive(harness, decide=QueueManager.commit),
+        lambda: receive(harness, decide=Traffic.abort),
+        lambda: receive(harness, decide=Traffic.commit),
         lambda: arrive(harness, 1),
         lambda: arrive(harness, 2),
-        lambda: harness.qm.purge(harness.open(RECEIVE)),
+        lambda: harness.qm.traffic.purge(harness.open(RECEIVE)),
         lambda: harness.drain(PAY),
         lambda: harness.qm.delete_queue(harness.qm.find_queue(PAY), caller=USER),
         harness.flush,
@@ -49,17 +49,17 @@ def work(look: Callable[[Harness], None]) -> None:
 
 
 def commit(harness: Harness) -> None:
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     harness.send(b"4", b"5", name=PAY, transaction=transaction)
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
 
 
 def receive(harness: Harness, *, decide: Callable[..., object]) -> None:
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     descriptor = harness.open(RECEIVE, PAY)
-    harness.qm.dequeue_many(descriptor, max_count=1, transaction=transaction, timeout=0)
+    harness.qm.traffic.dequeue_many(descriptor, max_count=1, transaction=transaction, timeout=0)
     check_engine(harness.engine)
-    decide(harness.qm, transaction.identifier)
+    decide(harness.qm.traffic, transaction.identifier)
     harness.qm.close_queue(descriptor)
 
 

@@ -93,8 +93,8 @@ class QueueMachine(RuleBasedStateMachine):
         descriptor = self.harness.open(SEND, path(name))
         owner = None
         if transaction is not None:
-            owner = self.harness.qm.find_transaction(UUID(transaction))
-        sent = self.harness.qm.enqueue_many(descriptor, packets, owner)
+            owner = self.harness.qm.traffic.find_transaction(UUID(transaction))
+        sent = self.harness.qm.traffic.enqueue_many(descriptor, packets, owner)
         self.harness.qm.close_queue(descriptor)
         life = properties.get("time_to_be_received")
         messages = []
@@ -138,7 +138,7 @@ class QueueMachine(RuleBasedStateMachine):
     def new_transaction(self) -> str:
         self.transaction_count += 1
         identifier = UUID(int=self.transaction_count)
-        self.harness.qm.begin(identifier)
+        self.harness.qm.traffic.begin(identifier)
         self.model.transactions[str(identifier)] = ModelTransaction()
         return str(identifier)
 
@@ -157,7 +157,7 @@ class QueueMachine(RuleBasedStateMachine):
         key = self.new_transaction()
         for message in self.send_to(TRANSACTIONAL, count, key):
             self.model.transactions[key].sent.append((TRANSACTIONAL, message))
-        self.harness.qm.commit(UUID(key))
+        self.harness.qm.traffic.commit(UUID(key))
         self.model.commit(key)
 
     @rule(data=st.data(), count=st.integers(1, 3), life=st.sampled_from([None, None, 5]))
@@ -173,11 +173,11 @@ class QueueMachine(RuleBasedStateMachine):
         descriptor = self.descriptor[name]
         if not expected:
             with pytest.raises(QueueError, match="MQ_ERROR_IO_TIMEOUT"):
-                self.harness.qm.dequeue_many(
+                self.harness.qm.traffic.dequeue_many(
                     descriptor, max_count=count, two_phase=two_phase, timeout=0
                 )
             return
-        read = self.harness.qm.dequeue_many(
+        read = self.harness.qm.traffic.dequeue_many(
             descriptor, max_count=count, two_phase=two_phase, timeout=0
         )
         assert bodies(read) == [message.body for message in expected]
@@ -192,7 +192,7 @@ class QueueMachine(RuleBasedStateMachine):
     def end(self, name: str, *, delete: bool) -> None:
         locked = self.locked[name]
         ids = [message.lookup_id for message in locked]
-        self.harness.qm.end_many(self.descriptor[name], ids, delete=delete)
+        self.harness.qm.traffic.end_many(self.descriptor[name], ids, delete=delete)
         for message in locked:
             if delete:
                 self.model.take(name, message)
@@ -213,8 +213,8 @@ class QueueMachine(RuleBasedStateMachine):
         expected = self.model.visible(name)[:count]
         if not expected:
             return
-        transaction = self.harness.qm.find_transaction(UUID(key))
-        read = self.harness.qm.dequeue_many(
+        transaction = self.harness.qm.traffic.find_transaction(UUID(key))
+        read = self.harness.qm.traffic.dequeue_many(
             self.descriptor[name], max_count=count, transaction=transaction
         )
         assert bodies(read) == [message.body for message in expected]
@@ -236,8 +236,8 @@ class QueueMachine(RuleBasedStateMachine):
         key = None
         if pair[0] >= 2 and self.active():
             key = data.draw(st.sampled_from([None, *self.active()]))
-        owner = None if key is None else self.harness.qm.find_transaction(UUID(key))
-        moved = self.harness.qm.move_many(
+        owner = None if key is None else self.harness.qm.traffic.find_transaction(UUID(key))
+        moved = self.harness.qm.traffic.move_many(
             self.descriptor[source], to, lookup_ids=[message.lookup_id], transaction=owner
         )
         self.harness.qm.close_queue(to)
@@ -258,11 +258,11 @@ class QueueMachine(RuleBasedStateMachine):
 
     def move_locked(self, source: str, target: str, message: ModelMessage, key: str) -> None:
         """Move a locked message in a transaction, which must be the one that has locked it."""
-        owner = self.harness.qm.find_transaction(UUID(key))
+        owner = self.harness.qm.traffic.find_transaction(UUID(key))
         to = self.harness.open(MOVE, path(target))
         refused = pytest.raises(QueueError, match="MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION")
         with contextlib.nullcontext() if message.holder == key else refused:
-            self.harness.qm.move_many(
+            self.harness.qm.traffic.move_many(
                 self.descriptor[source], to, lookup_ids=[message.lookup_id], transaction=owner
             )
         self.harness.qm.close_queue(to)
@@ -285,14 +285,14 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES))
     def purge(self, name: str) -> None:
-        assert self.harness.qm.purge(self.descriptor[name]).done
+        assert self.harness.qm.traffic.purge(self.descriptor[name]).done
         self.model.purge(name)
 
     @precondition(lambda self: self.active())
     @rule(data=st.data())
     def prepare(self, data: st.DataObject) -> None:
         key = data.draw(st.sampled_from(self.active()))
-        self.harness.qm.prepare(UUID(key), single_phase=False)
+        self.harness.qm.traffic.prepare(UUID(key), single_phase=False)
         self.model.transactions[key].prepared = True
 
     @precondition(lambda self: self.model.transactions)
@@ -301,10 +301,10 @@ class QueueMachine(RuleBasedStateMachine):
         key = data.draw(st.sampled_from(sorted(self.model.transactions)))
         transaction = self.model.transactions[key]
         if not keep:
-            self.harness.qm.abort(UUID(key))
+            self.harness.qm.traffic.abort(UUID(key))
             self.model.abort(key)
             return
-        self.harness.qm.commit(UUID(key))
+        self.harness.qm.traffic.commit(UUID(key))
         self.model.commit(key)
         for source, target, message in transaction.moved:
             queue = self.harness.qm.find_queue(path(target))
@@ -331,7 +331,9 @@ class QueueMachine(RuleBasedStateMachine):
         }[relation]
         descriptor = self.harness.open(PEEK, path(name))
         try:
-            read = self.harness.qm.read_by_lookup_id(descriptor, message.lookup_id, relation)
+            read = self.harness.qm.traffic.read_by_lookup_id(
+                descriptor, message.lookup_id, relation
+            )
             found = bodies(read)
         except QueueError:
             found = []
@@ -345,10 +347,10 @@ class QueueMachine(RuleBasedStateMachine):
         found: list[bytes] = []
         ended_with = ""
         try:
-            read = self.harness.qm.peek_many(descriptor, cursor=cursor, timeout=0)
+            read = self.harness.qm.traffic.peek_many(descriptor, cursor=cursor, timeout=0)
             while isinstance(read, Read):
                 found += bodies(read)
-                read = self.harness.qm.peek_many(
+                read = self.harness.qm.traffic.peek_many(
                     descriptor, cursor=cursor, next_message=True, timeout=0
                 )
         except QueueError as exc:

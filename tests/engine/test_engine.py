@@ -204,11 +204,11 @@ def test_the_owner_of_a_waiting_read_is_told_of_its_end() -> None:
     descriptor = manager.open_queue(ORDERS, RECEIVE, caller=USER)
     owners = [Owner(), Owner()]
     reads = [
-        manager.dequeue_many(descriptor, timeout=5.0, tag=tag)
+        manager.traffic.dequeue_many(descriptor, timeout=5.0, tag=tag)
         for tag in (owners[0], None, owners[1], None)
     ]
     sending = manager.open_queue(ORDERS, SEND, caller=USER)
-    manager.enqueue_many(sending, [packet(b"one"), packet(b"two")])
+    manager.traffic.enqueue_many(sending, [packet(b"one"), packet(b"two")])
     case.engine.work()
     (satisfied,) = owners[0].events
     assert isinstance(satisfied, ReadSatisfied)

@@ -47,10 +47,10 @@ def send(
     ]
     name = f"DIRECT={url(to, 'orders')}"
     descriptor = node.qm.open_queue(name, QueueAccessType.SEND, caller=USER)
-    transaction = node.qm.begin(UUID(int=node.qm.seen << 8 | 1)) if tx else None
-    node.qm.enqueue_many(descriptor, packets, transaction)
+    transaction = node.qm.traffic.begin(UUID(int=node.qm.seen << 8 | 1)) if tx else None
+    node.qm.traffic.enqueue_many(descriptor, packets, transaction)
     if transaction is not None:
-        node.qm.commit(transaction.identifier)
+        node.qm.traffic.commit(transaction.identifier)
     node.qm.close_queue(descriptor)
 
 
@@ -61,7 +61,7 @@ def contents(node: FakeCarrier) -> list[UserMessage]:
 
 def receive(node: FakeCarrier) -> list[bytes]:
     descriptor = node.qm.open_queue(r".\private$\orders", QueueAccessType.RECEIVE, caller=USER)
-    read = node.qm.dequeue_many(descriptor, max_count=1000, timeout=0)
+    read = node.qm.traffic.dequeue_many(descriptor, max_count=1000, timeout=0)
     node.qm.close_queue(descriptor)
     assert isinstance(read, Read)
     return [UserMessage(packet).body for packet in read.packets]

@@ -65,7 +65,7 @@ def from_a_client(*, authentication: bool) -> QueueManager:
     harness, packets = local(authentication=authentication)
     for packet in packets:
         try:
-            harness.qm.enqueue_many(harness.open(SEND), [packet])
+            harness.qm.traffic.enqueue_many(harness.open(SEND), [packet])
         except QueueError:
             assert authentication
     return harness.qm

@@ -82,7 +82,7 @@ def test_timers_of_the_queue_manager_run() -> None:
         hosted.host.engine.listen(ReadEnded, ended.append)
         hosted.manager.create_queue(ORDERS, caller=USER)
         reader = hosted.manager.open_queue(ORDERS, RECEIVE, caller=USER)
-        hosted.manager.dequeue_many(reader, timeout=0.05)
+        hosted.manager.traffic.dequeue_many(reader, timeout=0.05)
         hosted.host.wake()
         await until(lambda: bool(ended))
         await hosted.host.close()
@@ -101,10 +101,10 @@ def test_events_that_a_listener_causes_are_handed_out_too() -> None:
         hosted.host.engine.listen(ReadSatisfied, satisfied.append)
 
         def send(event: QueueCreated) -> None:
-            manager.enqueue_many(sender, [packet()])
+            manager.traffic.enqueue_many(sender, [packet()])
 
         hosted.host.engine.listen(QueueCreated, send)
-        manager.dequeue_many(reader, timeout=None)
+        manager.traffic.dequeue_many(reader, timeout=None)
         await hosted.host.drain()
         assert len(satisfied) == 1
         await hosted.host.close()
@@ -144,7 +144,7 @@ def test_a_read_that_waits_sets_the_timer_without_a_turn_of_its_own() -> None:
         ended: list[ReadEnded] = []
         hosted.host.engine.listen(ReadEnded, ended.append)
         hosted.host.tick()
-        hosted.manager.dequeue_many(reader, timeout=0.05)
+        hosted.manager.traffic.dequeue_many(reader, timeout=0.05)
         assert hosted.manager.idle
         hosted.host.send_at_once(lambda: None)
         # Sooner than the timer of things that are done once a second.
@@ -211,17 +211,17 @@ def test_a_full_disk_refuses_new_messages_until_there_is_room() -> None:
         manager.create_queue(ORDERS, caller=USER)
         sender = manager.open_queue(ORDERS, SEND, caller=USER)
         reader = manager.open_queue(ORDERS, RECEIVE, caller=USER)
-        manager.enqueue_many(sender, [packet(b"before")])
+        manager.traffic.enqueue_many(sender, [packet(b"before")])
         await hosted.host.drain()
         hosted.store.full = True
         # Nobody writes: it is noticed all the same.
         await until(lambda: manager.state.local.throttled)
         with pytest.raises(QueueError, match="MQ_ERROR_INSUFFICIENT_RESOURCES"):
-            manager.enqueue_many(sender, [packet(b"too much")])
-        assert isinstance(manager.dequeue_many(reader), Read)
+            manager.traffic.enqueue_many(sender, [packet(b"too much")])
+        assert isinstance(manager.traffic.dequeue_many(reader), Read)
         hosted.store.full = False
         await until(lambda: not manager.state.local.throttled)
-        manager.enqueue_many(sender, [packet(b"after")])
+        manager.traffic.enqueue_many(sender, [packet(b"after")])
         await hosted.host.close()
 
     run(main)
@@ -284,7 +284,7 @@ def test_steps_are_made_under_load_too() -> None:
             for number in range(5)
         ]
         while len(made) < 5:
-            manager.enqueue_many(sender, [packet()])
+            manager.traffic.enqueue_many(sender, [packet()])
             hosted.host.wake()
             await asyncio.sleep(0)
         await hosted.host.close()
@@ -360,7 +360,7 @@ def test_a_fault_of_a_timer_stops_everything() -> None:
         hosted = Hosted()
         hosted.manager.create_queue(ORDERS, caller=USER)
         reader = hosted.manager.open_queue(ORDERS, RECEIVE, caller=USER)
-        read = hosted.manager.dequeue_many(reader, timeout=0.05)
+        read = hosted.manager.traffic.dequeue_many(reader, timeout=0.05)
         assert isinstance(read, ReadRequest)
         # A read that its queue does not know cannot end.
         hosted.manager.find_queue(ORDERS).waiting.clear()
@@ -376,7 +376,7 @@ def test_everything_built_is_on_disk_at_the_end() -> None:
         hosted = Hosted()
         hosted.manager.create_queue(ORDERS, caller=USER)
         sender = hosted.manager.open_queue(ORDERS, SEND, caller=USER)
-        hosted.manager.enqueue_many(sender, [packet(b"last")])
+        hosted.manager.traffic.enqueue_many(sender, [packet(b"last")])
         await hosted.host.close()
         assert hosted.store.stats().messages == 1
 

@@ -49,10 +49,10 @@ def test_a_message_that_leaves_unread_is_named_and_counted(
 ) -> None:
     async def main() -> None:
         case = Case()
-        sent = case.manager.enqueue_many(case.sender, [packet(delivery_mode=delivery_mode)])
+        sent = case.manager.traffic.enqueue_many(case.sender, [packet(delivery_mode=delivery_mode)])
         identifier = UserMessage(sent.messages[0].packet or b"").identifier
         await case.hosted.host.drain()
-        case.manager.purge(case.reader)
+        case.manager.traffic.purge(case.reader)
         await case.hosted.host.drain()
         (line,) = lines(caplog, "M0030")
         assert line == {
@@ -70,10 +70,10 @@ def test_a_message_that_leaves_unread_is_named_and_counted(
 def test_it_is_said_when_it_is_true_on_disk(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         case = Case()
-        case.manager.enqueue_many(case.sender, [packet()])
+        case.manager.traffic.enqueue_many(case.sender, [packet()])
         await case.hosted.host.drain()
         case.hosted.store.slow = True
-        case.manager.purge(case.reader)
+        case.manager.traffic.purge(case.reader)
         case.hosted.host.wake()
         await until(lambda: case.hosted.host.engine.writing is not None)
         assert lines(caplog, "M0030") == []
@@ -89,8 +89,8 @@ def test_a_message_that_was_read_is_not_spoken_of(caplog: pytest.LogCaptureFixtu
     async def main() -> None:
         case = Case()
         case.manager.create_queue(r".\private$\x", caller=USER, transactional=True)
-        case.manager.enqueue_many(case.sender, [packet(positive_journaling=True)])
-        case.manager.dequeue_many(case.reader)
+        case.manager.traffic.enqueue_many(case.sender, [packet(positive_journaling=True)])
+        case.manager.traffic.dequeue_many(case.reader)
         await case.hosted.host.drain()
         assert lines(caplog, "M0030") == []
         assert not case.counters.deleted_messages.by()
@@ -102,9 +102,9 @@ def test_a_message_that_was_read_is_not_spoken_of(caplog: pytest.LogCaptureFixtu
 def test_the_packet_is_read_back_for_its_id(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         case = Case(Settings(memory_budget=0))
-        case.manager.enqueue_many(case.sender, [packet(), packet(delivery_mode=0)])
+        case.manager.traffic.enqueue_many(case.sender, [packet(), packet(delivery_mode=0)])
         await case.hosted.host.drain()
-        case.manager.purge(case.reader)
+        case.manager.traffic.purge(case.reader)
         await case.hosted.host.drain()
         stored, express = sorted(lines(caplog, "M0030"), key=lambda line: str(line["lookup_id"]))
         assert "\\" in stored["id"]
@@ -117,8 +117,8 @@ def test_the_packet_is_read_back_for_its_id(caplog: pytest.LogCaptureFixture) ->
 def test_many_at_once_are_summed_up(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         case = Case()
-        sent = case.manager.enqueue_many(case.sender, [packet()] * 1000)
-        case.manager.purge(case.reader)
+        sent = case.manager.traffic.enqueue_many(case.sender, [packet()] * 1000)
+        case.manager.traffic.purge(case.reader)
         await case.hosted.host.drain()
         assert len(lines(caplog, "M0030")) == LINES_PER_SECOND
         await until(lambda: bool(lines(caplog, "M0031")))
@@ -201,7 +201,7 @@ def test_what_finds_no_place_is_named_and_counted(caplog: pytest.LogCaptureFixtu
         case.manager.state.machine_journal.properties.quota = 0
         count = LINES_PER_SECOND + 3
         packets = [packet(positive_journaling=True)] * count
-        sent = case.manager.enqueue_many(case.sender, packets)
+        sent = case.manager.traffic.enqueue_many(case.sender, packets)
         identifier = UserMessage(sent.messages[0].packet or b"").identifier
         await case.hosted.host.drain()
         said = lines(caplog, "M0034")

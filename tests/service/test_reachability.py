@@ -38,7 +38,7 @@ class Case:
     def outgoing(self, name: str) -> Queue:
         manager = self.hosted.manager
         sender = manager.open_queue(name, SEND, caller=USER)
-        manager.enqueue_many(sender, [packet()])
+        manager.traffic.enqueue_many(sender, [packet()])
         return manager.outgoing.find(name)
 
     async def note(self, name: str, *statuses: ConnectionStatus, utc: int = 0) -> None:

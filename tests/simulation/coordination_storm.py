@@ -92,10 +92,10 @@ class Storm:
         self.committed: set[bytes] = set()
         self.program = Program()
         self.calm = False
-        filling = self.far.qm.begin(self.far.guid())
+        filling = self.far.qm.traffic.begin(self.far.guid())
         self.sent = [str(number).encode() for number in range(MESSAGES)]
         self.far.send(*self.sent, name=ORDERS, transaction=filling)
-        self.far.qm.commit(filling.identifier)
+        self.far.qm.traffic.commit(filling.identifier)
         for machine in (self.home, self.far):
             machine.flush()
         self._boot_home()
@@ -160,7 +160,7 @@ class Storm:
         program, home, far = self.program, self.home, self.far
         if program.identifier is None:
             program.identifier = home.guid()
-            home.qm.begin(program.identifier)
+            home.qm.traffic.begin(program.identifier)
             token = home.qm.coordination.token(program.identifier).serialize()
             try:
                 self.participant.enlist(
@@ -185,10 +185,10 @@ class Storm:
         try:
             transaction = far.qm.enlisted.transaction(program.identifier, SID)
             descriptor = far.open(RECEIVE, ORDERS)
-            read = far.qm.dequeue_many(descriptor, timeout=0.0, transaction=transaction)
+            read = far.qm.traffic.dequeue_many(descriptor, timeout=0.0, transaction=transaction)
             assert isinstance(read, Read)
             body = UserMessage(read.packets[0]).body
-            own = home.qm.find_transaction(program.identifier)
+            own = home.qm.traffic.find_transaction(program.identifier)
             home.send(body, name=ORDERS, transaction=own)
             program.bodies.append(body)
         except QueueError:
@@ -200,7 +200,7 @@ class Storm:
         transactions = self.home.qm.state.transactions
         if program.identifier in transactions and not program.asked:
             assert program.identifier is not None
-            self.home.qm.abort(program.identifier)
+            self.home.qm.traffic.abort(program.identifier)
 
     # The network
 

@@ -270,7 +270,7 @@ def keep_queues_of_dead_clients_open(patch: Patch) -> None:
 def give_back_to_the_dead(patch: Patch) -> None:
     def close(self: Holder) -> None:
         for transaction in self.transactions.values():
-            self._manager.abort(transaction.identifier)
+            self._manager.traffic.abort(transaction.identifier)
         self.transactions.clear()
         # The turn ends before the reads of the client have ended.
         self._manager._settle()
@@ -283,7 +283,7 @@ def give_back_to_the_dead(patch: Patch) -> None:
 def commit_for_dead_clients(patch: Patch) -> None:
     def close(self: Holder) -> None:
         for transaction in self.transactions.values():
-            self._manager.commit(transaction.identifier)
+            self._manager.traffic.commit(transaction.identifier)
         self.transactions.clear()
         original(self)
 

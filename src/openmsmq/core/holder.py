@@ -181,7 +181,7 @@ class Holder:
             raise QueueError(
                 Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, f"{number} cannot name a new transaction"
             )
-        self.transactions[number] = self._manager.begin(identifier)
+        self.transactions[number] = self._manager.traffic.begin(identifier)
 
     def transaction(self, number: int) -> Transaction | None:
         """A transaction of this client.
@@ -213,8 +213,8 @@ class Holder:
             raise QueueError(Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, "0 is not a transaction")
         del self.transactions[number]
         if commit:
-            return self._manager.commit(transaction.identifier)
-        return self._manager.abort(transaction.identifier)
+            return self._manager.traffic.commit(transaction.identifier)
+        return self._manager.traffic.abort(transaction.identifier)
 
     # Waiting reads
 
@@ -236,16 +236,16 @@ class Holder:
         if read is None or read.descriptor.queue is None:
             return False
         code = Hresult.MQ_ERROR_OPERATION_CANCELLED
-        return self._manager.cancel(read.descriptor.queue, read.tag, code) == Hresult.MQ_OK
+        return self._manager.traffic.cancel(read.descriptor.queue, read.tag, code) == Hresult.MQ_OK
 
     def pause(self) -> None:
         """The client cannot take more at the moment: its waiting reads give way to others."""
-        self._manager.pause_reads(self.waiting.values())
+        self._manager.traffic.pause_reads(self.waiting.values())
 
     def resume(self) -> None:
         """The client can take more again."""
         if not self._stopped:
-            self._manager.resume_reads(list(self.waiting.values()))
+            self._manager.traffic.resume_reads(list(self.waiting.values()))
 
     # The end
 
@@ -262,7 +262,7 @@ class Holder:
         for transaction in self.transactions.values():
             # A coordinator, or a participant that was lost, may have ended it before.
             if transaction.state is not TransactionState.FINISHED:
-                self._manager.abort(transaction.identifier)
+                self._manager.traffic.abort(transaction.identifier)
         self.transactions.clear()
         for descriptor in self.open.values():
             self._manager.close_queue(descriptor)

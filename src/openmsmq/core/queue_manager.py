@@ -9,7 +9,8 @@ How to drive it
     message expires) is in `take_events`. Call `set_time` before operations, `handle_timer` when
     `next_timer` says so.
 
-    Beside its own methods: `incoming` for protocols that receive, `outgoing` for those that send,
+    Beside its own methods: `traffic` for what programs do with messages and transactions,
+    `incoming` for protocols that receive, `outgoing` for those that send,
     `redirections` for messages over HTTP, `coordination` and `enlisted` for transactions across
     machines, `enlistments` for what their coordinators ask, `ranges`, `leases` and `stages` for
     pipelines, `management` and `definer` for people.
@@ -17,7 +18,7 @@ How to drive it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -25,21 +26,15 @@ from openmsmq.core.definitions.definer import Definer
 from openmsmq.core.management.counters import Counters
 from openmsmq.core.management.management import Management
 from openmsmq.core.messages.expiry import expire_due
-from openmsmq.core.messages.moving import Moved
-from openmsmq.core.messages.reading import DEFAULT_MAX_BYTES
-from openmsmq.core.messages.sending import Sent
-from openmsmq.core.messages.sending_each import SentEach
 from openmsmq.core.model.local_queue_manager import store_local
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.model.read import MessageSeekAction, Read
-from openmsmq.core.model.read_request import ReadOwner, ReadRequest
 from openmsmq.core.model.timers import earlier
 from openmsmq.core.pipelines.leases import Leases
 from openmsmq.core.pipelines.ranges import Ranges
 from openmsmq.core.pipelines.staging import Stages
-from openmsmq.core.queues.names import find_by_path, own_names, parse_local_path
-from openmsmq.core.queues.purging import PURGE_STEP, Purged
+from openmsmq.core.queues.names import find_by_path, own_names
+from openmsmq.core.queues.purging import PURGE_STEP
 from openmsmq.core.rows.packets import drop_durable_packets
 from openmsmq.core.rows.recovery import Recovery, read_rows, recover, recover_local
 from openmsmq.core.rows.tables import Table
@@ -55,7 +50,6 @@ from openmsmq.core.sites.key_publication import publish_keys
 from openmsmq.core.transactions.coordination import Coordination
 from openmsmq.core.transactions.coordinator import Enlistments
 from openmsmq.core.transactions.enlisted import Enlisted
-from openmsmq.core.transactions.transactions import Transaction
 from openmsmq.core.transfer.checks.message_checks import Decryptor, MessageChecks
 from openmsmq.core.transfer.incoming.incoming import Incoming
 from openmsmq.core.transfer.notices.acknowledgments import acknowledge
@@ -71,11 +65,11 @@ from openmsmq.wire.codes.queue_enums import ShareMode
 from openmsmq.wire.names.format_name import FormatName
 
 from .events import Event
-from .messages import holding, lookup, moving, reading, sending, sending_each, taking
+from .messages import reading
 from .outbox import Result, ResultOf
 from .queues import creation, opening, purging
 from .state import Packets, Scratch, State
-from .transactions import transactions
+from .traffic import Traffic
 
 if TYPE_CHECKING:
     from openmsmq.core.model.cursor import Cursor
@@ -113,6 +107,7 @@ class QueueManager:
         "redirections",
         "stages",
         "state",
+        "traffic",
     )
 
     def __init__(
@@ -147,6 +142,7 @@ class QueueManager:
         self.definer = Definer(self.state, self.outgoing, self.redirections)
         self.enlistments = Enlistments(self.state)
         self.coordination = Coordination(self.state)
+        self.traffic = Traffic(self.state, self.coordination)
         self.enlisted = Enlisted(self.state, self.enlistments)
         self.ranges = Ranges(self.state)
         self.leases = Leases(self.state)
@@ -429,235 +425,3 @@ class QueueManager:
     def close_cursor(self, cursor: Cursor) -> None:
         """Forget a cursor; reads that wait through it end."""
         opening.close_cursor(self.state, cursor)
-
-    # Messages
-
-    def enqueue_many(
-        self,
-        descriptor: OpenQueueDescriptor,
-        packets: Sequence[bytes],
-        transaction: Transaction | None = None,
-        *,
-        deadletter_queue: str = "",
-    ) -> Sent:
-        """Send packets that a client built: in a transaction all of them, or none and an error.
-
-        Without one those before the first that is refused are sent; `Sent.refusal` says why it is.
-
-        The queue manager writes its GUID, an ordinal and the time into each. `deadletter_queue` is
-        the path name of a local queue for those that cannot be delivered.
-        """
-        if deadletter_queue:
-            deadletter_queue = parse_local_path(self.state, deadletter_queue).queue_name.key
-        return sending.enqueue_many(self.state, descriptor, packets, transaction, deadletter_queue)
-
-    def enqueue_each(
-        self,
-        descriptors: Sequence[OpenQueueDescriptor],
-        packets: Sequence[bytes],
-        *,
-        caller: Caller,
-    ) -> SentEach:
-        """Send packets that a client built, each to the open queue in the same place.
-
-        Raises:
-            QueueError: a packet is not a message of this caller; then none is sent.
-        """
-        return sending_each.enqueue_each(self.state, descriptors, packets, caller)
-
-    def dequeue_many(
-        self,
-        descriptor: OpenQueueDescriptor,
-        *,
-        max_count: int = 1,
-        max_bytes: int = DEFAULT_MAX_BYTES,
-        timeout: float | None = None,
-        cursor: Cursor | None = None,
-        transaction: Transaction | None = None,
-        two_phase: bool = False,
-        tag: ReadOwner | None = None,
-    ) -> Read | ReadRequest:
-        """Receive messages in queue order; with a cursor the one message that it says.
-
-        Args:
-            timeout: how long to wait for the first one; None is for ever. While it waits its
-                `ReadRequest` stands for the result, which an event brings.
-            transaction: they are locked until it is decided.
-            two_phase: they are locked until `end_many`.
-            tag: is told the end of the wait; also to cancel it by.
-        """
-        request = ReadRequest(
-            descriptor,
-            destructive=True,
-            tag=tag,
-            cursor=cursor,
-            max_count=max_count,
-            max_bytes=max_bytes,
-            transaction=transaction,
-            two_phase=two_phase,
-        )
-        return reading.dequeue_many(self.state, request, timeout)
-
-    def peek_many(
-        self,
-        descriptor: OpenQueueDescriptor,
-        *,
-        max_count: int = 1,
-        max_bytes: int = DEFAULT_MAX_BYTES,
-        timeout: float | None = None,
-        cursor: Cursor | None = None,
-        next_message: bool = False,
-        tag: ReadOwner | None = None,
-    ) -> Read | ReadRequest:
-        """Look at the first messages, or through a cursor at its current or next one."""
-        request = ReadRequest(
-            descriptor,
-            destructive=False,
-            tag=tag,
-            cursor=cursor,
-            max_count=max_count,
-            max_bytes=max_bytes,
-            transaction=None,
-            two_phase=False,
-        )
-        return reading.peek_many(self.state, request, timeout, next_message=next_message)
-
-    def read_by_lookup_id(
-        self,
-        descriptor: OpenQueueDescriptor,
-        lookup_id: int,
-        action: MessageSeekAction = MessageSeekAction.CURRENT,
-        *,
-        receive: bool = False,
-        transaction: Transaction | None = None,
-        two_phase: bool = False,
-        allow_peek: bool = False,
-    ) -> Read:
-        """Peek or receive the message in this relation to a lookup id; never waits."""
-        return lookup.read_by_lookup_id(
-            self.state,
-            descriptor,
-            lookup_id,
-            action,
-            receive=receive,
-            transaction=transaction,
-            two_phase=two_phase,
-            allow_peek=allow_peek,
-        )
-
-    def end_many(
-        self,
-        descriptor: OpenQueueDescriptor,
-        lookup_ids: Sequence[int],
-        *,
-        delete: bool,
-        reason: int = taking.ACK_RECEIVE,
-        transactional: bool = False,
-    ) -> Result:
-        """End two-phase reads: delete the messages, or give them back in place.
-
-        `reason` may be NACK_RECEIVE_REJECTED. What a transaction holds is left to it.
-        """
-        return taking.end_many(
-            self.state, descriptor, lookup_ids, reason if delete else 0, transactional=transactional
-        )
-
-    def reject_many(
-        self, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
-    ) -> None:
-        """Have messages that a transaction received leave as rejected when it commits."""
-        taking.reject_many(self.state, transaction, queue, lookup_ids)
-
-    def take_out_many(
-        self, transaction: Transaction, queue: Queue, lookup_ids: Sequence[int]
-    ) -> None:
-        """Put messages that a transaction received back in place, without ending it."""
-        taking.take_out_many(self.state, transaction, queue, lookup_ids)
-
-    def move_many(
-        self,
-        source: OpenQueueDescriptor,
-        target: OpenQueueDescriptor,
-        *,
-        lookup_ids: Sequence[int] | None = None,
-        max_count: int = 1000,
-        transaction: Transaction | None = None,
-        dry_run: bool = False,
-        message_class: int = 0,
-    ) -> Moved:
-        """Move messages by lookup id, or the first ones, to another open queue."""
-        return moving.move_many(
-            self.state,
-            source,
-            target,
-            lookup_ids,
-            max_count,
-            transaction,
-            dry_run=dry_run,
-            message_class=message_class,
-        )
-
-    def hold_many(self, descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int]) -> Read:
-        """Lock those messages with these lookup ids that are free; `end_many` must follow."""
-        return holding.hold_many(self.state, descriptor, lookup_ids)
-
-    def purge_many(
-        self, descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int]
-    ) -> ResultOf[list[int]]:
-        """Purge those messages with these lookup ids that are free; the value is their ids."""
-        purged, depends = holding.purge_many(self.state, descriptor, lookup_ids)
-        return ResultOf(purged, depends)
-
-    def find_message(
-        self, descriptor: OpenQueueDescriptor, identifier: bytes, *, correlation: bool
-    ) -> Generator[None, None, int | None]:
-        """The lookup id of the first message with an identifier, in steps."""
-        return holding.find_message(self.state, descriptor, identifier, correlation=correlation)
-
-    def purge(
-        self, descriptor: OpenQueueDescriptor, *, upto: int | None = None, limit: int = PURGE_STEP
-    ) -> Purged:
-        """Delete what is in the queue, in steps: call again with `upto` until it is done."""
-        return purging.purge(self.state, descriptor, upto=upto, limit=limit)
-
-    def cancel(self, queue: Queue, tag: ReadOwner | None, code: int) -> int:
-        """End the waiting read with this tag; return MQ_OK or STATUS_NOT_FOUND."""
-        return reading.cancel(self.state, queue, tag, code)
-
-    def pause_reads(self, reads: Iterable[ReadRequest]) -> None:
-        """Pass waiting reads over, because their client cannot take more at the moment."""
-        reading.pause_reads(reads)
-
-    def resume_reads(self, reads: Iterable[ReadRequest]) -> None:
-        """Serve reads again that were passed over."""
-        reading.resume_reads(self.state, reads)
-
-    # Transactions
-
-    def new_guid(self) -> UUID:
-        """A GUID that was never used before, such as for a transaction."""
-        return self.state.guids()
-
-    def begin(self, identifier: UUID) -> Transaction:
-        """Create a transaction."""
-        self.state.local.require_service()
-        return transactions.create_transaction(self.state, identifier)
-
-    def find_transaction(self, identifier: UUID) -> Transaction:
-        """The transaction with this identifier; MQ_ERROR_TRANSACTION_SEQUENCE if unknown."""
-        return transactions.find_transaction(self.state, identifier)
-
-    def prepare(self, identifier: UUID, *, single_phase: bool = True) -> Result:
-        """Promise to be able to commit; `single_phase` is False for a coordinator."""
-        transaction = self.find_transaction(identifier)
-        return transactions.prepare(self.state, transaction, single_phase=single_phase)
-
-    def commit(self, identifier: UUID) -> Result:
-        """Make a transaction take effect."""
-        return transactions.commit(self.state, self.find_transaction(identifier))
-
-    def abort(self, identifier: UUID) -> Result:
-        """Undo a transaction."""
-        if identifier in self.coordination:
-            return self.coordination.abort(identifier)
-        return transactions.abort(self.state, self.find_transaction(identifier))

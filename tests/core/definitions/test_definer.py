@@ -104,7 +104,7 @@ def test_transactional_is_changed_by_recreation_of_an_empty_queue_only(harness: 
     for recreate in (False, True):
         with pytest.raises(QueueError, match="cannot be changed"):
             apply(harness, wanted, recreate=recreate)
-    harness.qm.purge(harness.open(RECEIVE))
+    harness.qm.traffic.purge(harness.open(RECEIVE))
     assert [change.action for change in apply(harness, wanted, recreate=True)] == ["recreate"]
     assert harness.qm.find_queue(ORDERS).properties.transactional
 

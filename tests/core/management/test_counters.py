@@ -83,7 +83,7 @@ def test_arrivals_and_deletions_of_a_queue_are_counted() -> None:
     harness = Harness()
     queue = harness.create()
     sent = harness.send(b"1", b"2", b"3")
-    harness.qm.dequeue_many(harness.open(RECEIVE))
+    harness.qm.traffic.dequeue_many(harness.open(RECEIVE))
     assert queue.counters.arrived_messages == 3
     assert queue.counters.arrived_bytes == sum(message.size for message in sent.messages)
     assert queue.counters.deleted == {MessageClass.ACK_RECEIVE: 1}

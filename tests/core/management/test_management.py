@@ -82,12 +82,12 @@ def test_a_list_goes_on_while_queues_come_and_go(harness: Harness) -> None:
 def test_outgoing_queues_and_transactions_are_listed_in_steps(harness: Harness) -> None:
     for number in range(LIST_STEP + 1):
         harness.open(SEND, rf"DIRECT=TCP:10.0.0.1\private$\q{number}")
-        harness.qm.begin(UUID(int=number + 1))
+        harness.qm.traffic.begin(UUID(int=number + 1))
     outgoing = list(management_of(harness).outgoing(caller=ADMINISTRATOR))
     assert [len(part) for part in outgoing] == [LIST_STEP, 1]
     transactions = management_of(harness).transactions(caller=ADMINISTRATOR)
     first = next(transactions)
-    harness.qm.abort(UUID(int=LIST_STEP + 1))
+    harness.qm.traffic.abort(UUID(int=LIST_STEP + 1))
     assert len(first) == LIST_STEP
     assert list(transactions) == [[]]
 
@@ -180,14 +180,14 @@ def test_details_are_the_record_of_lists_and_permissions() -> None:
 
 def test_a_transaction_shows_what_is_in_it(harness: Harness) -> None:
     harness.create(transactional=True)
-    first = harness.qm.begin(UUID(int=6))
-    harness.qm.enqueue_many(harness.open(SEND), [packet(b"1"), packet(b"2")], first)
-    harness.qm.commit(first.identifier)
+    first = harness.qm.traffic.begin(UUID(int=6))
+    harness.qm.traffic.enqueue_many(harness.open(SEND), [packet(b"1"), packet(b"2")], first)
+    harness.qm.traffic.commit(first.identifier)
     identifier = UUID(int=7)
-    transaction = harness.qm.begin(identifier)
-    harness.qm.enqueue_many(harness.open(SEND), [packet(b"3")], transaction)
+    transaction = harness.qm.traffic.begin(identifier)
+    harness.qm.traffic.enqueue_many(harness.open(SEND), [packet(b"3")], transaction)
     reader = harness.open(RECEIVE)
-    harness.qm.dequeue_many(reader, transaction=transaction)
+    harness.qm.traffic.dequeue_many(reader, transaction=transaction)
     harness.advance(3)
     ((info,),) = management_of(harness).transactions(caller=ADMINISTRATOR)
     assert info.id == f"{{{str(identifier).upper()}}}"
@@ -198,15 +198,15 @@ def test_a_transaction_shows_what_is_in_it(harness: Harness) -> None:
 def test_a_transaction_in_doubt_is_counted_until_it_is_decided(harness: Harness) -> None:
     harness.create(transactional=True)
     identifier = UUID(int=7)
-    transaction = harness.qm.begin(identifier)
-    harness.qm.enqueue_many(harness.open(SEND), [packet(b"1")], transaction)
-    harness.qm.prepare(identifier, single_phase=False)
+    transaction = harness.qm.traffic.begin(identifier)
+    harness.qm.traffic.enqueue_many(harness.open(SEND), [packet(b"1")], transaction)
+    harness.qm.traffic.prepare(identifier, single_phase=False)
     assert status(harness) == (1, 1)
     harness.restart()
     assert status(harness) == (1, 1)
     ((info,),) = management_of(harness).transactions(caller=ADMINISTRATOR)
     assert (info.state, info.age_seconds, info.sent) == ("prepared", None, 1)
-    harness.qm.commit(identifier)
+    harness.qm.traffic.commit(identifier)
     assert status(harness) == (0, 0)
     counters = management_of(harness).status(PROCESS, caller=USER).counters
     assert counters['msmq_transactions_total{outcome="committed"}'] == 1

@@ -29,7 +29,7 @@ def test_messages_are_shown_in_queue_order_from_any_place(harness: Harness) -> N
     assert bodies(look(harness, second)) == [b"3"]
     assert bodies(look(harness, second, backwards=True)) == [b"1"]
     # The place is known after its message has left.
-    harness.qm.read_by_lookup_id(harness.open(RECEIVE), second, Seek.CURRENT, receive=True)
+    harness.qm.traffic.read_by_lookup_id(harness.open(RECEIVE), second, Seek.CURRENT, receive=True)
     assert bodies(look(harness, second)) == [b"3"]
 
 
@@ -50,7 +50,9 @@ def test_locked_messages_keep_their_place_and_say_who_has_them(harness: Harness)
     reader = harness.open(RECEIVE)
     ids = [message.lookup_id for message in look(harness).messages]
     for place in (1, 2):
-        harness.qm.read_by_lookup_id(reader, ids[place], Seek.CURRENT, receive=True, two_phase=True)
+        harness.qm.traffic.read_by_lookup_id(
+            reader, ids[place], Seek.CURRENT, receive=True, two_phase=True
+        )
     page = look(harness)
     assert bodies(page) == [b"0", b"1", b"2", b"3"]
     assert [(index, state) for index, state, _ in page.states] == [(1, "locked"), (2, "locked")]

@@ -40,9 +40,9 @@ def journaled(harness: Harness) -> Harness:
 
 
 def send_transactional(harness: Harness, *contents: bytes, **properties: Any) -> None:
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     harness.send(*contents, name=PAY, transaction=transaction, **properties)
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
 
 
 # The journal of a queue
@@ -51,7 +51,7 @@ def send_transactional(harness: Harness, *contents: bytes, **properties: Any) ->
 @SPEC("MQDMPR-3.1.1.2-05", "MQDMPR-3.1.7.2.1-04")
 def test_received_messages_are_kept_in_the_journal(journaled: Harness) -> None:
     journaled.send(b"1", b"2", b"3")
-    journaled.qm.dequeue_many(journaled.open(RECEIVE), max_count=2)
+    journaled.qm.traffic.dequeue_many(journaled.open(RECEIVE), max_count=2)
     assert journaled.contents() == [b"3"]
     assert journaled.contents(TARGET_JOURNAL) == [b"1", b"2"]
     journaled.restart()
@@ -71,7 +71,7 @@ def test_only_a_receive_makes_a_journal_copy(journaled: Harness) -> None:
     journaled.send(b"expired", time_to_be_received=1)
     journaled.advance(1)
     journaled.send(b"purged")
-    journaled.qm.purge(journaled.open(RECEIVE))
+    journaled.qm.traffic.purge(journaled.open(RECEIVE))
     assert journaled.contents(TARGET_JOURNAL) == []
 
 
@@ -93,7 +93,7 @@ def test_a_journal_copy_is_a_place_of_its_own_and_the_packet_stays(journaled: Ha
 def test_a_receive_from_the_journal_is_final(journaled: Harness) -> None:
     journaled.send(b"1", b"2", delivery_mode=0)
     journaled.drain()
-    read = journaled.qm.dequeue_many(journaled.open(RECEIVE, TARGET_JOURNAL))
+    read = journaled.qm.traffic.dequeue_many(journaled.open(RECEIVE, TARGET_JOURNAL))
     assert bodies(read) == [b"1"]
     assert journaled.contents(TARGET_JOURNAL) == [b"2"]
 
@@ -103,13 +103,13 @@ def test_receives_from_a_subqueue_are_kept_in_the_journal_of_its_queue(
 ) -> None:
     journaled.send(b"1")
     later = journaled.open(RECEIVE, ORDERS + ";later")
-    journaled.qm.move_many(journaled.open(RECEIVE), later)
-    journaled.qm.dequeue_many(later)
+    journaled.qm.traffic.move_many(journaled.open(RECEIVE), later)
+    journaled.qm.traffic.dequeue_many(later)
     assert journaled.contents(TARGET_JOURNAL) == [b"1"]
 
 
 def test_readers_of_a_journal_are_woken(journaled: Harness) -> None:
-    read = journaled.qm.dequeue_many(journaled.open(RECEIVE, TARGET_JOURNAL))
+    read = journaled.qm.traffic.dequeue_many(journaled.open(RECEIVE, TARGET_JOURNAL))
     journaled.send(b"1")
     journaled.drain()
     assert [event.read for event in journaled.take_events(ReadSatisfied)] == [read]
@@ -172,8 +172,8 @@ def test_a_purged_transactional_message_is_a_dead_letter(harness: Harness, how: 
     send_transactional(harness, b"1", negative_journaling=True)
     harness.send(b"2", negative_journaling=True)
     if how == "purge":
-        harness.qm.purge(harness.open(RECEIVE, PAY))
-        harness.qm.purge(harness.open(RECEIVE))
+        harness.qm.traffic.purge(harness.open(RECEIVE, PAY))
+        harness.qm.traffic.purge(harness.open(RECEIVE))
     else:
         harness.qm.delete_queue(queue, caller=USER)
         harness.qm.delete_queue(harness.qm.find_queue(ORDERS), caller=USER)
@@ -221,8 +221,8 @@ def test_what_came_from_elsewhere_is_not_journaled_here(harness: Harness) -> Non
         for _ in range(2)
     ]
     deliver(harness.qm.state, queue, runs_of(*messages))
-    harness.qm.dequeue_many(harness.open(RECEIVE, PAY))
-    harness.qm.purge(harness.open(RECEIVE, PAY))
+    harness.qm.traffic.dequeue_many(harness.open(RECEIVE, PAY))
+    harness.qm.traffic.purge(harness.open(RECEIVE, PAY))
     assert harness.contents(JOURNAL) == harness.contents(DEADXACT) == []
     # The final acknowledgments follow from these.
     reasons = [event.reason for event in harness.take_events(MessagesDeleted)]
@@ -233,7 +233,7 @@ def test_a_dead_letter_shows_the_reason_as_its_class(harness: Harness) -> None:
     harness.send(b"1", time_to_be_received=1, negative_journaling=True)
     harness.advance(1)
     for _ in range(2):
-        read = harness.qm.peek_many(harness.open(PEEK, DEADLETTER, caller=ADMINISTRATOR))
+        read = harness.qm.traffic.peek_many(harness.open(PEEK, DEADLETTER, caller=ADMINISTRATOR))
         assert isinstance(read, Read)
         (view,) = map(UserMessage, read.packets)
         assert (view.message_class, view.body) == (MessageClass.NACK_RECEIVE_TIMEOUT, b"1")
@@ -258,12 +258,12 @@ def test_every_reason_is_told_and_counted(harness: Harness, reason: MessageClass
     if reason is MessageClass.NACK_Q_DELETED:
         harness.qm.delete_queue(queue, caller=USER)
     elif reason is MessageClass.NACK_Q_PURGED:
-        harness.qm.purge(descriptor)
+        harness.qm.traffic.purge(descriptor)
     elif reason is MessageClass.NACK_RECEIVE_TIMEOUT:
         harness.advance(9)
     else:
-        harness.qm.dequeue_many(descriptor, two_phase=True)
-        harness.qm.end_many(descriptor, sent.lookup_ids, delete=True, reason=reason)
+        harness.qm.traffic.dequeue_many(descriptor, two_phase=True)
+        harness.qm.traffic.end_many(descriptor, sent.lookup_ids, delete=True, reason=reason)
     (event,) = harness.take_events(MessagesDeleted)
     assert (event.queue, event.messages, event.reason) == (queue, sent.messages, reason)
     assert event.depends == harness.qm.state.outbox.number

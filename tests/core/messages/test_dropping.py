@@ -59,7 +59,7 @@ def destinations(harness: Harness) -> list[str]:
 def test_a_journal_copy_over_the_quota_is_told_of(harness: Harness) -> None:
     harness.create(PAY, journaling=True, journal_quota=1)
     harness.send(b"x" * 2000, name=PAY)
-    read = harness.qm.dequeue_many(harness.open(RECEIVE, PAY))
+    read = harness.qm.traffic.dequeue_many(harness.open(RECEIVE, PAY))
     (event,) = harness.take_events(MessageDropped)
     assert (event.what, event.queue) == ("journal copy", r"private$\pay;JOURNAL")
     assert event.identifier == read.packets[0][16:32] + read.packets[0][56:60]  # type: ignore[union-attr]

@@ -35,7 +35,7 @@ def test_a_message_without_a_time_to_be_received_never_expires(harness: Harness)
 
 @SPEC("MQDMPR-3.1.2.4-02")
 def test_a_message_with_no_time_at_all_expires_on_arrival(harness: Harness) -> None:
-    read = harness.qm.dequeue_many(harness.open(RECEIVE))
+    read = harness.qm.traffic.dequeue_many(harness.open(RECEIVE))
     harness.send(b"1", time_to_be_received=0)
     assert harness.contents() == []
     assert reasons(harness) == [MessageClass.NACK_RECEIVE_TIMEOUT]
@@ -98,12 +98,12 @@ def test_recovered_messages_expire_too(harness: Harness) -> None:
 def test_a_message_that_somebody_holds_is_not_torn_away(harness: Harness) -> None:
     sent = harness.send(b"1", b"2", time_to_be_received=10)
     descriptor = harness.open(RECEIVE)
-    harness.qm.dequeue_many(descriptor, max_count=2, two_phase=True)
+    harness.qm.traffic.dequeue_many(descriptor, max_count=2, two_phase=True)
     harness.advance(20)
     assert len(descriptor.locked) == 2
-    harness.qm.end_many(descriptor, sent.lookup_ids[:1], delete=True)
+    harness.qm.traffic.end_many(descriptor, sent.lookup_ids[:1], delete=True)
     assert reasons(harness) == []
-    harness.qm.end_many(descriptor, sent.lookup_ids[1:], delete=False)
+    harness.qm.traffic.end_many(descriptor, sent.lookup_ids[1:], delete=False)
     assert reasons(harness) == [MessageClass.NACK_RECEIVE_TIMEOUT]
     assert harness.contents() == []
 
@@ -116,13 +116,13 @@ def test_a_send_that_expires_before_its_commit_is_removed_by_it(
     harness: Harness, *, keep: bool, expected: list[MessageClass]
 ) -> None:
     harness.create(PAY, transactional=True)
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", name=PAY, transaction=transaction, time_to_be_received=5)
     harness.send(b"2", name=PAY, transaction=transaction)
     harness.advance(6)
     assert reasons(harness) == []
     assert transaction.operations[-1].reason == MessageClass.NACK_RECEIVE_TIMEOUT
-    decide = harness.qm.commit if keep else harness.qm.abort
+    decide = harness.qm.traffic.commit if keep else harness.qm.traffic.abort
     decide(transaction.identifier)
     assert harness.contents(PAY) == ([b"2"] if keep else [])
     assert reasons(harness) == expected
@@ -134,14 +134,14 @@ def test_a_message_with_no_time_at_all_expires_when_its_send_commits(
     harness: Harness, phases: int
 ) -> None:
     harness.create(PAY, transactional=True)
-    waiting = harness.qm.dequeue_many(harness.open(RECEIVE, PAY))
-    transaction = harness.qm.begin(harness.guid())
+    waiting = harness.qm.traffic.dequeue_many(harness.open(RECEIVE, PAY))
+    transaction = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", b"2", name=PAY, transaction=transaction, time_to_be_received=0)
     harness.send(b"3", name=PAY, transaction=transaction)
     assert reasons(harness) == []
     if phases == 2:
-        harness.qm.prepare(transaction.identifier, single_phase=False)
-    harness.qm.commit(transaction.identifier)
+        harness.qm.traffic.prepare(transaction.identifier, single_phase=False)
+    harness.qm.traffic.commit(transaction.identifier)
     (satisfied,) = harness.take_events(ReadSatisfied)
     assert satisfied.read is waiting
     assert [UserMessage(packet).body for packet in satisfied.packets] == [b"3"]
@@ -162,10 +162,10 @@ def test_a_message_with_no_time_at_all_expires_when_its_send_commits(
 def test_a_send_to_elsewhere_that_expires_before_its_commit_never_left(
     harness: Harness, times: dict[str, Any], expected: MessageClass
 ) -> None:
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", name=THERE, transaction=transaction, **times)
     harness.advance(6)
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
     assert harness.qm.outgoing.find(THERE).count == 0
     assert reasons(harness) == [expected]
 
@@ -173,9 +173,9 @@ def test_a_send_to_elsewhere_that_expires_before_its_commit_never_left(
 @SPEC("MQDMPR-3.1.7.2.7-03")
 def test_a_message_of_a_finished_transaction_expires_like_any_other(harness: Harness) -> None:
     harness.create(PAY, transactional=True)
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", name=PAY, transaction=transaction, time_to_be_received=5)
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
     harness.advance(6)
     assert harness.contents(PAY) == []
     assert reasons(harness) == [MessageClass.NACK_RECEIVE_TIMEOUT]

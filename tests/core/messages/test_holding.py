@@ -13,21 +13,21 @@ ANSWERED = MessageIdentifier(UUID(int=5), 7).serialize()
 def test_free_messages_are_locked_and_the_others_left_out(harness: Harness) -> None:
     first, second, third = harness.send(b"a", b"b", b"c").lookup_ids
     reader, other = harness.open(RECEIVE), harness.open(RECEIVE)
-    assert bodies(harness.qm.hold_many(other, [second])) == [b"b"]
-    held = harness.qm.hold_many(reader, [third, second, first, third, 4711])
+    assert bodies(harness.qm.traffic.hold_many(other, [second])) == [b"b"]
+    held = harness.qm.traffic.hold_many(reader, [third, second, first, third, 4711])
     assert bodies(held) == [b"c", b"a"]
-    assert harness.qm.hold_many(reader, [first, second]).messages == []
-    harness.qm.end_many(reader, [third], delete=True)
-    harness.qm.end_many(reader, [first], delete=False)
-    harness.qm.end_many(other, [second], delete=False)
+    assert harness.qm.traffic.hold_many(reader, [first, second]).messages == []
+    harness.qm.traffic.end_many(reader, [third], delete=True)
+    harness.qm.traffic.end_many(reader, [first], delete=False)
+    harness.qm.traffic.end_many(other, [second], delete=False)
     assert harness.contents() == [b"a", b"b"]
 
 
 def test_purged_messages_say_why(harness: Harness) -> None:
     _, second = harness.send(b"a", b"b").lookup_ids
     reader = harness.open(RECEIVE)
-    assert harness.qm.purge_many(reader, [second, 4711]).value == [second]
-    assert harness.qm.purge_many(reader, [second]).value == []
+    assert harness.qm.traffic.purge_many(reader, [second, 4711]).value == [second]
+    assert harness.qm.traffic.purge_many(reader, [second]).value == []
     assert harness.contents() == [b"a"]
     assert harness.qm.find_queue(ORDERS).counters.deleted == {0xC001: 1}
 
@@ -36,7 +36,7 @@ def find(
     harness: Harness, identifier: bytes, *, correlation: bool = False
 ) -> tuple[int | None, int]:
     """What was found, and in how many steps."""
-    steps = harness.qm.find_message(harness.open(PEEK), identifier, correlation=correlation)
+    steps = harness.qm.traffic.find_message(harness.open(PEEK), identifier, correlation=correlation)
     count = 1
     while True:
         try:

@@ -35,14 +35,14 @@ def packet(b: Node, **properties: Any) -> bytes:
 def send(b: Node, *packets: bytes, each: bool = False, tx: bool = False) -> None:
     descriptor = b.qm.open_queue(HERE, QueueAccessType.SEND, caller=USER)
     if each:
-        sent = b.qm.enqueue_each([descriptor] * len(packets), list(packets), caller=USER)
+        sent = b.qm.traffic.enqueue_each([descriptor] * len(packets), list(packets), caller=USER)
         for refusal in sent.refusals:
             raise refusal.error
         return
-    transaction = b.qm.begin(UUID(int=77)) if tx else None
-    b.qm.enqueue_many(descriptor, list(packets), transaction)
+    transaction = b.qm.traffic.begin(UUID(int=77)) if tx else None
+    b.qm.traffic.enqueue_many(descriptor, list(packets), transaction)
     if transaction is not None:
-        b.qm.commit(transaction.identifier)
+        b.qm.traffic.commit(transaction.identifier)
 
 
 @pytest.mark.parametrize("each", [False, True])
@@ -96,5 +96,5 @@ def test_what_goes_to_another_machine_is_not_verified_here() -> None:
     far = r"DIRECT=TCP:10.0.0.9\private$\q"
     descriptor = b.qm.open_queue(far, QueueAccessType.SEND, caller=USER)
     bad = rebuild(UserMessage(packet(b)), correlation_id=bytes(20))
-    b.qm.enqueue_many(descriptor, [bad], None)
+    b.qm.traffic.enqueue_many(descriptor, [bad], None)
     assert len(b.messages(b.outgoing(far))) == 1

@@ -37,7 +37,7 @@ def test_a_moved_message_is_in_the_other_queue_in_one_step(harness: Harness) -> 
     sent = harness.send(b"high", priority=7)
     before = packet_of(harness.qm.state, sent.messages[0])
     target = harness.open(MOVE, LATER)
-    assert harness.qm.move_many(harness.open(RECEIVE), target).count == 2
+    assert harness.qm.traffic.move_many(harness.open(RECEIVE), target).count == 2
     assert harness.contents() == []
     assert harness.contents(LATER) == [b"high", b"low"]
     queue, later = harness.qm.find_queue(ORDERS), harness.qm.find_queue(LATER)
@@ -53,8 +53,8 @@ def test_a_moved_message_is_in_the_other_queue_in_one_step(harness: Harness) -> 
 def test_a_move_counts_and_is_dated(harness: Harness) -> None:
     harness.send(b"1")
     harness.advance(10)
-    harness.qm.move_many(harness.open(RECEIVE), harness.open(MOVE, LATER))
-    harness.qm.move_many(harness.open(MOVE, LATER), harness.open(MOVE))
+    harness.qm.traffic.move_many(harness.open(RECEIVE), harness.open(MOVE, LATER))
+    harness.qm.traffic.move_many(harness.open(MOVE, LATER), harness.open(MOVE))
     harness.restart()
     message = harness.qm.find_queue(ORDERS).lanes.first()
     assert message is not None
@@ -65,16 +65,16 @@ def test_a_move_counts_and_is_dated(harness: Harness) -> None:
 
 @SPEC("MQDMPR-3.1.7.1.16-03")
 def test_a_move_wakes_readers_of_an_ordinary_queue(harness: Harness) -> None:
-    read = harness.qm.dequeue_many(harness.open(RECEIVE, LATER))
+    read = harness.qm.traffic.dequeue_many(harness.open(RECEIVE, LATER))
     harness.send(b"1")
-    harness.qm.move_many(harness.open(RECEIVE), harness.open(MOVE, LATER))
+    harness.qm.traffic.move_many(harness.open(RECEIVE), harness.open(MOVE, LATER))
     assert [event.read for event in harness.take_events(ReadSatisfied)] == [read]
 
 
 @SPEC("MQDMPR-3.1.7.1.16-03")
 def test_a_move_to_a_system_queue_wakes_nobody(harness: Harness) -> None:
     reader = harness.open(RECEIVE, DEADLETTER, caller=ADMINISTRATOR)
-    harness.qm.dequeue_many(reader)
+    harness.qm.traffic.dequeue_many(reader)
     sent = harness.send(b"1")
     harness.qm.outgoing.move(sent.messages[0], harness.qm.find_queue(DEADLETTER))
     assert harness.take_events(ReadSatisfied) == []
@@ -93,7 +93,7 @@ def test_a_move_is_no_receive(harness: Harness) -> None:
     )
     assert len(harness.contents(r".\private$\admin")) == 1
     harness.take_events(MessagesDeleted)
-    harness.qm.move_many(harness.open(RECEIVE), harness.open(MOVE, LATER))
+    harness.qm.traffic.move_many(harness.open(RECEIVE), harness.open(MOVE, LATER))
     assert harness.take_events(MessagesDeleted) == []
     assert len(harness.contents(r".\private$\admin")) == 1
     assert harness.contents(ORDERS + ";journal") == []
@@ -102,12 +102,12 @@ def test_a_move_is_no_receive(harness: Harness) -> None:
 @SPEC("MQDMPR-3.1.7.1.16-04", "MQDMPR-3.1.4.4-08")
 def test_a_move_in_a_transaction_shows_at_the_commit(harness: Harness) -> None:
     queue = harness.create(TRANSACTIONAL, transactional=True)
-    sending = harness.qm.begin(harness.guid())
+    sending = harness.qm.traffic.begin(harness.guid())
     sent = harness.send(b"1", b"2", name=TRANSACTIONAL, transaction=sending)
-    harness.qm.commit(sending.identifier)
-    transaction = harness.qm.begin(harness.guid())
+    harness.qm.traffic.commit(sending.identifier)
+    transaction = harness.qm.traffic.begin(harness.guid())
     target = harness.open(MOVE, TRANSACTIONAL + ";later")
-    harness.qm.move_many(
+    harness.qm.traffic.move_many(
         harness.open(RECEIVE, TRANSACTIONAL),
         target,
         lookup_ids=sent.lookup_ids[:1],
@@ -117,7 +117,7 @@ def test_a_move_in_a_transaction_shows_at_the_commit(harness: Harness) -> None:
     assert transaction.operations[0].target is target.queue
     later = harness.qm.find_queue(TRANSACTIONAL + ";later")
     assert (harness.contents(TRANSACTIONAL), later.count) == ([b"2"], 0)
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
     assert sent.messages[0].state == PositionState.DELETED
     assert harness.contents(TRANSACTIONAL + ";later") == [b"1"]
     size = sent.messages[0].size
@@ -127,15 +127,17 @@ def test_a_move_in_a_transaction_shows_at_the_commit(harness: Harness) -> None:
 @SPEC("MQDMPR-3.1.4.4-05")
 def test_a_committed_move_arrives_behind_what_came_before_it(harness: Harness) -> None:
     harness.create(TRANSACTIONAL, transactional=True)
-    sending = harness.qm.begin(harness.guid())
+    sending = harness.qm.traffic.begin(harness.guid())
     sent = harness.send(b"1", b"2", b"3", b"4", name=TRANSACTIONAL, transaction=sending)
-    harness.qm.commit(sending.identifier)
+    harness.qm.traffic.commit(sending.identifier)
     source, target = harness.open(RECEIVE, TRANSACTIONAL), harness.open(MOVE, LATER_TRANSACTIONAL)
-    early, late = harness.qm.begin(harness.guid()), harness.qm.begin(harness.guid())
+    early, late = harness.qm.traffic.begin(harness.guid()), harness.qm.traffic.begin(harness.guid())
     for lookup_id, transaction in zip(sent.lookup_ids, (late, early, None), strict=False):
-        harness.qm.move_many(source, target, lookup_ids=[lookup_id], transaction=transaction)
-    harness.qm.commit(early.identifier)
-    harness.qm.commit(late.identifier)
+        harness.qm.traffic.move_many(
+            source, target, lookup_ids=[lookup_id], transaction=transaction
+        )
+    harness.qm.traffic.commit(early.identifier)
+    harness.qm.traffic.commit(late.identifier)
     # By the time of arrival, not by the order in which they were sent or moved.
     assert harness.contents(LATER_TRANSACTIONAL) == [b"3", b"2", b"1"]
     assert harness.contents(TRANSACTIONAL) == [b"4"]
@@ -152,17 +154,17 @@ def test_a_committed_move_arrives_behind_what_came_before_it(harness: Harness) -
 @SPEC("MQDMPR-3.1.4.5-02")
 def test_an_aborted_move_leaves_the_message_in_its_place(harness: Harness) -> None:
     harness.create(TRANSACTIONAL, transactional=True)
-    sending = harness.qm.begin(harness.guid())
+    sending = harness.qm.traffic.begin(harness.guid())
     sent = harness.send(b"1", b"2", name=TRANSACTIONAL, transaction=sending)
-    harness.qm.commit(sending.identifier)
-    transaction = harness.qm.begin(harness.guid())
-    harness.qm.move_many(
+    harness.qm.traffic.commit(sending.identifier)
+    transaction = harness.qm.traffic.begin(harness.guid())
+    harness.qm.traffic.move_many(
         harness.open(RECEIVE, TRANSACTIONAL),
         harness.open(MOVE, TRANSACTIONAL + ";later"),
         max_count=1,
         transaction=transaction,
     )
-    harness.qm.abort(transaction.identifier)
+    harness.qm.traffic.abort(transaction.identifier)
     messages = list(harness.qm.find_queue(TRANSACTIONAL).lanes)
     assert [message.lookup_id for message in messages] == sent.lookup_ids
 
@@ -170,12 +172,12 @@ def test_an_aborted_move_leaves_the_message_in_its_place(harness: Harness) -> No
 def received_in_a_transaction(harness: Harness, *contents: bytes) -> tuple[Transaction, list[int]]:
     """Messages that a transaction which goes on has received, by their lookup ids."""
     harness.create(TRANSACTIONAL, transactional=True)
-    sending = harness.qm.begin(harness.guid())
+    sending = harness.qm.traffic.begin(harness.guid())
     sent = harness.send(*contents, name=TRANSACTIONAL, transaction=sending)
-    harness.qm.commit(sending.identifier)
-    transaction = harness.qm.begin(harness.guid())
+    harness.qm.traffic.commit(sending.identifier)
+    transaction = harness.qm.traffic.begin(harness.guid())
     source = harness.open(RECEIVE, TRANSACTIONAL)
-    harness.qm.dequeue_many(source, max_count=len(contents), transaction=transaction)
+    harness.qm.traffic.dequeue_many(source, max_count=len(contents), transaction=transaction)
     return transaction, sent.lookup_ids
 
 
@@ -185,7 +187,7 @@ def move_received(
     target = harness.open(MOVE, TRANSACTIONAL + name)
     source = harness.open(RECEIVE, TRANSACTIONAL)
     try:
-        harness.qm.move_many(source, target, lookup_ids=ids, transaction=transaction)
+        harness.qm.traffic.move_many(source, target, lookup_ids=ids, transaction=transaction)
     finally:
         harness.qm.close_queue(target)
         harness.qm.close_queue(source)
@@ -200,9 +202,9 @@ def test_a_message_can_be_moved_by_the_transaction_that_received_it(
     move_received(harness, transaction, ids[1:2])
     assert (harness.contents(TRANSACTIONAL), harness.contents(TRANSACTIONAL + ";later")) == ([], [])
     if prepared:
-        harness.qm.prepare(transaction.identifier, single_phase=False)
+        harness.qm.traffic.prepare(transaction.identifier, single_phase=False)
         harness.restart()
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
     assert harness.contents(TRANSACTIONAL + ";later") == [b"2"]
     harness.restart()
     assert (harness.contents(TRANSACTIONAL), harness.contents(TRANSACTIONAL + ";later")) == (
@@ -221,9 +223,9 @@ def test_an_abort_undoes_receive_and_move_together(harness: Harness, *, prepared
     transaction, ids = received_in_a_transaction(harness, b"1", b"2")
     move_received(harness, transaction, ids[:1])
     if prepared:
-        harness.qm.prepare(transaction.identifier, single_phase=False)
+        harness.qm.traffic.prepare(transaction.identifier, single_phase=False)
         harness.restart()
-    harness.qm.abort(transaction.identifier)
+    harness.qm.traffic.abort(transaction.identifier)
     harness.restart()
     messages = list(harness.qm.find_queue(TRANSACTIONAL).lanes)
     assert [message.lookup_id for message in messages] == ids
@@ -237,21 +239,21 @@ def test_the_last_move_of_a_transaction_counts(harness: Harness) -> None:
     move_received(harness, transaction, ids)
     move_received(harness, transaction, ids, ";poison")
     assert list(harness.qm.find_queue(TRANSACTIONAL).subqueues) == [r"private$\t;poison"]
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
     assert harness.contents(TRANSACTIONAL + ";poison") == [b"1"]
 
 
 def test_a_message_that_another_has_locked_does_not_move(harness: Harness) -> None:
     transaction, ids = received_in_a_transaction(harness, b"1")
-    other = harness.qm.begin(harness.guid())
+    other = harness.qm.traffic.begin(harness.guid())
     code = "MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION"
     with refused(f"{code}: .* message {ids[0]} is locked by another transaction"):
         move_received(harness, other, ids)
     with refused(f"{code}: .* message {ids[0]} is locked by a transaction"):
         move_received(harness, None, ids)
-    harness.qm.abort(transaction.identifier)
+    harness.qm.traffic.abort(transaction.identifier)
     reader = harness.open(RECEIVE, TRANSACTIONAL)
-    harness.qm.dequeue_many(reader, two_phase=True)
+    harness.qm.traffic.dequeue_many(reader, two_phase=True)
     with refused(f"{code}: .* message {ids[0]} is being received by another reader"):
         move_received(harness, other, ids)
     harness.qm.close_queue(reader)
@@ -261,11 +263,11 @@ def test_a_message_that_another_has_locked_does_not_move(harness: Harness) -> No
 @SPEC("MQDMPR-3.1.7.1.16-05")
 def test_no_move_in_a_transaction_to_a_system_queue(harness: Harness) -> None:
     harness.create(TRANSACTIONAL, transactional=True)
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     dead = harness.open(MOVE, r".\system$;deadxact", caller=ADMINISTRATOR)
     source = harness.open(RECEIVE, TRANSACTIONAL)
     with refused("MQ_ERROR_ILLEGAL_OPERATION"):
-        harness.qm.move_many(source, dead, transaction=transaction)
+        harness.qm.traffic.move_many(source, dead, transaction=transaction)
     assert transaction.operations == []
 
 
@@ -273,8 +275,8 @@ def test_a_dead_letter_can_be_moved_back(harness: Harness) -> None:
     harness.send(b"1", time_to_be_received=1, negative_journaling=True)
     harness.advance(2)
     source = harness.open(RECEIVE, DEADLETTER, caller=ADMINISTRATOR)
-    assert bodies(harness.qm.peek_many(source)) == [b"1"]
-    harness.qm.move_many(source, harness.open(SEND))
+    assert bodies(harness.qm.traffic.peek_many(source)) == [b"1"]
+    harness.qm.traffic.move_many(source, harness.open(SEND))
     assert harness.contents() == [b"1"]
     assert harness.contents(DEADLETTER) == []
 
@@ -285,18 +287,18 @@ def test_only_queues_that_belong_together_exchange_messages(harness: Harness) ->
     source = harness.open(RECEIVE)
     for name in (r".\private$\other", r".\private$\other;sub"):
         with refused("MQ_ERROR_ILLEGAL_OPERATION"):
-            harness.qm.move_many(source, harness.open(MOVE, name))
+            harness.qm.traffic.move_many(source, harness.open(MOVE, name))
     with refused("MQ_ERROR_ILLEGAL_OPERATION"):
-        harness.qm.move_many(source, harness.open(RECEIVE, ORDERS + ";journal"))
+        harness.qm.traffic.move_many(source, harness.open(RECEIVE, ORDERS + ";journal"))
     with refused("MQ_ERROR_INVALID_PARAMETER"):
-        harness.qm.move_many(source, harness.open(MOVE))
+        harness.qm.traffic.move_many(source, harness.open(MOVE))
     assert harness.contents() == [b"1"]
 
 
 def test_a_move_of_a_message_that_is_not_there_moves_none(harness: Harness) -> None:
     sent = harness.send(b"1")
     with refused("MQ_ERROR_MESSAGE_NOT_FOUND"):
-        harness.qm.move_many(
+        harness.qm.traffic.move_many(
             harness.open(RECEIVE), harness.open(MOVE, LATER), lookup_ids=[*sent.lookup_ids, 99]
         )
     assert harness.contents() == [b"1"]
@@ -308,13 +310,13 @@ def test_a_plain_message_does_not_move_into_a_transactional_queue(harness: Harne
     harness.advance(2)
     source = harness.open(RECEIVE, DEADLETTER, caller=ADMINISTRATOR)
     with refused("MQ_ERROR_TRANSACTION_USAGE"):
-        harness.qm.move_many(source, harness.open(SEND, TRANSACTIONAL))
+        harness.qm.traffic.move_many(source, harness.open(SEND, TRANSACTIONAL))
 
 
 def test_a_subqueue_is_there_while_it_is_open_or_holds_messages(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE, LATER)
     harness.send(b"1")
-    harness.qm.move_many(harness.open(RECEIVE), descriptor)
+    harness.qm.traffic.move_many(harness.open(RECEIVE), descriptor)
     harness.qm.close_queue(descriptor)
     assert harness.qm.find_queue(LATER).count == 1
     assert harness.drain(LATER) == [b"1"]
@@ -326,22 +328,22 @@ def test_a_subqueue_is_there_while_it_is_open_or_holds_messages(harness: Harness
 
 def test_a_subqueue_waits_for_what_a_transaction_moves_there(harness: Harness) -> None:
     harness.create(TRANSACTIONAL, transactional=True)
-    sending = harness.qm.begin(harness.guid())
+    sending = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", b"2", name=TRANSACTIONAL, transaction=sending)
-    harness.qm.commit(sending.identifier)
+    harness.qm.traffic.commit(sending.identifier)
     source = harness.open(RECEIVE, TRANSACTIONAL)
     for keep, expected in ((True, [b"1"]), (False, [])):
-        transaction = harness.qm.begin(harness.guid())
+        transaction = harness.qm.traffic.begin(harness.guid())
         target = harness.open(MOVE, TRANSACTIONAL + ";later")
-        harness.qm.move_many(source, target, max_count=1, transaction=transaction)
+        harness.qm.traffic.move_many(source, target, max_count=1, transaction=transaction)
         harness.qm.close_queue(target)
         if keep:
-            harness.qm.prepare(transaction.identifier, single_phase=False)
+            harness.qm.traffic.prepare(transaction.identifier, single_phase=False)
             harness.restart()
             source = harness.open(RECEIVE, TRANSACTIONAL)
-            harness.qm.commit(transaction.identifier)
+            harness.qm.traffic.commit(transaction.identifier)
         else:
-            harness.qm.abort(transaction.identifier)
+            harness.qm.traffic.abort(transaction.identifier)
         assert harness.drain(TRANSACTIONAL + ";later") == expected
         assert harness.qm.find_queue(TRANSACTIONAL).subqueues == {}
     assert harness.contents(TRANSACTIONAL) == [b"2"]
@@ -352,7 +354,7 @@ def test_messages_stay_where_they_are_when_the_target_of_a_move_is_deleted(
 ) -> None:
     harness.create(TRANSACTIONAL, transactional=True)
     other = harness.create(r".\private$\other", transactional=True)
-    sending = harness.qm.begin(harness.guid())
+    sending = harness.qm.traffic.begin(harness.guid())
     harness.send(
         b"1",
         name=TRANSACTIONAL,
@@ -360,23 +362,23 @@ def test_messages_stay_where_they_are_when_the_target_of_a_move_is_deleted(
         time_to_be_received=1,
         negative_journaling=True,
     )
-    harness.qm.commit(sending.identifier)
+    harness.qm.traffic.commit(sending.identifier)
     harness.advance(1)
-    transaction = harness.qm.begin(harness.guid())
-    harness.qm.move_many(
+    transaction = harness.qm.traffic.begin(harness.guid())
+    harness.qm.traffic.move_many(
         harness.open(RECEIVE, r".\system$;deadxact", caller=ADMINISTRATOR),
         harness.open(SEND, r".\private$\other"),
         transaction=transaction,
     )
     harness.qm.delete_queue(other, caller=USER)
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
     assert harness.contents(r".\system$;deadxact") == [b"1"]
 
 
 def test_a_subqueue_goes_with_its_last_message(harness: Harness) -> None:
     harness.send(b"1", b"2", time_to_be_received=50)
     target = harness.open(MOVE, LATER)
-    harness.qm.move_many(harness.open(RECEIVE), target)
+    harness.qm.traffic.move_many(harness.open(RECEIVE), target)
     harness.qm.close_queue(target)
     harness.advance(49)
     assert harness.contents(LATER) == [b"1", b"2"]
@@ -413,19 +415,21 @@ def test_a_move_back_into_a_dead_letter_queue_names_the_reason(harness: Harness)
     source = harness.open(RECEIVE)
     dead = harness.open(MOVE, DEADLETTER, caller=ADMINISTRATOR)
     with refused("MQ_ERROR_ILLEGAL_OPERATION"):
-        harness.qm.move_many(source, dead, lookup_ids=[first])
-    tried = harness.qm.move_many(
+        harness.qm.traffic.move_many(source, dead, lookup_ids=[first])
+    tried = harness.qm.traffic.move_many(
         source, dead, lookup_ids=[first], message_class=0xC002, dry_run=True
     )
     assert (tried.count, tried.lookup_ids) == (1, [])
     assert harness.contents() == [b"1", b"2"]
-    (moved,) = harness.qm.move_many(
+    (moved,) = harness.qm.traffic.move_many(
         source, dead, lookup_ids=[first], message_class=0xC002
     ).lookup_ids
     assert moved > second
     harness.restart()
     assert (harness.contents(), harness.contents(DEADLETTER)) == ([b"2"], [b"1"])
-    read = harness.qm.peek_many(harness.open(PEEK, DEADLETTER, caller=ADMINISTRATOR), timeout=0)
+    read = harness.qm.traffic.peek_many(
+        harness.open(PEEK, DEADLETTER, caller=ADMINISTRATOR), timeout=0
+    )
     assert isinstance(read, Read)
     assert UserMessage(read.packets[0]).message_class == 0xC002
 
@@ -435,5 +439,5 @@ def test_a_dry_run_of_a_move_out_of_an_outgoing_queue_moves_nothing(harness: Har
     harness.send(b"1", name=away, destination_queue=None)
     source = harness.open(QueueAccessType.RECEIVE_ADMIN, away, caller=ADMINISTRATOR)
     target = harness.open(SEND)
-    assert harness.qm.move_many(source, target, dry_run=True).count == 1
+    assert harness.qm.traffic.move_many(source, target, dry_run=True).count == 1
     assert harness.contents() == []

@@ -21,7 +21,7 @@ def move(harness: Harness, to: str, *, count: int = 100, **options: Any) -> int:
     source = harness.open(ADMIN, WRONG, caller=ADMINISTRATOR)
     target = harness.open(SEND, to)
     try:
-        return harness.qm.move_many(source, target, max_count=count, **options).count
+        return harness.qm.traffic.move_many(source, target, max_count=count, **options).count
     finally:
         harness.qm.close_queue(source)
         harness.qm.close_queue(target)
@@ -58,9 +58,9 @@ def test_messages_go_to_another_destination_with_their_identifiers(harness: Harn
 
 
 def test_transactional_messages_get_numbers_of_the_new_sequence(harness: Harness) -> None:
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     send(harness, b"1", b"2", transaction=transaction)
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
     assert move(harness, RIGHT) == 2
     harness.restart()
     queue = harness.qm.outgoing.find(RIGHT)
@@ -101,13 +101,13 @@ def test_what_is_not_a_move_to_elsewhere_is_refused(harness: Harness) -> None:
     with refused("MQ_ERROR_INVALID_PARAMETER"):
         move(harness, WRONG)
     with refused("MQ_ERROR_INVALID_PARAMETER"):
-        move(harness, RIGHT, transaction=harness.qm.begin(harness.guid()))
+        move(harness, RIGHT, transaction=harness.qm.traffic.begin(harness.guid()))
     with refused("MQ_ERROR_MESSAGE_NOT_FOUND"):
         move(harness, RIGHT, lookup_ids=[12345])
     source = harness.open(ADMIN, WRONG, caller=ADMINISTRATOR)
     journal = harness.open(QueueAccessType.RECEIVE, r".\system$;journal", caller=ADMINISTRATOR)
     with refused("MQ_ERROR_ILLEGAL_OPERATION"):
-        harness.qm.move_many(source, journal)
+        harness.qm.traffic.move_many(source, journal)
     with refused("MQ_ERROR_ACCESS_DENIED"):
         harness.open(ADMIN, WRONG, caller=STRANGER)
 
@@ -142,7 +142,7 @@ def test_a_moved_message_keeps_the_queue_for_its_dead_letter(harness: Harness) -
         negative_journaling=True,
         time_to_reach_queue=60,
     )
-    harness.qm.enqueue_many(descriptor, [built], deadletter_queue=r".\private$\lost")
+    harness.qm.traffic.enqueue_many(descriptor, [built], deadletter_queue=r".\private$\lost")
     assert move(harness, RIGHT) == 1
     harness.advance(61)
     assert harness.contents(r".\private$\lost") == [b"1"]

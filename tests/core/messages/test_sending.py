@@ -40,7 +40,7 @@ def received(harness: Harness, **properties: Any) -> UserMessage:
     """Send a message and receive it after a restart."""
     harness.send(b"body", **properties)
     harness.restart()
-    read = harness.qm.dequeue_many(harness.open(RECEIVE))
+    read = harness.qm.traffic.dequeue_many(harness.open(RECEIVE))
     assert isinstance(read, Read)
     view = UserMessage(read.packets[0])
     assert view.body == b"body"
@@ -49,7 +49,7 @@ def received(harness: Harness, **properties: Any) -> UserMessage:
 
 @SPEC("MQDMPR-3.1.7.1.9-11")
 def test_a_send_is_available_at_once_and_wakes_readers(harness: Harness) -> None:
-    read = harness.qm.dequeue_many(harness.open(RECEIVE))
+    read = harness.qm.traffic.dequeue_many(harness.open(RECEIVE))
     sent = harness.send(b"1", b"2")
     assert [event.read for event in harness.take_events(ReadSatisfied)] == [read]
     assert sent.messages[1].state == PositionState.AVAILABLE
@@ -122,11 +122,11 @@ def test_a_message_goes_through_the_four_states(harness: Harness) -> None:
     (message,) = sent.messages
     descriptor = harness.open(RECEIVE)
     states = [message.state]
-    harness.qm.dequeue_many(descriptor, two_phase=True)
+    harness.qm.traffic.dequeue_many(descriptor, two_phase=True)
     states.append(message.state)
-    harness.qm.purge(descriptor)
+    harness.qm.traffic.purge(descriptor)
     states.append(message.state)
-    harness.qm.end_many(descriptor, sent.lookup_ids, delete=True)
+    harness.qm.traffic.end_many(descriptor, sent.lookup_ids, delete=True)
     states.append(message.state)
     assert states == [
         PositionState.AVAILABLE,
@@ -237,19 +237,19 @@ def test_a_label_has_at_most_249_characters(harness: Harness) -> None:
     long = bytearray(packet(b"y" * 600, label="x" * 249))
     long[UserMessage(bytes(long)).properties_offset + 1] = 251
     with refused("MQ_ERROR_LABEL_TOO_LONG"):
-        harness.qm.enqueue_many(harness.open(SEND), [bytes(long)])
+        harness.qm.traffic.enqueue_many(harness.open(SEND), [bytes(long)])
 
 
 @pytest.mark.parametrize("wrong", [b"", b"x" * 200, packet()[:-1], packet() + b"1234"])
 def test_what_is_not_a_packet_is_refused(harness: Harness, wrong: bytes) -> None:
     with refused("MQ_ERROR_INVALID_PARAMETER"):
-        harness.qm.enqueue_many(harness.open(SEND), [packet(), wrong])
+        harness.qm.traffic.enqueue_many(harness.open(SEND), [packet(), wrong])
     assert harness.contents() == []
 
 
 def test_a_packet_that_is_too_large_is_refused(harness: Harness) -> None:
     with refused("MQ_ERROR_INSUFFICIENT_RESOURCES"):
-        harness.qm.enqueue_many(harness.open(SEND), [bytes(MAX_PACKET_SIZE + 1)])
+        harness.qm.traffic.enqueue_many(harness.open(SEND), [bytes(MAX_PACKET_SIZE + 1)])
 
 
 def identified(sender_id: bytes, kind: SenderIdType) -> bytes:
@@ -259,16 +259,16 @@ def identified(sender_id: bytes, kind: SenderIdType) -> bytes:
 def test_a_message_names_its_own_sender_or_nobody(harness: Harness) -> None:
     descriptor = harness.open(SEND)
     own = identified(USER.sid.serialize(), SenderIdType.SID)
-    harness.qm.enqueue_many(descriptor, [own, packet()])
+    harness.qm.traffic.enqueue_many(descriptor, [own, packet()])
     for wrong in (
         identified(STRANGER.sid.serialize(), SenderIdType.SID),
         identified(QM_GUID.bytes_le, SenderIdType.QM),
         identified(b"", SenderIdType.SID),
     ):
         with refused("MQ_ERROR_ACCESS_DENIED"):
-            harness.qm.enqueue_many(descriptor, [wrong])
+            harness.qm.traffic.enqueue_many(descriptor, [wrong])
     system = harness.open(SEND, caller=SYSTEM_CALLER)
-    harness.qm.enqueue_many(system, [identified(QM_GUID.bytes_le, SenderIdType.QM)])
+    harness.qm.traffic.enqueue_many(system, [identified(QM_GUID.bytes_le, SenderIdType.QM)])
 
 
 def test_a_bulk_send_has_consecutive_ordinals_and_one_time(harness: Harness) -> None:
@@ -279,7 +279,7 @@ def test_a_bulk_send_has_consecutive_ordinals_and_one_time(harness: Harness) -> 
 
 
 def test_an_empty_send_is_nothing(harness: Harness) -> None:
-    sent = harness.qm.enqueue_many(harness.open(SEND), [])
+    sent = harness.qm.traffic.enqueue_many(harness.open(SEND), [])
     assert sent.messages == []
 
 

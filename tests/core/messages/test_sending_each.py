@@ -46,7 +46,7 @@ def test_each_message_goes_to_its_queue_with_that_destination(world: Harness) ->
     names = [ORDERS, OTHER, FAR, ORDERS, THIRD]
     descriptors = [world.open(SEND, name) for name in names]
     packets = [unaddressed(str(number).encode()) for number in range(5)]
-    sent = world.qm.enqueue_each(descriptors, packets, caller=USER)
+    sent = world.qm.traffic.enqueue_each(descriptors, packets, caller=USER)
     assert sent.refusals == []
     assert sent.depends
     assert (world.contents(), world.contents(OTHER), world.contents(THIRD)) == (
@@ -71,7 +71,7 @@ def test_messages_that_differ_are_each_what_they_were(world: Harness) -> None:
         unaddressed(b"short", time_to_be_received=5),
         unaddressed(b"express", delivery_mode=0),
     ]
-    world.qm.enqueue_each(descriptors, packets, caller=USER)
+    world.qm.traffic.enqueue_each(descriptors, packets, caller=USER)
     assert world.contents() == [b"high", b"short"]
     assert world.contents(OTHER) == [b"express", b"low"]
     world.advance(6.0)
@@ -83,7 +83,7 @@ def test_messages_that_differ_are_each_what_they_were(world: Harness) -> None:
 def test_a_message_whose_time_is_over_is_not_in_the_queue(world: Harness) -> None:
     descriptors = [world.open(SEND, name) for name in (ORDERS, OTHER)]
     packets = [unaddressed(b"late", time_to_be_received=0), unaddressed(b"kept")]
-    sent = world.qm.enqueue_each(descriptors, packets, caller=USER)
+    sent = world.qm.traffic.enqueue_each(descriptors, packets, caller=USER)
     assert (sent.refusals, world.contents(), world.contents(OTHER)) == ([], [], [b"kept"])
 
 
@@ -92,7 +92,7 @@ def test_express_messages_wait_for_no_batch(world: Harness) -> None:
     world.send(b"first")
     world.flush()
     packets = [unaddressed(b"a", delivery_mode=0), unaddressed(b"b", delivery_mode=0)]
-    assert world.qm.enqueue_each(descriptors, packets, caller=USER).depends == 0
+    assert world.qm.traffic.enqueue_each(descriptors, packets, caller=USER).depends == 0
 
 
 def test_a_full_queue_refuses_what_follows_and_the_others_go_on(world: Harness) -> None:
@@ -100,7 +100,7 @@ def test_a_full_queue_refuses_what_follows_and_the_others_go_on(world: Harness) 
     orders, other = world.open(SEND), world.open(SEND, OTHER)
     descriptors = [other, orders, other, orders, other]
     packets = [unaddressed(body) for body in (b"1", b"2", bytes(1000), b"4", b"5")]
-    (refusal,) = world.qm.enqueue_each(descriptors, packets, caller=USER).refusals
+    (refusal,) = world.qm.traffic.enqueue_each(descriptors, packets, caller=USER).refusals
     assert (refusal.position, refusal.messages) == (2, 2)
     assert isinstance(refusal.error, QueueError)
     assert refusal.error.code == Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES
@@ -112,10 +112,12 @@ def test_the_destination_counts_against_the_quota(world: Harness) -> None:
     other = world.open(SEND, OTHER)
     most = 1024 - len(packet(b"", destination_queue=address(rf"DIRECT=OS:QM{OTHER[1:]}")))
     packets = [unaddressed(bytes(most + 1))]
-    assert world.qm.enqueue_each([other], packets, caller=USER).refusals
+    assert world.qm.traffic.enqueue_each([other], packets, caller=USER).refusals
     with refused("MQ_ERROR_INSUFFICIENT_RESOURCES"):
-        world.qm.enqueue_many(other, packets)
-    assert not world.qm.enqueue_each([other], [unaddressed(bytes(most))], caller=USER).refusals
+        world.qm.traffic.enqueue_many(other, packets)
+    assert not world.qm.traffic.enqueue_each(
+        [other], [unaddressed(bytes(most))], caller=USER
+    ).refusals
 
 
 def test_a_packet_that_is_too_large_with_its_destination_is_refused(world: Harness) -> None:
@@ -123,10 +125,10 @@ def test_a_packet_that_is_too_large_with_its_destination_is_refused(world: Harne
     empty = len(unaddressed(b""))
     large = unaddressed(bytes(MAX_PACKET_SIZE - empty))
     packets = [large, unaddressed(b"x")]
-    (refusal,) = world.qm.enqueue_each([other, orders], packets, caller=USER).refusals
+    (refusal,) = world.qm.traffic.enqueue_each([other, orders], packets, caller=USER).refusals
     assert refusal.position == 0
     assert "is larger than" in str(refusal.error)
-    sent = world.qm.enqueue_many(other, [unaddressed(b"small"), large])
+    sent = world.qm.traffic.enqueue_many(other, [unaddressed(b"small"), large])
     assert sent.refusal is not None
     assert sent.refusal.accepted == 1
     assert (world.contents(), world.contents(OTHER)) == ([b"x"], [b"small"])
@@ -142,7 +144,7 @@ def test_a_queue_that_is_not_open_to_send_refuses_alone(
     if access is SEND:
         world.qm.close_queue(wrong)
     packets = [unaddressed(b"1"), unaddressed(b"2")]
-    (refusal,) = world.qm.enqueue_each([wrong, orders], packets, caller=USER).refusals
+    (refusal,) = world.qm.traffic.enqueue_each([wrong, orders], packets, caller=USER).refusals
     assert code in str(refusal.error)
     assert world.contents() == [b"2"]
 
@@ -151,7 +153,7 @@ def test_a_transactional_message_outside_of_a_transaction_is_refused_alone(world
     world.create(r".\private$\ordered", transactional=True)
     ordered, orders = world.open(SEND, r".\private$\ordered"), world.open(SEND)
     packets = [unaddressed(b"1"), unaddressed(b"2")]
-    (refusal,) = world.qm.enqueue_each([ordered, orders], packets, caller=USER).refusals
+    (refusal,) = world.qm.traffic.enqueue_each([ordered, orders], packets, caller=USER).refusals
     assert "MQ_ERROR_TRANSACTION_USAGE" in str(refusal.error)
     assert world.contents() == [b"2"]
 
@@ -160,7 +162,7 @@ def test_a_message_to_several_queues_is_copied_to_each(world: Harness) -> None:
     both = world.open(SEND, r"DIRECT=OS:QM\private$\orders,DIRECT=OS:QM\private$\other")
     third = world.open(SEND, THIRD)
     packets = [unaddressed(body) for body in (b"1", b"2", b"3")]
-    sent = world.qm.enqueue_each([both, third, both], packets, caller=USER)
+    sent = world.qm.traffic.enqueue_each([both, third, both], packets, caller=USER)
     assert sent.refusals == []
     assert (world.contents(), world.contents(OTHER)) == ([b"1", b"3"], [b"1", b"3"])
     assert world.contents(THIRD) == [b"2"]
@@ -184,7 +186,7 @@ def test_a_message_to_several_queues_is_copied_to_each(world: Harness) -> None:
 def test_an_invalid_packet_refuses_all(world: Harness, second: bytes, code: str) -> None:
     descriptors = [world.open(SEND), world.open(SEND, OTHER)]
     with refused(code):
-        world.qm.enqueue_each(descriptors, [unaddressed(b"1"), second], caller=USER)
+        world.qm.traffic.enqueue_each(descriptors, [unaddressed(b"1"), second], caller=USER)
     assert world.contents() == world.contents(OTHER) == []
 
 
@@ -192,6 +194,6 @@ def test_a_destination_that_no_packet_can_carry_is_refused(world: Harness) -> No
     name = "CONNECTOR=5a52c236-ea79-4441-a6c5-f622755be5c4"
     descriptors = [world.open(SEND, name), world.open(SEND)]
     packets = [unaddressed(b"1"), unaddressed(b"2")]
-    (refusal,) = world.qm.enqueue_each(descriptors, packets, caller=USER).refusals
+    (refusal,) = world.qm.traffic.enqueue_each(descriptors, packets, caller=USER).refusals
     assert "MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION" in str(refusal.error)
     assert world.contents() == [b"2"]

@@ -34,7 +34,7 @@ def served(harness: Harness) -> list[tuple[object, list[bytes]]]:
 def test_waiting_receives_are_served_first_come_first_served(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
     for tag in (1, 2, 3):
-        harness.qm.dequeue_many(descriptor, tag=Tag(tag))
+        harness.qm.traffic.dequeue_many(descriptor, tag=Tag(tag))
     harness.send(b"a")
     assert served(harness) == [(1, [b"a"])]
     assert waiting(harness) == [2, 3]
@@ -45,7 +45,7 @@ def test_waiting_receives_are_served_first_come_first_served(harness: Harness) -
 def test_readers_of_several_descriptors_take_turns(harness: Harness) -> None:
     one, two = harness.open(RECEIVE), harness.open(RECEIVE)
     for tag, descriptor in enumerate((one, two, one)):
-        harness.qm.dequeue_many(descriptor, tag=Tag(tag))
+        harness.qm.traffic.dequeue_many(descriptor, tag=Tag(tag))
     harness.send(b"a", b"b", b"c")
     assert [tag for tag, _ in served(harness)] == [0, 1, 2]
 
@@ -53,11 +53,11 @@ def test_readers_of_several_descriptors_take_turns(harness: Harness) -> None:
 @SPEC("MQDMPR-3.1.7.1.15-06", "MQDMPR-3.1.7.2.2-03")
 def test_a_message_serves_all_peeks_in_turn_and_then_one_receive(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
-    harness.qm.peek_many(descriptor, tag=Tag("peek 1"))
-    harness.qm.peek_many(descriptor, tag=Tag("peek 2"))
-    harness.qm.dequeue_many(descriptor, tag=Tag("receive 1"))
-    harness.qm.peek_many(descriptor, tag=Tag("peek 3"))
-    harness.qm.dequeue_many(descriptor, tag=Tag("receive 2"))
+    harness.qm.traffic.peek_many(descriptor, tag=Tag("peek 1"))
+    harness.qm.traffic.peek_many(descriptor, tag=Tag("peek 2"))
+    harness.qm.traffic.dequeue_many(descriptor, tag=Tag("receive 1"))
+    harness.qm.traffic.peek_many(descriptor, tag=Tag("peek 3"))
+    harness.qm.traffic.dequeue_many(descriptor, tag=Tag("receive 2"))
     harness.send(b"a")
     assert [tag for tag, _ in served(harness)] == ["peek 1", "peek 2", "receive 1"]
     assert waiting(harness) == ["peek 3", "receive 2"]
@@ -66,16 +66,16 @@ def test_a_message_serves_all_peeks_in_turn_and_then_one_receive(harness: Harnes
 @SPEC("MQDMPR-3.1.7.3.7-01")
 def test_serving_goes_on_in_the_queue_of_the_message_only(harness: Harness) -> None:
     harness.create(OTHER)
-    harness.qm.peek_many(harness.open(PEEK), tag=Tag("here"))
-    harness.qm.dequeue_many(harness.open(RECEIVE), tag=Tag("here, too"))
-    harness.qm.dequeue_many(harness.open(RECEIVE, OTHER), tag=Tag("elsewhere"))
+    harness.qm.traffic.peek_many(harness.open(PEEK), tag=Tag("here"))
+    harness.qm.traffic.dequeue_many(harness.open(RECEIVE), tag=Tag("here, too"))
+    harness.qm.traffic.dequeue_many(harness.open(RECEIVE, OTHER), tag=Tag("elsewhere"))
     harness.send(b"a")
     assert [tag for tag, _ in served(harness)] == ["here", "here, too"]
     assert len(harness.qm.find_queue(OTHER).waiting) == 1
 
 
 def test_a_waiting_bulk_receive_takes_all_that_comes_together(harness: Harness) -> None:
-    harness.qm.dequeue_many(harness.open(RECEIVE), max_count=10, tag=Tag(1))
+    harness.qm.traffic.dequeue_many(harness.open(RECEIVE), max_count=10, tag=Tag(1))
     harness.send(b"a", b"b", b"c")
     assert served(harness) == [(1, [b"a", b"b", b"c"])]
 
@@ -83,7 +83,7 @@ def test_a_waiting_bulk_receive_takes_all_that_comes_together(harness: Harness) 
 def test_each_read_gives_up_in_its_own_time(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
     for timeout in (60, 5, 30):
-        harness.qm.dequeue_many(descriptor, timeout=timeout, tag=Tag(timeout))
+        harness.qm.traffic.dequeue_many(descriptor, timeout=timeout, tag=Tag(timeout))
     for seconds, ended in ((4.9, []), (0.1, [5]), (24.9, []), (0.1, [30]), (30, [60])):
         harness.advance(seconds)
         assert [event.read.tag for event in harness.take_events(ReadEnded)] == [*map(Tag, ended)]
@@ -92,8 +92,11 @@ def test_each_read_gives_up_in_its_own_time(harness: Harness) -> None:
 @SPEC("MQDMPR-3.1.7.1.17-01", "MQDMPR-3.1.7.3.5-01")
 def test_a_cancelled_read_ends_with_the_code_of_the_canceller(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
-    read = harness.qm.dequeue_many(descriptor, timeout=5, tag=Tag("mine"))
-    assert harness.qm.cancel(harness.qm.find_queue(ORDERS), Tag("mine"), 0x1234) == Hresult.MQ_OK
+    read = harness.qm.traffic.dequeue_many(descriptor, timeout=5, tag=Tag("mine"))
+    assert (
+        harness.qm.traffic.cancel(harness.qm.find_queue(ORDERS), Tag("mine"), 0x1234)
+        == Hresult.MQ_OK
+    )
     assert [(event.read, event.code) for event in harness.take_events(ReadEnded)] == [
         (read, 0x1234)
     ]
@@ -108,19 +111,19 @@ def test_only_the_read_with_the_same_tag_is_cancelled(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
     queue = harness.qm.find_queue(ORDERS)
     tags = Tag("a"), None, Tag("b")
-    reads = [harness.qm.dequeue_many(descriptor, tag=tag) for tag in tags]
-    assert harness.qm.cancel(queue, Tag("c"), 1) == STATUS_NOT_FOUND == 0xC0000225
-    assert harness.qm.cancel(queue, None, 1) == STATUS_NOT_FOUND
+    reads = [harness.qm.traffic.dequeue_many(descriptor, tag=tag) for tag in tags]
+    assert harness.qm.traffic.cancel(queue, Tag("c"), 1) == STATUS_NOT_FOUND == 0xC0000225
+    assert harness.qm.traffic.cancel(queue, None, 1) == STATUS_NOT_FOUND
     assert list(queue.waiting) == reads
-    assert harness.qm.cancel(queue, Tag("b"), 1) == Hresult.MQ_OK
+    assert harness.qm.traffic.cancel(queue, Tag("b"), 1) == Hresult.MQ_OK
     assert list(queue.waiting) == reads[:2]
 
 
 @SPEC("MQDMPR-3.1.7.1.6-03")
 def test_closing_cancels_the_reads_of_the_descriptor(harness: Harness) -> None:
     closed, other = harness.open(RECEIVE), harness.open(RECEIVE)
-    read = harness.qm.dequeue_many(closed, tag=Tag(1))
-    kept = harness.qm.dequeue_many(other, tag=Tag(2))
+    read = harness.qm.traffic.dequeue_many(closed, tag=Tag(1))
+    kept = harness.qm.traffic.dequeue_many(other, tag=Tag(2))
     harness.qm.close_queue(closed)
     ended = harness.take_events(ReadEnded)
     assert [(event.read, event.code) for event in ended] == [
@@ -131,7 +134,7 @@ def test_closing_cancels_the_reads_of_the_descriptor(harness: Harness) -> None:
 
 @SPEC("MQDMPR-3.1.7.1.4-05")
 def test_readers_of_a_deleted_queue_do_not_hang(harness: Harness) -> None:
-    read = harness.qm.dequeue_many(harness.open(RECEIVE))
+    read = harness.qm.traffic.dequeue_many(harness.open(RECEIVE))
     harness.qm.delete_queue(harness.qm.find_queue(ORDERS), caller=USER)
     ended = harness.take_events(ReadEnded)
     assert [(event.read, event.code) for event in ended] == [
@@ -141,13 +144,13 @@ def test_readers_of_a_deleted_queue_do_not_hang(harness: Harness) -> None:
 
 def test_a_read_in_a_transaction_that_is_over_takes_nothing(harness: Harness) -> None:
     harness.create(OTHER, transactional=True)
-    transaction = harness.qm.begin(harness.guid())
-    read = harness.qm.dequeue_many(harness.open(RECEIVE, OTHER), transaction=transaction)
+    transaction = harness.qm.traffic.begin(harness.guid())
+    read = harness.qm.traffic.dequeue_many(harness.open(RECEIVE, OTHER), transaction=transaction)
     assert isinstance(read, ReadRequest)
-    harness.qm.abort(transaction.identifier)
-    sending = harness.qm.begin(harness.guid())
+    harness.qm.traffic.abort(transaction.identifier)
+    sending = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", name=OTHER, transaction=sending)
-    harness.qm.commit(sending.identifier)
+    harness.qm.traffic.commit(sending.identifier)
     assert [event.code for event in harness.take_events(ReadEnded)] == [
         Hresult.MQ_ERROR_TRANSACTION_SEQUENCE
     ]
@@ -159,51 +162,53 @@ def test_a_closed_descriptor_is_refused(harness: Harness) -> None:
     harness.qm.close_queue(descriptor)
     harness.qm.close_queue(descriptor)
     with refused("MQ_ERROR_INVALID_HANDLE"):
-        harness.qm.dequeue_many(descriptor)
+        harness.qm.traffic.dequeue_many(descriptor)
 
 
 def test_a_descriptor_that_closes_gives_back_what_it_locked_in_place(harness: Harness) -> None:
     harness.send(b"1", b"2")
     descriptor = harness.open(RECEIVE)
-    assert bodies(harness.qm.dequeue_many(descriptor, two_phase=True)) == [b"1"]
+    assert bodies(harness.qm.traffic.dequeue_many(descriptor, two_phase=True)) == [b"1"]
     harness.qm.close_queue(descriptor)
     assert harness.contents() == [b"1", b"2"]
 
 
 def test_a_paused_read_is_passed_over_until_it_resumes(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
-    first = harness.qm.dequeue_many(descriptor, tag=Tag(1), timeout=None)
-    harness.qm.dequeue_many(descriptor, tag=Tag(2), timeout=None)
+    first = harness.qm.traffic.dequeue_many(descriptor, tag=Tag(1), timeout=None)
+    harness.qm.traffic.dequeue_many(descriptor, tag=Tag(2), timeout=None)
     assert isinstance(first, ReadRequest)
-    harness.qm.pause_reads([first])
+    harness.qm.traffic.pause_reads([first])
     harness.send(b"a")
     assert served(harness) == [(2, [b"a"])]
     harness.send(b"b")
     assert served(harness) == []
-    harness.qm.resume_reads([first])
+    harness.qm.traffic.resume_reads([first])
     assert served(harness) == [(1, [b"b"])]
 
 
 def test_a_resumed_read_waits_on_in_its_place(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
-    reads = [harness.qm.dequeue_many(descriptor, tag=Tag(tag), timeout=None) for tag in (1, 2)]
+    reads = [
+        harness.qm.traffic.dequeue_many(descriptor, tag=Tag(tag), timeout=None) for tag in (1, 2)
+    ]
     paused = [read for read in reads if isinstance(read, ReadRequest)]
-    harness.qm.pause_reads(paused)
-    harness.qm.resume_reads(paused)
+    harness.qm.traffic.pause_reads(paused)
+    harness.qm.traffic.resume_reads(paused)
     assert served(harness) == []
     harness.send(b"a")
     assert served(harness) == [(1, [b"a"])]
     harness.qm.delete_queue(harness.qm.find_queue(ORDERS), caller=USER)
-    harness.qm.resume_reads(paused)
+    harness.qm.traffic.resume_reads(paused)
     assert served(harness) == []
 
 
 def test_a_read_through_a_cursor_is_not_paused(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
     cursor = harness.qm.open_cursor(descriptor)
-    read = harness.qm.peek_many(descriptor, tag=Tag(1), timeout=None, cursor=cursor)
+    read = harness.qm.traffic.peek_many(descriptor, tag=Tag(1), timeout=None, cursor=cursor)
     assert isinstance(read, ReadRequest)
-    harness.qm.pause_reads([read])
+    harness.qm.traffic.pause_reads([read])
     harness.send(b"a")
     assert served(harness) == [(1, [b"a"])]
 
@@ -211,8 +216,8 @@ def test_a_read_through_a_cursor_is_not_paused(harness: Harness) -> None:
 def test_a_waiting_read_of_a_message_that_cannot_be_read_back_ends(harness: Harness) -> None:
     harness.send(b"a")
     holder, waiting = harness.open(RECEIVE), harness.open(RECEIVE)
-    harness.qm.dequeue_many(holder, two_phase=True)
-    harness.qm.dequeue_many(waiting, tag=Tag(1), timeout=None)
+    harness.qm.traffic.dequeue_many(holder, two_phase=True)
+    harness.qm.traffic.dequeue_many(waiting, tag=Tag(1), timeout=None)
     for message in harness.qm.find_queue(ORDERS).locked.values():
         message.packet = None
 
@@ -230,16 +235,16 @@ def test_a_waiting_read_of_a_message_that_cannot_be_read_back_ends(harness: Harn
 
 def test_a_later_reader_does_not_overtake_one_that_waits(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
-    waiting = harness.qm.dequeue_many(descriptor, timeout=9)
+    waiting = harness.qm.traffic.dequeue_many(descriptor, timeout=9)
     # The turn in which the message arrives is not over yet.
     harness.send(b"1", b"2")
-    assert bodies(harness.qm.dequeue_many(descriptor, timeout=0)) == [b"2"]
+    assert bodies(harness.qm.traffic.dequeue_many(descriptor, timeout=0)) == [b"2"]
     (event,) = harness.take_events(ReadSatisfied)
     assert event.read is waiting
 
 
 def test_a_waiting_reader_is_served_at_the_end_of_the_turn(harness: Harness) -> None:
-    harness.qm.dequeue_many(harness.open(RECEIVE), timeout=9)
+    harness.qm.traffic.dequeue_many(harness.open(RECEIVE), timeout=9)
     harness.send(b"1")
     taken = harness.qm.take_batch()
     assert taken is not None

@@ -27,15 +27,19 @@ class Reader:
         return self.cursor.state
 
     def peek(self, timeout: float | None = 0) -> Read | ReadRequest:
-        return self.harness.qm.peek_many(self.descriptor, cursor=self.cursor, timeout=timeout)
+        return self.harness.qm.traffic.peek_many(
+            self.descriptor, cursor=self.cursor, timeout=timeout
+        )
 
     def next(self, timeout: float | None = 0) -> Read | ReadRequest:
-        return self.harness.qm.peek_many(
+        return self.harness.qm.traffic.peek_many(
             self.descriptor, cursor=self.cursor, next_message=True, timeout=timeout
         )
 
     def receive(self, timeout: float | None = 0) -> Read | ReadRequest:
-        return self.harness.qm.dequeue_many(self.descriptor, cursor=self.cursor, timeout=timeout)
+        return self.harness.qm.traffic.dequeue_many(
+            self.descriptor, cursor=self.cursor, timeout=timeout
+        )
 
 
 @pytest.fixture
@@ -45,7 +49,7 @@ def reader(harness: Harness) -> Reader:
 
 def take(harness: Harness, lookup_id: int) -> None:
     """Somebody else receives a message."""
-    harness.qm.read_by_lookup_id(harness.open(RECEIVE), lookup_id, receive=True)
+    harness.qm.traffic.read_by_lookup_id(harness.open(RECEIVE), lookup_id, receive=True)
 
 
 @SPEC("MQDMPR-3.1.7.1.1-02", "MQDMPR-3.2.1-01")
@@ -115,10 +119,10 @@ def test_peek_at_a_locked_or_purged_message_says_so(reader: Reader) -> None:
     harness.send(b"1", b"2")
     reader.peek()
     other = harness.open(RECEIVE)
-    harness.qm.dequeue_many(other, two_phase=True)
+    harness.qm.traffic.dequeue_many(other, two_phase=True)
     with refused("MQ_ERROR_MESSAGE_ALREADY_RECEIVED"):
         reader.peek()
-    harness.qm.purge(other)
+    harness.qm.traffic.purge(other)
     with refused("MQ_ERROR_MESSAGE_ALREADY_RECEIVED"):
         reader.peek()
 
@@ -129,7 +133,7 @@ def test_peek_next_needs_a_message_to_go_on_from(reader: Reader) -> None:
     with refused("MQ_ERROR_ILLEGAL_CURSOR_ACTION"):
         reader.next()
     with refused("MQ_ERROR_ILLEGAL_CURSOR_ACTION"):
-        reader.harness.qm.peek_many(reader.descriptor, next_message=True)
+        reader.harness.qm.traffic.peek_many(reader.descriptor, next_message=True)
     reader.receive()
     with refused("MQ_ERROR_ILLEGAL_CURSOR_ACTION"):
         reader.next()
@@ -150,7 +154,7 @@ def test_peek_next_at_the_end_waits_for_ever_by_default(reader: Reader) -> None:
     harness = reader.harness
     harness.send(b"1")
     reader.peek()
-    read = harness.qm.peek_many(reader.descriptor, cursor=reader.cursor, next_message=True)
+    read = harness.qm.traffic.peek_many(reader.descriptor, cursor=reader.cursor, next_message=True)
     assert reader.state() is CursorState.WAIT_PEEK
     assert harness.qm.next_timer() is None
     harness.send(b"2")
@@ -249,12 +253,12 @@ def test_the_end_is_behind_every_message_that_was_there(reader: Reader) -> None:
     harness = reader.harness
     harness.send(b"1")
     other = harness.open(RECEIVE)
-    locked = harness.qm.dequeue_many(other, two_phase=True)
+    locked = harness.qm.traffic.dequeue_many(other, two_phase=True)
     assert isinstance(locked, Read)
     # Nothing can be received: the cursor advances past the last message.
     reader.receive(timeout=5)
     harness.advance(5)
-    harness.qm.end_many(other, [locked.messages[0].lookup_id], delete=False)
+    harness.qm.traffic.end_many(other, [locked.messages[0].lookup_id], delete=False)
     with refused("MQ_ERROR_MESSAGE_NOT_FOUND"):
         reader.receive()
     harness.send(b"2", priority=7)
@@ -301,7 +305,7 @@ def test_a_second_operation_while_the_cursor_waits_is_refused(reader: Reader) ->
 def test_closing_a_cursor_ends_its_reads_only(reader: Reader) -> None:
     harness = reader.harness
     mine = reader.peek(timeout=9)
-    other = harness.qm.peek_many(reader.descriptor, timeout=9)
+    other = harness.qm.traffic.peek_many(reader.descriptor, timeout=9)
     harness.qm.close_cursor(reader.cursor)
     assert [event.read for event in harness.take_events(ReadEnded)] == [mine]
     assert list(harness.qm.find_queue(ORDERS).waiting) == [other]
@@ -348,4 +352,4 @@ def test_a_cursor_reads_with_peek_access_only(harness: Harness) -> None:
     descriptor = harness.open(PEEK)
     cursor = harness.qm.open_cursor(descriptor)
     with refused("MQ_ERROR_ACCESS_DENIED"):
-        harness.qm.dequeue_many(descriptor, cursor=cursor)
+        harness.qm.traffic.dequeue_many(descriptor, cursor=cursor)

@@ -30,11 +30,11 @@ def test_messages_are_counted_as_they_come_and_go(harness: Harness) -> None:
     harness.send(b"1", b"2", b"3")
     assert figures(harness)[1] == 3
     descriptor = harness.open(RECEIVE)
-    harness.qm.dequeue_many(descriptor, timeout=0, two_phase=True)
+    harness.qm.traffic.dequeue_many(descriptor, timeout=0, two_phase=True)
     assert figures(harness)[1] == 3
-    harness.qm.end_many(descriptor, list(queue.locked), delete=True)
+    harness.qm.traffic.end_many(descriptor, list(queue.locked), delete=True)
     assert figures(harness)[1] == 2
-    harness.qm.purge(descriptor)
+    harness.qm.traffic.purge(descriptor)
     assert figures(harness)[1] == 0
 
 
@@ -42,7 +42,7 @@ def test_a_deleted_queue_takes_its_messages_out_of_the_totals(harness: Harness) 
     queue = harness.qm.find_queue(ORDERS)
     harness.send(b"1", b"2")
     descriptor = harness.open(RECEIVE)
-    harness.qm.dequeue_many(descriptor, timeout=0, two_phase=True)
+    harness.qm.traffic.dequeue_many(descriptor, timeout=0, two_phase=True)
     harness.qm.delete_queue(queue, caller=USER)
     assert figures(harness) == (0, 0, 0)
 
@@ -53,7 +53,7 @@ def test_a_copy_in_the_journal_counts(harness: Harness) -> None:
     harness.drain()
     assert figures(harness)[1] == 1
     assert harness.qm.state.totals.journal_bytes > 0
-    harness.qm.peek_many(harness.open(PEEK, ORDERS + ";journal"), timeout=0)
+    harness.qm.traffic.peek_many(harness.open(PEEK, ORDERS + ";journal"), timeout=0)
 
 
 def test_outgoing_messages_are_counted_until_they_are_delivered(harness: Harness) -> None:

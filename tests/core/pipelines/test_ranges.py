@@ -83,7 +83,7 @@ def test_the_digest_of_a_range_depends_on_its_messages_only(
     assert (again.digest, again.count) == (plan.digest, 3)
     assert len(plan.digest) == 16
     receive = harness.open(RECEIVE)
-    harness.qm.read_by_lookup_id(receive, sent.lookup_ids[1], receive=True)
+    harness.qm.traffic.read_by_lookup_id(receive, sent.lookup_ids[1], receive=True)
     changed = harness.qm.ranges.plan(peek, 0, upto=plan.end)
     assert (changed.count, changed.digest != plan.digest) == (2, True)
 
@@ -93,31 +93,31 @@ def test_the_stable_mark_stays_below_every_lock(
 ) -> None:
     sent = harness.send(b"1", b"2", b"3")
     receive = harness.open(RECEIVE)
-    harness.qm.read_by_lookup_id(receive, sent.lookup_ids[1], receive=True, two_phase=True)
+    harness.qm.traffic.read_by_lookup_id(receive, sent.lookup_ids[1], receive=True, two_phase=True)
     info = harness.qm.ranges.info(peek)
     assert info.stable == sent.messages[0].sequence
     assert list(info.lock_holders.values()) == [1]
     assert str(USER.sid) in next(iter(info.lock_holders))
     plan = harness.qm.ranges.plan(peek, 0)
     assert (plan.count, plan.end) == (1, sent.messages[0].sequence)
-    harness.qm.end_many(receive, sent.lookup_ids[1:2], delete=False)
+    harness.qm.traffic.end_many(receive, sent.lookup_ids[1:2], delete=False)
     assert harness.qm.ranges.plan(peek, 0).count == 3
 
 
 def test_the_stable_mark_stays_below_uncommitted_sends(harness: Harness) -> None:
     harness.create(PAY, transactional=True)
     peek = harness.open(PEEK, PAY)
-    open_transaction = harness.qm.begin(harness.guid())
+    open_transaction = harness.qm.traffic.begin(harness.guid())
     held = harness.send(b"1", name=PAY, transaction=open_transaction).messages[0]
-    committed = harness.qm.begin(harness.guid())
+    committed = harness.qm.traffic.begin(harness.guid())
     harness.send(b"2", name=PAY, transaction=committed)
-    harness.qm.commit(committed.identifier)
+    harness.qm.traffic.commit(committed.identifier)
     assert harness.qm.ranges.info(peek).stable == held.sequence - 1
     assert harness.qm.ranges.info(peek).lock_holders == {
         f"transaction {open_transaction.identifier}": 1
     }
     assert harness.qm.ranges.plan(peek, 0).count == 0
-    harness.qm.commit(open_transaction.identifier)
+    harness.qm.traffic.commit(open_transaction.identifier)
     plan = harness.qm.ranges.plan(peek, 0)
     assert walk(harness, peek, 0, plan.end) == [b"1", b"2"]
 

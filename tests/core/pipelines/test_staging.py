@@ -406,7 +406,7 @@ def test_a_restart_keeps_what_producers_are_remembered_by() -> None:
 
 def hold(harness: Harness, *lookup_ids: int) -> OpenQueueDescriptor:
     descriptor = harness.open(RECEIVE)
-    held = harness.qm.hold_many(descriptor, lookup_ids)
+    held = harness.qm.traffic.hold_many(descriptor, lookup_ids)
     assert [message.lookup_id for message in held.messages] == list(lookup_ids)
     return descriptor
 

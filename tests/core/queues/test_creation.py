@@ -109,7 +109,7 @@ def test_subqueues_are_listed_with_their_queue_and_have_no_journal(harness: Harn
     subqueues = []
     for name in names:
         descriptor = harness.open(RECEIVE, name)
-        harness.qm.move_many(harness.open(RECEIVE), descriptor, max_count=1)
+        harness.qm.traffic.move_many(harness.open(RECEIVE), descriptor, max_count=1)
         subqueues.append(harness.qm.find_queue(name))
     assert list(queue.subqueues.values()) == subqueues
     assert all(each.journal is None and each.count == 1 for each in subqueues)

@@ -39,8 +39,8 @@ def fill(harness: Harness, count: int = COUNT, name: str = ORDERS) -> Queue:
     plain, asking = packet(b"1"), packet(b"2", **ASKING)
     batch = [asking, *[plain] * 999]
     for _ in range(count // 1000):
-        harness.qm.enqueue_many(descriptor, batch)
-    harness.qm.enqueue_many(descriptor, [plain] * (count % 1000))
+        harness.qm.traffic.enqueue_many(descriptor, batch)
+    harness.qm.traffic.enqueue_many(descriptor, [plain] * (count % 1000))
     return harness.qm.find_queue(name)
 
 
@@ -96,9 +96,9 @@ def test_a_queue_is_gone_before_its_messages_are(harness: Harness) -> None:
     with refused("MQ_ERROR_QUEUE_NOT_FOUND"):
         harness.open(RECEIVE)
     with refused("MQ_ERROR_QUEUE_NOT_AVAILABLE"):
-        harness.qm.enqueue_many(sender, [packet(b"1")])
+        harness.qm.traffic.enqueue_many(sender, [packet(b"1")])
     with refused("MQ_ERROR_QUEUE_NOT_AVAILABLE"):
-        harness.qm.dequeue_many(reader, timeout=0)
+        harness.qm.traffic.dequeue_many(reader, timeout=0)
     # The name is free.
     harness.create()
     harness.send(b"new")
@@ -139,8 +139,10 @@ def test_a_start_goes_on_with_the_deletion(*, steps: int, flushed: bool) -> None
 def test_journal_and_subqueues_leave_in_steps_with_their_queue(harness: Harness) -> None:
     queue = fill(harness, 15_000)
     harness.qm.set_queue(queue, caller=USER, journaling=True)
-    harness.qm.move_many(harness.open(MOVE), harness.open(MOVE, ORDERS + ";later"), max_count=6_000)
-    harness.qm.dequeue_many(harness.open(RECEIVE), max_count=9_000, max_bytes=1 << 30)
+    harness.qm.traffic.move_many(
+        harness.open(MOVE), harness.open(MOVE, ORDERS + ";later"), max_count=6_000
+    )
+    harness.qm.traffic.dequeue_many(harness.open(RECEIVE), max_count=9_000, max_bytes=1 << 30)
     harness.send(b"3", **ASKING)
     deleted(harness)
     delete(harness, queue)
@@ -159,16 +161,16 @@ def test_journal_and_subqueues_leave_in_steps_with_their_queue(harness: Harness)
 def test_what_a_reader_holds_leaves_with_the_queue(harness: Harness) -> None:
     big = fill(harness)
     queue = harness.create(PAY, transactional=True)
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     harness.send(*[b"1"] * 3, name=PAY, transaction=transaction, **ASKING)
-    harness.qm.commit(transaction.identifier)
-    reading = harness.qm.begin(harness.guid())
-    harness.qm.dequeue_many(harness.open(RECEIVE, PAY), max_count=2, transaction=reading)
+    harness.qm.traffic.commit(transaction.identifier)
+    reading = harness.qm.traffic.begin(harness.guid())
+    harness.qm.traffic.dequeue_many(harness.open(RECEIVE, PAY), max_count=2, transaction=reading)
     # The deletion that began first takes the whole step.
     delete(harness, big)
     delete(harness, queue)
     assert queue.count == 3
-    harness.qm.commit(reading.identifier)
+    harness.qm.traffic.commit(reading.identifier)
     while harness.qm.next_timer() is not None:
         step(harness)
     assert classes(harness) == [DELETED] * (COUNT // 1000 + 3)
@@ -177,15 +179,15 @@ def test_what_a_reader_holds_leaves_with_the_queue(harness: Harness) -> None:
 def test_an_aborted_reader_gives_nothing_back_to_a_deleted_queue(harness: Harness) -> None:
     queue = fill(harness)
     harness.create(PAY, transactional=True)
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", name=PAY, transaction=transaction, **ASKING)
-    harness.qm.commit(transaction.identifier)
-    reading = harness.qm.begin(harness.guid())
-    harness.qm.dequeue_many(harness.open(RECEIVE, PAY), transaction=reading)
+    harness.qm.traffic.commit(transaction.identifier)
+    reading = harness.qm.traffic.begin(harness.guid())
+    harness.qm.traffic.dequeue_many(harness.open(RECEIVE, PAY), transaction=reading)
     pay = harness.qm.find_queue(PAY)
     delete(harness, queue)
     delete(harness, pay)
-    harness.qm.abort(reading.identifier)
+    harness.qm.traffic.abort(reading.identifier)
     assert (len(pay.locked), pay.lanes.count) == (1, 0)
     step(harness)
     assert classes(harness) == [DELETED] * (COUNT // 1000 + 1)
@@ -206,13 +208,13 @@ def test_a_message_that_expires_meanwhile_has_one_end(harness: Harness) -> None:
 def test_a_prepared_send_to_a_deleted_queue_survives_a_start(harness: Harness) -> None:
     harness.create(ADMIN)
     queue = harness.create(PAY, transactional=True)
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", name=PAY, transaction=transaction, **ASKING)
-    harness.qm.prepare(transaction.identifier, single_phase=False)
+    harness.qm.traffic.prepare(transaction.identifier, single_phase=False)
     delete(harness, queue)
     harness.restart()
     assert harness.qm.next_timer() is None
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
     assert classes(harness) == [DELETED]
     step(harness)
     harness.restart()
@@ -224,17 +226,19 @@ def test_a_prepared_move_to_a_deleted_queue_gives_back_after_a_start(harness: Ha
     target = harness.create(transactional=True)
     journal = PAY + ";journal"
     for operation in ("send", "receive"):
-        transaction = harness.qm.begin(harness.guid())
+        transaction = harness.qm.traffic.begin(harness.guid())
         if operation == "send":
             harness.send(b"1", name=PAY, transaction=transaction)
         else:
-            harness.qm.dequeue_many(harness.open(RECEIVE, PAY), transaction=transaction)
-        harness.qm.commit(transaction.identifier)
-    moving = harness.qm.begin(harness.guid())
-    harness.qm.move_many(harness.open(MOVE, journal), harness.open(MOVE), transaction=moving)
-    harness.qm.prepare(moving.identifier, single_phase=False)
+            harness.qm.traffic.dequeue_many(harness.open(RECEIVE, PAY), transaction=transaction)
+        harness.qm.traffic.commit(transaction.identifier)
+    moving = harness.qm.traffic.begin(harness.guid())
+    harness.qm.traffic.move_many(
+        harness.open(MOVE, journal), harness.open(MOVE), transaction=moving
+    )
+    harness.qm.traffic.prepare(moving.identifier, single_phase=False)
     delete(harness, target)
     harness.restart()
     assert harness.contents(journal) == []
-    harness.qm.commit(moving.identifier)
+    harness.qm.traffic.commit(moving.identifier)
     assert harness.contents(journal) == [b"1"]

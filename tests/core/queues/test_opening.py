@@ -100,7 +100,7 @@ def test_a_queue_is_active_while_it_is_open(harness: Harness) -> None:
 def test_nothing_is_open_after_a_restart(harness: Harness) -> None:
     descriptor = harness.open(RECEIVE)
     harness.qm.open_cursor(descriptor)
-    harness.qm.dequeue_many(descriptor)
+    harness.qm.traffic.dequeue_many(descriptor)
     harness.restart()
     queue = harness.qm.find_queue(ORDERS)
     assert (queue.descriptors, list(queue.waiting), harness.qm.state.descriptors) == ({}, [], {})
@@ -242,7 +242,7 @@ def test_a_distribution_list_opens_its_members() -> None:
     harness = Harness(directory=LocalDirectory(shared_file(partners).open()))
     harness.create()
     descriptor = harness.open(SEND, f"DL={OTHER_GUID}")
-    harness.qm.enqueue_many(descriptor, [packet(b"1")])
+    harness.qm.traffic.enqueue_many(descriptor, [packet(b"1")])
     assert harness.contents() == [b"1"]
     assert harness.qm.outgoing.find(REMOTE).count == 1
     with refused("MQ_ERROR_ILLEGAL_FORMATNAME"):
@@ -296,7 +296,7 @@ def test_closing_several_queues_closes_each(harness: Harness) -> None:
     assert harness.qm.find_queue(ORDERS).descriptors == {}
     assert harness.qm.find_queue(OTHER).descriptors == {}
     with refused("MQ_ERROR_INVALID_HANDLE"):
-        harness.qm.enqueue_many(descriptor, [packet()])
+        harness.qm.traffic.enqueue_many(descriptor, [packet()])
 
 
 def only(queue: Queue) -> UserMessage:
@@ -357,10 +357,10 @@ def test_a_send_to_several_queues_can_be_one_transaction(
     for each in "ab":
         harness.create(rf".\private$\{each}", transactional=True)
     name = ",".join(rf"DIRECT=OS:qm\private$\{each}" for each in "ab")
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", name=name, transaction=transaction)
     assert [harness.contents(rf".\private$\{each}") for each in "ab"] == [[], []]
-    decide = harness.qm.commit if keep else harness.qm.abort
+    decide = harness.qm.traffic.commit if keep else harness.qm.traffic.abort
     decide(transaction.identifier)
     assert [len(harness.contents(rf".\private$\{each}")) for each in "ab"] == [count, count]
 
@@ -431,12 +431,12 @@ def test_in_hardened_mode_only_http_leaves_the_machine(harness: Harness) -> None
 def test_administrators_look_into_outgoing_queues(harness: Harness) -> None:
     harness.send(b"1", b"2", name=REMOTE)
     peek = harness.open(QueueAccessType.PEEK_ADMIN, REMOTE, caller=ADMINISTRATOR)
-    assert bodies(harness.qm.peek_many(peek)) == [b"1"]
+    assert bodies(harness.qm.traffic.peek_many(peek)) == [b"1"]
     with refused("MQ_ERROR_ACCESS_DENIED"):
-        harness.qm.dequeue_many(peek)
+        harness.qm.traffic.dequeue_many(peek)
     receive = harness.open(QueueAccessType.RECEIVE_ADMIN, REMOTE, caller=ADMINISTRATOR)
-    assert bodies(harness.qm.peek_many(receive)) == [b"1"]
-    assert bodies(harness.qm.dequeue_many(receive)) == [b"1"]
-    assert harness.qm.purge(receive).count == 1
+    assert bodies(harness.qm.traffic.peek_many(receive)) == [b"1"]
+    assert bodies(harness.qm.traffic.dequeue_many(receive)) == [b"1"]
+    assert harness.qm.traffic.purge(receive).count == 1
     with refused("MQ_ERROR_ACCESS_DENIED"):
         harness.open(QueueAccessType.PEEK_ADMIN, REMOTE, caller=STRANGER)

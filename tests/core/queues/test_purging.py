@@ -32,7 +32,7 @@ def deletions(harness: Harness) -> list[tuple[int, int]]:
 @SPEC("MQDMPR-3.1.7.1.7-01")
 def test_purge_deletes_what_is_available_with_its_reason(harness: Harness) -> None:
     harness.send(b"1", b"2", b"3")
-    purged = harness.qm.purge(harness.open(RECEIVE))
+    purged = harness.qm.traffic.purge(harness.open(RECEIVE))
     assert (purged.count, purged.done) == (3, True)
     assert deletions(harness) == [(MessageClass.NACK_Q_PURGED, 3)]
     harness.restart()
@@ -43,9 +43,9 @@ def test_purge_deletes_what_is_available_with_its_reason(harness: Harness) -> No
 def test_purge_marks_locked_messages(harness: Harness) -> None:
     harness.send(b"1", b"2")
     descriptor = harness.open(RECEIVE)
-    read = harness.qm.dequeue_many(descriptor, two_phase=True)
+    read = harness.qm.traffic.dequeue_many(descriptor, two_phase=True)
     assert isinstance(read, Read)
-    harness.qm.purge(descriptor)
+    harness.qm.traffic.purge(descriptor)
     assert read.messages[0].state == PositionState.PURGE_PENDING
     assert harness.qm.find_queue(ORDERS).count == 1
     assert deletions(harness) == [(MessageClass.NACK_Q_PURGED, 1)]
@@ -56,9 +56,9 @@ def test_purge_marks_locked_messages(harness: Harness) -> None:
 def test_the_end_of_a_read_removes_a_purged_message(harness: Harness, *, delete: bool) -> None:
     sent = harness.send(b"1")
     descriptor = harness.open(RECEIVE)
-    harness.qm.dequeue_many(descriptor, two_phase=True)
-    harness.qm.purge(descriptor)
-    harness.qm.end_many(descriptor, sent.lookup_ids, delete=delete)
+    harness.qm.traffic.dequeue_many(descriptor, two_phase=True)
+    harness.qm.traffic.purge(descriptor)
+    harness.qm.traffic.end_many(descriptor, sent.lookup_ids, delete=delete)
     assert deletions(harness) == [(MessageClass.NACK_Q_PURGED, 1)]
     assert harness.qm.find_queue(ORDERS).count == 0
 
@@ -74,15 +74,15 @@ def test_a_purged_message_goes_when_its_transaction_ends(
     reason: MessageClass,
 ) -> None:
     harness.create(TRANSACTIONAL, transactional=True)
-    sending = harness.qm.begin(harness.guid())
+    sending = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", name=TRANSACTIONAL, transaction=sending)
-    harness.qm.commit(sending.identifier)
+    harness.qm.traffic.commit(sending.identifier)
     descriptor = harness.open(RECEIVE, TRANSACTIONAL)
-    transaction = harness.qm.begin(harness.guid())
-    harness.qm.dequeue_many(descriptor, transaction=transaction)
-    harness.qm.purge(descriptor)
+    transaction = harness.qm.traffic.begin(harness.guid())
+    harness.qm.traffic.dequeue_many(descriptor, transaction=transaction)
+    harness.qm.traffic.purge(descriptor)
     assert harness.qm.find_queue(TRANSACTIONAL).count == 1
-    decide = harness.qm.commit if commit else harness.qm.abort
+    decide = harness.qm.traffic.commit if commit else harness.qm.traffic.abort
     decide(transaction.identifier)
     assert harness.qm.find_queue(TRANSACTIONAL).count == 0
     assert deletions(harness) == [(reason, 1)]
@@ -91,10 +91,10 @@ def test_a_purged_message_goes_when_its_transaction_ends(
 @SPEC("MQDMPR-3.1.7.1.7-04")
 def test_purge_leaves_sends_alone_that_are_not_committed(harness: Harness) -> None:
     harness.create(TRANSACTIONAL, transactional=True)
-    sending = harness.qm.begin(harness.guid())
+    sending = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", name=TRANSACTIONAL, transaction=sending)
-    harness.qm.purge(harness.open(RECEIVE, TRANSACTIONAL))
-    harness.qm.commit(sending.identifier)
+    harness.qm.traffic.purge(harness.open(RECEIVE, TRANSACTIONAL))
+    harness.qm.traffic.commit(sending.identifier)
     assert harness.contents(TRANSACTIONAL) == [b"1"]
 
 
@@ -102,10 +102,10 @@ def test_purge_goes_in_steps_and_spares_what_came_after_it_began(harness: Harnes
     harness.send(b"1", b"2", priority=0)
     harness.send(b"3", priority=7)
     descriptor = harness.open(RECEIVE)
-    step = harness.qm.purge(descriptor, limit=2)
+    step = harness.qm.traffic.purge(descriptor, limit=2)
     assert (step.count, step.done) == (2, False)
     harness.send(b"new", priority=7)
-    step = harness.qm.purge(descriptor, upto=step.upto, limit=2)
+    step = harness.qm.traffic.purge(descriptor, upto=step.upto, limit=2)
     assert (step.count, step.done) == (1, True)
     assert harness.contents() == [b"new"]
 
@@ -114,7 +114,7 @@ def test_purging_an_outgoing_queue_is_a_deletion_before_arrival(harness: Harness
     name = r"DIRECT=OS:elsewhere\private$\q"
     harness.send(b"1", name=name)
     descriptor = harness.open(QueueAccessType.RECEIVE_ADMIN, name, caller=ADMINISTRATOR)
-    harness.qm.purge(descriptor)
+    harness.qm.traffic.purge(descriptor)
     assert deletions(harness) == [(MessageClass.NACK_DELETED, 1)]
 
 
@@ -122,7 +122,7 @@ def test_purging_an_outgoing_queue_is_a_deletion_before_arrival(harness: Harness
 def test_deleting_a_queue_deletes_all_messages_in_it(harness: Harness) -> None:
     harness.send(b"1", b"2", b"3")
     queue = harness.qm.find_queue(ORDERS)
-    read = harness.qm.dequeue_many(harness.open(RECEIVE), two_phase=True)
+    read = harness.qm.traffic.dequeue_many(harness.open(RECEIVE), two_phase=True)
     assert isinstance(read, Read)
     harness.qm.delete_queue(queue, caller=USER)
     assert deletions(harness) == [(MessageClass.NACK_Q_DELETED, 3)]
@@ -139,13 +139,13 @@ def test_deleting_a_queue_deletes_all_messages_in_it(harness: Harness) -> None:
 def test_a_deleted_queue_takes_its_journal_and_subqueues_with_it(harness: Harness) -> None:
     harness.send(b"1")
     target = harness.open(RECEIVE, ORDERS + ";later")
-    harness.qm.move_many(harness.open(RECEIVE), target)
+    harness.qm.traffic.move_many(harness.open(RECEIVE), target)
     harness.qm.delete_queue(harness.qm.find_queue(ORDERS), caller=USER)
     for name in (ORDERS + ";later", ORDERS + ";journal"):
         with refused("MQ_ERROR_QUEUE_NOT_FOUND"):
             harness.qm.find_queue(name)
     with refused("MQ_ERROR_QUEUE_NOT_AVAILABLE"):
-        harness.qm.dequeue_many(target)
+        harness.qm.traffic.dequeue_many(target)
     harness.create()
     harness.restart()
     assert harness.contents() == []
@@ -162,14 +162,14 @@ def test_only_queues_of_users_can_be_deleted_by_who_may(harness: Harness) -> Non
 
 def test_a_transaction_survives_the_deletion_of_its_queues(harness: Harness) -> None:
     harness.create(TRANSACTIONAL, transactional=True)
-    sending = harness.qm.begin(harness.guid())
+    sending = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", b"2", name=TRANSACTIONAL, transaction=sending)
-    harness.qm.commit(sending.identifier)
-    transaction = harness.qm.begin(harness.guid())
-    harness.qm.dequeue_many(harness.open(RECEIVE, TRANSACTIONAL), transaction=transaction)
+    harness.qm.traffic.commit(sending.identifier)
+    transaction = harness.qm.traffic.begin(harness.guid())
+    harness.qm.traffic.dequeue_many(harness.open(RECEIVE, TRANSACTIONAL), transaction=transaction)
     harness.send(b"3", name=TRANSACTIONAL, transaction=transaction, negative_journaling=True)
     harness.qm.delete_queue(harness.qm.find_queue(TRANSACTIONAL), caller=USER)
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
     assert harness.contents(r".\system$;deadxact") == [b"3"]
     harness.restart()
     assert harness.contents(r".\system$;deadxact") == [b"3"]
@@ -179,12 +179,15 @@ def test_a_send_to_a_deleted_queue_is_refused(harness: Harness) -> None:
     descriptor = harness.open(SEND)
     harness.qm.delete_queue(harness.qm.find_queue(ORDERS), caller=USER)
     with refused("MQ_ERROR_QUEUE_NOT_AVAILABLE"):
-        harness.qm.enqueue_many(descriptor, [])
+        harness.qm.traffic.enqueue_many(descriptor, [])
 
 
 def test_messages_of_a_bulk_read_come_back_after_a_crash(harness: Harness) -> None:
     harness.send(b"1", b"2")
     harness.flush()
-    assert bodies(harness.qm.dequeue_many(harness.open(RECEIVE), max_count=2)) == [b"1", b"2"]
+    assert bodies(harness.qm.traffic.dequeue_many(harness.open(RECEIVE), max_count=2)) == [
+        b"1",
+        b"2",
+    ]
     harness.crash()
     assert harness.contents() == [b"1", b"2"]

@@ -108,7 +108,7 @@ def test_bytes_are_counted_with_headers(harness: Harness) -> None:
     sizes = [message.size for message in queue.lanes]
     assert sizes == [len(packet(b"x" * 100)), len(packet(b"y"))]
     assert queue.total_bytes == harness.qm.state.totals.bytes == sum(sizes)
-    harness.qm.dequeue_many(harness.open(RECEIVE))
+    harness.qm.traffic.dequeue_many(harness.open(RECEIVE))
     assert queue.total_bytes == sizes[1]
     harness.restart()
     queue = harness.qm.find_queue(ORDERS)
@@ -160,7 +160,7 @@ def test_a_message_that_the_queue_does_not_take_ends_a_send(harness: Harness) ->
         b"2", security_header=SecurityHeader(SecurityHeaderFlags.EB, encryption_key=b"key")
     )
     descriptor = harness.open(SEND)
-    sent = harness.qm.enqueue_many(descriptor, [packet(b"1"), encrypted, packet(b"3")])
+    sent = harness.qm.traffic.enqueue_many(descriptor, [packet(b"1"), encrypted, packet(b"3")])
     assert sent.refusal is not None
     assert sent.refusal.accepted == 1
     assert harness.contents() == [b"1"]
@@ -179,21 +179,21 @@ def test_what_one_of_several_queues_refuses_ends_a_send_to_all(harness: Harness)
 
 def test_a_transaction_takes_all_or_nothing(harness: Harness) -> None:
     harness.create(r".\private$\t", transactional=True, quota=1)
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     with refused("MQ_ERROR_INSUFFICIENT_RESOURCES"):
         harness.send(b"a" * 500, b"b" * 500, name=r".\private$\t", transaction=transaction)
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
     assert harness.contents(r".\private$\t") == []
 
 
 def test_a_transaction_counts_what_it_will_send(harness: Harness) -> None:
     harness.create(r".\private$\t", transactional=True, quota=1)
-    one = harness.qm.begin(harness.guid())
+    one = harness.qm.traffic.begin(harness.guid())
     harness.send(b"a" * 600, name=r".\private$\t", transaction=one)
-    two = harness.qm.begin(harness.guid())
+    two = harness.qm.traffic.begin(harness.guid())
     with refused("MQ_ERROR_INSUFFICIENT_RESOURCES"):
         harness.send(b"a" * 600, name=r".\private$\t", transaction=two)
-    harness.qm.abort(one.identifier)
+    harness.qm.traffic.abort(one.identifier)
     harness.send(b"a" * 600, name=r".\private$\t", transaction=two)
 
 

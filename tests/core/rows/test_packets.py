@@ -29,8 +29,13 @@ def test_stored_packets_leave_memory_above_the_budget_newest_first() -> None:
     assert in_memory(harness) == [True, True, False, False]
     assert harness.qm.state.memory <= 400
     descriptor = harness.open(RECEIVE)
-    assert bodies(harness.qm.peek_many(descriptor, max_count=4)) == [b"1", b"2", b"3", b"4"]
-    assert bodies(harness.qm.dequeue_many(descriptor, max_count=4)) == [b"1", b"2", b"3", b"4"]
+    assert bodies(harness.qm.traffic.peek_many(descriptor, max_count=4)) == [b"1", b"2", b"3", b"4"]
+    assert bodies(harness.qm.traffic.dequeue_many(descriptor, max_count=4)) == [
+        b"1",
+        b"2",
+        b"3",
+        b"4",
+    ]
     assert harness.qm.state.memory == 0
 
 
@@ -52,7 +57,7 @@ def test_express_packets_above_the_budget_go_to_the_scratch_file() -> None:
     harness.send(b"4", delivery_mode=0)
     assert harness.qm.state.memory <= 400
     assert harness.contents() == [b"1", b"2", b"3", b"4"]
-    assert bodies(harness.qm.peek_many(harness.open(PEEK), max_count=9)) == [
+    assert bodies(harness.qm.traffic.peek_many(harness.open(PEEK), max_count=9)) == [
         b"1",
         b"2",
         b"3",
@@ -79,7 +84,7 @@ def test_a_message_that_cannot_be_read_stays_in_its_queue() -> None:
     cursor = harness.qm.open_cursor(descriptor)
     for read_through in (None, cursor):
         with pytest.raises(StoreError, match="damaged"):
-            harness.qm.dequeue_many(descriptor, cursor=read_through)
+            harness.qm.traffic.dequeue_many(descriptor, cursor=read_through)
     assert harness.qm.find_queue(ORDERS).lanes.count == 2
 
 
@@ -107,7 +112,7 @@ def test_the_arrival_of_a_spilled_message_is_acknowledged() -> None:
 def test_a_mixed_send_spills_the_express_messages_only() -> None:
     harness = small(0)
     descriptor = harness.open(SEND)
-    harness.qm.enqueue_many(descriptor, [packet(b"1", delivery_mode=0), packet(b"2")])
+    harness.qm.traffic.enqueue_many(descriptor, [packet(b"1", delivery_mode=0), packet(b"2")])
     assert in_memory(harness) == [False, True]
     assert harness.drain() == [b"1", b"2"]
 

@@ -83,12 +83,12 @@ def test_moved_messages_are_recovered_in_their_new_place(harness: Harness) -> No
     sent = harness.send(b"1", b"2", b"3")
     later = harness.open(RECEIVE, ORDERS + ";later")
     source = harness.open(RECEIVE)
-    harness.qm.move_many(source, later, lookup_ids=sent.lookup_ids[:1])
-    harness.qm.move_many(later, source)
+    harness.qm.traffic.move_many(source, later, lookup_ids=sent.lookup_ids[:1])
+    harness.qm.traffic.move_many(later, source)
     assert harness.contents() == [b"2", b"3", b"1"]
     harness.restart()
     assert harness.contents() == [b"2", b"3", b"1"]
-    assert bodies(harness.qm.dequeue_many(harness.open(RECEIVE), max_count=3)) == [
+    assert bodies(harness.qm.traffic.dequeue_many(harness.open(RECEIVE), max_count=3)) == [
         b"2",
         b"3",
         b"1",

@@ -307,7 +307,7 @@ def test_service_is_given_only_when_ready() -> None:
     for operation in (
         lambda: machine.qm.create_queue(r".\private$\a", caller=USER),
         lambda: machine.qm.open_queue(r".\private$\a", QueueAccessType.SEND, caller=USER),
-        lambda: machine.qm.begin(UUID(int=1)),
+        lambda: machine.qm.traffic.begin(UUID(int=1)),
     ):
         with pytest.raises(QueueError, match="Stopped") as caught:
             operation()

@@ -230,10 +230,10 @@ def test_a_message_to_a_public_queue_carries_its_owner() -> None:
             machine.restart()
             file.online = False
         descriptor = machine.qm.open_queue(name, SEND, caller=USER)
-        machine.qm.enqueue_many(descriptor, [message, message])
-        transaction = machine.qm.begin(UUID(int=7 + restart))
-        machine.qm.enqueue_many(descriptor, [message], transaction)
-        machine.qm.commit(transaction.identifier)
+        machine.qm.traffic.enqueue_many(descriptor, [message, message])
+        transaction = machine.qm.traffic.begin(UUID(int=7 + restart))
+        machine.qm.traffic.enqueue_many(descriptor, [message], transaction)
+        machine.qm.traffic.commit(transaction.identifier)
     assert addresses(machine, machine.qm.outgoing.find(name)) == [QM2] * 6
 
 
@@ -245,7 +245,7 @@ def test_each_copy_for_several_queues_carries_its_own_owner() -> None:
     private = rf"PRIVATE={UUID(int=0x55)}\9"
     names = [f"PUBLIC={there}", direct, f"PUBLIC={here.properties.identifier}", private]
     descriptor = machine.qm.open_queue(",".join(names), SEND, caller=USER)
-    machine.qm.enqueue_many(descriptor, [packet(b"1")])
+    machine.qm.traffic.enqueue_many(descriptor, [packet(b"1")])
     queues = [machine.qm.outgoing.find(name) for name in (names[0], direct, private)]
     found = [addresses(machine, queue) for queue in (*queues, here)]
     assert found == [[QM2], [GUID_NULL], [UUID(int=0x55)], [QM1]]
@@ -257,7 +257,7 @@ def test_an_acknowledgment_to_a_public_queue_carries_its_owner() -> None:
     machine.qm.create_queue(r".\private$\local", caller=USER)
     descriptor = machine.qm.open_queue(r".\private$\local", SEND, caller=USER)
     asking = packet(b"1", admin_queue=public_address(admin), acknowledgments=1)
-    machine.qm.enqueue_many(descriptor, [asking])
+    machine.qm.traffic.enqueue_many(descriptor, [asking])
     machine.qm.take_events()
     assert addresses(machine, machine.qm.outgoing.find(f"PUBLIC={admin}")) == [QM2]
 

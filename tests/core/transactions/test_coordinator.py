@@ -26,15 +26,15 @@ URL = CoordinatorUrl("10.0.0.7", 2103)
 def identifier(harness: Harness) -> UUID:
     """A transaction that receives 1, moves 2 and sends 4, beside 3."""
     harness.create(PAY, transactional=True)
-    sending = harness.qm.begin(harness.guid())
+    sending = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", b"2", b"3", name=PAY, transaction=sending)
-    harness.qm.commit(sending.identifier)
+    harness.qm.traffic.commit(sending.identifier)
     identifier = harness.guid()
     harness.qm.enlisted.begin(identifier, COORDINATOR, URL, b"sid")
-    transaction = harness.qm.find_transaction(identifier)
+    transaction = harness.qm.traffic.find_transaction(identifier)
     descriptor = harness.open(RECEIVE, PAY)
-    harness.qm.dequeue_many(descriptor, transaction=transaction)
-    harness.qm.move_many(
+    harness.qm.traffic.dequeue_many(descriptor, transaction=transaction)
+    harness.qm.traffic.move_many(
         descriptor, harness.open(MOVE, LATER), max_count=1, transaction=transaction
     )
     harness.send(b"4", name=PAY, transaction=transaction)
@@ -61,7 +61,7 @@ def test_a_prepare_request_is_answered_when_everything_is_stored(
     answer, depends = result.value, result.depends
     assert answer == "TXUSER_ENLISTMENT_MTAG_PREPAREREQDONE"
     assert depends == harness.qm.state.outbox.number
-    transaction = harness.qm.find_transaction(identifier)
+    transaction = harness.qm.traffic.find_transaction(identifier)
     assert (transaction.single_phase, transaction.state) == (False, TransactionState.PREPARED)
     assert harness.qm.enlistments.in_doubt == [identifier]
 
@@ -78,7 +78,7 @@ def test_a_prepare_in_a_single_phase_commits(harness: Harness, identifier: UUID)
 
 @SPEC("MQDMPR-3.1.4.6-04")
 def test_a_prepare_that_fails_aborts(harness: Harness, identifier: UUID) -> None:
-    prepare(harness.qm.state, harness.qm.find_transaction(identifier))
+    prepare(harness.qm.state, harness.qm.traffic.find_transaction(identifier))
     answer = harness.qm.enlistments.prepare_request(identifier, single_phase=False).value
     assert answer is EnlistmentAnswer.ABORT_REQ_DONE
     assert everything(harness) == ABORTED
@@ -116,7 +116,7 @@ def test_a_prepared_transaction_survives_a_crash_as_it_was(
     harness.flush()
     for _ in range(2):
         harness.crash()
-        transaction = harness.qm.find_transaction(identifier)
+        transaction = harness.qm.traffic.find_transaction(identifier)
         assert (transaction.single_phase, transaction.state) == (
             False,
             TransactionState.PREPARED,
@@ -173,7 +173,7 @@ def test_a_single_phase_transaction_is_aborted_by_a_crash(
     harness: Harness, identifier: UUID, *, prepared: bool
 ) -> None:
     if prepared:
-        prepare(harness.qm.state, harness.qm.find_transaction(identifier))
+        prepare(harness.qm.state, harness.qm.traffic.find_transaction(identifier))
     harness.restart()
     assert harness.qm.state.transactions == {}
     assert harness.contents(PAY) == ABORTED[0]
@@ -183,6 +183,6 @@ def test_a_single_phase_transaction_is_aborted_by_a_crash(
 def test_a_read_that_a_crash_interrupted_gives_its_message_back(harness: Harness) -> None:
     harness.send(b"1", b"2")
     harness.flush()
-    harness.qm.dequeue_many(harness.open(RECEIVE), two_phase=True)
+    harness.qm.traffic.dequeue_many(harness.open(RECEIVE), two_phase=True)
     harness.restart()
     assert harness.contents() == [b"1", b"2"]

@@ -242,12 +242,12 @@ class Node:
         properties.setdefault("destination_queue", direct_address(name.removeprefix("DIRECT=")))
         packets = [build_user_message(body=body, **properties) for body in contents]
         descriptor = self.qm.open_queue(name, QueueAccessType.SEND, caller=USER)
-        transaction = self.qm.begin(UUID(int=next(self._guids))) if tx else None
-        sent = self.qm.enqueue_many(
+        transaction = self.qm.traffic.begin(UUID(int=next(self._guids))) if tx else None
+        sent = self.qm.traffic.enqueue_many(
             descriptor, packets, transaction, deadletter_queue=deadletter_queue
         )
         if transaction is not None:
-            self.qm.commit(transaction.identifier)
+            self.qm.traffic.commit(transaction.identifier)
         self.qm.close_queue(descriptor)
         return sent
 
@@ -259,7 +259,9 @@ class Node:
         """Receive messages from a local queue."""
         descriptor = self.qm.open_queue(f".\\{path}", QueueAccessType.RECEIVE, caller=USER)
         try:
-            read = self.qm.dequeue_many(descriptor, max_count=limit, max_bytes=1 << 40, timeout=0)
+            read = self.qm.traffic.dequeue_many(
+                descriptor, max_count=limit, max_bytes=1 << 40, timeout=0
+            )
         except QueueError:
             return []
         finally:

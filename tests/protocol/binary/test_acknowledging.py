@@ -145,7 +145,7 @@ def test_a_message_that_is_never_received_is_reported(end: str, expected: int) -
     if end == "delete":
         b.qm.delete_queue(queue, caller=USER)
     elif end == "purge":
-        b.qm.purge(b.qm.open_queue(rf".\{ORDERS}", QueueAccessType.RECEIVE, caller=USER))
+        b.qm.traffic.purge(b.qm.open_queue(rf".\{ORDERS}", QueueAccessType.RECEIVE, caller=USER))
     network.advance(101)
     assert classes(a) == [expected]
 

@@ -51,7 +51,7 @@ def connector(routed: Routed, name: str = CONNECTOR) -> Queue:
 def receive(routed: Routed, name: str) -> list[bytes]:
     """Do the work of the connector application."""
     opened = routed[3].qm.open_queue(name, QueueAccessType.RECEIVE, caller=ADMINISTRATOR)
-    read = routed[3].qm.dequeue_many(opened, max_count=100, timeout=0)
+    read = routed[3].qm.traffic.dequeue_many(opened, max_count=100, timeout=0)
     assert isinstance(read, Read)
     routed[3].qm.close_queue(opened)
     return [UserMessage(packet).body for packet in read.packets]

@@ -359,7 +359,7 @@ def test_an_application_may_bring_cipher_text_and_its_key() -> None:
     encryption = BodyEncryption(Randomness())
     ready = encryption.encrypt(UserMessage(clear), pair.b.guid, pair.owner.published, now=0.0)
     descriptor = pair.a.qm.open_queue(pair.name, QueueAccessType.SEND, caller=USER)
-    pair.a.qm.enqueue_many(descriptor, [ready], None)
+    pair.a.qm.traffic.enqueue_many(descriptor, [ready], None)
     keyless = with_encrypted_body(
         UserMessage(clear),
         bytes(16),
@@ -369,7 +369,7 @@ def test_an_application_may_bring_cipher_text_and_its_key() -> None:
         privacy_level=5,
     )
     with pytest.raises(QueueError, match="has no key"):
-        pair.a.qm.enqueue_many(descriptor, [keyless], None)
+        pair.a.qm.traffic.enqueue_many(descriptor, [keyless], None)
     pair.network.advance(2)
     assert pair.b.receive() == [SECRET]
 

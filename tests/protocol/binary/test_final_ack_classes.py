@@ -45,21 +45,21 @@ def stay(b: Node) -> str:
 
 def move(b: Node) -> str:
     target = b.qm.open_queue(f".\\{LATER}", QueueAccessType.MOVE, caller=USER)
-    b.qm.move_many(receiving(b), target)
+    b.qm.traffic.move_many(receiving(b), target)
     return LATER
 
 
 def move_in_transaction(b: Node) -> str:
     target = b.qm.open_queue(f".\\{LATER}", QueueAccessType.MOVE, caller=USER)
-    transaction = b.qm.begin(UUID(int=1))
-    b.qm.move_many(receiving(b), target, transaction=transaction)
-    b.qm.commit(transaction.identifier)
+    transaction = b.qm.traffic.begin(UUID(int=1))
+    b.qm.traffic.move_many(receiving(b), target, transaction=transaction)
+    b.qm.traffic.commit(transaction.identifier)
     return LATER
 
 
 def move_and_back(b: Node) -> str:
     target = b.qm.open_queue(f".\\{ORDERS}", QueueAccessType.MOVE, caller=USER)
-    b.qm.move_many(receiving(b, move(b)), target)
+    b.qm.traffic.move_many(receiving(b, move(b)), target)
     return ORDERS
 
 
@@ -113,37 +113,37 @@ def delete(network: Network, b: Node, path: str) -> None:
 
 
 def delete_while_locked(network: Network, b: Node, path: str) -> None:
-    b.qm.dequeue_many(receiving(b, path), two_phase=True)
+    b.qm.traffic.dequeue_many(receiving(b, path), two_phase=True)
     delete(network, b, path)
 
 
 def purge(network: Network, b: Node, path: str) -> None:
-    b.qm.purge(receiving(b, path))
+    b.qm.traffic.purge(receiving(b, path))
 
 
 def purge_while_locked(network: Network, b: Node, path: str) -> None:
     descriptor = receiving(b, path)
-    read = b.qm.dequeue_many(descriptor, two_phase=True)
+    read = b.qm.traffic.dequeue_many(descriptor, two_phase=True)
     assert isinstance(read, Read)
     purge(network, b, path)
-    b.qm.end_many(descriptor, [read.messages[0].lookup_id], delete=False)
+    b.qm.traffic.end_many(descriptor, [read.messages[0].lookup_id], delete=False)
 
 
 def reject(network: Network, b: Node, path: str) -> None:
     descriptor = receiving(b, path)
-    read = b.qm.dequeue_many(descriptor, two_phase=True)
+    read = b.qm.traffic.dequeue_many(descriptor, two_phase=True)
     assert isinstance(read, Read)
     ids = [read.messages[0].lookup_id]
-    b.qm.end_many(descriptor, ids, delete=True, reason=NACK.NACK_RECEIVE_REJECTED)
+    b.qm.traffic.end_many(descriptor, ids, delete=True, reason=NACK.NACK_RECEIVE_REJECTED)
 
 
 def reject_in_transaction(network: Network, b: Node, path: str) -> None:
-    transaction = b.qm.begin(UUID(int=2))
-    read = b.qm.dequeue_many(receiving(b, path), transaction=transaction)
+    transaction = b.qm.traffic.begin(UUID(int=2))
+    read = b.qm.traffic.dequeue_many(receiving(b, path), transaction=transaction)
     assert isinstance(read, Read)
     queue = b.qm.find_queue(f".\\{path}")
-    b.qm.reject_many(transaction, queue, [read.messages[0].lookup_id])
-    b.qm.commit(transaction.identifier)
+    b.qm.traffic.reject_many(transaction, queue, [read.messages[0].lookup_id])
+    b.qm.traffic.commit(transaction.identifier)
 
 
 @SPEC("MQQB-3.1.7.2.2-01", "MQQB-3.1.5.7-04")

@@ -81,14 +81,14 @@ def test_every_outgoing_queue_has_a_sequence_of_its_own() -> None:
 def test_messages_leave_in_the_order_of_the_commits() -> None:
     network, a, b = tx_pair()
     descriptor = a.qm.open_queue(TO_B, QueueAccessType.SEND, caller=USER)
-    transactions = [a.qm.begin(UUID(int=number)) for number in (1, 2)]
+    transactions = [a.qm.traffic.begin(UUID(int=number)) for number in (1, 2)]
     for body, transaction in zip((b"late", b"early"), transactions, strict=True):
         packet = build_user_message(
             body=body, destination_queue=direct_address(TO_B.removeprefix("DIRECT="))
         )
-        a.qm.enqueue_many(descriptor, [packet], transaction)
+        a.qm.traffic.enqueue_many(descriptor, [packet], transaction)
     for transaction in reversed(transactions):
-        a.qm.commit(transaction.identifier)
+        a.qm.traffic.commit(transaction.identifier)
         network.run()
     assert b.bodies() == [b"early", b"late"]
 

@@ -294,7 +294,7 @@ def test_a_purged_message_on_its_way_is_not_sent_again() -> None:
     a.send(TO_B, b"1")
     network.run()
     descriptor = a.qm.open_queue(TO_B, QueueAccessType.RECEIVE_ADMIN, caller=ADMINISTRATOR)
-    a.qm.purge(descriptor)
+    a.qm.traffic.purge(descriptor)
     a.qm.close_queue(descriptor)
     assert a.outgoing(TO_B).count == 1
     network.cut()

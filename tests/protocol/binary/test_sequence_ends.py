@@ -70,7 +70,7 @@ def test_a_purged_sequence_is_over() -> None:
     peer = ordered(network, a, b, b"1")
     a.qm.outgoing.pause(a.outgoing(TO_B), caller=ADMINISTRATOR)
     a.send(TO_B, b"2", b"3", tx=True)
-    a.qm.purge(a.qm.open_queue(TO_B, QueueAccessType.RECEIVE_ADMIN, caller=ADMINISTRATOR))
+    a.qm.traffic.purge(a.qm.open_queue(TO_B, QueueAccessType.RECEIVE_ADMIN, caller=ADMINISTRATOR))
     network.run()
     # The first one is on its way.
     assert sequence_of(a) is not None
@@ -86,13 +86,13 @@ def test_a_sequence_goes_on_while_an_administrator_has_a_message_of_it() -> None
     a.qm.outgoing.pause(a.outgoing(TO_B), caller=ADMINISTRATOR)
     a.send(TO_B, b"2", tx=True)
     reader = a.qm.open_queue(TO_B, QueueAccessType.RECEIVE_ADMIN, caller=ADMINISTRATOR)
-    read = a.qm.dequeue_many(reader, two_phase=True)
+    read = a.qm.traffic.dequeue_many(reader, two_phase=True)
     assert isinstance(read, Read)
     peer.session_ack()
     peer.order_ack(1)
     assert a.outgoing(TO_B).count == 1
     assert sequence_of(a) is not None
-    a.qm.end_many(reader, [read.messages[0].lookup_id], delete=False)
+    a.qm.traffic.end_many(reader, [read.messages[0].lookup_id], delete=False)
     a.qm.outgoing.resume(a.outgoing(TO_B), caller=ADMINISTRATOR)
     network.advance(1)
     assert [each.tx_sequence_number for each in peer.received] == [1, 2]
@@ -140,6 +140,6 @@ def test_a_sequence_ends_when_its_last_messages_are_moved_elsewhere() -> None:
     target = a.qm.open_queue(
         r"DIRECT=TCP:10.0.0.3\private$\q", QueueAccessType.SEND, caller=ADMINISTRATOR
     )
-    assert a.qm.move_many(source, target).count == 2
+    assert a.qm.traffic.move_many(source, target).count == 2
     network.run()
     assert queue.outgoing.sequence is None

@@ -128,10 +128,10 @@ def test_a_forwarded_message_keeps_the_numbers_of_its_source() -> None:
     network.run()
     forwarded = UserMessage(tx_message(b"forwarded", 77, 9, 8))
     a.qm.incoming.enqueue_message(a.outgoing(TO_B), forwarded)
-    transaction = a.qm.begin(UUID(int=0xF))
+    transaction = a.qm.traffic.begin(UUID(int=0xF))
     other = UserMessage(tx_message(b"other", 77, 10, 9, message_id=10))
     a.qm.incoming.enqueue_message(a.outgoing(TO_B), other, transaction)
-    a.qm.commit(transaction.identifier)
+    a.qm.traffic.commit(transaction.identifier)
     b.listening = True
     network.advance(6)
     assert [each[1:] for each in numbers(network)] == [(1, 0), (9, 8), (10, 9)]

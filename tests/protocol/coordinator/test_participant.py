@@ -38,9 +38,9 @@ class Side:
     def __init__(self, **settings: object) -> None:
         self.harness = Harness()
         self.harness.create(PAY, transactional=True)
-        filling = self.harness.qm.begin(self.harness.guid())
+        filling = self.harness.qm.traffic.begin(self.harness.guid())
         self.harness.send(b"1", b"2", name=PAY, transaction=filling)
-        self.harness.qm.commit(filling.identifier)
+        self.harness.qm.traffic.commit(filling.identifier)
         self.harness.flush()
         self.settings = ParticipantSettings(**settings)  # type: ignore[arg-type]
         self.participant = Participant(self.harness.qm, self.harness.engine.gate, self.settings)
@@ -65,7 +65,7 @@ class Side:
         assert owner.outcome == "enlisted"
         qm = self.harness.qm
         transaction = qm.enlisted.transaction(TRANSACTION, SID)
-        qm.dequeue_many(self.harness.open(RECEIVE, PAY), transaction=transaction)
+        qm.traffic.dequeue_many(self.harness.open(RECEIVE, PAY), transaction=transaction)
         return self.take()[0]
 
     def order(self, number: int, order: int, result: int = 0) -> None:
@@ -170,7 +170,7 @@ def test_a_coordinator_that_does_not_answer_is_asked_again_and_again() -> None:
 def test_a_part_that_is_not_whole_is_not_prepared() -> None:
     side = Side()
     number = side.join()
-    side.harness.qm.find_transaction(TRANSACTION).unended = 1
+    side.harness.qm.traffic.find_transaction(TRANSACTION).unended = 1
     side.order(number, Order.PREPARE)
     assert side.harness.contents(PAY) == [b"1", b"2"]
     assert side.standing() is Standing.ABORTED
@@ -237,7 +237,7 @@ def test_a_coordinator_that_refuses_or_does_not_answer_leaves_nothing_behind() -
     owner = side.enlist()
     side.participant.failed(side.take()[0], "nobody")
     assert owner.outcome == Hresult.MQ_ERROR_DTC_CONNECT
-    side.harness.qm.begin(TRANSACTION)
+    side.harness.qm.traffic.begin(TRANSACTION)
     owner = side.enlist()
     side.participant.answered(side.take()[0], SimpleNamespace(result=0))
     assert owner.outcome == Hresult.MQ_ERROR_TRANSACTION_SEQUENCE
@@ -313,7 +313,7 @@ class Home:
 
     def __init__(self) -> None:
         self.harness = Harness()
-        self.harness.qm.begin(TRANSACTION)
+        self.harness.qm.traffic.begin(TRANSACTION)
         self.server = CoordinatorServer(self.harness.qm, minimum_level=AuthnLevel.NONE)
 
     def call(self, opnum: int, request: object) -> Call:
@@ -446,7 +446,7 @@ def test_a_report_takes_the_place_of_the_one_before() -> None:
     first = home.report(Standing.ACTIVE, 1)
     second = home.report(Standing.ACTIVE, 1)
     assert orders(first) == [Hresult.MQ_ERROR_OPERATION_CANCELLED]
-    home.harness.qm.abort(TRANSACTION)
+    home.harness.qm.traffic.abort(TRANSACTION)
     assert orders(second) == [Order.ABORT]
 
 
@@ -485,6 +485,6 @@ def test_a_commit_that_nobody_confirms_is_forgotten_by_hand() -> None:
     home.commit()
     home.report(Standing.PREPARED, 1)
     with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
-        home.harness.qm.abort(TRANSACTION)
+        home.harness.qm.traffic.abort(TRANSACTION)
     coordination.forget(TRANSACTION)
     assert coordination.unconfirmed() == []

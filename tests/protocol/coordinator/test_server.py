@@ -26,7 +26,7 @@ ELSEWHERE = UUID(int=99)
 def client() -> Client:
     """A participant that is bound to a coordinator with one transaction."""
     manager = Harness().qm
-    manager.begin(TRANSACTION)
+    manager.traffic.begin(TRANSACTION)
     case = Case()
     server = CoordinatorServer(manager, minimum_level=AuthnLevel.PKT_PRIVACY)
     case.endpoint = endpoint(PORT, (server.interface,))

@@ -45,7 +45,7 @@ def client() -> Client:
 def decide(client: Client) -> None:
     """Commit a transaction whose participant does not confirm it."""
     manager = client.world.core.qm
-    manager.begin(TRANSACTION)
+    manager.traffic.begin(TRANSACTION)
     manager.coordination.enlist(TRANSACTION, PARTICIPANT, SID)
     manager.coordination.commit(TRANSACTION, Outcome())
     manager.coordination.report(TRANSACTION, PARTICIPANT, Standing.PREPARED, SID, Outcome())

@@ -93,10 +93,10 @@ class LanNode(Node):
         properties = {"delivery_mode": 0, "destination_queue": None, **properties}
         packets = [build_user_message(body=body, **properties) for body in bodies]
         descriptor = self.qm.open_queue(f"MULTICAST={group}", QueueAccessType.SEND, caller=USER)
-        transaction = self.qm.begin(UUID(int=next(self._transactions))) if tx else None
-        self.qm.enqueue_many(descriptor, packets, transaction)
+        transaction = self.qm.traffic.begin(UUID(int=next(self._transactions))) if tx else None
+        self.qm.traffic.enqueue_many(descriptor, packets, transaction)
         if transaction is not None:
-            self.qm.commit(transaction.identifier)
+            self.qm.traffic.commit(transaction.identifier)
         self.qm.close_queue(descriptor)
 
     def waiting(self, group: str = GROUP) -> Queue:

@@ -539,7 +539,7 @@ def test_a_queue_that_is_purged_while_it_waits_rests() -> None:
     lan.run()
     alpha.enter()
     descriptor = alpha.qm.open_queue(NAME, QueueAccessType.RECEIVE_ADMIN, caller=ADMINISTRATOR)
-    alpha.qm.purge(descriptor)
+    alpha.qm.traffic.purge(descriptor)
     alpha.qm.close_queue(descriptor)
     lan.pass_time(30.0)
     assert (alpha.status().state, alpha.status().reason) == ("INACTIVE", "")
@@ -682,7 +682,7 @@ def test_a_refused_socket_concerns_queues_that_want_to_send() -> None:
     assert alpha.status().reason == "paused"
     alpha.qm.outgoing.set_throttled(throttled=True)
     descriptor = alpha.qm.open_queue(NAME, QueueAccessType.RECEIVE_ADMIN, caller=ADMINISTRATOR)
-    alpha.qm.purge(descriptor)
+    alpha.qm.traffic.purge(descriptor)
     alpha.qm.close_queue(descriptor)
     alpha.qm.outgoing.resume(alpha.waiting(), caller=ADMINISTRATOR)
     lan.run()
@@ -750,10 +750,10 @@ def store_anything(node: LanNode, *packets: bytes, tx: bool = False) -> None:
     assert queue is not None
     assert queue.outgoing is not None
     queue.outgoing.transport = Transport.BINARY
-    transaction = node.qm.begin(UUID(int=77)) if tx else None
-    node.qm.enqueue_many(descriptor, packets, transaction)
+    transaction = node.qm.traffic.begin(UUID(int=77)) if tx else None
+    node.qm.traffic.enqueue_many(descriptor, packets, transaction)
     if transaction is not None:
-        node.qm.commit(transaction.identifier)
+        node.qm.traffic.commit(transaction.identifier)
     queue.outgoing.transport = Transport.MULTICAST
     node.qm.close_queue(descriptor)
 

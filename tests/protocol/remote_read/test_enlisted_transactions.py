@@ -45,12 +45,12 @@ class EnlistedCase(RemoteCase):
         )
         self.remote.transactional._participant = self.participant
         self.core.create(LEDGER, transactional=True)
-        transaction = self.qm.begin(self.core.guid())
+        transaction = self.qm.traffic.begin(self.core.guid())
         address = direct_address(r"OS:qm\private$\ledger")
         self.core.send(
             b"1", b"2", b"3", name=LEDGER, transaction=transaction, destination_queue=address
         )
-        self.qm.commit(transaction.identifier)
+        self.qm.traffic.commit(transaction.identifier)
         self.turn()
         self.remote_client = self.reader()
         self.opened: Opened = self.remote_client.open(LEDGER_DIRECT)
@@ -88,9 +88,9 @@ class EnlistedCase(RemoteCase):
 
     def send_new(self) -> None:
         """A message arrives; nobody has been told yet."""
-        transaction = self.qm.begin(self.core.guid())
+        transaction = self.qm.traffic.begin(self.core.guid())
         self.core.send(b"new", name=LEDGER, transaction=transaction)
-        self.qm.commit(transaction.identifier)
+        self.qm.traffic.commit(transaction.identifier)
 
     def order(self, order: Order) -> None:
         """What the coordinator says."""
@@ -139,7 +139,7 @@ def test_a_rejected_message_leaves_with_the_commit(case: EnlistedCase) -> None:
     case.opened.transactional()
     case.opened.end_transactional(RR_ACK)
     assert case.opened.set_class(lookup_id, REJECTED) == OK
-    operation = case.qm.find_transaction(IDENTIFIER).operations[0]
+    operation = case.qm.traffic.find_transaction(IDENTIFIER).operations[0]
     assert operation.reason == REJECTED
     case.commit()
     assert case.bodies(LEDGER) == [b"2", b"3"]
@@ -223,7 +223,7 @@ def test_a_message_for_a_transaction_that_ends_in_the_same_turn_stays(case: Enli
     case.send_new()
     # The next read has those served first who wait.
     with refused("MQ_ERROR_IO_TIMEOUT"):
-        case.qm.dequeue_many(case.core.open(RECEIVE, LEDGER), timeout=0.0, two_phase=True)
+        case.qm.traffic.dequeue_many(case.core.open(RECEIVE, LEDGER), timeout=0.0, two_phase=True)
     case.order(Order.ABORT)
     assert case.remote_client.answer(waiting).result == CANCELLED
     assert case.bodies(LEDGER) == [b"1", b"2", b"3", b"new"]
@@ -247,7 +247,7 @@ def test_a_receive_from_a_queue_that_is_deleted_ends_with_the_handle(case: Enlis
     case.qm.delete_queue(case.qm.find_queue(LEDGER), caller=USER)
     assert case.opened.close().result == OK
     assert len(case.remote.pending) == 0
-    assert case.qm.find_transaction(IDENTIFIER).unended == 0
+    assert case.qm.traffic.find_transaction(IDENTIFIER).unended == 0
     case.commit()
     assert case.qm.state.transactions == {}
 

@@ -147,10 +147,10 @@ def ledger() -> tuple[RemoteCase, int]:
     """A transactional queue with a message, and the lookup id of that."""
     case = RemoteCase()
     case.core.create(LEDGER, transactional=True)
-    transaction = case.qm.begin(case.core.guid())
+    transaction = case.qm.traffic.begin(case.core.guid())
     address = direct_address(r"OS:qm\private$\ledger")
     case.core.send(b"x", name=LEDGER, transaction=transaction, destination_queue=address)
-    case.qm.commit(transaction.identifier)
+    case.qm.traffic.commit(transaction.identifier)
     case.turn()
     (message,) = case.qm.find_queue(LEDGER).lanes
     return case, message.lookup_id
@@ -166,11 +166,11 @@ def test_a_transaction_that_is_not_enlisted_moves_nothing() -> None:
     assert opened.move(number, 12345, TRANSACTION) == NOT_FOUND
     assert case.bodies(LEDGER) == [b"x"]
     local = case.core.open(QueueAccessType.RECEIVE, LEDGER)
-    transaction = case.qm.begin(case.core.guid())
-    case.qm.dequeue_many(local, timeout=0, transaction=transaction)
+    transaction = case.qm.traffic.begin(case.core.guid())
+    case.qm.traffic.dequeue_many(local, timeout=0, transaction=transaction)
     assert opened.move(number, lookup_id, TRANSACTION) == LOCKED
     assert opened.move(number, lookup_id) == LOCKED
-    case.qm.abort(transaction.identifier)
+    case.qm.traffic.abort(transaction.identifier)
     assert opened.move(number, lookup_id) == OK
     assert case.bodies(LEDGER + ";a") == [b"x"]
 

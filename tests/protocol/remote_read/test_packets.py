@@ -215,15 +215,15 @@ def test_aborts_are_counted() -> None:
     path = r".\private$\ledger"
     case.core.create(path, transactional=True)
     address = direct_address(r"OS:qm\private$\ledger")
-    transaction = case.qm.begin(case.core.guid())
+    transaction = case.qm.traffic.begin(case.core.guid())
     case.core.send(b"x", name=path, transaction=transaction, destination_queue=address)
-    case.qm.commit(transaction.identifier)
+    case.qm.traffic.commit(transaction.identifier)
     case.turn()
     local = case.core.open(QueueAccessType.RECEIVE, path)
     for _ in range(2):
-        transaction = case.qm.begin(case.core.guid())
-        case.qm.dequeue_many(local, timeout=0, transaction=transaction)
-        case.qm.abort(transaction.identifier)
+        transaction = case.qm.traffic.begin(case.core.guid())
+        case.qm.traffic.dequeue_many(local, timeout=0, transaction=transaction)
+        case.qm.traffic.abort(transaction.identifier)
         case.turn()
     opened = case.reader().open(r"DIRECT=OS:qm\private$\ledger")
     header = message_of(opened.start(PEEK)).subqueue_header

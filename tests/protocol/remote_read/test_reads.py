@@ -359,7 +359,7 @@ def test_readers_are_served_first_come_first_served_with_local_ones() -> None:
     local = case.core.open(RECEIVE, ORDERS)
     got: list[ReadSatisfied] = []
     case.core.engine.listen(ReadSatisfied, got.append)
-    waiting = case.qm.dequeue_many(local)
+    waiting = case.qm.traffic.dequeue_many(local)
     third = opened.begin(ul_timeout=FOR_EVER, dw_request_id=2)
     case.send(b"1", b"2", b"3")
     assert body_of(opened.reader.answer(first)) == b"1"
@@ -567,7 +567,7 @@ def test_a_message_that_is_not_locked_any_more_is_not_ended(ack: int) -> None:
     assert opened.body() == b"1"
     assert opened.body(dw_request_id=2) == b"2"
     (descriptor,) = case.queue.descriptors.values()
-    case.qm.end_many(descriptor, [ids[0]], delete=False)
+    case.qm.traffic.end_many(descriptor, [ids[0]], delete=False)
     assert opened.end(ack) == Hresult.MQ_ERROR_TRANSACTION_SEQUENCE
     assert case.bodies() == [b"1"]
     assert opened.end(ack, 2) == OK

@@ -22,10 +22,10 @@ def begin(alpha: Node, body: bytes) -> UUID:
     """Send a message in a transaction that is not decided yet."""
     alpha.enter()
     identifier = UUID(int=0xBEEF + len(body))
-    transaction = alpha.qm.begin(identifier)
+    transaction = alpha.qm.traffic.begin(identifier)
     packet = build_user_message(body=body, destination_queue=direct_address(PEER))
     descriptor = alpha.qm.open_queue(f"DIRECT={PEER}", QueueAccessType.SEND, caller=USER)
-    alpha.qm.enqueue_many(descriptor, [packet], transaction)
+    alpha.qm.traffic.enqueue_many(descriptor, [packet], transaction)
     return identifier
 
 
@@ -35,10 +35,10 @@ def test_messages_of_a_transaction_leave_after_its_commit_and_never_after_an_abo
     given_up, kept = begin(alpha, b"1"), begin(alpha, b"12")
     web.run()
     assert peer.envelopes == []
-    alpha.qm.abort(given_up)
+    alpha.qm.traffic.abort(given_up)
     web.run()
     assert peer.envelopes == []
-    alpha.qm.commit(kept)
+    alpha.qm.traffic.commit(kept)
     web.run()
     assert peer.values("current") == ["1"]
     assert b"\r\n\r\n12--" in peer.contents[0]

@@ -126,10 +126,12 @@ class Node:
             for body in bodies
         ]
         descriptor = self.qm.open_queue(f"DIRECT={url}", QueueAccessType.SEND, caller=USER)
-        transaction = self.qm.begin(UUID(int=next(self._transactions))) if tx else None
-        self.qm.enqueue_many(descriptor, packets, transaction, deadletter_queue=deadletter_queue)
+        transaction = self.qm.traffic.begin(UUID(int=next(self._transactions))) if tx else None
+        self.qm.traffic.enqueue_many(
+            descriptor, packets, transaction, deadletter_queue=deadletter_queue
+        )
         if transaction is not None:
-            self.qm.commit(transaction.identifier)
+            self.qm.traffic.commit(transaction.identifier)
         self.qm.close_queue(descriptor)
 
     def send_to(self, name: str, body: bytes, **properties: Any) -> None:
@@ -138,7 +140,7 @@ class Node:
         address = direct_address(name.removeprefix("DIRECT="))
         packet = build_user_message(body=body, destination_queue=address, **properties)
         descriptor = self.qm.open_queue(name, QueueAccessType.SEND, caller=USER)
-        self.qm.enqueue_many(descriptor, [packet])
+        self.qm.traffic.enqueue_many(descriptor, [packet])
         self.qm.close_queue(descriptor)
 
     def send_to_several(self, urls: list[str], body: bytes) -> None:
@@ -147,7 +149,7 @@ class Node:
         name = ",".join(f"DIRECT={each}" for each in urls)
         packet = build_user_message(body=body, destination_queue=direct_address(urls[0]))
         descriptor = self.qm.open_queue(name, QueueAccessType.SEND, caller=USER)
-        self.qm.enqueue_many(descriptor, [packet])
+        self.qm.traffic.enqueue_many(descriptor, [packet])
         self.qm.close_queue(descriptor)
 
     def messages(self, path: str = ORDERS) -> list[UserMessage]:
@@ -160,7 +162,7 @@ class Node:
     def receive(self, path: str = ORDERS) -> list[UserMessage]:
         self.enter()
         descriptor = self.qm.open_queue(path, QueueAccessType.RECEIVE, caller=USER)
-        read = self.qm.dequeue_many(descriptor, max_count=1000, timeout=0)
+        read = self.qm.traffic.dequeue_many(descriptor, max_count=1000, timeout=0)
         self.qm.close_queue(descriptor)
         assert isinstance(read, Read)
         return [UserMessage(packet) for packet in read.packets]
@@ -168,7 +170,7 @@ class Node:
     def purge(self, path: str = ORDERS) -> None:
         self.enter()
         descriptor = self.qm.open_queue(path, QueueAccessType.RECEIVE, caller=USER)
-        self.qm.purge(descriptor)
+        self.qm.traffic.purge(descriptor)
         self.qm.close_queue(descriptor)
 
     def purge_outgoing(self, url: str) -> None:
@@ -176,7 +178,7 @@ class Node:
         descriptor = self.qm.open_queue(
             f"DIRECT={url}", QueueAccessType.RECEIVE_ADMIN, caller=ADMINISTRATOR
         )
-        self.qm.purge(descriptor)
+        self.qm.traffic.purge(descriptor)
         self.qm.close_queue(descriptor)
 
     def move_away(self, url: str) -> None:
@@ -186,7 +188,7 @@ class Node:
             f"DIRECT={url}", QueueAccessType.RECEIVE_ADMIN, caller=ADMINISTRATOR
         )
         target = self.qm.open_queue(ORDERS, QueueAccessType.MOVE, caller=USER)
-        self.qm.move_many(source, target)
+        self.qm.traffic.move_many(source, target)
         self.qm.close_queue(target)
         self.qm.close_queue(source)
 

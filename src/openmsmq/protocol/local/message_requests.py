@@ -96,13 +96,13 @@ def send_alone(session: LocalSession, request: local.Send) -> None:
     """The messages of the request are one transaction."""
     manager = session.manager
     descriptor = session.opened(request.handle)
-    transaction = manager.begin(manager.new_guid())
+    transaction = manager.traffic.begin(manager.traffic.new_guid())
     try:
-        sent = manager.enqueue_many(descriptor, request.packets, transaction)
+        sent = manager.traffic.enqueue_many(descriptor, request.packets, transaction)
     except QueueError:
-        manager.abort(transaction.identifier)
+        manager.traffic.abort(transaction.identifier)
         raise
-    committed = manager.commit(transaction.identifier)
+    committed = manager.traffic.commit(transaction.identifier)
     session.done(request.id, sent.first_ordinal, committed.depends)
 
 
@@ -113,7 +113,9 @@ def send_with_others(session: LocalSession, request: local.Send) -> None:
     try:
         if request.chain:
             session.check_chain(request.chain)
-        sent = manager.enqueue_many(session.opened(request.handle), request.packets, transaction)
+        sent = manager.traffic.enqueue_many(
+            session.opened(request.handle), request.packets, transaction
+        )
         if sent.refusal is not None:
             raise sent.refusal
     except QueueError as exc:
@@ -150,7 +152,7 @@ def send_each(session: LocalSession, request: local.SendEach) -> None:
             handles.append(handle)
             packets.append(packet)
     try:
-        sent = session.manager.enqueue_each(descriptors, packets, caller=session.identity())
+        sent = session.manager.traffic.enqueue_each(descriptors, packets, caller=session.identity())
     except QueueError as exc:
         for handle in set(handles):
             session.break_chain(handle, exc)
@@ -182,7 +184,7 @@ def receive(session: LocalSession, request: local.Receive) -> None:
     tag = ReadTag(session, request.id)
     result: Read | ReadRequest
     if request.action == "receive":
-        result = manager.dequeue_many(
+        result = manager.traffic.dequeue_many(
             descriptor,
             max_count=count,
             max_bytes=size,
@@ -193,7 +195,7 @@ def receive(session: LocalSession, request: local.Receive) -> None:
             tag=tag,
         )
     elif request.action in ("peek", "peek_next"):
-        result = manager.peek_many(
+        result = manager.traffic.peek_many(
             descriptor,
             max_count=count,
             max_bytes=size,
@@ -221,7 +223,7 @@ def look_up(session: LocalSession, request: local.Lookup) -> None:
             Hresult.MQ_ERROR_ILLEGAL_RELATION,
             f"relation {request.relation!r} must be one of {', '.join(MessageSeekAction)}",
         ) from None
-    found = session.manager.read_by_lookup_id(
+    found = session.manager.traffic.read_by_lookup_id(
         session.holder.descriptor(request.handle),
         request.lookup_id,
         relation,
@@ -233,14 +235,14 @@ def look_up(session: LocalSession, request: local.Lookup) -> None:
 
 
 def end_receive(session: LocalSession, request: local.EndReceive) -> None:
-    ended = session.manager.end_many(
+    ended = session.manager.traffic.end_many(
         session.holder.descriptor(request.handle), request.lookup_ids, delete=request.delete
     )
     session.done(request.id, len(request.lookup_ids), ended.depends)
 
 
 def move(session: LocalSession, request: local.Move) -> None:
-    moved = session.manager.move_many(
+    moved = session.manager.traffic.move_many(
         session.holder.descriptor(request.handle),
         session.holder.descriptor(request.target),
         lookup_ids=request.lookup_ids,
@@ -254,7 +256,9 @@ def move(session: LocalSession, request: local.Move) -> None:
 
 def purge(session: LocalSession, request: local.Purge) -> None:
     """One bounded step: the client asks again until `done`."""
-    purged = session.manager.purge(session.holder.descriptor(request.handle), upto=request.upto)
+    purged = session.manager.traffic.purge(
+        session.holder.descriptor(request.handle), upto=request.upto
+    )
     session.done(
         request.id,
         {"count": purged.count, "upto": purged.upto, "done": purged.done},
@@ -263,12 +267,14 @@ def purge(session: LocalSession, request: local.Purge) -> None:
 
 
 def hold(session: LocalSession, request: local.Hold) -> None:
-    held = session.manager.hold_many(session.holder.descriptor(request.handle), request.lookup_ids)
+    held = session.manager.traffic.hold_many(
+        session.holder.descriptor(request.handle), request.lookup_ids
+    )
     session.show(request.id, held.messages, held.packets, held.depends)
 
 
 def purge_messages(session: LocalSession, request: local.PurgeMessages) -> None:
-    purged = session.manager.purge_many(
+    purged = session.manager.traffic.purge_many(
         session.holder.descriptor(request.handle), request.lookup_ids
     )
     session.done(request.id, purged.value, purged.depends)
@@ -277,7 +283,7 @@ def purge_messages(session: LocalSession, request: local.PurgeMessages) -> None:
 def find_message(session: LocalSession, request: local.FindMessage) -> Steps:
     """Look at some messages a step, in queue order."""
     descriptor = session.holder.descriptor(request.handle)
-    found = yield from session.manager.find_message(
+    found = yield from session.manager.traffic.find_message(
         descriptor, request.identifier, correlation=request.correlation
     )
     session.done(request.id, found, session.seen)
@@ -290,7 +296,7 @@ def cancel(session: LocalSession, request: local.Cancel) -> None:
 
 
 def begin_transaction(session: LocalSession, request: local.BeginTransaction) -> None:
-    session.holder.begin(request.id, session.manager.new_guid())
+    session.holder.begin(request.id, session.manager.traffic.new_guid())
     session.done(request.id)
 
 

@@ -63,13 +63,13 @@ def test_an_encrypted_body_cannot_be_read_here(harness: Harness, level: QueuePri
     delivered = deliver(harness.qm.state, queue, runs_of(UserMessage(ENCRYPTED)))
     assert delivered.classes == [REFUSED]
     with refused("MQ_ERROR_ENCRYPTION_PROVIDER_NOT_SUPPORTED"):
-        harness.qm.enqueue_many(harness.open(SEND, SECRET), [ENCRYPTED])
+        harness.qm.traffic.enqueue_many(harness.open(SEND, SECRET), [ENCRYPTED])
     assert harness.contents(SECRET) == []
 
 
 def test_an_encrypted_body_may_go_elsewhere(harness: Harness) -> None:
     elsewhere = harness.open(SEND, r"DIRECT=OS:elsewhere\private$\q")
-    (message,) = harness.qm.enqueue_many(elsewhere, [ENCRYPTED]).messages
+    (message,) = harness.qm.traffic.enqueue_many(elsewhere, [ENCRYPTED]).messages
     assert message.packet is not None
     assert UserMessage(message.packet).encrypted
 
@@ -89,8 +89,8 @@ def test_the_level_of_a_local_message_counts_because_its_body_does_not_travel(
     descriptor = harness.open(SEND, SECRET)
     for each, accepted in ((CLEAR, clear), (LABELLED, labelled)):
         if accepted:
-            harness.qm.enqueue_many(descriptor, [each])
+            harness.qm.traffic.enqueue_many(descriptor, [each])
             continue
         with refused("MQ_ERROR_ENCRYPTION_PROVIDER_NOT_SUPPORTED"):
-            harness.qm.enqueue_many(descriptor, [each])
+            harness.qm.traffic.enqueue_many(descriptor, [each])
     assert len(harness.contents(SECRET)) == clear + labelled

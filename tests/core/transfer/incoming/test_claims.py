@@ -33,27 +33,27 @@ def test_a_local_client_cannot_vouch_for_its_signature(harness: Harness, mode: i
     harness.create(SIGNED, authentication=True)
     packets = [forged(b"1", delivery_mode=mode), forged(b"22", delivery_mode=mode)]
     with refused("MQ_ERROR_MESSAGE_NOT_AUTHENTICATED"):
-        harness.qm.enqueue_many(harness.open(SEND, SIGNED), packets)
-    harness.qm.enqueue_many(harness.open(SEND), packets)
+        harness.qm.traffic.enqueue_many(harness.open(SEND, SIGNED), packets)
+    harness.qm.traffic.enqueue_many(harness.open(SEND), packets)
     assert flags_in(harness) == [0, 0]
 
 
 def test_nor_in_a_transaction(harness: Harness) -> None:
     harness.create(SIGNED, authentication=True, transactional=True)
     harness.create(r".\private$\pay", transactional=True)
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     with refused("MQ_ERROR_MESSAGE_NOT_AUTHENTICATED"):
-        harness.qm.enqueue_many(harness.open(SEND, SIGNED), [forged()], transaction)
-    harness.qm.enqueue_many(harness.open(SEND, r".\private$\pay"), [forged()], transaction)
-    harness.qm.commit(transaction.identifier)
+        harness.qm.traffic.enqueue_many(harness.open(SEND, SIGNED), [forged()], transaction)
+    harness.qm.traffic.enqueue_many(harness.open(SEND, r".\private$\pay"), [forged()], transaction)
+    harness.qm.traffic.commit(transaction.identifier)
     assert flags_in(harness, r".\private$\pay") == [0]
 
 
 def test_nor_when_it_sends_to_several_queues_or_another_machine(harness: Harness) -> None:
     remote = r"DIRECT=OS:elsewhere\private$\q"
     both = rf"DIRECT=OS:QM\private$\orders,{remote}"
-    harness.qm.enqueue_many(harness.open(SEND, both), [forged()])
-    harness.qm.enqueue_many(harness.open(SEND, remote), [forged()])
+    harness.qm.traffic.enqueue_many(harness.open(SEND, both), [forged()])
+    harness.qm.traffic.enqueue_many(harness.open(SEND, remote), [forged()])
     assert flags_in(harness) == [0]
     (outgoing,) = harness.qm.state.outgoing.values()
     assert [
@@ -118,7 +118,7 @@ def test_a_message_that_did_not_come_over_http_does_not_say_so(transport: Transp
 
 
 def test_a_message_that_was_just_sent_has_passed_no_router(harness: Harness) -> None:
-    harness.qm.enqueue_many(harness.open(SEND), [packet(routing_count=29)])
+    harness.qm.traffic.enqueue_many(harness.open(SEND), [packet(routing_count=29)])
     queue = harness.qm.find_queue(ORDERS)
     assert arrive(harness, packet(routing_count=3)).complete
     assert [
@@ -129,7 +129,9 @@ def test_a_message_that_was_just_sent_has_passed_no_router(harness: Harness) -> 
 def test_a_client_cannot_announce_a_session_header(harness: Harness) -> None:
     honest = packet()
     claiming = honest[:2] + bytes((honest[2] | BaseHeaderFlags.SH,)) + honest[3:]
-    harness.qm.enqueue_many(harness.open(SEND, r"DIRECT=OS:elsewhere\private$\q"), [claiming])
+    harness.qm.traffic.enqueue_many(
+        harness.open(SEND, r"DIRECT=OS:elsewhere\private$\q"), [claiming]
+    )
     (outgoing,) = harness.qm.state.outgoing.values()
     (message,) = outgoing.lanes
     assert packet_of(harness.qm.state, message)[2] == honest[2]
@@ -139,7 +141,7 @@ def test_a_client_cannot_announce_a_session_header(harness: Harness) -> None:
 
 
 def test_what_was_stored_before_claims_were_cleared_is_not_believed(harness: Harness) -> None:
-    harness.qm.enqueue_many(harness.open(SEND), [packet(b"old", security_header=SENDER)])
+    harness.qm.traffic.enqueue_many(harness.open(SEND), [packet(b"old", security_header=SENDER)])
     harness.send(b"plain")
     harness.flush()
     make_old(harness)

@@ -159,9 +159,9 @@ def test_a_sender_can_be_told_of_a_rejection(harness: Harness) -> None:
 
 def test_an_enqueue_can_belong_to_a_transaction(harness: Harness) -> None:
     queue = harness.create(PAY, transactional=True)
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     harness.qm.incoming.enqueue_message(queue, message(transaction_header=HEADER), transaction)
     assert queue.count == 0
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
     assert harness.contents(PAY) == [b"1"]
     assert harness.take_events(MessagesDeleted) == []

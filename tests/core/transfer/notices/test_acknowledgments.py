@@ -174,7 +174,7 @@ def test_a_transactional_or_full_admin_queue_gets_none(admin: Harness) -> None:
 
 def test_a_transaction_is_acknowledged_when_it_commits(admin: Harness) -> None:
     admin.create(r".\private$\t", transactional=True)
-    transaction = admin.qm.begin(admin.guid())
+    transaction = admin.qm.traffic.begin(admin.guid())
     admin.send(
         b"1",
         name=r".\private$\t",
@@ -183,12 +183,12 @@ def test_a_transaction_is_acknowledged_when_it_commits(admin: Harness) -> None:
         admin_queue=ADMIN_ADDRESS,
     )
     assert classes(admin) == []
-    admin.qm.commit(transaction.identifier)
+    admin.qm.traffic.commit(transaction.identifier)
     assert classes(admin) == [ACK_REACH]
-    receiving = admin.qm.begin(admin.guid())
-    admin.qm.dequeue_many(admin.open(RECEIVE, r".\private$\t"), transaction=receiving)
+    receiving = admin.qm.traffic.begin(admin.guid())
+    admin.qm.traffic.dequeue_many(admin.open(RECEIVE, r".\private$\t"), transaction=receiving)
     assert classes(admin) == [ACK_REACH]
-    admin.qm.commit(receiving.identifier)
+    admin.qm.traffic.commit(receiving.identifier)
     assert classes(admin) == [ACK_REACH, ACK_RECEIVE]
 
 

@@ -265,9 +265,9 @@ def test_a_full_dead_letter_queue_takes_no_more(harness: Harness, outgoing: Queu
 def test_a_transactional_message_becomes_a_transactional_dead_letter(
     harness: Harness, outgoing: Queue
 ) -> None:
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     sent = harness.send(b"1", name=REMOTE, transaction=transaction, negative_journaling=True)
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
     harness.qm.outgoing.lock_front(outgoing, 1, "awaiting final ack")
     assert waiting(harness, outgoing) == []
     harness.qm.outgoing.finish(outgoing, sent.messages, MessageClass.NACK_Q_PURGED)
@@ -280,7 +280,7 @@ def test_a_dead_letter_shows_why_it_is_one(harness: Harness, outgoing: Queue) ->
     sent = harness.send(b"1", name=REMOTE, negative_journaling=True)
     harness.qm.outgoing.finish(outgoing, sent.messages, MessageClass.NACK_ACCESS_DENIED)
     harness.restart()
-    read = harness.qm.peek_many(harness.open(PEEK, DEADLETTER, caller=ADMINISTRATOR))
+    read = harness.qm.traffic.peek_many(harness.open(PEEK, DEADLETTER, caller=ADMINISTRATOR))
     assert isinstance(read, Read)
     assert UserMessage(read.packets[0]).message_class == MessageClass.NACK_ACCESS_DENIED
 

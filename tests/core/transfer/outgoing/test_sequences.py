@@ -11,12 +11,12 @@ THERE = r"DIRECT=OS:there\private$\orders"
 
 
 def send(harness: Harness, *contents: bytes, two_phase: bool = False) -> None:
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     harness.send(*contents, name=THERE, transaction=transaction)
     if two_phase:
-        harness.qm.prepare(transaction.identifier, single_phase=False)
+        harness.qm.traffic.prepare(transaction.identifier, single_phase=False)
         harness.restart()
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
 
 
 def queue_of(harness: Harness) -> Queue:

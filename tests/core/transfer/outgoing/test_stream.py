@@ -36,10 +36,10 @@ class Way:
 
     def send(self, *contents: bytes, tx: bool = False, **properties: Any) -> None:
         qm = self.harness.qm
-        transaction = qm.begin(self.harness.guid()) if tx else None
+        transaction = qm.traffic.begin(self.harness.guid()) if tx else None
         self.harness.send(*contents, name=REMOTE, transaction=transaction, **properties)
         if transaction is not None:
-            qm.commit(transaction.identifier)
+            qm.traffic.commit(transaction.identifier)
         self.harness.flush()
 
     def take(self, count: int = EVERYTHING) -> Departure:

@@ -80,12 +80,12 @@ def test_many_are_looked_at_in_steps(harness: Harness) -> None:
 
 
 def test_only_an_empty_queue_that_is_not_open_is_deleted(harness: Harness) -> None:
-    transaction = harness.qm.begin(harness.guid())
+    transaction = harness.qm.traffic.begin(harness.guid())
     harness.send(b"1", name=REMOTE, transaction=transaction)
     queue = harness.qm.outgoing.find(REMOTE)
     with refused("MQ_ERROR_ILLEGAL_OPERATION"):
         harness.qm.outgoing.delete(queue, caller=ADMINISTRATOR)
-    harness.qm.commit(transaction.identifier)
+    harness.qm.traffic.commit(transaction.identifier)
     with refused("MQ_ERROR_ILLEGAL_OPERATION"):
         harness.qm.outgoing.delete(queue, caller=ADMINISTRATOR)
     harness.qm.outgoing.finish(queue, list(queue.lanes), MessageClass.ACK_REACH_QUEUE)

@@ -75,7 +75,9 @@ class LongWork:
             purge.call.fail(exc.code, depends=purge.depends)
 
     def _step(self, purge: _Purge) -> None:
-        purged = self._manager.purge(purge.descriptor, upto=purge.upto, limit=self._step_size)
+        purged = self._manager.traffic.purge(
+            purge.descriptor, upto=purge.upto, limit=self._step_size
+        )
         purge.upto = purged.upto
         purge.depends = max(purge.depends, purged.depends)
         if purged.done:

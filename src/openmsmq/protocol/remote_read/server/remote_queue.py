@@ -141,7 +141,7 @@ class RemoteQueue:
         self._check_request(request_id, receive=action.receive)
         manager, descriptor = self._manager, self.descriptor
         if action.kind is Kind.LOOKUP:
-            read = manager.read_by_lookup_id(
+            read = manager.traffic.read_by_lookup_id(
                 descriptor,
                 lookup_id,
                 action.seek,
@@ -153,7 +153,7 @@ class RemoteQueue:
             return
         waiter = WaitingCall(self, request_id, call, transaction, receive=action.receive)
         if action.receive:
-            result = manager.dequeue_many(
+            result = manager.traffic.dequeue_many(
                 descriptor,
                 timeout=timeout,
                 cursor=cursor,
@@ -162,7 +162,7 @@ class RemoteQueue:
                 tag=waiter,
             )
         else:
-            result = manager.peek_many(
+            result = manager.traffic.peek_many(
                 descriptor,
                 timeout=timeout,
                 cursor=cursor,
@@ -227,7 +227,7 @@ class RemoteQueue:
                 call.failed(Hresult.MQ_ERROR_OPERATION_CANCELLED)
                 return
             if call.abandoned:
-                self._manager.end_many(self.descriptor, [message.lookup_id], delete=False)
+                self._manager.traffic.end_many(self.descriptor, [message.lookup_id], delete=False)
                 return
             self.receives[request_id] = message.lookup_id
             self._pending.start(self, request_id)
@@ -244,7 +244,7 @@ class RemoteQueue:
             call.failed(Hresult.MQ_ERROR_OPERATION_CANCELLED)
             return False
         if call.abandoned:
-            self._manager.take_out_many(transaction, message.queue, [message.lookup_id])
+            self._manager.traffic.take_out_many(transaction, message.queue, [message.lookup_id])
             return False
         self.receives[request_id] = message.lookup_id
         self.transactions[request_id] = transaction
@@ -293,7 +293,7 @@ class RemoteQueue:
         self._forget(request_id)
         queue = self.descriptor.queue
         if queue is not None:
-            self._manager.take_out_many(transaction, queue, [lookup_id])
+            self._manager.traffic.take_out_many(transaction, queue, [lookup_id])
 
     def cancel(self, request_id: int) -> bool:
         """End a waiting read; False if none waits under this id."""
@@ -325,7 +325,7 @@ class RemoteQueue:
             raise QueueError(
                 Hresult.MQ_ERROR_MESSAGE_NOT_FOUND, f"{self.descriptor.format_name}: {lookup_id}"
             )
-        return self._manager.end_many(self.descriptor, [lookup_id], delete=delete).depends
+        return self._manager.traffic.end_many(self.descriptor, [lookup_id], delete=delete).depends
 
     def _is_there(self, lookup_id: int) -> bool:
         """Whether a message that was handed out is in its queue, locked or not."""
@@ -341,7 +341,7 @@ class RemoteQueue:
             return
         lookup_id = self.receives.pop(request_id)
         if lookup_id in self.descriptor.locked:
-            self._manager.end_many(self.descriptor, [lookup_id], delete=False)
+            self._manager.traffic.end_many(self.descriptor, [lookup_id], delete=False)
 
 
 class WaitingCall:

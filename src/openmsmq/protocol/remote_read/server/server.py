@@ -258,7 +258,7 @@ class RemoteReadServer:
             transaction = self.transactional.known(request.p_transaction_id, call)
             check_not_locked(queue, request.lookup_id, transaction)
             transaction = self.transactional.find(request.p_transaction_id, call)
-        result = self._manager.move_many(
+        result = self._manager.traffic.move_many(
             source, target, lookup_ids=[request.lookup_id], transaction=transaction
         )
         call.reply(ResultResponse(_MQ_OK), depends=result.depends)

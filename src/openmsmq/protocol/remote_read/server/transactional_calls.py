@@ -130,7 +130,7 @@ class TransactionalCalls:
             if message is not None and enlistment.owner == caller:
                 transaction = self._manager.enlisted.transaction(enlistment.transaction, caller)
                 if message.holder is transaction:
-                    self._manager.reject_many(transaction, queue, [lookup_id])
+                    self._manager.traffic.reject_many(transaction, queue, [lookup_id])
                     return
         raise QueueError(
             Hresult.MQ_ERROR_TRANSACTION_USAGE,
