@@ -63,11 +63,11 @@ class Message(_Content, kw_only=True, gc=False):
         dead_letter: keep it in a dead-letter queue if it cannot be delivered or is not read.
         trace_queue: GUID of the public queue that gets reports of the way it takes.
         class_: message class; other than 0 only for programs that send reports.
-        sign: True, or the version of the signature: "1.0", "2.0" (the default for one queue) or
-            "3.0" (that for several).
+        sign: True, or the version of the signature: "1.0", "2.0" (the default for one queue),
+            "3.0" (that for several), or "xml" (the only one for HTTP and multicast).
         certificate: to sign with: its name or digest in `openmsmq key list`, or a `SigningKey`;
             None for the one that is valid longest.
-        hash_algorithm: of the signature: "sha512", "sha256", "sha1" or "md5".
+        hash_algorithm: of the signature: "sha512", "sha256", "sha1" or "md5"; SHA-1 for HTTP.
         encrypt: True or "aes", "enhanced", "base": its body travels encrypted, with the strongest
             cipher that the destination has a key for and at least that one. It needs a PUBLIC= or
             PRIVATE= name.

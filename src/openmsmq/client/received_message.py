@@ -21,7 +21,7 @@ from .message import NO_CORRELATION, PRIVACY_WORDS, Message, shown
 
 # Abort count, move count, time of the last move.
 Counters = tuple[int, int, float]
-AUTHENTICATION_LEVELS: Final = {0: "none", 1: "sig10", 3: "sig20", 5: "sig30"}
+AUTHENTICATION_LEVELS: Final = {0: "none", 1: "sig10", 3: "sig20", 5: "sig30", 9: "sigxml"}
 HASH_NAMES: Final = {
     0x8001: "md2",
     0x8002: "md4",
@@ -284,7 +284,7 @@ class ReceivedMessage(msgspec.Struct, eq=False, gc=False):
 
     @property
     def authentication_level(self) -> str:
-        """`none`, or which signature was checked: `sig10`, `sig20` or `sig30`."""
+        """`none`, or which signature was checked: `sig10`, `sig20`, `sig30` or `sigxml`."""
         level = self.view.authentication_level
         return AUTHENTICATION_LEVELS.get(level, str(level))
 

@@ -206,6 +206,12 @@ class QueueManager:
         """Whether it belongs to a directory."""
         return self.state.local.directory_integrated
 
+    @property
+    def signature_forms(self) -> tuple[str, str]:
+        """How local clients write the signatures of MSMQ and those of SRMP."""
+        settings = self.state.settings
+        return settings.signature_form, settings.srmp_signature_form
+
     def join_directory(self) -> None:
         """Belong to a directory from the next `start` on."""
         self.state.local.directory_integrated = True
@@ -299,7 +305,11 @@ class QueueManager:
         """Whether something happened since the last `take_events`, or work is left that tells."""
         state = self.state
         return bool(
-            state.outbox.events or state.touched or state.to_acknowledge or state.to_finalize
+            state.outbox.events
+            or state.touched
+            or state.to_acknowledge
+            or state.to_finalize
+            or state.message_checks.found
         )
 
     def take_events(self) -> list[Event]:

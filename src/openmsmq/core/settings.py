@@ -55,6 +55,9 @@ class Settings:
     max_checking_bytes: int = 64 * 1024 * 1024
     # Which signatures are accepted, from whom.
     senders: SenderPolicy = field(default_factory=SenderPolicy)
+    # How local clients write signatures, in the words of `HashForm` and `XmlForm`.
+    signature_form: str = ""
+    srmp_signature_form: str = ""
     # Whether the SID of an unsigned message counts in access checks.
     trust_claimed_senders: bool = True
     # Signatures and decryptions of one address that may fail in a minute.

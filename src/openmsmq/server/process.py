@@ -370,6 +370,8 @@ def make_manager(
             max_streams=config.max_streams,
             max_streams_per_address=config.max_streams_per_address,
             senders=config.sender_policy,
+            signature_form=config.signature_form,
+            srmp_signature_form=config.srmp_signature_form,
             trust_claimed_senders=config.trust_claimed_senders,
             max_failed_checks=config.max_failed_checks,
             own=caller_of(os.geteuid(), os.getegid()),

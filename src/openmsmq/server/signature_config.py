@@ -4,9 +4,12 @@ from pathlib import Path
 
 from pydantic import Field, field_validator
 
+from openmsmq.security.certificates.sender_certificate import LARGEST_BITS, SMALLEST_BITS
 from openmsmq.security.certificates.sender_policy import SenderPolicy
 from openmsmq.security.certificates.trust import TrustStore
+from openmsmq.security.signatures.hash_forms import HashForm
 from openmsmq.security.signatures.hashes import DEFAULT_ACCEPTED, accepted_hashes
+from openmsmq.security.signatures.xml_forms import XmlForm
 from openmsmq.wire.errors import ConfigError
 
 from .common_config import AbsolutePath, CommonConfig
@@ -20,6 +23,11 @@ class SignatureConfig(CommonConfig):
     certificate_revocation_lists: tuple[AbsolutePath, ...] = ()
     accept_unknown_certificates: bool = False
     check_certificate_dates: bool = True
+    smallest_certificate_bits: int = Field(default=SMALLEST_BITS, ge=512, le=LARGEST_BITS)
+    srmp_accepts_sha1: bool = True
+    # How local clients write signatures, where the specifications leave it open.
+    signature_form: str = Field(default="", max_length=200)
+    srmp_signature_form: str = Field(default="", max_length=200)
     trust_claimed_senders: bool = True
     # Signatures and decryptions of one address that may fail in a minute.
     max_failed_checks: int = Field(default=20, ge=1, le=1_000_000)
@@ -28,6 +36,18 @@ class SignatureConfig(CommonConfig):
     @classmethod
     def _hash_algorithms_are_known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         accepted_hashes(value)
+        return value
+
+    @field_validator("signature_form")
+    @classmethod
+    def _signature_form_is_known(cls, value: str) -> str:
+        HashForm.parse(value)
+        return value
+
+    @field_validator("srmp_signature_form")
+    @classmethod
+    def _srmp_signature_form_is_known(cls, value: str) -> str:
+        XmlForm.parse(value)
         return value
 
     @property
@@ -53,6 +73,8 @@ class SignatureConfig(CommonConfig):
             trust=trust,
             accept_unknown_certificates=self.accept_unknown_certificates,
             check_dates=self.check_certificate_dates,
+            smallest_bits=self.smallest_certificate_bits,
+            srmp_accepts_sha1=self.srmp_accepts_sha1,
         )
 
 

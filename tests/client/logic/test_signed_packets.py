@@ -12,18 +12,28 @@ from openmsmq.client.certificates import CertificateStore
 from openmsmq.client.logic.packet_templates import Sender
 from openmsmq.client.logic.packets import PacketBuilder, SignatureWanted
 from openmsmq.client.message import Message
-from openmsmq.security.signatures.hash_forms import FIRST_FORM, SignatureVersion
+from openmsmq.security.signatures.hash_forms import (
+    FIRST_FORM,
+    HashForm,
+    LabelForm,
+    QueueForm,
+    ScalarForm,
+    SignatureVersion,
+)
 from openmsmq.security.signatures.signed_fields import SignedFields
 from openmsmq.security.signatures.verification import Match, verify
+from openmsmq.security.signatures.xml_forms import XmlForm
 from openmsmq.wire.codes.algorithms import HashAlgorithm
 from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.security.security_header import SecurityHeaderFlags
+from openmsmq.wire.srmp.signature import signed_info_of
 
 GUID = UUID("11111111-2222-3333-4444-555555555555")
 ONE = r"DIRECT=OS:beta\private$\orders"
 TWO = rf"{ONE},PUBLIC={UUID(int=7)}"
 LIST = f"DL={UUID(int=9)}"
+WEB = "DIRECT=HTTP://beta/msmq/q"
 SIG10, SIG20, SIG30 = SignatureVersion
 
 
@@ -134,6 +144,63 @@ def test_messages_of_one_template_differ_in_their_signature() -> None:
     assert all(match(view) for view in views)
 
 
+@pytest.mark.parametrize("name", [WEB, "MULTICAST=234.1.1.1:8001"])
+@pytest.mark.parametrize("sign", [True, "xml"])
+def test_a_message_for_srmp_has_its_signature(
+    name: str,
+    sign: bool | str,  # noqa: FBT001 - as a message has it
+) -> None:
+    view = signed(name, sign=sign)
+    header = view.security_header
+    assert header is not None
+    assert header.sender_cert == signing_key().certificate
+    assert view.hash_algorithm == HashAlgorithm.SHA1
+    public = private_key("alice").public_key()
+    public.verify(header.signature, signed_info_of(view), PKCS1v15(), hashes.SHA1())  # noqa: S303
+
+
+def test_a_setting_names_the_form_of_signatures() -> None:
+    sender = Sender(
+        computer_name="alpha",
+        sid=ALICE.serialize(),
+        queue_manager=GUID,
+        directory=True,
+        signature_form=HashForm.parse("wire/label/aligned"),
+        srmp_signature_form=XmlForm.parse("little-endian/known"),
+    )
+    made = PacketBuilder(sender, transactional=False)
+    message = Message(b"body", "label", sign=True, certificate=signing_key())
+    form = HashForm(QueueForm.WIRE, LabelForm.BARE, scalars=ScalarForm.ALIGNED)
+    assert match(UserMessage(made.build_signed(message, ONE))) == Match(SIG20, form)
+    view = UserMessage(made.build_signed(message, WEB))
+    header = view.security_header
+    assert header is not None
+    assert header.sender_cert == b""
+    public = private_key("alice").public_key()
+    value = header.signature[::-1]
+    public.verify(value, signed_info_of(view), PKCS1v15(), hashes.SHA1())  # noqa: S303
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("wire/nothing", "'nothing' must be one of text-nul, "),
+        ("wire/text", "'text' and 'wire' exclude each other"),
+        ("wire/", "'' must be one of"),
+    ],
+)
+def test_a_form_that_does_not_exist_is_named(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        HashForm.parse(text)
+
+
+def test_forms_are_what_they_say() -> None:
+    assert HashForm.parse("") == FIRST_FORM
+    for form in (FIRST_FORM, HashForm(QueueForm.LOWER, LabelForm.BARE)):
+        assert HashForm.parse(str(form)) == form
+    assert XmlForm.parse(str(XmlForm())) == XmlForm()
+
+
 def test_a_message_that_is_to_be_signed_needs_its_destination() -> None:
     with pytest.raises(SignatureWanted, match="sent to a queue"):
         builder().build(Message(b"", sign=True))
@@ -146,8 +213,11 @@ def test_a_message_that_is_to_be_signed_needs_its_destination() -> None:
         (TWO, {"sign": "2.0"}, "several queues are signed as 3.0, not 2.0"),
         (LIST, {"sign": "1.0"}, "several queues are signed as 3.0, not 1.0"),
         (ONE, {"hash_algorithm": "md4"}, "hash_algorithm: 'md4' must be one of sha512"),
-        ("DIRECT=HTTP://beta/msmq/q", {}, "sign: messages to .* cannot be signed"),
-        ("MULTICAST=234.1.1.1:8001", {}, "sign: messages to .* cannot be signed"),
+        (ONE, {"sign": "xml"}, "sign: 'xml' must be True or one of 1.0, 2.0, 3.0"),
+        (f"{ONE},{WEB}", {}, "sign: no signature is for SRMP and for DIRECT=OS:beta"),
+        (WEB, {"sign": "2.0"}, "sign: messages to .* have 'xml', not '2.0'"),
+        (WEB, {"hash_algorithm": "sha256"}, "hash_algorithm: SRMP signs with sha1, not sha256"),
+        ("MULTICAST=234.1.1.1:8001", {"sign": "3.0"}, "sign: messages to .* have 'xml'"),
         (ONE, {"priority": 8}, "priority: 8"),
     ],
 )

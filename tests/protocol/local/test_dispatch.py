@@ -40,6 +40,8 @@ def test_a_greeting_tells_both_sides_who_they_are() -> None:
         "sid": USER.sid.serialize(),
         "names": [".", "qm"],
         "directory": False,
+        "signature_form": "",
+        "srmp_signature_form": "",
     }
 
 

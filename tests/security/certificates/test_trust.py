@@ -180,10 +180,15 @@ def test_settings_name_the_files(tmp_path: Any) -> None:
         "certificate_revocation_lists": (tmp_path / "list.pem",),
         "accepted_hash_algorithms": ("sha1",),
         "check_certificate_dates": False,
+        "smallest_certificate_bits": 512,
+        "srmp_accepts_sha1": False,
     }
     policy = Config.load(None, options).sender_policy
     assert policy.accepted_hashes == {0x8004}
     assert not policy.check_dates
+    assert not policy.srmp_accepts_sha1
+    assert policy.smallest_bits == 512
+    assert Config.load(None, {}).sender_policy.srmp_accepts_sha1
     sender = parse_certificate(SENDER.public_bytes(Encoding.DER))
     assert policy.trust.fault_of(sender, UTC_NOW) == "it is revoked"
     for key in ("trusted_certificates", "certificate_revocation_lists"):
@@ -194,3 +199,9 @@ def test_settings_name_the_files(tmp_path: Any) -> None:
         Config.load(None, {"accepted_hash_algorithms": ("sha3",)})
     with pytest.raises(ConfigError, match="max_failed_checks"):
         Config.load(None, {"max_failed_checks": 0})
+    with pytest.raises(ConfigError, match="smallest_certificate_bits"):
+        Config.load(None, {"smallest_certificate_bits": 511})
+    with pytest.raises(ConfigError, match="signature_form: .*'wires' must be one of text-nul"):
+        Config.load(None, {"signature_form": "wires"})
+    with pytest.raises(ConfigError, match="srmp_signature_form: .*'wire' must be one of element"):
+        Config.load(None, {"srmp_signature_form": "wire"})

@@ -159,7 +159,7 @@ def send(
         typer.Option(
             parser=parse_signature,
             metavar="VERSION",
-            help="Signature of MSMQ 1.0, 2.0 or 3.0 [2.0, for several queues 3.0].",
+            help="Signature: 1.0, 2.0, 3.0 or xml [2.0, several queues 3.0, HTTP xml].",
         ),
     ] = None,
     hash_algorithm: Annotated[

@@ -10,7 +10,7 @@ from openmsmq.wire.scalars import MessageIdentifier
 
 # Later than any time that a packet can carry.
 INFINITE: Final = -1
-SIGNATURE_VERSIONS: Final = ("1.0", "2.0", "3.0")
+SIGNATURE_VERSIONS: Final = ("1.0", "2.0", "3.0", "xml")
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 # The two largest values of the field have a meaning of their own.
 _MAX_SECONDS: Final = 0xFFFFFFFD

@@ -33,6 +33,8 @@ class Identity:
         names: the host names and addresses that mean it in names of queues, in lower case; empty
             where it does not tell.
         directory: whether it belongs to a directory, which then has the certificates of users.
+        signature_form: how signatures are written; empty for the usual way.
+        srmp_signature_form: the same for messages over HTTP and by multicast.
     """
 
     name: str
@@ -41,6 +43,8 @@ class Identity:
     version: str
     names: frozenset[str] = frozenset()
     directory: bool = False
+    signature_form: str = ""
+    srmp_signature_form: str = ""
 
 
 class Backend(Protocol):

@@ -26,6 +26,8 @@ from openmsmq.client.operations import Operation, Wait
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.messages import MAX_MESSAGES
+from openmsmq.security.signatures.hash_forms import HashForm
+from openmsmq.security.signatures.xml_forms import XmlForm
 from openmsmq.wire.security.sid import SID
 
 from .channel import RequestChannel
@@ -105,6 +107,8 @@ class LocalBackend:
             value["version"],
             frozenset(value.get("names", ())),
             value.get("directory", False),
+            value.get("signature_form", ""),
+            value.get("srmp_signature_form", ""),
         )
         self.introduce(identity, sid)
         if self._last is not None and self._last.fate_unknown:
@@ -121,6 +125,8 @@ class LocalBackend:
             sid=sid,
             queue_manager=UUID(identity.guid),
             directory=identity.directory,
+            signature_form=HashForm.parse(identity.signature_form),
+            srmp_signature_form=XmlForm.parse(identity.srmp_signature_form),
         )
         self._builder = PacketBuilder(sender, transactional=False)
         self._transactional_builder = PacketBuilder(sender, transactional=True)

@@ -11,6 +11,8 @@ from openmsmq.client.message import (
     privacy_level,
 )
 from openmsmq.client.property_check import check_properties, wire_seconds
+from openmsmq.security.signatures.hash_forms import FIRST_FORM, HashForm
+from openmsmq.security.signatures.xml_forms import FIRST_XML_FORM, XmlForm
 from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.message.transaction_header import TransactionHeader
 from openmsmq.wire.message.user_message import UserMessage
@@ -34,6 +36,8 @@ class Sender:
     Args:
         queue_manager: the GUID of the queue manager that sends the packets on.
         directory: whether a directory has the certificates of users.
+        signature_form, srmp_signature_form: how signatures are written, as the owner of the queue
+            manager has set it.
     """
 
     def __init__(
@@ -43,11 +47,15 @@ class Sender:
         sid: bytes,
         queue_manager: UUID = GUID_NULL,
         directory: bool = False,
+        signature_form: HashForm = FIRST_FORM,
+        srmp_signature_form: XmlForm = FIRST_XML_FORM,
     ) -> None:
         self._computer_name = computer_name
         self.sid = sid
         self.queue_manager = queue_manager
         self.directory = directory
+        self.signature_form = signature_form
+        self.srmp_signature_form = srmp_signature_form
         self.security = SecurityHeader(SenderIdType.SID, security_id=sid) if sid else None
 
     def address(self, name: str | None) -> QueueAddress:

@@ -10,8 +10,15 @@ from openmsmq.client.certificates import CertificateStore, SigningKey
 from openmsmq.client.message import Message
 from openmsmq.client.property_check import check_properties
 from openmsmq.security.signatures.hash_forms import SignatureVersion
-from openmsmq.security.signatures.hashes import HASH_NAMES, SIGNING_HASHES
+from openmsmq.security.signatures.hashes import (
+    DEFAULT_HASH,
+    HASH_NAMES,
+    NAMES_OF_HASHES,
+    SIGNING_HASHES,
+)
 from openmsmq.security.signatures.signing import sign
+from openmsmq.security.signatures.xml_forms import CertificatePlace
+from openmsmq.security.signatures.xml_signing import sign_xml
 from openmsmq.wire.checks import pad4
 from openmsmq.wire.codes.algorithms import HashAlgorithm
 from openmsmq.wire.codes.message_enums import SenderIdType
@@ -35,6 +42,7 @@ from openmsmq.wire.security.security_header import (
     SecurityHeaderFlags,
     security_layout,
 )
+from openmsmq.wire.srmp.signature import signed_info_of
 
 from .packet_templates import MAX_FAMILIES, Family, Sender, message_options
 
@@ -46,6 +54,8 @@ VERSIONS: Final = {
 # [MS-MQDMPR] 3.1.7.1.32: DE for a signature that the queuing system makes.
 _FLAGS: Final = int(SecurityHeaderFlags.DE | SecurityHeaderFlags.AI)
 _SIGNATURE: Final = 2
+XML: Final = "xml"
+DEFAULT_HASH_NAME: Final = NAMES_OF_HASHES[DEFAULT_HASH]
 _WEB: Final = frozenset((DirectProtocol.HTTP, DirectProtocol.HTTPS))
 
 
@@ -53,7 +63,8 @@ class _SignedFamily(NamedTuple):
     """What builds messages that differ in label, correlation and body, and how they are signed."""
 
     family: Family
-    version: SignatureVersion
+    # None for the signature of SRMP.
+    version: SignatureVersion | None
     algorithm: HashAlgorithm
     key: SigningKey
 
@@ -88,15 +99,33 @@ class SignedPacketBuilder:
             self._families[key] = signed
         packet = signed.family.build(body, message.label, message.correlation_id)
         view = UserMessage(packet)
-        signature = sign(view, signed.key.key, version=signed.version, algorithm=signed.algorithm)
+        signature = self._sign(view, signed)
         at = _signature_offset(view, signed.version, len(signature))
         return b"".join((packet[:at], signature, packet[at + len(signature) :]))
+
+    def _sign(self, message: UserMessage, signed: _SignedFamily) -> bytes:
+        key, version, sender = signed.key.key, signed.version, self._sender
+        if version is None:
+            return sign_xml(signed_info_of(message), key, sender.srmp_signature_form)
+        return sign(
+            message,
+            key,
+            version=version,
+            algorithm=signed.algorithm,
+            form=sender.signature_form,
+        )
 
     def _family(self, message: Message, body_type: int, destination: str) -> _SignedFamily:
         check_properties(message)
         names = _names(destination)
-        version = _version(wanted=message.sign, several=len(names) > 1 or _is_list(names[0]))
-        algorithm = _algorithm(message.hash_algorithm)
+        version = None
+        if any(map(_is_srmp, names)):
+            _check_srmp(message, names)
+            algorithm = HashAlgorithm.SHA1
+        else:
+            several = len(names) > 1 or _is_list(names[0])
+            version = _version(wanted=message.sign, several=several)
+            algorithm = _algorithm(message.hash_algorithm)
         key = self._key(message.certificate)
         placeholder = bytes(key.key.key_size + 7 >> 3)
         in_list = version is SignatureVersion.SIG30
@@ -105,7 +134,9 @@ class SignedPacketBuilder:
         )
         options["source_queue_manager"] = self._sender.queue_manager
         options["hash_algorithm"] = algorithm
-        options["security_header"] = self._security(key, b"" if in_list else placeholder)
+        options["security_header"] = self._security(
+            key, b"" if in_list else placeholder, srmp=version is None
+        )
         if in_list:
             options["multi_queue_format_header"] = MultiQueueFormatHeader(
                 tuple(map(element_of, names)), signature=placeholder
@@ -114,12 +145,15 @@ class SignedPacketBuilder:
         template = UserMessageTemplate(destination_queue=destination_queue, **options)
         return _SignedFamily(Family(template), version, algorithm, key)
 
-    def _security(self, key: SigningKey, signature: bytes) -> SecurityHeader:
+    def _security(self, key: SigningKey, signature: bytes, *, srmp: bool) -> SecurityHeader:
         # [MS-MQQB] 3.1.5.8.3: a SID counts with a certificate that the directory has for it only.
         sid = self._sender.sid if self._sender.directory else b""
         kind = SenderIdType.SID if sid else SenderIdType.NONE
+        certificate = key.certificate
+        if srmp and self._sender.srmp_signature_form.certificate is CertificatePlace.KNOWN:
+            certificate = b""
         return SecurityHeader(
-            kind | _FLAGS, security_id=sid, signature=signature, sender_cert=key.certificate
+            kind | _FLAGS, security_id=sid, signature=signature, sender_cert=certificate
         )
 
     def _key(self, certificate: str | SigningKey | None) -> SigningKey:
@@ -132,19 +166,32 @@ class SignedPacketBuilder:
 
 
 def _names(destination: str) -> tuple[SingleFormatName, ...]:
-    """The names that a message goes to.
+    """The names that a message goes to."""
+    name = parse_format_name(destination)
+    return name.elements if isinstance(name, MultipleElementFormatName) else (name,)
+
+
+def _is_srmp(name: SingleFormatName) -> bool:
+    """Whether messages to a name travel by SRMP."""
+    return isinstance(name, MulticastFormatName) or (
+        isinstance(name, DirectFormatName) and name.protocol in _WEB
+    )
+
+
+def _check_srmp(message: Message, names: tuple[SingleFormatName, ...]) -> None:
+    """[MC-MQSRM] 2.2.7: SRMP has a signature of its own, with SHA-1.
 
     Raises:
-        ValueError: messages to one of them cannot be signed so.
+        ValueError: the message cannot be signed so.
     """
-    name = parse_format_name(destination)
-    names = name.elements if isinstance(name, MultipleElementFormatName) else (name,)
-    for each in names:
-        if isinstance(each, MulticastFormatName) or (
-            isinstance(each, DirectFormatName) and each.protocol in _WEB
-        ):
-            raise ValueError(f"sign: messages to {each} cannot be signed")
-    return names
+    other = next((name for name in names if not _is_srmp(name)), None)
+    if other is not None:
+        raise ValueError(f"sign: no signature is for SRMP and for {other}; send it twice")
+    if message.sign not in (True, XML):
+        raise ValueError(f"sign: messages to {names[0]} have {XML!r}, not {message.sign!r}")
+    # The default stands for the best that there is.
+    if message.hash_algorithm not in (DEFAULT_HASH_NAME, "sha1"):
+        raise ValueError(f"hash_algorithm: SRMP signs with sha1, not {message.hash_algorithm}")
 
 
 def _is_list(name: SingleFormatName) -> bool:
@@ -179,7 +226,7 @@ def _algorithm(name: str) -> HashAlgorithm:
     return HASH_NAMES[name]
 
 
-def _signature_offset(message: UserMessage, version: SignatureVersion, size: int) -> int:
+def _signature_offset(message: UserMessage, version: SignatureVersion | None, size: int) -> int:
     """Where the signature stands in the packet."""
     trailing = message.trailing
     if version is SignatureVersion.SIG30 and trailing is not None:

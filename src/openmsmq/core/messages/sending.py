@@ -12,7 +12,8 @@ from openmsmq.core.outbox import Result
 from openmsmq.core.queues.connectors import connector_partner
 from openmsmq.core.queues.quota import EnqueueStatus, check_room, no_room
 from openmsmq.core.transactions.transactions import OperationType, Transaction
-from openmsmq.core.transfer.checks.message_checks import needs_check, verify_local
+from openmsmq.core.transfer.checks.local_signatures import verify_local
+from openmsmq.core.transfer.checks.message_checks import needs_check
 from openmsmq.core.transfer.incoming.acceptance import check_acceptance
 from openmsmq.core.transfer.incoming.claims import drop_claims
 from openmsmq.core.transfer.transports import WEB, Transport

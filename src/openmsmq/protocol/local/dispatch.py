@@ -100,6 +100,8 @@ def greet(session: LocalSession, request: local.AnyRequest) -> None:
         sid=session.caller.sid_bytes,
         names=manager.own_names,
         directory=manager.directory_integrated,
+        signature_form=manager.signature_forms[0],
+        srmp_signature_form=manager.signature_forms[1],
     )
     session.done(request.id, welcome)
 

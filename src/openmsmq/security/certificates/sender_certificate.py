@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.dsa import DSAPublicKey
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
     from cryptography.x509 import Certificate
 
@@ -18,16 +19,26 @@ class CertificateFault(ValueError):
 
 
 class SenderCertificate:
-    """A certificate with an RSA key that can be used; times are seconds since 1970."""
+    """A certificate with a key that can be used; times are seconds since 1970.
 
-    __slots__ = ("certificate", "encoded", "not_after", "not_before", "public_key")
+    Attributes:
+        rsa_key: None if the key is DSA, which only signatures of SRMP may have.
+        public_key: RSA or DSA.
+    """
+
+    __slots__ = ("certificate", "encoded", "not_after", "not_before", "public_key", "rsa_key")
 
     def __init__(
-        self, encoded: bytes, certificate: "Certificate", public_key: "RSAPublicKey"
+        self,
+        encoded: bytes,
+        certificate: "Certificate",
+        public_key: "RSAPublicKey | DSAPublicKey",
+        rsa_key: "RSAPublicKey | None",
     ) -> None:
         self.encoded = encoded
         self.certificate = certificate
         self.public_key = public_key
+        self.rsa_key = rsa_key
         self.not_before = certificate.not_valid_before_utc.timestamp()
         self.not_after = certificate.not_valid_after_utc.timestamp()
 
@@ -48,6 +59,7 @@ def parse_certificate(encoded: bytes, *, smallest_bits: int = SMALLEST_BITS) -> 
     """
     from cryptography import x509
     from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.dsa import DSAPublicKey
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
     try:
@@ -55,20 +67,26 @@ def parse_certificate(encoded: bytes, *, smallest_bits: int = SMALLEST_BITS) -> 
         key = certificate.public_key()
     except (ValueError, TypeError, UnsupportedAlgorithm) as exc:
         raise CertificateFault(f"not a certificate: {exc}") from exc
-    if not isinstance(key, RSAPublicKey):
-        raise CertificateFault("the key is not RSA")
-    numbers = key.public_numbers()
+    if not isinstance(key, RSAPublicKey | DSAPublicKey):
+        raise CertificateFault("the key is neither RSA nor DSA")
     if not smallest_bits <= key.key_size <= LARGEST_BITS:
         raise CertificateFault(
             f"a key of {key.key_size} bits is not in {smallest_bits}..{LARGEST_BITS}"
         )
+    rsa_key = key if isinstance(key, RSAPublicKey) else None
+    if rsa_key is not None:
+        _check_numbers(rsa_key)
+    try:
+        return SenderCertificate(encoded, certificate, key, rsa_key)
+    except ValueError as exc:
+        raise CertificateFault(f"the dates cannot be read: {exc}") from exc
+
+
+def _check_numbers(key: "RSAPublicKey") -> None:
+    numbers = key.public_numbers()
     if (
         not numbers.e & 1
         or not numbers.n & 1
         or not SMALLEST_EXPONENT <= numbers.e <= LARGEST_EXPONENT
     ):
         raise CertificateFault("the numbers of the key are not those of an RSA key")
-    try:
-        return SenderCertificate(encoded, certificate, key)
-    except ValueError as exc:
-        raise CertificateFault(f"the dates cannot be read: {exc}") from exc

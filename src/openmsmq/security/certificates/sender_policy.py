@@ -22,6 +22,7 @@ class SenderPolicy:
         accept_unknown_certificates: accept every certificate without a SID.
         check_dates: refuse certificates outside of their dates.
         smallest_bits: of the key of a certificate.
+        srmp_accepts_sha1: accept signatures of SRMP, which has nothing better.
     """
 
     accepted_hashes: frozenset[int] = field(default_factory=_default_hashes)
@@ -29,3 +30,4 @@ class SenderPolicy:
     accept_unknown_certificates: bool = False
     check_dates: bool = True
     smallest_bits: int = SMALLEST_BITS
+    srmp_accepts_sha1: bool = True

@@ -48,6 +48,12 @@ class TrustStore:
             x509.load_pem_x509_crl(content) if pem else x509.load_der_x509_crl(content)
         )
 
+    def encoded_certificates(self) -> list[bytes]:
+        """The certificates of the store, for a signature that comes without one."""
+        from cryptography.hazmat.primitives.serialization import Encoding
+
+        return [authority.public_bytes(Encoding.DER) for authority in self._authorities]
+
     def fault_of(self, sender: SenderCertificate, utc: float) -> str:
         """Why the certificate of a sender is not trusted; nothing if it is."""
         certificate = sender.certificate

@@ -3,9 +3,10 @@
 Verification tries the forms in the order of these tables; signing uses the first one.
 """
 
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 
 class SignatureVersion(IntEnum):
@@ -56,6 +57,28 @@ class ListForm(StrEnum):
     TEXT = "list-text"
 
 
+def choices(text: str, defaults: Iterable[tuple[str, StrEnum]]) -> dict[str, Any]:
+    """What a text such as `wire/label` chooses, by the names of the choices.
+
+    Args:
+        defaults: the names, each with one of the values that there are.
+
+    Raises:
+        ValueError: it names something else, or two of one kind.
+    """
+    kinds = {name: type(default) for name, default in defaults}
+    by_word = {str(value): (name, value) for name, kind in kinds.items() for value in kind}
+    chosen: dict[str, Any] = {}
+    for word in text.split("/") if text else ():
+        name, value = by_word.get(word, ("", None))
+        if not name:
+            raise ValueError(f"{word!r} must be one of {', '.join(by_word)}")
+        if name in chosen:
+            raise ValueError(f"{word!r} and '{chosen[name]}' exclude each other")
+        chosen[name] = value
+    return chosen
+
+
 class HashForm(NamedTuple):
     """One way to put the signed properties into bytes."""
 
@@ -67,6 +90,15 @@ class HashForm(NamedTuple):
 
     def __str__(self) -> str:
         return "/".join(self)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The form of a text such as `wire/label`: what it does not name is as in the first form.
+
+        Raises:
+            ValueError: it names something else, or two of one kind.
+        """
+        return cls(**choices(text, zip(cls._fields, cls(), strict=True)))
 
 
 FIRST_FORM: Final = HashForm()

@@ -30,7 +30,7 @@ class Match(NamedTuple):
         return f"{self.version.name.lower()}, {self.form}, {order}-endian"
 
 
-class _Block(NamedTuple):
+class Block(NamedTuple):
     """What an RSA block holds: a digest, and the byte order in which it was found."""
 
     digest: bytes
@@ -56,32 +56,32 @@ def verify(
     start.update(fields.start)
     if signature:
         # [MS-MQMP] 3.1.5.2: a 1.0 signature or zeros may stand before the 2.0 signature.
-        last = _recover(signature[-size:], key, size, algorithm)
+        last = recover_digest(signature[-size:], key, algorithm)
         found = _find(fields, start, _SIG20, last, first)
         if found is None:
             leading = signature[:size]
             if len(signature) > size:
-                last = _recover(leading, key, size, algorithm)
+                last = recover_digest(leading, key, algorithm)
             found = _find(fields, start, _SIG10, last, first)
         return found
     names = message.multi_queue_format_header
     if names is None or not names.signature:
         return None
     return _find(
-        fields, start, _SIG30, _recover(names.signature[-size:], key, size, algorithm), first
+        fields, start, _SIG30, recover_digest(names.signature[-size:], key, algorithm), first
     )
 
 
-def _recover(block: bytes, key: "RSAPublicKey", size: int, algorithm: int) -> _Block | None:
+def recover_digest(block: bytes, key: "RSAPublicKey", algorithm: int) -> Block | None:
     """The digest in an RSA block, little-endian or big-endian; None if there is none."""
-    if len(block) != size:
+    if len(block) != key.key_size + 7 >> 3:
         return None
     # [MS-MQMQ] 2.5: CryptoAPI writes numbers with the lowest byte first.
     digest = _recover_big_endian(block[::-1], key, algorithm)
     if digest is not None:
-        return _Block(digest, big_endian=False)
+        return Block(digest, big_endian=False)
     digest = _recover_big_endian(block, key, algorithm)
-    return None if digest is None else _Block(digest, big_endian=True)
+    return None if digest is None else Block(digest, big_endian=True)
 
 
 def _recover_big_endian(block: bytes, key: "RSAPublicKey", algorithm: int) -> bytes | None:
@@ -103,7 +103,7 @@ def _find(
     fields: SignedFields,
     start: Hash,
     version: SignatureVersion,
-    block: _Block | None,
+    block: Block | None,
     first: Match | None,
 ) -> Match | None:
     """The form of a version in which the fields have the digest of the block."""

@@ -47,6 +47,7 @@ from .addresses import PREFIX, read_lists, read_queue
 from .envelope import NULL_CORRELATION, Envelope, Msmq
 from .formats import NEVER
 from .request import Request
+from .signature import read_signature
 
 _MP_AND_AH: Final = int(UserHeaderFlags.MP | UserHeaderFlags.AH)
 _JN: Final = int(UserHeaderFlags.JN)
@@ -97,8 +98,8 @@ def packet_from_request(
         | (_JP if msmq.journal else 0)
     )
     before = b""
-    if envelope.stream or msmq.connector_type or msmq.provider:
-        more_flags, before = _before_body(envelope, msmq)
+    if envelope.stream or msmq.connector_type or msmq.provider or envelope.signature:
+        more_flags, before = _before_body(request, envelope, msmq)
         flags |= more_flags
     try:
         label = encode_label(envelope.label or "")
@@ -222,10 +223,10 @@ def _addresses(
 _cached_addresses: Final = lru_cache(maxsize=1024)(_addresses)
 
 
-def _before_body(envelope: Envelope, msmq: Msmq) -> tuple[int, bytes]:
+def _before_body(request: Request, envelope: Envelope, msmq: Msmq) -> tuple[int, bytes]:
     """The flags of ConnectorType, TransactionHeader and SecurityHeader, and these."""
-    stream, provider = envelope.stream, msmq.provider
-    transaction_header = security_header = None
+    stream = envelope.stream
+    transaction_header = None
     if stream is not None:
         eod = msmq.eod
         transaction_flags = _FA if msmq.dead_letter else 0
@@ -240,11 +241,28 @@ def _before_body(envelope: Envelope, msmq: Msmq) -> tuple[int, bytes]:
             stream.previous,
             connector,
         )
-    if provider is not None:
-        security_header = SecurityHeader(
-            0, provider_info=ProviderInfo(provider.type, provider.name)
-        )
-    return headers_before_body(msmq.connector_type, transaction_header, security_header)
+    return headers_before_body(
+        msmq.connector_type, transaction_header, _security_header(request, envelope, msmq)
+    )
+
+
+def _security_header(request: Request, envelope: Envelope, msmq: Msmq) -> SecurityHeader | None:
+    """The provider, and the signature with its certificate; nobody has verified it yet."""
+    provider = None
+    if msmq.provider is not None:
+        provider = ProviderInfo(msmq.provider.type, msmq.provider.name)
+    if not envelope.signature:
+        return None if provider is None else SecurityHeader(0, provider_info=provider)
+    signature = read_signature(envelope.signature)
+    signature.check_parts(
+        body=request.body if request.body_offset else None, extension=request.extension
+    )
+    return SecurityHeader(
+        0,
+        signature=signature.value,
+        sender_cert=signature.certificate,
+        provider_info=provider,
+    )
 
 
 def _after_body(request: Request, msmq: Msmq) -> tuple[int, bytes]:

@@ -27,6 +27,10 @@ _SIZES_END: Final = 40
 _EXTENSION_SIZE: Final = 52
 _PROPERTIES_END: Final = 56
 _NO_EXTENSION: Final = bytes(4)
+# In the SecurityHeader.
+_SIGNATURE_SIZE: Final = 6
+_SIGNATURE_END: Final = 8
+_NONE: Final = bytes(2)
 _ENVELOPE_HEAD: Final = b"\r\nContent-Type: text/xml; charset=UTF-8\r\nContent-Length: %d\r\n\r\n"
 _BODY_HEAD: Final = b"\r\nContent-Type: application/octet-stream\r\nContent-Length: %d\r\n"
 MAX_TEMPLATES: Final = 256
@@ -131,10 +135,12 @@ class RequestTemplates:
 def _key(message: UserMessage) -> bytes:
     """What two messages have in common that share a template; empty for one that has none."""
     packet = message.packet
-    at = message.properties_offset
+    at, security = message.properties_offset, message.security_offset
     if (
         message.trailing is not None
         or message.message_class != MessageClass.NORMAL
+        # No two signatures are alike.
+        or (security and packet[security + _SIGNATURE_SIZE : security + _SIGNATURE_END] != _NONE)
         or packet[at + _EXTENSION_SIZE : at + _PROPERTIES_END] != _NO_EXTENSION
         # The first of a stream says where receipts go.
         or (message.transaction_offset and message.tx_sequence_number == 1)

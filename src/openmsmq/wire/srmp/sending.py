@@ -6,6 +6,7 @@ receipt, or the last two together as a final stream receipt. They leave without 
 
 from typing import Final
 
+from openmsmq.wire.codes.algorithms import HashAlgorithm
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.message_enums import Delivery
 from openmsmq.wire.errors import MalformedPacket
@@ -39,6 +40,7 @@ from .head import cut_head
 from .kinds import COMMITMENT_CLASSES
 from .receipts import is_final_stream_receipt, stream_guid_of
 from .request import Content, envelope_alone, write_multipart
+from .signature import signature_text, signed_info_of
 from .soap import check_soap
 from .writer import STREAM, write_envelope
 
@@ -80,6 +82,9 @@ def request_from_packet(
         send_receipts_to=send_receipts_to,
         previous=previous,
     )
+    signature = _signature(message)
+    if signature:
+        envelope = envelope._replace(signature=signature)
     soap = message.soap_header or NO_SOAP
     if soap is not NO_SOAP:
         check_soap(soap.header, soap.body)
@@ -247,6 +252,19 @@ def _msmq(message: UserMessage, ttrq: int) -> Msmq:
         admin_mqf=() if lists is None else write_names(lists.administration),
         response_mqf=() if lists is None else write_names(lists.response),
     )
+
+
+def _signature(message: UserMessage) -> bytes:
+    """The <Signature> of a message that its sender has signed for SRMP; empty for any other."""
+    security = message.security_header
+    if (
+        security is None
+        or not security.signature
+        or message.hash_algorithm != HashAlgorithm.SHA1
+        or message.message_class != MessageClass.NORMAL
+    ):
+        return b""
+    return signature_text(signed_info_of(message), security.signature, security.sender_cert)
 
 
 def _eod(message: UserMessage) -> Eod | None:

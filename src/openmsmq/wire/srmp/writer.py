@@ -69,8 +69,9 @@ def write_envelope(
         parts.append(_commitment_receipt(envelope.commitment_receipt))
     if envelope.msmq is not None:
         parts.append(_msmq(envelope.msmq))
+    parts.append(soap_header)
     before = "".join(parts).encode()
-    after = f"{soap_header}</se:Header><se:Body>{soap_body}</se:Body></se:Envelope>".encode()
+    after = f"</se:Header><se:Body>{soap_body}</se:Body></se:Envelope>".encode()
     return b"".join((before, envelope.signature, after))
 
 

@@ -84,7 +84,8 @@ def test_a_strange_certificate_costs_its_message(name: str, *, registered: bool)
     assert peer.closed is None
 
 
-@pytest.mark.parametrize("name", STRANGE)
+# Signatures of SRMP may have a DSA key.
+@pytest.mark.parametrize("name", [name for name in STRANGE if name != "DSA"])
 def test_a_strange_certificate_cannot_be_used(name: str) -> None:
     with pytest.raises(CertificateFault):
         parse_certificate(STRANGE[name])

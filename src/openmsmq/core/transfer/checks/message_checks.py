@@ -13,20 +13,13 @@ from uuid import UUID
 from openmsmq.core.events import SignatureFormFound
 from openmsmq.core.model.timers import earlier
 from openmsmq.core.sites.directory_events import read_directory
-from openmsmq.core.transfer.incoming.addressing import Local, locate
 from openmsmq.directory.interface import AttributeFilter, DirectoryOperationResult, FilterOperator
 from openmsmq.directory.objects import ElementType, User
-from openmsmq.security.certificates.sender_certificate import (
-    CertificateFault,
-    SenderCertificate,
-    parse_certificate,
-)
 from openmsmq.security.signatures.hash_forms import SignatureVersion
 from openmsmq.security.signatures.verification import Match, verify
-from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.security.signatures.xml_forms import XmlForm
 from openmsmq.wire.codes.message_class import MessageClass
-from openmsmq.wire.codes.message_enums import SenderIdType
-from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.codes.message_enums import Authenticated, SenderIdType
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.message.multi_queue_format_header import MQFFormatType
 from openmsmq.wire.message.user_header import UserHeaderFlags
@@ -40,31 +33,31 @@ from openmsmq.wire.security.security_header import (
 )
 from openmsmq.wire.security.sid import SID
 
+from .certificate_checks import BadSignature, CertificateChecks
 from .checks import Verdict
+from .srmp_signatures import judge_srmp
 from .user_cert_cache import UserCertCache
 
 if TYPE_CHECKING:
-    from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
     from openmsmq.core.transfer.transports import Origin
-    from openmsmq.security.certificates.sender_policy import SenderPolicy
     from openmsmq.wire.message.multi_queue_format_header import MQFFormatNameElement
-    from openmsmq.wire.message.user_message_run import UserMessageRun
     from openmsmq.wire.names.queue_address import QueueAddress
 
     from .checks import Check
 
 _SH: Final = int(UserHeaderFlags.SH)
 _MQ: Final = int(UserHeaderFlags.MQ)
+_AH: Final = int(UserHeaderFlags.AH)
 _EB: Final = int(SecurityHeaderFlags.EB)
 _NO_QUEUE_MANAGER: Final = GUID_NULL.bytes_le
 # Flags and SignatureSize of a SecurityHeader.
 _FLAGS_AND_SIGNATURE: Final = Struct("<H4xH").unpack_from
 _BAD_SIGNATURE: Final = MessageClass.NACK_BAD_SIGNATURE
 _BAD_ENCRYPTION: Final = MessageClass.NACK_BAD_ENCRYPTION
+_XML_LEVEL: Final = int(Authenticated.SIGXML)
 _SUCCESS: Final = DirectoryOperationResult.SUCCESS
-# Choices: parsed certificates that are kept, and senders whose form is remembered.
-MAX_CERTIFICATES: Final = 256
+# Choice: senders whose form is remembered.
 MAX_REMEMBERED_FORMS: Final = 1024
 
 
@@ -92,18 +85,11 @@ class Decryptor(Protocol):
         """Remove session keys that are old."""
 
 
-class BadSignature(NamedTuple):
-    """Why a signature proves nothing; `failed` if it was computed and does not fit."""
-
-    reason: str
-    failed: bool = False
-
-
 class FormFound(NamedTuple):
     """How a source queue manager writes its signatures, seen for the first time."""
 
     source: bytes
-    match: Match
+    match: Match | XmlForm
 
 
 class MessageCheck:
@@ -143,12 +129,13 @@ class MessageCheck:
         return Verdict(authenticated(message, judgment))
 
 
-def authenticated(message: UserMessage, match: Match) -> bytes:
+def authenticated(message: UserMessage, match: Match | XmlForm) -> bytes:
     """The packet of a message whose signature is good.
 
     [MS-MQQB] 3.1.5.8.3: only the receiver sets AS; [MS-MQMQ] 2.2.20.6: AU goes with it.
     """
-    return patch_authentication(message, authenticated=True, level=match.version)
+    level = _XML_LEVEL if isinstance(match, XmlForm) else int(match.version)
+    return patch_authentication(message, authenticated=True, level=level)
 
 
 class MessageChecks:
@@ -161,7 +148,7 @@ class MessageChecks:
     __slots__ = (
         "_certificates",
         "_forms",
-        "_policy",
+        "_xml_forms",
         "decryptor",
         "found",
         "state",
@@ -171,13 +158,12 @@ class MessageChecks:
     def __init__(self, state: State, decryptor: Decryptor | None = None) -> None:
         self.state = state
         self.decryptor = decryptor
-        self._policy: SenderPolicy = state.settings.senders
+        self._certificates = CertificateChecks(state.settings.senders)
         # [MS-MQQB] 3.1.3.1: empty after a start.
         self.user_cert_cache = UserCertCache()
-        # Certificates by their bytes; the text says why one cannot be used.
-        self._certificates: dict[bytes, SenderCertificate | CertificateFault] = {}
         # How the last good signature of each source queue manager was made.
         self._forms: dict[bytes, Match] = {}
+        self._xml_forms: dict[bytes, XmlForm] = {}
         # Those that nobody was told of.
         self.found: list[FormFound] = []
 
@@ -185,7 +171,8 @@ class MessageChecks:
         """Tell in which forms the signatures were that workers have checked."""
         found, self.found = self.found, []
         for source, match in found:
-            event = SignatureFormFound(source=UUID(bytes_le=source), form=str(match))
+            form = f"sigxml, {match}" if isinstance(match, XmlForm) else str(match)
+            event = SignatureFormFound(source=UUID(bytes_le=source), form=form)
             self.state.outbox.tell(event)
 
     def next_timer(self) -> float | None:
@@ -258,26 +245,32 @@ class MessageChecks:
 
     # The signature
 
-    def judge(self, message: UserMessage, *, known: bool, utc: float) -> Match | BadSignature:
+    def judge(
+        self, message: UserMessage, *, known: bool, utc: float
+    ) -> Match | XmlForm | BadSignature:
         """How the signature of a message fits, or why it proves nothing.
 
         Args:
             known: whether the directory has the certificate with the SID of the message.
         """
+        # Only this queue manager sets AH, in what came by SRMP.
+        if message.flags & _AH:
+            return self.judge_xml(message, utc=utc)
+        source = message.source
         algorithm = message.hash_algorithm
-        if algorithm not in self._policy.accepted_hashes:
+        if algorithm not in self._certificates.policy.accepted_hashes:
             return BadSignature(f"hash algorithm 0x{algorithm:04X} is not accepted")
         at = message.security_offset
         if not at or (message.sender_id_type != SenderIdType.NONE and not known):
             return BadSignature("the certificate is not registered with the SID of the sender")
-        certificate = self.certificate(signature_and_certificate(message.packet, at)[1])
-        if isinstance(certificate, CertificateFault):
-            return BadSignature(str(certificate))
-        fault = self.fault_of(certificate, utc, known=known)
-        if fault:
-            return BadSignature(fault)
-        source = message.source
-        match = verify(message, certificate.public_key, algorithm, self._forms.get(source))
+        certificate = self._certificates.usable(
+            signature_and_certificate(message.packet, at)[1], utc, known=known
+        )
+        if isinstance(certificate, BadSignature):
+            return certificate
+        if certificate.rsa_key is None:
+            return BadSignature("the key of the certificate is not RSA")
+        match = verify(message, certificate.rsa_key, algorithm, self._forms.get(source))
         if match is None:
             return BadSignature("the signature does not fit the message", failed=True)
         if match.version is SignatureVersion.SIG30 and not _names_destination(message):
@@ -285,28 +278,13 @@ class MessageChecks:
         self._remember(source, match)
         return match
 
-    def certificate(self, encoded: bytes) -> SenderCertificate | CertificateFault:
-        """A certificate of a message, parsed once."""
-        known = self._certificates
-        certificate = known.get(encoded)
-        if certificate is None:
-            try:
-                certificate = parse_certificate(encoded, smallest_bits=self._policy.smallest_bits)
-            except CertificateFault as exc:
-                certificate = CertificateFault(str(exc))
-            if len(known) >= MAX_CERTIFICATES:
-                known.clear()
-            known[encoded] = certificate
-        return certificate
-
-    def fault_of(self, certificate: SenderCertificate, utc: float, *, known: bool) -> str:
-        """Why a certificate does not prove who sent a message; nothing if it does."""
-        policy = self._policy
-        if policy.check_dates and not certificate.is_valid(utc):
-            return "the certificate is outside of its dates"
-        if known or policy.accept_unknown_certificates:
-            return policy.trust.revocation_of(certificate, utc)
-        return policy.trust.fault_of(certificate, utc)
+    def judge_xml(self, message: UserMessage, *, utc: float) -> XmlForm | BadSignature:
+        """The same for a message that came by SRMP, or that a local client sends to a URL."""
+        source = message.source
+        form = judge_srmp(message, self._certificates, utc, self._xml_forms.get(source))
+        if isinstance(form, XmlForm):
+            self._remember_xml(source, form)
+        return form
 
     def _remember(self, source: bytes, match: Match) -> None:
         if self._forms.get(source) == match:
@@ -316,42 +294,13 @@ class MessageChecks:
         self._forms[source] = match
         self.found.append(FormFound(source, match))
 
-
-def verify_local(state: State, queue: Queue, run: UserMessageRun) -> None:
-    """Verify the signed messages of a local client, as those of other queue managers are.
-
-    Args:
-        queue: that they go into.
-
-    Raises:
-        QueueError: a signature is not good.
-    """
-    checks = state.message_checks
-    packets: list[bytes] = []
-    for packet in run.packets:
-        message = UserMessage(packet)
-        if not is_signed(message):
-            packets.append(packet)
-            continue
-        place = locate(state, message)
-        judgment: Match | BadSignature
-        if message.source != state.identity:
-            # The queue manager writes its own GUID into the packet.
-            judgment = BadSignature("another queue manager is signed as the source")
-        elif not isinstance(place, Local) or place.queue is not queue:
-            judgment = BadSignature("another queue is signed as the destination")
-        else:
-            judgment = checks.judge(message, known=checks.is_registered(message), utc=state.utc)
-        if isinstance(judgment, BadSignature):
-            raise QueueError(
-                Hresult.MQ_ERROR_MESSAGE_NOT_AUTHENTICATED,
-                f"the signature is refused: {judgment.reason}",
-                cause="A queue takes a signature that proves its sender, or none.",
-                remedy="`openmsmq key register` puts your certificate into the directory; without "
-                "a directory see `trusted_certificates` of the receiving queue manager.",
-            )
-        packets.append(authenticated(message, judgment))
-    run.replace(packets)
+    def _remember_xml(self, source: bytes, form: XmlForm) -> None:
+        if self._xml_forms.get(source) == form:
+            return
+        if len(self._xml_forms) >= MAX_REMEMBERED_FORMS:
+            self._xml_forms.clear()
+        self._xml_forms[source] = form
+        self.found.append(FormFound(source, form))
 
 
 def needs_check(message: UserMessage) -> bool:

@@ -197,7 +197,8 @@ class AnsweredReception:
                 self._refuse_unknown(at, run, position, not_here)
         elif place.queue.properties.transactional:
             self._refuse(at, run, MessageClass.NACK_NOT_TRANSACTIONAL_MSG)
-        elif self._is_new(run):
+        # [MC-MQSRM] 3.1.5.1.6: the signature is checked before the identifier.
+        elif run in self._verdicts or self._is_new(run):
             self._append(place.queue, _Arriving(at, run, None))
 
     def _refuse_unknown(
@@ -368,7 +369,7 @@ class AnsweredReception:
         """A message is not in its queue: it may come again."""
         if arriving.stream is not None:
             self._streams.take_back(arriving.stream, arriving.before)
-        else:
+        elif arriving.run not in self._verdicts:
             self._identifiers.difference_update(arriving.run.identifiers())
 
     def _settle(self, arriving: _Arriving, message_class: MessageClass) -> bool:

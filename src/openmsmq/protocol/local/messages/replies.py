@@ -53,6 +53,9 @@ class Welcome(msgspec.Struct, frozen=True):
     names: tuple[str, ...] = ()
     # Whether it belongs to a directory, which then has the certificates of users.
     directory: bool = False
+    # How signatures are written, in the words of `HashForm` and `XmlForm`; empty for the usual way.
+    signature_form: str = ""
+    srmp_signature_form: str = ""
 
 
 class Messages(Reply, frozen=True, tag=2):
