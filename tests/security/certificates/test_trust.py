@@ -201,7 +201,8 @@ def test_settings_name_the_files(tmp_path: Any) -> None:
         Config.load(None, {"max_failed_checks": 0})
     with pytest.raises(ConfigError, match="smallest_certificate_bits"):
         Config.load(None, {"smallest_certificate_bits": 511})
-    with pytest.raises(ConfigError, match="signature_form: .*'wires' must be one of text-nul"):
+    with pytest.raises(ConfigError, match=r"signature_form: .*'wires' must be one of text-nul"):
         Config.load(None, {"signature_form": "wires"})
-    with pytest.raises(ConfigError, match="srmp_signature_form: .*'wire' must be one of element"):
+    reason = r"srmp_signature_form: .*'wire' must be one of element"
+    with pytest.raises(ConfigError, match=reason):
         Config.load(None, {"srmp_signature_form": "wire"})
