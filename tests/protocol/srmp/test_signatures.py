@@ -405,7 +405,7 @@ def packets(
 def send(alpha: Node, destination: str, *packets: bytes) -> None:
     alpha.enter()
     descriptor = alpha.qm.open_queue(destination, QueueAccessType.SEND, caller=USER)
-    alpha.qm.enqueue_many(descriptor, list(packets))
+    alpha.qm.traffic.enqueue_many(descriptor, list(packets))
     alpha.qm.close_queue(descriptor)
 
 
@@ -584,9 +584,9 @@ def test_a_stream_of_signed_messages() -> None:
     ]
     alpha.enter()
     descriptor = alpha.qm.open_queue(name, QueueAccessType.SEND, caller=USER)
-    transaction = alpha.qm.begin(UUID(int=77))
-    alpha.qm.enqueue_many(descriptor, signed, transaction)
-    alpha.qm.commit(transaction.identifier)
+    transaction = alpha.qm.traffic.begin(UUID(int=77))
+    alpha.qm.traffic.enqueue_many(descriptor, signed, transaction)
+    alpha.qm.traffic.commit(transaction.identifier)
     web.run()
     web.pass_time(5)
     assert beta.bodies(r".\private$\stream") == [b"1", b"2", b"3"]
