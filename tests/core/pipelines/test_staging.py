@@ -458,6 +458,14 @@ def test_a_message_that_is_not_held_stops_the_commit(harness: Harness) -> None:
     assert harness.qm.stages.last_batch("query", caller=USER).batch == -1
 
 
+def test_the_place_of_a_batch_is_known_in_a_transactional_queue(harness: Harness) -> None:
+    harness.create(PAY, transactional=True)
+    stage(harness, 0, 0, b"a", b"b", b"c", name=PAY)
+    done = harness.qm.stages.commit_batch("query", 0, [(0, 0)], caller=USER)
+    sequences = [message.sequence for message in harness.qm.find_queue(PAY).lanes]
+    assert sequences == [done.first, done.first + 1, done.last]
+
+
 def test_the_last_batch_is_known_after_a_restart(harness: Harness) -> None:
     stage(harness, 5, 0, b"a", b"b")
     done = harness.qm.stages.commit_batch("query", 5, [(0, 0)], caller=USER)

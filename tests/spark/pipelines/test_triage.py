@@ -8,8 +8,8 @@ import pytest
 from tests.spark.pipelines.rows import NOW, ORDERS, SENDER, Row, acknowledgment, found, frame
 from tests.spark.pipelines.zones import TOKYO, machine_in
 
+from openmsmq.care.reasons import remedy
 from openmsmq.spark.pipelines import triage as module
-from openmsmq.spark.pipelines.reporting.remedies import remedy
 from openmsmq.spark.pipelines.triage import TriageResult, triage
 from openmsmq.wire.codes.message_class import MessageClass
 

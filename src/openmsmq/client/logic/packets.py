@@ -1,12 +1,12 @@
 """Packets from messages: what is the same in many messages is encoded once."""
 
 from operator import attrgetter
-from typing import Final
+from typing import Final, Unpack
 
 from openmsmq.client.message import Message
 from openmsmq.client.property_check import check_properties
 from openmsmq.wire.message.user_message import UserMessage
-from openmsmq.wire.message.user_message_builder import UserMessageTemplate
+from openmsmq.wire.message.user_message_builder import UserMessageOptions, UserMessageTemplate
 from openmsmq.wire.message.user_message_rebuild import rebuild
 from openmsmq.wire.scalars import GUID_NULL
 
@@ -106,10 +106,14 @@ class PacketBuilder:
         """
         return self._family(message, _properties(message), message.body_type or 0)
 
-    def again(self, packet: bytes) -> bytes:
+    def again(self, packet: bytes, **changes: Unpack[UserMessageOptions]) -> bytes:
         """The packet of a message that was sent before, to send it again.
 
         What it was signed with and the way that it has gone are left behind.
+
+        Args:
+            packet: the message.
+            changes: other values for what is named, such as `message_class=0`.
 
         Raises:
             MalformedPacket: it is no message.
@@ -118,9 +122,7 @@ class PacketBuilder:
         message = UserMessage(packet)
         if message.encrypted:
             raise ValueError("the body is encrypted for the destination that it was sent to")
-        return rebuild(
-            message,
-            unaddressed=True,
+        options = UserMessageOptions(
             source_queue_manager=GUID_NULL,
             routing_count=0,
             connector_type=None,
@@ -130,6 +132,8 @@ class PacketBuilder:
             soap_header=None,
             multi_queue_format_header=None,
         )
+        options.update(changes)
+        return rebuild(message, unaddressed=True, **options)
 
     def _family(self, message: Message, properties: _Properties, body_type: int) -> Family:
         key = (properties, body_type)

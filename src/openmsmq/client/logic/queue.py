@@ -27,7 +27,7 @@ from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import MsmqError
-from openmsmq.wire.names.queue_name import SUFFIX_WORDS
+from openmsmq.wire.names.queue_name import move_target
 from openmsmq.wire.scalars import MessageIdentifier
 
 from .packets import PacketBuilder, SignatureWanted
@@ -478,9 +478,7 @@ class QueueLogic:
 
     def move_target(self, name: str) -> "QueueLogic":
         """The queue that a move goes to; `;name` is a subqueue of this queue."""
-        if name.startswith(";") and name[1:].upper() not in SUFFIX_WORDS:
-            name = self.name.partition(";")[0] + name
-        return QueueLogic(self.backend, name)
+        return QueueLogic(self.backend, move_target(self.name, name))
 
     def move(
         self,

@@ -233,9 +233,9 @@ class Stages:
                     f"partition {each[0]}, attempt {each[1]} of batch {batch} is not staged",
                 )
             wanted += kept[each]
-        first = state.sequence.last + 1
         count = self._publish(wanted, caller)
-        last = state.sequence.last
+        sequences = [message.sequence for stage in wanted for message in stage.messages]
+        first, last = min(sequences, default=0), max(sequences, default=0)
         if source is not None:
             end_many(state, source, received, ACK_RECEIVE, transactional=False)
         self._forget((name, batch))

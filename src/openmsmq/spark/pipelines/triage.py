@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from openmsmq.care.reasons import remedy
 from openmsmq.spark.pipelines.reporting.output import write_outputs
 from openmsmq.spark.pipelines.reporting.progress import Step, silent
-from openmsmq.spark.pipelines.reporting.remedies import remedy
 from openmsmq.spark.pipelines.reporting.summary import (
     NAMED_MESSAGES,
     SHOWN_MESSAGES,

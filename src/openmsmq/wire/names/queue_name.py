@@ -152,3 +152,10 @@ def _parse_system(source: NameText, semicolon: int, end: int) -> QueueName:
     if suffix is Suffix.XACTONLY:
         raise source.fault(semicolon, ";XACTONLY belongs to connector format names only")
     return QueueName(QueueScope.SYSTEM, source.queue(semicolon + 1, end))
+
+
+def move_target(source: str, target: str) -> str:
+    """The name of the queue that messages are moved to: `;name` is a subqueue of the source."""
+    if target.startswith(";") and target[1:].upper() not in SUFFIX_WORDS:
+        return source.partition(";")[0] + target
+    return target

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from openmsmq.care.durable import file_sha256, sync_file
 from openmsmq.spark.columns import COLUMNS
-from openmsmq.spark.pipelines.support.durable import file_sha256, sync_file
 from openmsmq.spark.readers.offsets import digest_of
 from openmsmq.wire.lookup_id import digest_text
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from openmsmq.spark.pipelines.support.durable import make_directory, sync_directory, write_durably
+from openmsmq.care.durable import make_directory, sync_directory, write_durably
 from openmsmq.spark.pipelines.support.errors import PipelineError
 
 VERSION: Final = 1

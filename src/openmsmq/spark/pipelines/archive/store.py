@@ -18,12 +18,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from openmsmq.spark.pipelines.support.durable import (
-    LOCK,
-    make_directory,
-    sync_directory,
-    write_durably,
-)
+from openmsmq.care.durable import LOCK, make_directory, sync_directory, write_durably
 from openmsmq.spark.pipelines.support.errors import PipelineError
 from openmsmq.spark.pipelines.support.offset_log import lost_batches
 from openmsmq.spark.pipelines.support.spark_paths import literal_path

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from openmsmq.care.durable import file_sha256
 from openmsmq.spark.pipelines.reporting.progress import progress
 from openmsmq.spark.pipelines.reporting.summary import Column, Kind, Summary, Table, Value
 from openmsmq.spark.pipelines.sources import source_text
-from openmsmq.spark.pipelines.support.durable import file_sha256
 from openmsmq.spark.pipelines.support.offset_log import committed_batches, lost_batches
 from openmsmq.spark.pipelines.support.parallelism import parallelism
 from openmsmq.terminal.quantities import count_text

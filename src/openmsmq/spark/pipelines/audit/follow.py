@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow.parquet as pq
 
+from openmsmq.care.durable import write_durably
 from openmsmq.spark.pipelines.reporting.output import write_outputs
 from openmsmq.spark.pipelines.reporting.summary import Inputs, Summary
 from openmsmq.spark.pipelines.sources import stream_sources, united
-from openmsmq.spark.pipelines.support.durable import only_writer, write_durably
+from openmsmq.spark.pipelines.support.durable import only_writer
 from openmsmq.spark.pipelines.support.errors import PipelineError
 from openmsmq.spark.pipelines.support.failures import explained
 from openmsmq.spark.pipelines.support.following import Gate, gated, interruptions, wait_for_end

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.spark.pipelines.support.durable import make_directory, sync_tree, write_durably
+from openmsmq.care.durable import make_directory, sync_tree, write_durably
 from openmsmq.spark.pipelines.support.errors import PipelineError
 from openmsmq.spark.pipelines.support.spark_paths import literal_path
 

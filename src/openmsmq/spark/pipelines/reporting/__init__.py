@@ -1,1 +1,1 @@
-"""What a pipeline shows: summaries, charts, reports, remedies."""
+"""What a pipeline shows: summaries, charts, reports."""

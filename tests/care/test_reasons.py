@@ -2,7 +2,7 @@
 
 import pytest
 
-from openmsmq.spark.pipelines.reporting.remedies import remedy
+from openmsmq.care.reasons import remedy
 from openmsmq.wire.codes.message_class import MEANINGS, MessageClass, is_negative
 
 FAILURES = [code for code in MessageClass if is_negative(code)]

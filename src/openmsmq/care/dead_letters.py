@@ -1,0 +1,107 @@
+"""Dead letters by reason, destination, label and age, with what to do about them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from openmsmq.client import QueueManager
+
+from .filters import Condition
+from .places import DEADLETTER, DEADXACT, place_of
+from .reasons import remedy
+from .search import FoundMessage, search
+
+DEAD_LETTER_QUEUES: Final = (DEADLETTER, DEADXACT)
+GROUPINGS: Final = ("reason", "destination", "label", "age")
+AGES: Final = (
+    ("less than 1 hour", 3600.0),
+    ("1 hour to 1 day", 86_400.0),
+    ("1 day to 7 days", 7 * 86_400.0),
+    ("7 days to 30 days", 30 * 86_400.0),
+)
+OLDEST: Final = "more than 30 days"
+
+
+@dataclass(slots=True)
+class DeadLetterGroup:
+    """Dead letters that have the same values of what they are grouped by.
+
+    Attributes:
+        reason, cause, remedy: why the first of them died, and what to do.
+        worth_retrying: whether sending them again after that makes sense.
+        oldest, newest: seconds since 1970.
+    """
+
+    key: tuple[str, ...]
+    reason: str
+    cause: str
+    remedy: str
+    worth_retrying: bool
+    messages: int = 0
+    bytes: int = 0
+    oldest: float = 0.0
+    newest: float = 0.0
+
+    def to_dict(self, by: tuple[str, ...]) -> dict[str, Any]:
+        """The group for JSON."""
+        return {
+            **dict(zip(by, self.key, strict=True)),
+            "reason": self.reason,
+            "messages": self.messages,
+            "bytes": self.bytes,
+            "oldest": self.oldest,
+            "newest": self.newest,
+            "cause": self.cause,
+            "remedy": self.remedy,
+            "worth_retrying": self.worth_retrying,
+        }
+
+
+def dead_letters(
+    manager: QueueManager,
+    condition: Condition | None = None,
+    *,
+    queues: tuple[str, ...] = DEAD_LETTER_QUEUES,
+) -> Iterator[FoundMessage]:
+    """The dead letters that a filter holds for."""
+    for name in queues:
+        yield from search(manager, [place_of(name)], condition)
+
+
+def group_dead_letters(
+    found: Iterator[FoundMessage], now: float, by: tuple[str, ...] = ("reason", "destination")
+) -> list[DeadLetterGroup]:
+    """Put dead letters into groups, the largest first.
+
+    Args:
+        found: from `dead_letters`.
+        now: seconds since 1970, that ages are counted to.
+        by: of `GROUPINGS`.
+    """
+    groups: dict[tuple[str, ...], DeadLetterGroup] = {}
+    for each in found:
+        message = each.message
+        arrived = message.arrived_time.timestamp()
+        known = remedy(message.class_)
+        values = {
+            "reason": known.in_short or known.reason,
+            "destination": message.destination_queue or "",
+            "label": message.label,
+            "age": age_of(now - arrived),
+        }
+        key = tuple(values[name] for name in by)
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = DeadLetterGroup(
+                key, known.reason, known.cause, known.action, known.replay, oldest=arrived
+            )
+        group.messages += 1
+        group.bytes += len(message.packet)
+        group.oldest = min(group.oldest, arrived)
+        group.newest = max(group.newest, arrived)
+    return sorted(groups.values(), key=lambda group: (-group.messages, group.key))
+
+
+def age_of(seconds: float) -> str:
+    """An age in words."""
+    return next((words for words, limit in AGES if seconds < limit), OLDEST)

@@ -1,0 +1,31 @@
+"""Jobs: work on many messages that can be tried, stopped, resumed and undone.
+
+`plan_job(manager, JobSpec(...), folder)` finds the messages and writes the plan to disk;
+`JobRunner(job, connect).run()` carries it out. Plan, steps and results are files in the folder of
+the job, on disk before each step, so that another run goes on where one was killed.
+
+`dry_run` makes the same checks and changes nothing. `undo` moves messages back.
+"""
+
+from .job import Job, Outcome, PlannedMessage, job_ids, jobs_directory, load_job
+from .planning import plan_job
+from .running import JobReport, JobRunner
+from .spec import JobKind, JobSpec, Limits
+from .undoing import UndoReport, undo_job
+
+__all__ = [
+    "Job",
+    "JobKind",
+    "JobReport",
+    "JobRunner",
+    "JobSpec",
+    "Limits",
+    "Outcome",
+    "PlannedMessage",
+    "UndoReport",
+    "job_ids",
+    "jobs_directory",
+    "load_job",
+    "plan_job",
+    "undo_job",
+]

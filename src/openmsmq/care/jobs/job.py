@@ -1,0 +1,305 @@
+"""A job on disk: its plan, its messages, and the journal of what was done.
+
+Files in the folder of a job:
+
+    plan.json       what is to be done; written last, so a job without it was never planned
+    messages.jsonl  the messages in the order in which they are handled
+    journal.jsonl   a line for each step, on disk before the next; the last may be cut short
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from openmsmq.care.durable import make_directory, sync_file, write_durably
+from openmsmq.net.local.paths import default_data_directory
+from openmsmq.wire.errors import ConfigError
+
+from .spec import JobKind, JobSpec
+
+PLAN: Final = "plan.json"
+MESSAGES: Final = "messages.jsonl"
+JOURNAL: Final = "journal.jsonl"
+VARIABLE: Final = "OPENMSMQ_JOBS"
+# Messages of one step, and about how many bytes.
+BATCH_MESSAGES: Final = 500
+BATCH_BYTES: Final = 4 * 1024 * 1024
+
+
+class Outcome(StrEnum):
+    """What became of one message."""
+
+    # Sent, moved, copied, removed, saved: what the job is for.
+    DONE = "done"
+    # The queue, or a check, refused it; it is where it was.
+    REFUSED = "refused"
+    # It was not there any more, or another reader had it.
+    GONE = "gone"
+    # An undo has put it back.
+    UNDONE = "undone"
+
+
+class PlannedMessage(msgspec.Struct, array_like=True, frozen=True):
+    """A message that a job is to handle."""
+
+    source: str
+    lookup_id: int
+    id: str
+    destination: str
+    message_class: int
+    transactional: bool
+    size: int
+    label: str
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What became of a message, and why."""
+
+    outcome: Outcome
+    text: str = ""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What `plan.json` has."""
+
+    id: str
+    spec: JobSpec
+    created: float
+    queue_manager: str
+    messages: int
+    bytes: int
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line of the journal.
+
+    Attributes:
+        step: `begin` before a batch is carried out, `done` after it; `stop`, `finish`;
+            `undoing` before and `undo` after a batch was put back.
+        batch: its number.
+        refused: by place in the batch, why not.
+        gone: places in the batch of messages that were not there.
+        first: the arrival sequence of the first message that was published.
+        lookup_ids: new ones of moved messages.
+    """
+
+    step: str
+    time: float
+    batch: int = -1
+    refused: dict[int, str] = msgspec.field(default_factory=dict)
+    gone: list[int] = msgspec.field(default_factory=list)
+    first: int = 0
+    lookup_ids: list[int] = msgspec.field(default_factory=list)
+
+
+_decode_entry: Final = msgspec.json.Decoder(Entry).decode
+_decode_message: Final = msgspec.json.Decoder(PlannedMessage).decode
+_encode: Final = msgspec.json.encode
+
+
+class Batch:
+    """The messages of one step, all with one source, destination and kind of message."""
+
+    def __init__(self, number: int, start: int, messages: list[PlannedMessage]) -> None:
+        self.number = number
+        # The place of the first in the whole job.
+        self.start = start
+        self.messages = messages
+
+    @property
+    def lookup_ids(self) -> list[int]:
+        return [message.lookup_id for message in self.messages]
+
+
+class Job:
+    """A job that was planned, and how far it is."""
+
+    def __init__(self, folder: Path, plan: Plan) -> None:
+        self.folder = folder
+        self.plan = plan
+        self.messages = list(_read_lines(folder / MESSAGES, _decode_message))
+        self.batches = cut(self.messages, plan.spec.rate)
+        self.begun: dict[int, Entry] = {}
+        self.done: dict[int, Entry] = {}
+        self.undoing: dict[int, Entry] = {}
+        self.undone: dict[int, Entry] = {}
+        self.finished = False
+        self.stopped = False
+        for entry in _read_lines(folder / JOURNAL, _decode_entry):
+            self._apply(entry)
+
+    @property
+    def spec(self) -> JobSpec:
+        return self.plan.spec
+
+    @property
+    def state(self) -> str:
+        """`planned`, `unfinished`, `stopped`, `finished` or `undone`."""
+        if self.undone:
+            return "undone"
+        if self.finished:
+            return "finished"
+        if self.stopped:
+            return "stopped"
+        return "unfinished" if self.begun else "planned"
+
+    @property
+    def producer(self) -> str:
+        """The name under which the job publishes."""
+        return f"job/{self.plan.id}"
+
+    def _apply(self, entry: Entry) -> None:
+        if entry.step == "begin":
+            self.begun[entry.batch] = entry
+            self.stopped = False
+        elif entry.step == "done":
+            self.done[entry.batch] = entry
+        elif entry.step == "undoing":
+            self.undoing[entry.batch] = entry
+        elif entry.step == "undo":
+            self.undone[entry.batch] = entry
+        elif entry.step == "stop":
+            self.stopped = True
+        elif entry.step == "finish":
+            self.finished = True
+
+    def results(self) -> Iterator[tuple[PlannedMessage, Result | None]]:
+        """What became of each message; None where nothing was done yet."""
+        for batch in self.batches:
+            yield from zip(batch.messages, self.batch_results(batch), strict=True)
+
+    def batch_results(self, batch: Batch) -> list[Result | None]:
+        """What became of each message of a batch."""
+        done = self.done.get(batch.number)
+        if done is None:
+            return [None] * len(batch.messages)
+        undone = self.undone.get(batch.number)
+        return [_result(place, done, undone) for place in range(len(batch.messages))]
+
+    def counts(self) -> dict[str, int]:
+        """How many messages by what became of them, and `left`."""
+        counts = dict.fromkeys((*Outcome, "left"), 0)
+        for _, result in self.results():
+            counts["left" if result is None else result.outcome] += 1
+        return counts
+
+
+def _result(place: int, done: Entry, undone: Entry | None) -> Result:
+    if place in done.refused:
+        return Result(Outcome.REFUSED, done.refused[place])
+    if place in done.gone:
+        return Result(Outcome.GONE, "it was not there any more, or another reader had it")
+    if undone is not None and place not in undone.gone:
+        return Result(Outcome.UNDONE)
+    return Result(Outcome.DONE)
+
+
+class Journal:
+    """Appends to the journal of a job; a line is on disk when `write` returns."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        path = job.folder / JOURNAL
+        _cut_torn_line(path)
+        self._file: BinaryIO = path.open("ab")
+        sync_file(path)
+
+    def write(self, step: str, **values: Any) -> Entry:
+        """Note a step."""
+        entry = Entry(step=step, time=time.time(), **values)
+        self._file.write(_encode(entry) + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._job._apply(entry)
+        return entry
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def cut(messages: list[PlannedMessage], rate: float | None) -> list[Batch]:
+    """Cut messages into batches; the same messages always give the same batches."""
+    most = BATCH_MESSAGES if rate is None else max(1, min(BATCH_MESSAGES, int(rate)))
+    batches: list[Batch] = []
+    part: list[PlannedMessage] = []
+    size = start = 0
+    for place, message in enumerate(messages):
+        if part and (
+            len(part) >= most
+            or size + message.size > BATCH_BYTES
+            or _group(message) != _group(part[0])
+        ):
+            batches.append(Batch(len(batches), start, part))
+            part, size, start = [], 0, place
+        part.append(message)
+        size += message.size
+    if part:
+        batches.append(Batch(len(batches), start, part))
+    return batches
+
+
+def _group(message: PlannedMessage) -> tuple[str, str, bool]:
+    return message.source, message.destination, message.transactional
+
+
+def jobs_directory() -> Path:
+    """Where jobs are kept: `$OPENMSMQ_JOBS`, else beside the default data directory."""
+    named = os.environ.get(VARIABLE)
+    return Path(named) if named else default_data_directory() / "jobs"
+
+
+def job_ids(directory: Path) -> list[str]:
+    """The jobs in a directory, the oldest first."""
+    return sorted(path.parent.name for path in directory.glob(f"*/{PLAN}"))
+
+
+def store_job(folder: Path, plan: Plan, messages: list[PlannedMessage]) -> Job:
+    """Write a new job; it is there once `plan.json` is."""
+    make_directory(folder)
+    write_durably(folder / MESSAGES, b"".join([_encode(each) + b"\n" for each in messages]))
+    write_durably(folder / PLAN, _encode(plan))
+    return Job(folder, plan)
+
+
+def load_job(folder: Path) -> Job:
+    """Read a job back.
+
+    Raises:
+        ConfigError: there is none, or its files are damaged.
+    """
+    try:
+        plan = msgspec.json.decode((folder / PLAN).read_bytes(), type=Plan)
+        return Job(folder, plan)
+    except FileNotFoundError as exc:
+        raise ConfigError(f"{folder.name}: no such job in {folder.parent}") from exc
+    except (OSError, msgspec.MsgspecError) as exc:
+        raise ConfigError(f"{folder}: {exc}") from exc
+
+
+def _read_lines(path: Path, decode: Any) -> Iterator[Any]:
+    """The lines of a file; a last line without its end was never written whole."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield decode(line)
+
+
+def _cut_torn_line(path: Path) -> None:
+    if not path.exists():
+        return
+    data = path.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data):
+        os.truncate(path, whole)
+
+
+# What can be undone.
+UNDOABLE: Final = (JobKind.MOVE, JobKind.RETRY, JobKind.COPY, JobKind.LOAD)

@@ -1,0 +1,223 @@
+"""Running a job: batch by batch, each step on disk before the next."""
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from typing import Final, NamedTuple
+
+from openmsmq.care.durable import locked_directory
+from openmsmq.client import ConnectionLost, QueueManager
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+
+from .dry_run import dry_run
+from .job import Batch, Entry, Job, Journal
+from .spec import JobKind
+from .steps import STEPS, Done, save_all, settle
+
+PATIENCE_SECONDS: Final = 60.0
+_PAUSE_SECONDS: Final = 0.1
+# Stages that a restart of the queue manager has forgotten are made again.
+_AGAIN: Final = (Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE)
+_MOST_TRIES: Final = 5
+
+Connect = Callable[[], QueueManager]
+Progress = Callable[[int, int], None]
+
+
+class JobReport(NamedTuple):
+    """What a job has done, or would do: how many messages by what became of them."""
+
+    id: str
+    state: str
+    done: int
+    refused: int
+    gone: int
+    left: int
+    # Why messages were refused, and how many.
+    reasons: dict[str, int]
+
+
+class JobRunner:
+    """Carries out a job, or the rest of one that was stopped or killed.
+
+    Args:
+        job: from `plan_job` or `load_job`.
+        connect: makes a connection; called again when one is lost.
+        patience: seconds to wait for a queue manager that is gone.
+        progress: called with how many messages were handled, and of how many.
+        stopped: asked before each batch; True stops the job, which can be resumed.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        connect: Connect,
+        *,
+        patience: float = PATIENCE_SECONDS,
+        progress: Progress | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> None:
+        self._job = job
+        self._connect = connect
+        self._patience = patience
+        self._progress = progress
+        self._stopped = stopped or _never
+        self._manager: QueueManager | None = None
+
+    def dry_run(self) -> JobReport:
+        """Say what the job would do, after the same checks; nothing is changed."""
+        manager = self._connected()
+        try:
+            refused, gone = dry_run(manager, self._job)
+        finally:
+            self._hang_up()
+        total = len(self._job.messages)
+        return JobReport(
+            self._job.plan.id,
+            "dry run",
+            total - len(refused) - gone,
+            len(refused),
+            gone,
+            0,
+            _counted(refused),
+        )
+
+    def run(self) -> JobReport:
+        """Carry out what is left.
+
+        Raises:
+            QueueError: another process runs the job, or something refused all of it.
+            ConnectionLost: the queue manager did not come back; resume the job later.
+        """
+        job = self._job
+        with ExitStack() as held:
+            try:
+                held.enter_context(locked_directory(job.folder))
+            except BlockingIOError as exc:
+                raise QueueError(
+                    Hresult.MQ_ERROR_SHARING_VIOLATION,
+                    f"job {job.plan.id} is being run by another process",
+                    remedy="Wait for it to end, or stop it.",
+                ) from exc
+            journal = Journal(job)
+            held.callback(journal.close)
+            held.callback(self._hang_up)
+            self._run(journal)
+        return report_of(job)
+
+    def _run(self, journal: Journal) -> None:
+        job = self._job
+        if job.spec.kind is JobKind.SAVE:
+            if not job.finished:
+                save_all(self._connected(), job, journal)
+                journal.write("finish")
+            return
+        rate = job.spec.rate
+        started = time.monotonic()
+        handled = 0
+        for batch in job.batches:
+            if batch.number in job.done:
+                continue
+            if self._stopped():
+                journal.write("stop")
+                return
+            self._carry_out(journal, batch)
+            handled += len(batch.messages)
+            if self._progress is not None:
+                self._progress(batch.start + len(batch.messages), len(job.messages))
+            if rate is not None and not self._wait(started + handled / rate):
+                journal.write("stop")
+                return
+        if not job.finished:
+            journal.write("finish")
+
+    def _wait(self, until: float) -> bool:
+        """Wait for the time of the next batch; False if the job was stopped meanwhile."""
+        while (left := until - time.monotonic()) > 0:
+            if self._stopped():
+                return False
+            time.sleep(min(left, _PAUSE_SECONDS))
+        return True
+
+    def _carry_out(self, journal: Journal, batch: Batch) -> None:
+        """One batch, again after a loss of the connection."""
+        tries = 0
+        while True:
+            try:
+                manager = self._connected()
+                begun = self._job.begun.get(batch.number)
+                if begun is not None and self._was_done(journal, manager, batch, begun):
+                    return
+                done = STEPS[self._job.spec.kind](manager, self._job, batch, journal)
+                journal.write("done", batch=batch.number, **done.values())
+                return
+            except ConnectionLost:
+                self._hang_up()
+            except QueueError as exc:
+                tries += 1
+                if exc.code not in _AGAIN or tries >= _MOST_TRIES:
+                    raise
+                self._hang_up()
+
+    def _was_done(
+        self, journal: Journal, manager: QueueManager, batch: Batch, begun: Entry
+    ) -> bool:
+        """Whether a step that was begun took effect although its end was never noted."""
+        done: Done | None = settle(manager, self._job, batch, begun)
+        if done is None:
+            return False
+        journal.write("done", batch=batch.number, **done.values())
+        return True
+
+    def _connected(self) -> QueueManager:
+        """A connection; waits for the queue manager.
+
+        Raises:
+            ConnectionLost: it did not come in time.
+        """
+        deadline = time.monotonic() + self._patience
+        while self._manager is None:
+            try:
+                self._manager = self._connect()
+            except ConnectionLost:
+                if time.monotonic() > deadline or self._stopped():
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+        return self._manager
+
+    def _hang_up(self) -> None:
+        manager, self._manager = self._manager, None
+        if manager is not None:
+            with suppress(ConnectionLost, QueueError):
+                manager.close()
+
+
+def report_of(job: Job) -> JobReport:
+    """What a job has done so far."""
+    counts = job.counts()
+    refused = [
+        result.text
+        for _, result in job.results()
+        if result is not None and result.outcome == "refused"
+    ]
+    return JobReport(
+        job.plan.id,
+        job.state,
+        counts["done"] + counts["undone"],
+        counts["refused"],
+        counts["gone"],
+        counts["left"],
+        _counted(refused),
+    )
+
+
+def _counted(texts: list[str]) -> dict[str, int]:
+    counted: dict[str, int] = {}
+    for text in texts:
+        counted[text] = counted.get(text, 0) + 1
+    return counted
+
+
+def _never() -> bool:
+    return False

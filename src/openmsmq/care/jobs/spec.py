@@ -1,0 +1,98 @@
+"""What a job is to do, as data."""
+
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+from openmsmq.care.filters import Condition, filter_from_data
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+
+
+class JobKind(StrEnum):
+    """What a job does with messages."""
+
+    MOVE = "move"
+    COPY = "copy"
+    RETRY = "retry"
+    REMOVE = "remove"
+    PURGE = "purge"
+    SAVE = "save"
+    LOAD = "load"
+
+
+class Limits(StrEnum):
+    """What becomes of the time limits of messages that are sent again."""
+
+    # They begin again.
+    RESTART = "restart"
+    # The moments at which they end stay; a message whose time is over is refused.
+    KEEP = "keep"
+    # The copies never expire.
+    LIFT = "lift"
+
+
+_NEEDS_TARGET: Final = (JobKind.MOVE, JobKind.COPY, JobKind.LOAD)
+_NEEDS_FILE: Final = (JobKind.SAVE, JobKind.LOAD)
+
+
+class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """One job.
+
+    Attributes:
+        sources: the queues that messages are taken from; none for a load.
+        target: the queue that they go to; a retry without one sends each to where it was for.
+        where: a filter as data; None takes all.
+        lookup_ids: which messages of the one source.
+        first: a portion: only so many.
+        rate: messages a second at most.
+        limits: for messages that are sent again.
+        file: of a save or a load.
+    """
+
+    kind: JobKind
+    sources: tuple[str, ...] = ()
+    target: str = ""
+    where: dict[str, Any] | None = None
+    lookup_ids: tuple[int, ...] | None = None
+    first: int | None = None
+    rate: float | None = None
+    limits: Limits = Limits.RESTART
+    file: str = ""
+
+    @property
+    def condition(self) -> Condition | None:
+        """The filter."""
+        return None if self.where is None else filter_from_data(self.where)
+
+    def check(self) -> None:
+        """Refuse what cannot be.
+
+        Raises:
+            QueueError: MQ_ERROR_INVALID_PARAMETER, with the reason.
+        """
+        fault = self._fault()
+        if fault:
+            raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, f"{self.kind}: {fault}")
+        _ = self.condition
+
+    def _fault(self) -> str:
+        if self.kind is JobKind.LOAD:
+            if self.sources or self.lookup_ids is not None:
+                return "messages come from a file, not from a queue"
+        elif not self.sources:
+            return "no queue to take messages from"
+        if self.kind in _NEEDS_TARGET and not self.target:
+            return "no queue that messages go to"
+        if self.kind not in (*_NEEDS_TARGET, JobKind.RETRY) and self.target:
+            return "it has no target"
+        if (self.kind in _NEEDS_FILE) != bool(self.file):
+            return "a file belongs to save and load"
+        if self.lookup_ids is not None and len(self.sources) != 1:
+            return "lookup ids mean messages of one queue"
+        if self.first is not None and self.first < 1:
+            return "the portion has one message at least"
+        if self.rate is not None and not self.rate > 0:
+            return "the rate is above 0"
+        return ""

@@ -1,0 +1,162 @@
+"""Undo: messages that a job moved or sent go back, by the places that the job noted."""
+
+import time
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from openmsmq.care.durable import locked_directory
+from openmsmq.care.places import PlaceKind, place_of
+from openmsmq.client import Queue, QueueManager
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.lookup_id import SEQUENCE_MASK
+
+from .job import UNDOABLE, Batch, Entry, Job, Journal
+from .sending import prepare
+from .spec import JobKind
+from .steps import opened
+
+
+class UndoReport(NamedTuple):
+    """What an undo did: how many messages are back, and how many were gone from where they were."""
+
+    id: str
+    undone: int
+    gone: int
+
+
+def undo_job(manager: QueueManager, job: Job) -> UndoReport:
+    """Undo what a job has done; an undo that was interrupted goes on.
+
+    Moved messages go back to their source, and dead letters that were sent again into the
+    dead-letter queue with their reason; copies are removed. What was received or sent to another
+    machine meanwhile is gone.
+
+    Raises:
+        QueueError: a job of this kind cannot be undone.
+    """
+    if job.spec.kind not in UNDOABLE:
+        raise QueueError(
+            Hresult.MQ_ERROR_ILLEGAL_OPERATION,
+            f"a {job.spec.kind} cannot be undone",
+            cause="The messages are gone for good, or nothing was changed.",
+            remedy="Save messages before you remove them; `openmsmq load` sends them again.",
+        )
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked_directory(job.folder))
+        except BlockingIOError as exc:
+            raise QueueError(
+                Hresult.MQ_ERROR_SHARING_VIOLATION,
+                f"job {job.plan.id} is being run by another process",
+                remedy="Wait for it to end, or stop it.",
+            ) from exc
+        journal = Journal(job)
+        held.callback(journal.close)
+        for batch in reversed(job.batches):
+            if batch.number in job.done and batch.number not in job.undone:
+                gone = _undo_batch(manager, job, batch, journal)
+                journal.write("undo", batch=batch.number, gone=gone)
+    return undo_report(job)
+
+
+def undo_report(job: Job) -> UndoReport:
+    """What was undone of a job."""
+    undone = gone = 0
+    for batch in job.batches:
+        entry = job.undone.get(batch.number)
+        if entry is not None:
+            handled = len(_handled(batch, job.done[batch.number]))
+            gone += len(entry.gone)
+            undone += handled - len(entry.gone)
+    return UndoReport(job.plan.id, undone, gone)
+
+
+def _handled(batch: Batch, done: Entry) -> list[int]:
+    """The places of messages that the job has moved or sent."""
+    out = {*done.refused, *done.gone}
+    return [place for place in range(len(batch.messages)) if place not in out]
+
+
+def _undo_batch(manager: QueueManager, job: Job, batch: Batch, journal: Journal) -> list[int]:
+    """Put the messages of a batch back; return the places of those that are gone."""
+    done = job.done[batch.number]
+    handled = _handled(batch, done)
+    if not handled:
+        return []
+    with opened(manager, batch.messages[0].destination) as queue:
+        there = _there(queue, handled, done)
+        noted = job.undoing.get(batch.number)
+        gone = [place for place in handled if place not in there]
+        if noted is None:
+            # What is not there later was put back by an undo that was interrupted.
+            noted = journal.write("undoing", batch=batch.number, gone=gone)
+        if there:
+            _put_back(manager, job, batch, queue, there)
+    return noted.gone
+
+
+def _put_back(
+    manager: QueueManager, job: Job, batch: Batch, queue: Queue, there: dict[int, int]
+) -> None:
+    source = batch.messages[0].source
+    kind = job.spec.kind
+    if kind is JobKind.MOVE:
+        queue.move_by_lookup_id(source, list(there.values()))
+    elif kind is not JobKind.RETRY:
+        queue.release_many(queue.hold_many(list(there.values())), remove=True)
+    elif place_of(source).kind is PlaceKind.DEADLETTER:
+        for message_class in {batch.messages[place].message_class for place in there}:
+            ids = [
+                lookup_id
+                for place, lookup_id in there.items()
+                if batch.messages[place].message_class == message_class
+            ]
+            queue.move_by_lookup_id(source, ids, message_class=message_class)
+    else:
+        _send_back(manager, job, batch, queue, list(there.values()))
+
+
+def _send_back(
+    manager: QueueManager, job: Job, batch: Batch, queue: Queue, lookup_ids: list[int]
+) -> None:
+    """Send messages to the queue that they came from, and remove them where they are."""
+    producer = manager.producer(f"{job.producer}/undo")
+    # Batches are undone from the last to the first, and their numbers have to grow.
+    number = len(job.batches) - batch.number
+    source = batch.messages[0].source
+    held = queue.hold_many(lookup_ids)
+    packets = {place: message.packet for place, message in enumerate(held.messages)}
+    prepared = prepare(
+        manager,
+        source,
+        packets,
+        transactional=batch.messages[0].transactional,
+        limits=job.spec.limits,
+        now=time.time(),
+    )
+    producer.abort(number)
+    producer.stage_packets(number, 0, 0, source, prepared.packets.values())
+    producer.commit_received(
+        number, [(0, 0)], held, [held.lookup_ids[each] for each in prepared.packets]
+    )
+
+
+def _there(queue: Queue, handled: list[int], done: Entry) -> dict[int, int]:
+    """The lookup ids of messages that are still where the job put them, by their places."""
+    if done.lookup_ids:
+        noted = dict(zip(done.lookup_ids, handled, strict=True))
+        sequences = [lookup_id & SEQUENCE_MASK for lookup_id in noted]
+        first, last = min(sequences), max(sequences)
+        wanted = {lookup_id & SEQUENCE_MASK: place for lookup_id, place in noted.items()}
+    else:
+        first, last = done.first, done.first + len(handled) - 1
+        wanted = {first + index: place for index, place in enumerate(handled)}
+    found: dict[int, int] = {}
+    for block in queue.ranges.peek(first - 1, last):
+        for lookup_id in block.lookup_ids:
+            place = wanted.get(lookup_id & SEQUENCE_MASK)
+            if place is not None:
+                found[place] = lookup_id
+
+    return dict(sorted(found.items()))

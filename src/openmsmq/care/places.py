@@ -1,0 +1,119 @@
+"""Where messages are: queues, subqueues, journals, dead letters, outgoing queues."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Final
+
+from openmsmq.client import QueueManager
+from openmsmq.client.properties import Access, Info
+
+
+class PlaceKind(StrEnum):
+    """What a place is."""
+
+    QUEUE = "queue"
+    SUBQUEUE = "subqueue"
+    JOURNAL = "journal"
+    DEADLETTER = "deadletter"
+    OUTGOING = "outgoing"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place.
+
+    Attributes:
+        name: a name that opens it.
+        messages: how many are there, as far as known.
+    """
+
+    name: str
+    kind: PlaceKind
+    messages: int = 0
+
+    @property
+    def access(self) -> Access:
+        """How it is opened to look at messages."""
+        return "peek_admin" if self.kind is PlaceKind.OUTGOING else "peek"
+
+    @property
+    def taking_access(self) -> Access:
+        """How it is opened to take messages out."""
+        return "receive_admin" if self.kind is PlaceKind.OUTGOING else "receive"
+
+
+DEADLETTER: Final = ";deadletter"
+DEADXACT: Final = ";deadxact"
+_SYSTEM: Final = "\\system$;"
+_JOURNAL: Final = ";journal"
+_DEAD: Final = ("deadletter", "deadxact")
+_DEADLETTER_NAMES: Final = (DEADLETTER, DEADXACT, "\\deadletter$", "\\xactdeadletter$")
+ALL_KINDS: Final = frozenset(PlaceKind) - {PlaceKind.SYSTEM}
+
+
+def place_of(name: str) -> Place:
+    """The place with a name."""
+    lower = name.lower()
+    if lower.endswith(_DEADLETTER_NAMES):
+        return Place(name, PlaceKind.DEADLETTER)
+    if lower.endswith((_JOURNAL, "\\journal$")):
+        return Place(name, PlaceKind.JOURNAL)
+    if ";" in name:
+        return Place(name, PlaceKind.SUBQUEUE)
+    return Place(name, PlaceKind.QUEUE)
+
+
+def find_place(manager: QueueManager, name: str) -> Place:
+    """The place with a name; a format name may be that of an outgoing queue."""
+    if "=" in name:
+        for info in manager.outgoing():
+            if info["destination"].lower() == name.lower():
+                return Place(info["destination"], PlaceKind.OUTGOING, info["messages"])
+    return place_of(name)
+
+
+def list_places(
+    manager: QueueManager,
+    *,
+    kinds: Iterable[PlaceKind] = ALL_KINDS,
+    pattern: str = "*",
+) -> list[Place]:
+    """The places of a queue manager that the caller may see.
+
+    Args:
+        manager: where.
+        kinds: which kinds of places.
+        pattern: of the path, or of the destination of an outgoing queue; `*` stands for any text.
+    """
+    wanted = frozenset(kinds)
+    folded = pattern.lower()
+    places = [_place_of_queue(info) for info in manager.queues(include_system=True)]
+    if PlaceKind.OUTGOING in wanted:
+        places += [
+            Place(info["destination"], PlaceKind.OUTGOING, info["messages"])
+            for info in manager.outgoing()
+        ]
+    return [
+        place
+        for place in places
+        if place.kind in wanted and fnmatchcase(place.name.lower(), folded)
+    ]
+
+
+def _place_of_queue(info: Info) -> Place:
+    path: str = info["path"]
+    lower = path.lower()
+    if _SYSTEM in lower:
+        word = path.rpartition(";")[2]
+        kind = PlaceKind.DEADLETTER if word.lower() in _DEAD else PlaceKind.JOURNAL
+        return Place(f";{word.lower()}", kind, info["messages"])
+    if lower.endswith(_JOURNAL):
+        return Place(path, PlaceKind.JOURNAL, info["messages"])
+    if ";" in path:
+        return Place(path, PlaceKind.SUBQUEUE, info["messages"])
+    if path.endswith("$"):
+        return Place(path, PlaceKind.SYSTEM, info["messages"])
+    return Place(path, PlaceKind.QUEUE, info["messages"])

@@ -1,0 +1,123 @@
+"""Search: messages of one queue, many or all that a filter holds for, as they are found."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID
+
+from openmsmq.client import QueueManager, ReceivedMessage
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+
+from .filters import Condition, Matcher
+from .places import Place
+
+# Messages of one block: small enough that a search is stopped soon.
+BLOCK_ROWS: Final = 2000
+_GONE: Final = (Hresult.MQ_ERROR_QUEUE_NOT_FOUND, Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessage:
+    """A message and where it was found."""
+
+    place: Place
+    message: ReceivedMessage
+
+
+@dataclass(slots=True)
+class SearchProgress:
+    """How far a search is.
+
+    Attributes:
+        looked_at: messages that were compared.
+        total: messages that there are about.
+        found: messages that the filter holds for.
+        not_searched: places that could not be searched, and why.
+    """
+
+    looked_at: int = 0
+    total: int = 0
+    found: int = 0
+    places_done: int = 0
+    place: str = ""
+    not_searched: list[tuple[str, QueueError]] = field(default_factory=list)
+
+
+def search(
+    manager: QueueManager,
+    places: Sequence[Place],
+    condition: Condition | None = None,
+    *,
+    limit: int | None = None,
+    progress: Callable[[SearchProgress], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
+    now: float | None = None,
+) -> Iterator[FoundMessage]:
+    """Look through places in their order, each in the order of arrival; take nothing.
+
+    Messages that arrive while a place is searched are left out, locked ones are not seen. A place
+    that is deleted meanwhile, or that the caller may not read, is noted in the progress.
+
+    Args:
+        manager: a connection that nothing else uses while the search runs.
+        places: from `list_places` or `place_of`.
+        condition: from `parse_filter`; None holds for all.
+        limit: end after so many.
+        progress: called after each block, with the same object.
+        stopped: asked after each block; True ends the search.
+        now: the time of day that ages are counted to; else now.
+
+    Raises:
+        QueueError: a single place cannot be searched.
+        ConnectionLost: the queue manager is gone.
+    """
+    state = SearchProgress(total=sum(place.messages for place in places))
+    matcher = Matcher(condition)
+    moment = time.time() if now is None else now
+    machine = UUID(manager.identity.guid).bytes_le
+    for place in places:
+        state.place = place.name
+        try:
+            for found in _search_place(manager, place, matcher, moment, machine, state):
+                if found is None:
+                    if progress is not None:
+                        progress(state)
+                    if stopped is not None and stopped():
+                        return
+                    continue
+                state.found += 1
+                yield FoundMessage(place, found)
+                if state.found == limit:
+                    return
+        except QueueError as exc:
+            if len(places) == 1:
+                raise
+            if exc.code not in _GONE:
+                state.not_searched.append((place.name, exc))
+        state.places_done += 1
+    if progress is not None:
+        progress(state)
+
+
+def _search_place(
+    manager: QueueManager,
+    place: Place,
+    matcher: Matcher,
+    now: float,
+    machine: bytes,
+    state: SearchProgress,
+) -> Iterator[ReceivedMessage | None]:
+    """The messages of one place; None after each block."""
+    with manager.open_queue(place.name, place.access) as queue:
+        info = queue.ranges.info()
+        state.total += info.count - place.messages
+        blocks = queue.ranges.peek(0, info.last, block_rows=BLOCK_ROWS)
+        try:
+            for block in blocks:
+                yield from matcher.select(place.name, block, now, machine)
+                state.looked_at += len(block.ends)
+                yield None
+        finally:
+            blocks.close()

@@ -1,0 +1,270 @@
+"""Jobs: tried, carried out, stopped, resumed and undone."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+import openmsmq
+from openmsmq.care.dead_letters import DEAD_LETTER_QUEUES, dead_letters, group_dead_letters
+from openmsmq.care.filters import filter_to_data, parse_filter
+from openmsmq.care.jobs import (
+    Job,
+    JobKind,
+    JobReport,
+    JobRunner,
+    JobSpec,
+    Limits,
+    job_ids,
+    load_job,
+    plan_job,
+    undo_job,
+)
+from openmsmq.wire.errors import ConfigError
+
+ORDERS = r".\private$\orders"
+BILLS = r".\private$\bills"
+
+
+def where(text: str) -> dict[str, object]:
+    return filter_to_data(parse_filter(text))
+
+
+class Jobs:
+    """Plans and runs jobs of one queue manager."""
+
+    def __init__(self, manager: openmsmq.QueueManager, directory: Path) -> None:
+        self.manager = manager
+        self.directory = directory
+
+    def plan(self, **spec: object) -> Job:
+        return plan_job(self.manager, JobSpec(**spec), self.directory)  # type: ignore[arg-type]
+
+    def runner(self, job: Job, **options: object) -> JobRunner:
+        address = self.manager.address
+        return JobRunner(job, lambda: openmsmq.connect(address), **options)  # type: ignore[arg-type]
+
+    def run(self, **spec: object) -> tuple[JobReport, Job]:
+        """Run a job after its dry run, which has to say the same."""
+        job = self.plan(**spec)
+        tried = self.runner(job).dry_run()
+        report = self.runner(job).run()
+        assert tried[2:] == report[2:]
+        return report, load_job(job.folder)
+
+
+@pytest.fixture
+def jobs(qm: openmsmq.QueueManager, tmp_path: Path) -> Jobs:
+    qm.create_queue(ORDERS)
+    qm.create_queue(BILLS)
+    return Jobs(qm, tmp_path / "jobs")
+
+
+def send(qm: openmsmq.QueueManager, count: int, name: str = ORDERS, **rest: object) -> None:
+    messages = (
+        openmsmq.Message(f"{number}", f"order {number}", **rest)  # type: ignore[arg-type]
+        for number in range(count)
+    )
+    qm.open_queue(name, "send").send_many(messages)
+
+
+def bodies(qm: openmsmq.QueueManager, name: str) -> list[str]:
+    with qm.open_queue(name, "peek") as queue:
+        return [str(message.body) for message in queue.cursor()]
+
+
+def let_die(qm: openmsmq.QueueManager, count: int) -> None:
+    """Messages whose time runs out become dead letters."""
+    send(qm, count, dead_letter=True, delivery="recoverable", time_to_be_received=1)
+    deadline = time.monotonic() + 60
+    while qm.open_queue(";deadletter").count() < count and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def test_dead_letters_are_sent_again_and_put_back(jobs: Jobs) -> None:
+    qm = jobs.manager
+    let_die(qm, 1200)
+    (group,) = group_dead_letters(dead_letters(qm), time.time())
+    assert (group.messages, group.worth_retrying) == (1200, True)
+    assert group.reason.startswith("the time to be received ran out")
+    report, job = jobs.run(kind=JobKind.RETRY, sources=DEAD_LETTER_QUEUES, limits=Limits.LIFT)
+    assert (report.state, report.done, report.left) == ("finished", 1200, 0)
+    assert bodies(qm, ";deadletter") == []
+    assert bodies(qm, ORDERS) == [f"{number}" for number in range(1200)]
+    first = qm.open_queue(ORDERS).receive(timeout=5)
+    assert (first.class_, first.time_to_be_received) == (0, None)
+    qm.flush()
+    undone = undo_job(qm, job)
+    assert (undone.undone, undone.gone) == (1199, 1)
+    assert len(bodies(qm, ";deadletter")) == 1199
+    assert qm.open_queue(";deadletter").peek().class_name == "MQMSG_CLASS_NACK_RECEIVE_TIMEOUT"
+    again = undo_job(qm, load_job(job.folder))
+    assert again == undone
+
+
+def test_time_limits_that_are_kept_may_be_over(jobs: Jobs) -> None:
+    let_die(jobs.manager, 3)
+    report, _ = jobs.run(kind=JobKind.RETRY, sources=DEAD_LETTER_QUEUES, limits=Limits.KEEP)
+    assert (report.done, report.refused) == (0, 3)
+    assert "its time is over" in next(iter(report.reasons))
+    assert jobs.manager.open_queue(";deadletter").count() == 3
+
+
+def test_what_a_full_queue_refuses_is_known_before_and_stays(jobs: Jobs) -> None:
+    qm = jobs.manager
+    send(qm, 600)
+    qm.set_queue(BILLS, quota=20)
+    report, job = jobs.run(kind=JobKind.RETRY, sources=(ORDERS,), target=BILLS)
+    assert report.done + report.refused == 600
+    assert 0 < report.done < 200
+    (reason,) = {text.partition(":")[0] for text in report.reasons}
+    assert reason == "MQ_ERROR_INSUFFICIENT_RESOURCES"
+    assert len(bodies(qm, BILLS)) == report.done
+    assert len(bodies(qm, ORDERS)) == report.refused
+    assert undo_job(qm, job).undone == report.done
+    assert len(bodies(qm, ORDERS)) == 600
+
+
+def test_messages_without_a_way_stay(jobs: Jobs) -> None:
+    qm = jobs.manager
+    send(qm, 3)
+    report, _ = jobs.run(kind=JobKind.RETRY, sources=(ORDERS,), target=r".\private$\none")
+    assert (report.done, report.refused) == (0, 3)
+    assert "MQ_ERROR_QUEUE_NOT_FOUND" in next(iter(report.reasons))
+    assert len(bodies(qm, ORDERS)) == 3
+
+
+def test_moves_and_their_undo(jobs: Jobs) -> None:
+    qm = jobs.manager
+    send(qm, 30)
+    report, job = jobs.run(
+        kind=JobKind.MOVE, sources=(ORDERS,), target=";held", where=where("label ~ 2")
+    )
+    assert report.done == 12
+    assert len(bodies(qm, f"{ORDERS};held")) == 12
+    qm.open_queue(f"{ORDERS};held").receive(timeout=5)
+    qm.flush()
+    assert undo_job(qm, job)[1:] == (11, 1)
+    assert len(bodies(qm, ORDERS)) == 29
+
+
+def test_a_move_that_is_refused_says_so_before(jobs: Jobs) -> None:
+    send(jobs.manager, 3)
+    report, _ = jobs.run(kind=JobKind.MOVE, sources=(ORDERS,), target=BILLS)
+    assert (report.done, report.refused) == (0, 3)
+    assert "MQ_ERROR_ILLEGAL_OPERATION" in next(iter(report.reasons))
+
+
+@pytest.mark.parametrize("name", ["a.omq", "a.jsonl"])
+def test_messages_are_saved_and_loaded(jobs: Jobs, tmp_path: Path, name: str) -> None:
+    qm = jobs.manager
+    send(qm, 700)
+    file = str(tmp_path / name)
+    assert jobs.run(kind=JobKind.SAVE, sources=(ORDERS,), file=file)[0].done == 700
+    assert len(bodies(qm, ORDERS)) == 700
+    report, job = jobs.run(
+        kind=JobKind.LOAD, target=BILLS, file=file, where=where("label like 'order 1*'")
+    )
+    assert report.done == 111
+    assert all(body.startswith("1") for body in bodies(qm, BILLS))
+    assert undo_job(qm, job).undone == 111
+    assert bodies(qm, BILLS) == []
+
+
+def test_copies_leave_the_original(jobs: Jobs) -> None:
+    qm = jobs.manager
+    send(qm, 5)
+    report, job = jobs.run(kind=JobKind.COPY, sources=(ORDERS,), target=BILLS, first=2)
+    assert (report.done, len(bodies(qm, ORDERS)), bodies(qm, BILLS)) == (2, 5, ["0", "1"])
+    assert undo_job(qm, job).undone == 2
+
+
+@pytest.mark.parametrize("kind", [JobKind.REMOVE, JobKind.PURGE])
+def test_removed_messages_are_gone_for_good(jobs: Jobs, kind: JobKind) -> None:
+    qm = jobs.manager
+    send(qm, 5)
+    report, job = jobs.run(kind=kind, sources=(ORDERS,), where=where("label ~ 'order 3'"))
+    assert (report.done, bodies(qm, ORDERS)) == (1, ["0", "1", "2", "4"])
+    with pytest.raises(openmsmq.QueueError, match="cannot be undone"):
+        undo_job(qm, job)
+
+
+def test_a_message_that_is_received_between_search_and_action_is_gone(jobs: Jobs) -> None:
+    qm = jobs.manager
+    send(qm, 3)
+    job = jobs.plan(kind=JobKind.RETRY, sources=(ORDERS,), target=BILLS)
+    qm.open_queue(ORDERS).receive(timeout=5)
+    qm.flush()
+    report = jobs.runner(job).run()
+    assert (report.done, report.gone) == (2, 1)
+    results = [result.outcome for _, result in load_job(job.folder).results() if result]
+    assert results == ["gone", "done", "done"]
+
+
+def test_two_operators_send_each_message_once(jobs: Jobs) -> None:
+    qm = jobs.manager
+    send(qm, 1000)
+    first = jobs.plan(kind=JobKind.RETRY, sources=(ORDERS,), target=BILLS)
+    second = jobs.plan(kind=JobKind.RETRY, sources=(ORDERS,), target=BILLS)
+    reports = [jobs.runner(first).run(), jobs.runner(second).run()]
+    assert [report.done for report in reports] == [1000, 0]
+    assert reports[1].gone == 1000
+    assert len(bodies(qm, BILLS)) == 1000
+
+
+def test_a_job_is_stopped_and_resumed(jobs: Jobs) -> None:
+    qm = jobs.manager
+    send(qm, 1200)
+    job = jobs.plan(kind=JobKind.RETRY, sources=(ORDERS,), target=BILLS)
+    asked = iter([False, True])
+    stopped = jobs.runner(job, stopped=lambda: next(asked)).run()
+    assert (stopped.state, stopped.done, stopped.left) == ("stopped", 500, 700)
+    assert job_ids(jobs.directory) == [job.plan.id]
+    resumed = jobs.runner(load_job(job.folder)).run()
+    assert (resumed.state, resumed.done) == ("finished", 1200)
+    assert bodies(qm, BILLS) == [f"{number}" for number in range(1200)]
+
+
+def test_the_rate_is_kept(jobs: Jobs) -> None:
+    send(jobs.manager, 6)
+    job = jobs.plan(kind=JobKind.COPY, sources=(ORDERS,), target=BILLS, rate=20.0)
+    started = time.monotonic()
+    jobs.runner(job).run()
+    assert time.monotonic() - started >= 6 / 20
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"kind": JobKind.RETRY},
+        {"kind": JobKind.MOVE, "sources": (ORDERS,)},
+        {"kind": JobKind.REMOVE, "sources": (ORDERS,), "target": BILLS},
+        {"kind": JobKind.SAVE, "sources": (ORDERS,)},
+        {"kind": JobKind.LOAD, "sources": (ORDERS,), "target": BILLS, "file": "x"},
+        {"kind": JobKind.PURGE, "sources": (ORDERS, BILLS), "lookup_ids": (1,)},
+        {"kind": JobKind.PURGE, "sources": (ORDERS,), "first": 0},
+        {"kind": JobKind.COPY, "sources": (ORDERS,), "target": BILLS, "rate": 0.0},
+    ],
+)
+def test_a_job_that_cannot_be_is_refused(jobs: Jobs, spec: dict[str, object]) -> None:
+    with pytest.raises(openmsmq.QueueError, match="MQ_ERROR_INVALID_PARAMETER"):
+        jobs.plan(**spec)
+    assert not jobs.directory.exists()
+
+
+def test_a_journal_that_was_cut_short_is_read_up_to_there(jobs: Jobs) -> None:
+    send(jobs.manager, 3)
+    _, job = jobs.run(kind=JobKind.COPY, sources=(ORDERS,), target=BILLS)
+    journal = job.folder / "journal.jsonl"
+    data = journal.read_bytes()
+    journal.write_bytes(data[: data.index(b"\n") + 10])
+    resumed = load_job(job.folder)
+    assert resumed.state == "unfinished"
+    # The queue manager knows that the batch was published.
+    assert jobs.runner(resumed).run().done == 3
+    assert len(bodies(jobs.manager, BILLS)) == 3
+
+
+def test_there_is_no_such_job(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no such job"):
+        load_job(tmp_path / "x")

@@ -1,0 +1,75 @@
+"""Search over one queue, many or all."""
+
+import pytest
+
+import openmsmq
+from openmsmq.care import PlaceKind, SearchProgress, list_places, parse_filter, place_of, search
+from openmsmq.care.places import find_place
+
+ORDERS = r".\private$\orders"
+AWAY = r"DIRECT=TCP:127.0.0.99\private$\away"
+
+
+@pytest.fixture
+def filled(qm: openmsmq.QueueManager) -> openmsmq.QueueManager:
+    orders = qm.create_queue(ORDERS, journal=True)
+    orders.send_many(openmsmq.Message(f"body {number}", f"order {number}") for number in range(20))
+    orders.move(";held", count=2)
+    orders.receive_many(3, timeout=5)
+    qm.send(AWAY, openmsmq.Message("body away", "order away"))
+    qm.flush()
+    return qm
+
+
+def test_every_place_is_listed(filled: openmsmq.QueueManager) -> None:
+    places = {(place.kind, place.messages) for place in list_places(filled)}
+    assert {
+        (PlaceKind.QUEUE, 15),
+        (PlaceKind.SUBQUEUE, 2),
+        (PlaceKind.JOURNAL, 3),
+        (PlaceKind.DEADLETTER, 0),
+        (PlaceKind.OUTGOING, 1),
+    } <= places
+    names = [place.name for place in list_places(filled, kinds=[PlaceKind.QUEUE])]
+    assert [name.partition("\\")[2] for name in names] == [r"private$\orders"]
+    assert list_places(filled, pattern="*nothing*") == []
+
+
+def test_all_places_are_searched(filled: openmsmq.QueueManager) -> None:
+    told: list[tuple[int, int]] = []
+
+    def progress(state: SearchProgress) -> None:
+        told.append((state.looked_at, state.total))
+
+    found = list(
+        search(filled, list_places(filled), parse_filter("label ~ order"), progress=progress)
+    )
+    assert len(found) == 21
+    kinds = {each.place.kind for each in found}
+    assert kinds == {
+        PlaceKind.QUEUE,
+        PlaceKind.SUBQUEUE,
+        PlaceKind.JOURNAL,
+        PlaceKind.OUTGOING,
+    }
+    assert told[-1] == (21, 21)
+    assert found[0].message.transport == "local"
+
+
+def test_a_search_ends_when_it_is_stopped_or_has_enough(filled: openmsmq.QueueManager) -> None:
+    places = [place_of(ORDERS), place_of(";journal")]
+    assert len(list(search(filled, places, limit=4))) == 4
+    assert len(list(search(filled, places, stopped=lambda: True))) == 15
+
+
+def test_a_place_that_is_gone_is_passed_over(filled: openmsmq.QueueManager) -> None:
+    gone = place_of(r".\private$\gone")
+    assert len(list(search(filled, [gone, place_of(ORDERS)]))) == 15
+    with pytest.raises(openmsmq.QueueError, match="MQ_ERROR_QUEUE_NOT_FOUND"):
+        list(search(filled, [gone]))
+
+
+def test_a_format_name_may_be_that_of_an_outgoing_queue(filled: openmsmq.QueueManager) -> None:
+    place = find_place(filled, AWAY.lower())
+    assert (place.kind, place.access) == (PlaceKind.OUTGOING, "peek_admin")
+    assert [each.message.body for each in search(filled, [place])] == ["body away"]
