@@ -12,7 +12,8 @@ WRITE ?=
 LOCK = $(BIN)/uv pip compile --quiet --universal --upgrade --no-header --no-emit-index-url \
     --no-emit-find-links pyproject.toml
 
-.PHONY: help setup demo test serve compile bench lint format conformance mutants fuzz soak lock clean
+.PHONY: help setup demo test serve compile bench lint format conformance mutants fuzz soak docs \
+    dist lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -60,10 +61,17 @@ fuzz: setup ## a million mutated packets through the parsers
 soak: setup ## the long tests; can be interrupted and resumed
 	@$(BIN)/python -m tools.soak
 
+docs: setup ## all pages as a site in build/site, generated ones written anew
+	@$(BIN)/python -m tools.docs
+
+dist: setup ## a wheel and a source archive in dist/
+	@$(BIN)/hatchling build -d dist
+
 lock: setup ## lock the newest allowed versions
 	@$(LOCK) --extra dev --extra connect --extra fuzz --extra legacy --extra spark --extra tables \
 		--output-file requirements/lock.txt
 	@$(LOCK) --extra kerberos --output-file requirements/kerberos.txt
+	@$(LOCK) --extra docs --output-file requirements/docs.txt
 
 clean: ## remove what was built, .venv included
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
