@@ -4,21 +4,40 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final
 
+import msgspec
 from starlette.applications import Starlette
-from starlette.routing import BaseRoute
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount
+
+from openmsmq.wire.errors import MsmqError
 
 from .console import Console
+from .front_desk import FrontDesk
 from .health import health_routes
+from .pages.extras import Extras
+from .pages.live import Live
+from .pages.site import Site
+from .trust.guard import App, Guard, Scope
+from .trust.problems import Problem, problem_of
+from .web import WebRoutes
 
 RouteGroup = Callable[[Console], Sequence[BaseRoute]]
 """Makes the routes of one subject; it may add to `Console.services` what they need."""
 
 GROUPS: Final[tuple[RouteGroup, ...]] = (health_routes,)
+# What programs ask for that want no page.
+PLAIN_PATHS: Final = ("/metrics", "/healthz", "/readyz")
 
 
-def build_app(console: Console) -> Starlette:
-    """The application; what runs beside it starts and stops with it."""
+def build_app(console: Console) -> App:
+    """The application behind its guard; what runs beside it starts and stops with it."""
+    desk = FrontDesk(console)
+    console.services.append(desk)
+    site = Site(desk)
+    pages = [*site.routes(), *Live(desk, site).routes(), *Extras(desk, site).routes()]
     routes = [route for group in GROUPS for route in group(console)]
+    routes.append(Mount("/", WebRoutes("", pages)))
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -29,4 +48,36 @@ def build_app(console: Console) -> Starlette:
         finally:
             await console.stop()
 
-    return Starlette(routes=routes, lifespan=lifespan)
+    async def refuse(request: Request, error: Exception) -> Response:
+        known = error if isinstance(error, MsmqError) else Problem(500, "The console failed.")
+        return _refusal(site, request.scope, problem_of(known))
+
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={MsmqError: refuse})
+    settings = console.settings
+    return Guard(
+        app,
+        hosts=desk.hosts,
+        tokens=desk.tokens,
+        sessions=desk.sessions,
+        requests=desk.requests,
+        proxies=frozenset(settings.console_proxies),
+        largest=settings.console_request_bytes,
+        refuse=lambda scope, problem: _refusal(site, scope, problem),
+    )
+
+
+def _refusal(site: Site, scope: Scope, problem: Problem) -> Response:
+    """A refusal for whoever asked: JSON for programs, a page for people."""
+    path = scope["path"]
+    if path.startswith("/api/"):
+        content = msgspec.json.encode({"error": problem.record})
+        response = Response(content, problem.status, media_type="application/json")
+    elif path in PLAIN_PATHS:
+        response = PlainTextResponse(problem.detail + "\n", problem.status)
+    else:
+        response = site.problem_page(Request(scope), problem)
+    if problem.status == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    if problem.retry_after is not None:
+        response.headers["Retry-After"] = str(max(1, round(problem.retry_after)))
+    return response

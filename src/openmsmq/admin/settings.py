@@ -30,6 +30,14 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     console_key: Path | None = None
     console_hosts: tuple[str, ...] = ()
     console_tokens: Path | None = None
+    console_bind: str = "127.0.0.1"
+    console_proxies: tuple[str, ...] = ()
+    console_request_rate: int = 100
+    console_request_bytes: int = 8 * 1024 * 1024
+    console_sign_ins: int = 10
+    console_streams: int = 200
+    console_searches: int = 4
+    console_export_messages: int = 10_000
     metrics_access: MetricsAccess = "loopback"
     metrics_queues: int = 20_000
     metrics_windows_names: bool = False

@@ -64,6 +64,7 @@ def console(
     settings = ConsoleSettings(
         address=str(default_socket() if socket is None else socket),
         folder=folder,
+        console_bind=bind,
         console_certificate=certificate,
         console_key=key,
         console_hosts=tuple(host or ()),

@@ -5,6 +5,7 @@ Neither the web framework nor anything else of the console is loaded into this p
 """
 
 import asyncio
+import ipaddress
 import json
 import socket
 import sys
@@ -36,26 +37,38 @@ LINE_BYTES: Final = 64 * 1024
 HANDED_OVER: Final = ("console_", "metrics_")
 # Where the console keeps what outlives it, in the data directory.
 FOLDER: Final = "console"
-KEPT_HERE: Final = frozenset({"console_port", "console_bind"})
+KEPT_HERE: Final = frozenset({"console_port"})
 
 
 class ConsoleConfig(LocalConfig):
     """Settings of the console, which talks by the local protocol, and of the metrics."""
 
     console_port: Port = 8780
-    # Without one: the address of the queue manager.
+    # Without one: the address of the queue manager if that is a loopback address, else 127.0.0.1.
     console_bind: str | None = None
+    # Proxies before the console: what they say about the client counts.
+    console_proxies: tuple[str, ...] = ()
     console_certificate: AbsolutePath | None = None
     console_key: AbsolutePath | None = None
     console_hosts: tuple[str, ...] = ()
     console_tokens: AbsolutePath | None = None
+    # Limits: requests a second for each token or address, bytes of a request, sign-ins a minute for
+    # each address, live pages and searches at a time, and messages of one export.
+    console_request_rate: int = Field(default=100, ge=1, le=100_000)
+    console_request_bytes: int = Field(default=8 * 1024 * 1024, ge=4096, le=64 * 1024 * 1024)
+    console_sign_ins: int = Field(default=10, ge=1, le=1_000)
+    console_streams: int = Field(default=200, ge=1, le=10_000)
+    console_searches: int = Field(default=4, ge=1, le=100)
+    console_export_messages: int = Field(default=10_000, ge=1, le=1_000_000)
     metrics_access: Literal["loopback", "token", "anyone"] = "loopback"
     metrics_queues: int = Field(default=20_000, ge=0, le=1_000_000)
     metrics_windows_names: bool = False
 
     @property
     def console_host(self) -> str:
-        return self.console_bind or self.bind
+        if self.console_bind is not None:
+            return self.console_bind
+        return self.bind if _is_loopback(self.bind) else "127.0.0.1"
 
 
 class ConsolePart:
@@ -78,6 +91,13 @@ class ConsolePart:
             return
         if (config.console_certificate is None) != (config.console_key is None):
             raise ConfigError("console_certificate: needs console_key, and the other way round")
+        host = config.console_host
+        if not (_is_loopback(host) or config.console_certificate or config.console_proxies):
+            raise ConfigError(
+                f"console_bind: {host} is not a loopback address",
+                remedy="Name console_certificate and console_key, or the proxies before the "
+                "console in console_proxies.",
+            )
         check_port("console_port", config.console_host, config.console_port)
 
     def status(self) -> PartStatus:
@@ -177,6 +197,8 @@ class ConsolePart:
         values = config.model_dump(mode="json", include={*keys} - KEPT_HERE)
         values |= {
             "address": str(config.socket_path),
+            "console_bind": config.console_host,
+            "console_hosts": [*config.console_hosts, *config.names, *config.addresses],
             "folder": str(config.data / FOLDER),
             "restarts": self.restarts,
         }
@@ -196,6 +218,13 @@ class ConsolePart:
             with suppress(ProcessLookupError):
                 child.kill()
             await child.wait()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 async def pass_on(lines: asyncio.StreamReader) -> None:

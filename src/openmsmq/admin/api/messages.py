@@ -1,0 +1,301 @@
+"""Messages: browse, show, body, packet, send, receive, remove, move."""
+
+import base64
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final, Literal
+
+import msgspec
+
+from openmsmq.admin.front_desk import Caller
+from openmsmq.admin.trust.problems import Problem
+from openmsmq.aio import Queue
+from openmsmq.client import Message, ReceivedMessage
+from openmsmq.client.properties import Access
+from openmsmq.wire.dissect import Node, dissect
+
+from .queues import Counted, full_name
+
+LARGEST_PAGE: Final = 1_000
+# Where messages are that an operator has removed; they can be put back from there.
+REMOVED: Final = ";removed"
+
+
+class MessageRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What lists show of a message; the names are those of every other interface."""
+
+    lookup_id: str
+    id: str
+    label: str
+    body_size: int
+    body_type: int
+    priority: int
+    class_name: str
+    delivery: str
+    transactional: bool
+    sent_time: str
+    arrived_time: str
+    source_queue_manager: str
+    sender_id: str | None
+    destination_queue: str | None
+    correlation_id: str | None
+    abort_count: int
+    move_count: int
+    authenticated: bool
+    encrypted: bool
+
+
+class MessageList(msgspec.Struct, frozen=True):
+    """Part of a queue; `after` continues it."""
+
+    messages: list[MessageRecord]
+    after: str | None = None
+
+
+class BrowseQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which messages.
+
+    Attributes:
+        after: the lookup id of the last message of the answer before.
+        limit: how many.
+    """
+
+    after: str = ""
+    limit: int = 100
+
+
+class FieldRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A field of a packet: where it is, its value and what that means."""
+
+    name: str
+    offset: int
+    size: int
+    value: str | int | float | None = None
+    meaning: str = ""
+    mask: int = 0
+    fault: str = ""
+    fields: list["FieldRecord"] = []
+
+
+class PacketRecord(msgspec.Struct, frozen=True):
+    """A packet, field by field."""
+
+    packet: str
+    size: int
+    summary: str
+    fields: list[FieldRecord]
+
+
+class MessageToSend(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A message to send; text or base 64 is its body."""
+
+    body: str | None = None
+    body_base64: str | None = None
+    body_type: int | None = None
+    label: str = ""
+    priority: int = 3
+    delivery: Literal["express", "recoverable"] = "express"
+    time_to_reach_queue: int | None = None
+    time_to_be_received: int | None = None
+    journal: bool = False
+    dead_letter: bool = False
+    correlation_id: str | None = None
+    app_specific: int = 0
+    response_queue: str | None = None
+    admin_queue: str | None = None
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """The id of the message that was sent."""
+
+    id: str
+
+
+class MessagesToMove(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Messages of a queue, and the queue that they go to."""
+
+    lookup_ids: list[str]
+    to: str
+
+
+class MessagesToRemove(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Messages of a queue to remove; for good, or to the subqueue `removed`."""
+
+    lookup_ids: list[str]
+    for_good: bool = False
+
+
+def message_record(message: ReceivedMessage) -> MessageRecord:
+    """What lists show of a message."""
+    values = {name: getattr(message, name) for name in _DIRECT_FIELDS}
+    return MessageRecord(
+        lookup_id=str(message.lookup_id),
+        sent_time=message.sent_time.isoformat(),
+        arrived_time=message.arrived_time.isoformat(),
+        **values,
+    )
+
+
+_DIRECT_FIELDS: Final = tuple(
+    name
+    for name in MessageRecord.__struct_fields__
+    if name not in ("lookup_id", "sent_time", "arrived_time")
+)
+
+
+def number(text: str, what: str = "lookup_id") -> int:
+    """A lookup id.
+
+    Raises:
+        Problem: 400, it is none.
+    """
+    if not text.isascii() or not text.isdecimal() or int(text) >= 1 << 64:
+        raise Problem(400, f"{what} must be a decimal number of 64 bits.", name="BAD_LOOKUP_ID")
+    return int(text)
+
+
+@asynccontextmanager
+async def opened(caller: Caller, queue: str, access: Access = "peek") -> AsyncIterator[Queue]:
+    """A queue of this computer, opened as the caller may."""
+    caller.need_queue(queue)
+    manager = await caller.manager()
+    async with manager.open_queue(full_name(queue), access) as found:
+        yield found
+
+
+async def browse(
+    caller: Caller, queue: str, *, after: int = 0, count: int = 100
+) -> tuple[list[ReceivedMessage], bool]:
+    """Messages in queue order, and whether more follow."""
+    found: list[ReceivedMessage] = []
+    async with opened(caller, queue) as source:
+        async for message in source.cursor():
+            if message.lookup_id <= after:
+                continue
+            if len(found) == count:
+                return found, True
+            found.append(message)
+    return found, False
+
+
+async def list_messages(caller: Caller, queue: str, query: BrowseQuery) -> MessageList:
+    """Messages of a queue, part by part."""
+    if not 1 <= query.limit <= LARGEST_PAGE:
+        raise Problem(400, f"limit must be from 1 to {LARGEST_PAGE}.", name="BAD_LIMIT")
+    after = number(query.after, "after") if query.after else 0
+    messages, more = await browse(caller, queue, after=after, count=query.limit)
+    records = [message_record(message) for message in messages]
+    return MessageList(records, records[-1].lookup_id if more else None)
+
+
+async def look_up(caller: Caller, queue: str, lookup_id: str) -> ReceivedMessage:
+    """One message."""
+    async with opened(caller, queue) as source:
+        return await source.peek_by_lookup_id(number(lookup_id))
+
+
+async def show_message(caller: Caller, queue: str, lookup_id: str) -> dict[str, Any]:
+    """Every property of a message; the body only to those who may see it."""
+    values = (await look_up(caller, queue, lookup_id)).to_dict()
+    if not caller.person.sees_bodies:
+        values["body"] = values["body_base64"] = None
+    return values
+
+
+async def message_body(caller: Caller, queue: str, lookup_id: str) -> bytes:
+    """The bytes of a body."""
+    caller.need_bodies()
+    return (await look_up(caller, queue, lookup_id)).view.body
+
+
+async def message_packet(caller: Caller, queue: str, lookup_id: str) -> bytes:
+    """The bytes of a packet, which has the body in it."""
+    caller.need_bodies()
+    return bytes((await look_up(caller, queue, lookup_id)).packet)
+
+
+async def dissect_message(caller: Caller, queue: str, lookup_id: str) -> PacketRecord:
+    """A packet, field by field."""
+    return packet_record(await message_packet(caller, queue, lookup_id))
+
+
+def packet_record(packet: bytes) -> PacketRecord:
+    """The fields of a packet."""
+    root = dissect(packet)
+    return PacketRecord(root.name, len(packet), root.meaning, [_field(n) for n in root.children])
+
+
+def _field(node: Node) -> FieldRecord:
+    value = node.value
+    return FieldRecord(
+        name=node.name,
+        offset=node.offset,
+        size=node.size,
+        value=value.hex() if isinstance(value, bytes) else value,
+        meaning=node.meaning,
+        mask=node.mask,
+        fault="" if node.fault is None else str(node.fault),
+        fields=[_field(child) for child in node.children],
+    )
+
+
+def message_to_send(body: MessageToSend) -> Message:
+    """The message that a request describes.
+
+    Raises:
+        Problem: 400, a property does not fit.
+    """
+    if body.body is not None and body.body_base64 is not None:
+        raise Problem(400, "Name body or body_base64, not both.", name="BAD_BODY")
+    values = {
+        name: value
+        for name, value in msgspec.structs.asdict(body).items()
+        if value is not None and name not in ("body", "body_base64")
+    }
+    try:
+        content: str | bytes = body.body or ""
+        if body.body_base64 is not None:
+            content = base64.b64decode(body.body_base64, validate=True)
+        return Message(content, **values)
+    except (ValueError, TypeError) as exc:
+        raise Problem(400, f"The message cannot be sent: {exc}", name="BAD_MESSAGE") from exc
+
+
+async def send_message(caller: Caller, queue: str, body: MessageToSend) -> Sent:
+    """Send a message to a queue of this computer."""
+    caller.need_queue(queue)
+    message = message_to_send(body)
+    manager = await caller.manager()
+    async with manager.open_queue(full_name(queue), "send") as target:
+        single = "single" if await target.is_transactional() else None
+        return Sent(await target.send_and_wait(message, single))
+
+
+async def receive_message(caller: Caller, queue: str) -> dict[str, Any]:
+    """Take the first message out of a queue."""
+    async with opened(caller, queue, "receive") as source:
+        message = await source.receive(0)
+        values = message.to_dict()
+    await (await caller.manager()).flush()
+    return values
+
+
+async def move_messages(caller: Caller, queue: str, body: MessagesToMove) -> Counted:
+    """Move messages to a subqueue of their queue, or back."""
+    caller.need_queue(body.to)
+    ids = [number(text) for text in body.lookup_ids]
+    async with opened(caller, queue, "receive") as source:
+        return Counted(await source.move(full_name(body.to), ids))
+
+
+async def remove_messages(caller: Caller, queue: str, body: MessagesToRemove) -> Counted:
+    """Remove messages: to the subqueue `removed` of an ordinary queue, else for good."""
+    ids = [number(text) for text in body.lookup_ids]
+    ordinary = ";" not in queue
+    async with opened(caller, queue, "receive") as source:
+        if ordinary and not body.for_good:
+            return Counted(await source.move(full_name(queue + REMOVED), ids))
+        for lookup_id in ids:
+            await source.receive_by_lookup_id(lookup_id)
+    await (await caller.manager()).flush()
+    return Counted(len(ids))

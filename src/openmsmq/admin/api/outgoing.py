@@ -1,0 +1,102 @@
+"""Outgoing queues."""
+
+from typing import Any
+
+import msgspec
+
+from openmsmq.admin.front_desk import Caller
+from openmsmq.client import ReceivedMessage
+
+from .messages import MessageList, message_record
+from .queues import Counted
+
+
+class HistoryEntry(msgspec.Struct, frozen=True):
+    """An attempt to connect, and how it ended."""
+
+    status: str
+    time: str
+    error: str
+    addresses: list[str]
+
+
+class OutgoingRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """An outgoing queue: its state, what waits in it, and why."""
+
+    destination: str
+    transport: str
+    state: str
+    next_hop: str
+    next_hops: list[str]
+    messages: int
+    bytes: int
+    oldest_message_age_seconds: float | None
+    unacknowledged: int
+    awaiting_final_ack: int
+    last_error: str
+    reason: str
+    retry_in_seconds: float | None
+    history: list[HistoryEntry]
+
+
+class OutgoingList(msgspec.Struct, frozen=True):
+    """Every outgoing queue."""
+
+    outgoing: list[OutgoingRecord]
+
+
+def outgoing_record(info: dict[str, Any]) -> OutgoingRecord:
+    """The record of an outgoing queue from what the queue manager says of it."""
+    return msgspec.convert(
+        {name: info[name] for name in OutgoingRecord.__struct_fields__}, OutgoingRecord
+    )
+
+
+async def list_outgoing(caller: Caller) -> OutgoingList:
+    """Every outgoing queue."""
+    manager = await caller.manager()
+    return OutgoingList([outgoing_record(info) for info in await manager.outgoing()])
+
+
+async def show_outgoing(caller: Caller, destination: str) -> OutgoingRecord:
+    """One outgoing queue."""
+    manager = await caller.manager()
+    return outgoing_record(await manager.outgoing_info(destination))
+
+
+async def pause_outgoing(caller: Caller, destination: str) -> OutgoingRecord:
+    """Keep an outgoing queue from sending."""
+    manager = await caller.manager()
+    await manager.pause_outgoing(destination)
+    return await show_outgoing(caller, destination)
+
+
+async def resume_outgoing(caller: Caller, destination: str) -> OutgoingRecord:
+    """Let a paused outgoing queue send again."""
+    manager = await caller.manager()
+    await manager.resume_outgoing(destination)
+    return await show_outgoing(caller, destination)
+
+
+async def browse_outgoing(caller: Caller, destination: str, count: int) -> list[ReceivedMessage]:
+    """The first messages of an outgoing queue."""
+    manager = await caller.manager()
+    found: list[ReceivedMessage] = []
+    async with manager.open_queue(destination, "peek_admin") as source:
+        async for message in source.cursor():
+            found.append(message)
+            if len(found) == count:
+                break
+    return found
+
+
+async def outgoing_messages(caller: Caller, destination: str) -> MessageList:
+    """The first messages of an outgoing queue."""
+    return MessageList([message_record(m) for m in await browse_outgoing(caller, destination, 200)])
+
+
+async def purge_outgoing(caller: Caller, destination: str) -> Counted:
+    """Remove the messages of an outgoing queue for good."""
+    manager = await caller.manager()
+    async with manager.open_queue(destination, "receive_admin") as source:
+        return Counted(await source.purge())

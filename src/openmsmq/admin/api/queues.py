@@ -1,0 +1,282 @@
+"""Queues: lists, one queue, and what changes them."""
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal
+
+import msgspec
+
+from openmsmq.admin.front_desk import Caller
+from openmsmq.admin.trust.problems import Problem
+from openmsmq.client.properties import QueueProperties
+
+NO_QUOTA: Final = 0xFFFFFFFF
+LARGEST_LIST: Final = 1_000
+
+
+class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue with its properties and counts.
+
+    Attributes:
+        name: path name without the computer, as paths of this API have it.
+        kind: `queue`, `journal`, `deadletter`, `xact_deadletter`, `machine_journal`, `internal`.
+        quota, journal_quota: kilobytes; null for none.
+    """
+
+    name: str
+    path: str
+    format_name: str
+    kind: str
+    label: str
+    transactional: bool
+    journal: bool
+    quota: int | None
+    journal_quota: int | None
+    authenticate: bool
+    privacy: str
+    base_priority: int
+    multicast: str | None
+    created_time: float
+    modified_time: float
+    messages: int
+    bytes: int
+    locked_messages: int
+    journal_messages: int
+    journal_bytes: int
+    oldest_message_age_seconds: float | None
+    subqueues: list[str]
+    readers: int
+    waiting_reads: int
+    arrived_messages: int
+    arrived_bytes: int
+    deleted: dict[str, int]
+
+
+class QueueList(msgspec.Struct, frozen=True):
+    """Part of a list of queues; `after` continues it."""
+
+    queues: list[QueueRecord]
+    total: int
+    after: str | None = None
+
+
+class QueueListQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which queues.
+
+    Attributes:
+        filter: text in the name or label.
+        sort: property to sort by; `-` in front turns the order.
+        after: what the last answer gave.
+        limit: how many.
+        system: whether system queues and journals are listed.
+    """
+
+    filter: str = ""
+    sort: str = "name"
+    after: str = ""
+    limit: int = 200
+    system: bool = False
+
+
+class QueueCreation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A queue to create, and its properties."""
+
+    name: str
+    transactional: bool = False
+    label: str | None = None
+    journal: bool | None = None
+    quota: int | None = None
+    journal_quota: int | None = None
+    authenticate: bool | None = None
+    privacy: Literal["none", "optional", "body"] | None = None
+    base_priority: int | None = None
+    multicast: str | None = None
+
+
+class QueueChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Properties to change; those that are left out stay."""
+
+    label: str | None = None
+    journal: bool | None = None
+    quota: int | None = None
+    journal_quota: int | None = None
+    authenticate: bool | None = None
+    privacy: Literal["none", "optional", "body"] | None = None
+    base_priority: int | None = None
+    multicast: str | None = None
+
+
+class Permission(msgspec.Struct, frozen=True):
+    """One entry: a principal, and what it may or may not do."""
+
+    principal: str
+    sid: str
+    allow: bool
+    rights: list[str]
+
+
+class Permissions(msgspec.Struct, frozen=True):
+    """The entries of a queue, in the order in which they count."""
+
+    permissions: list[Permission]
+
+
+class PermissionChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Rights to grant or revoke."""
+
+    principal: str
+    rights: list[str]
+    deny: bool = False
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """How many messages."""
+
+    count: int
+
+
+def full_name(queue: str) -> str:
+    """The path name of a queue of this computer."""
+    return f".\\{queue}"
+
+
+def queue_record(info: dict[str, Any]) -> QueueRecord:
+    """The record of a queue from what the queue manager says of it."""
+    values = {name: info[name] for name in _DIRECT_FIELDS}
+    return QueueRecord(
+        name=info["path"].partition("\\")[2],
+        quota=_quota(info["quota"]),
+        journal_quota=_quota(info["journal_quota"]),
+        **values,
+    )
+
+
+_DIRECT_FIELDS: Final = tuple(
+    name for name in QueueRecord.__struct_fields__ if name not in ("name", "quota", "journal_quota")
+)
+
+
+def _quota(value: int) -> int | None:
+    return None if value == NO_QUOTA else value
+
+
+async def all_queues(caller: Caller, *, system: bool = False) -> list[QueueRecord]:
+    """Every queue that the caller may see."""
+    manager = await caller.manager()
+    records = [queue_record(info) for info in await manager.queues(include_system=system)]
+    return [record for record in records if caller.person.may_use(record.name)]
+
+
+def sorted_queues(records: Iterable[QueueRecord], sort: str) -> list[QueueRecord]:
+    """Queues in an order.
+
+    Raises:
+        Problem: 400, there is no such property.
+    """
+    name = sort.removeprefix("-")
+    if name not in QueueRecord.__struct_fields__ or name in ("subqueues", "deleted"):
+        raise Problem(400, f"Queues cannot be sorted by {name!r}.", name="BAD_SORT")
+    # Ties stay in the order of names.
+    by_name = sorted(records, key=lambda record: record.name.casefold())
+
+    def key(record: QueueRecord) -> Any:
+        value = getattr(record, name)
+        if isinstance(value, str):
+            return value.casefold()
+        return -1 if value is None else value
+
+    return sorted(by_name, key=key, reverse=sort.startswith("-"))
+
+
+def matching(records: Iterable[QueueRecord], text: str) -> list[QueueRecord]:
+    """Queues with a text in their name or label."""
+    needle = text.casefold()
+    return [
+        record
+        for record in records
+        if needle in record.name.casefold() or needle in record.label.casefold()
+    ]
+
+
+async def list_queues(caller: Caller, query: QueueListQuery) -> QueueList:
+    """Queues by filter, in an order, part by part."""
+    if not 1 <= query.limit <= LARGEST_LIST:
+        raise Problem(400, f"limit must be from 1 to {LARGEST_LIST}.", name="BAD_LIMIT")
+    found = matching(await all_queues(caller, system=query.system), query.filter)
+    ordered = sorted_queues(found, query.sort)
+    start = 0
+    if query.after:
+        names = [record.name for record in ordered]
+        start = names.index(query.after) + 1 if query.after in names else 0
+    part = ordered[start : start + query.limit]
+    more = start + query.limit < len(ordered)
+    return QueueList(part, len(ordered), part[-1].name if more and part else None)
+
+
+async def show_queue(caller: Caller, queue: str) -> QueueRecord:
+    """One queue."""
+    caller.need_queue(queue)
+    manager = await caller.manager()
+    return queue_record(await manager.queue_info(full_name(queue)))
+
+
+async def create_queue(caller: Caller, body: QueueCreation) -> QueueRecord:
+    """Create a queue and show it."""
+    caller.need_queue(body.name)
+    manager = await caller.manager()
+    properties: QueueProperties = {
+        name: value  # type: ignore[misc]  # the fields of the struct are those of the properties
+        for name, value in msgspec.structs.asdict(body).items()
+        if name != "name" and value is not None
+    }
+    await manager.create_queue(full_name(body.name), **properties)
+    return await show_queue(caller, body.name)
+
+
+async def change_queue(caller: Caller, queue: str, body: QueueChange) -> QueueRecord:
+    """Change properties of a queue and show it."""
+    caller.need_queue(queue)
+    manager = await caller.manager()
+    properties: QueueProperties = {
+        name: value  # type: ignore[misc]  # as above
+        for name, value in msgspec.structs.asdict(body).items()
+        if value is not None
+    }
+    await manager.set_queue(full_name(queue), **properties)
+    return await show_queue(caller, queue)
+
+
+async def delete_queue(caller: Caller, queue: str) -> None:
+    """Delete a queue with everything in it."""
+    caller.need_queue(queue)
+    await (await caller.manager()).delete_queue(full_name(queue))
+
+
+async def purge_queue(caller: Caller, queue: str) -> Counted:
+    """Delete the messages of a queue for good."""
+    caller.need_queue(queue)
+    manager = await caller.manager()
+    async with manager.open_queue(full_name(queue), "receive") as opened:
+        return Counted(await opened.purge())
+
+
+async def list_permissions(caller: Caller, queue: str) -> Permissions:
+    """Who may do what with a queue."""
+    caller.need_queue(queue)
+    info = await (await caller.manager()).queue_info(full_name(queue))
+    return msgspec.convert({"permissions": info.get("permissions", [])}, Permissions)
+
+
+async def grant(caller: Caller, queue: str, body: PermissionChange) -> Permissions:
+    """Let a principal do something with a queue, or forbid it."""
+    caller.need_queue(queue)
+    manager = await caller.manager()
+    entries = await manager.grant(full_name(queue), body.principal, body.rights, deny=body.deny)
+    return msgspec.convert({"permissions": entries}, Permissions)
+
+
+async def revoke(caller: Caller, queue: str, body: PermissionChange) -> Permissions:
+    """Take rights away that were granted or denied before."""
+    caller.need_queue(queue)
+    manager = await caller.manager()
+    entries = await manager.revoke(full_name(queue), body.principal, body.rights)
+    return msgspec.convert({"permissions": entries}, Permissions)

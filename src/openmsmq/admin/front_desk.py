@@ -1,0 +1,161 @@
+"""What pages and endpoints share: who may come in, and connections in their names."""
+
+import asyncio
+import os
+import time
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from openmsmq.aio import QueueManager
+from openmsmq.wire.errors import MsmqError
+
+from .console import Console
+from .figures import Figures
+from .trust.audit import AuditLog
+from .trust.hosts import Hosts
+from .trust.limits import RateLimit, Slots
+from .trust.links import Links, principal_of
+from .trust.person import Person, Role
+from .trust.problems import Problem
+from .trust.sessions import Session, Sessions
+from .trust.tokens import Tokens
+
+# Connections to the queue manager, one for each principal; those not used for longest are closed.
+MOST_CONNECTIONS: Final = 64
+
+
+class FrontDesk:
+    """Tokens, sessions, links, limits, the audit log, and connections that act for people."""
+
+    def __init__(self, console: Console) -> None:
+        settings = console.settings
+        folder = settings.folder
+        self.console: Final = console
+        self.figures: Final = Figures(console)
+        self.tokens: Final = Tokens(settings.console_tokens or _token_file(folder))
+        self.sessions: Final = Sessions()
+        self.links: Final = Links(folder)
+        self.audit: Final = AuditLog(folder)
+        self.hosts: Final = Hosts(settings.console_bind, settings.console_hosts)
+        self.sign_ins: Final = RateLimit(settings.console_sign_ins, 60.0)
+        self.requests: Final = RateLimit(settings.console_request_rate * 10, 10.0)
+        self.streams: Final = Slots(settings.console_streams)
+        self.searches: Final = Slots(settings.console_searches)
+        self._managers: OrderedDict[str, QueueManager] = OrderedDict()
+        self._connecting = asyncio.Lock()
+
+    async def start(self) -> None:
+        """Listen for those who want a link, and watch the queue manager."""
+        await self.links.start()
+        await self.figures.start()
+
+    async def stop(self) -> None:
+        """Hang up."""
+        await self.links.stop()
+        await self.figures.stop()
+        for manager in self._managers.values():
+            with suppress(MsmqError):
+                await manager.close()
+        self._managers.clear()
+
+    async def manager_for(self, person: Person) -> QueueManager:
+        """A connection on which the queue manager decides as for this person.
+
+        Raises:
+            ConnectionLost: the queue manager does not answer.
+        """
+        async with self._connecting:
+            manager = self._managers.pop(person.principal, None)
+            if manager is None:
+                manager = await self._connect(person)
+            self._managers[person.principal] = manager
+            if len(self._managers) > MOST_CONNECTIONS:
+                _, oldest = self._managers.popitem(last=False)
+                with suppress(MsmqError):
+                    await oldest.close()
+            return manager
+
+    async def _connect(self, person: Person) -> QueueManager:
+        manager = await self.console.connect(reconnect=True)
+        if person.principal != principal_of(os.getuid()):
+            await manager.close()
+            raise Problem(
+                403,
+                "This console acts only for the user that it runs as.",
+                remedy="Sign in with `openmsmq console link` as that user.",
+            )
+        return manager
+
+    def sign_in(self, person: Person, sha256: str = "") -> Session:
+        """Begin a session."""
+        now = time.monotonic()
+        self.sessions.forget_idle(now)
+        return self.sessions.begin(person, sha256=sha256, now=now)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whoever asks for a page or an endpoint."""
+
+    desk: FrontDesk
+    person: Person
+    session: Session | None = None
+
+    async def manager(self) -> QueueManager:
+        """The queue manager, as it is for this person."""
+        return await self.desk.manager_for(self.person)
+
+    def need(self, role: Role, *, what: str = "This") -> None:
+        """Refuse what the role does not include.
+
+        Raises:
+            Problem: 403, which says what is missing and who can give it.
+        """
+        if self.person.role < role:
+            raise Problem(
+                403,
+                f"{what} needs the role {role.word}; yours is {self.person.role.word}.",
+                cause="The token that you signed in with has a smaller role.",
+                remedy="An administrator of the console can make another token: "
+                "`openmsmq console token add`.",
+                name="ROLE_TOO_SMALL",
+            )
+
+    def need_queue(self, queue: str) -> None:
+        """Refuse a queue that the token does not name.
+
+        Raises:
+            Problem: 403.
+        """
+        if not self.person.may_use(queue):
+            raise Problem(
+                403,
+                f"Your token does not include the queue {queue}.",
+                cause="It is limited to " + ", ".join(self.person.queues) + ".",
+                remedy="An administrator of the console can make another token: "
+                "`openmsmq console token add`.",
+                name="QUEUE_NOT_IN_TOKEN",
+            )
+
+    def need_bodies(self) -> None:
+        """Refuse bodies to readers whose token does not include them.
+
+        Raises:
+            Problem: 403.
+        """
+        if not self.person.sees_bodies:
+            raise Problem(
+                403,
+                "Your token does not include bodies.",
+                cause="Readers see bodies only with a token that says so.",
+                remedy="An administrator of the console can make one: "
+                "`openmsmq console token add --bodies`.",
+                name="BODIES_NOT_IN_TOKEN",
+            )
+
+
+def _token_file(folder: Path | None) -> Path | None:
+    return None if folder is None else folder / "tokens.json"

@@ -1,0 +1,204 @@
+"""What pages ask for beside themselves: columns of plots, the palette, downloads."""
+
+import csv
+import io
+import re
+import time
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from openmsmq.admin.api import messages as message_calls
+from openmsmq.admin.front_desk import FrontDesk
+from openmsmq.admin.web import WebRoute, segment
+from openmsmq.client import ReceivedMessage
+
+from .site import Site
+from .text import count, short_name
+
+SPANS: Final = {"5m": 300.0, "1h": 3600.0, "6h": 6 * 3600.0, "24h": 86400.0}
+PALETTE_QUEUES: Final = 8
+MESSAGE_ID: Final = re.compile(r"\{?[0-9A-Fa-f-]{36}\}?\\\d+")
+PLACES: Final = (
+    ("Overview", "/", "layout-dashboard"),
+    ("Queues", "/queues", "inbox"),
+    ("Dead letters", "/dead-letters", "mail-x"),
+    ("Outgoing", "/outgoing", "send"),
+    ("Journals", "/journals", "notebook-text"),
+    ("Transactions", "/transactions", "arrow-left-right"),
+    ("Sessions", "/sessions", "plug"),
+    ("Jobs", "/jobs", "list-checks"),
+    ("Definitions", "/definitions", "file-cog"),
+    ("Audit log", "/audit", "scroll-text"),
+    ("Settings", "/settings", "settings"),
+)
+# Programs that open CSV files take cells that begin so for formulas.
+FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
+CSV_COLUMNS: Final = (
+    "lookup_id", "id", "label", "body_size", "priority", "class_name", "delivery", "sent_time",
+    "arrived_time", "sender_id", "destination_queue", "correlation_id", "abort_count",
+)
+
+
+class Extras:
+    """Routes beside the pages."""
+
+    def __init__(self, desk: FrontDesk, site: Site) -> None:
+        self._desk = desk
+        self._site = site
+
+    def routes(self) -> list[WebRoute]:
+        """Plots, palette and downloads."""
+        message = "/queues/{queue}/messages/{lookup_id}"
+        return [
+            WebRoute("GET", "/figures/{name}", self.columns),
+            WebRoute("GET", "/palette", self.palette),
+            WebRoute("GET", message + "/body.bin", self.body),
+            WebRoute("GET", message + "/packet.bin", self.packet),
+            WebRoute("GET", "/queues/{queue}/export.jsonl", self.json_lines),
+            WebRoute("GET", "/queues/{queue}/export.csv", self.csv),
+        ]
+
+    async def columns(self, request: Request, names: dict[str, str]) -> Response:
+        """Columns of numbers for a plot: times first."""
+        self._site.caller(request)
+        figures = self._desk.figures
+        since = time.time() - SPANS.get(request.query_params.get("range", "1h"), 3600.0)
+        history = [total for total in figures.history if total.time >= since]
+        times = [round(total.time, 1) for total in history]
+        columns: list[list[float]] = [times]
+        if names["name"] == "rates":
+            pairs = list(zip(history, history[1:], strict=False))
+            columns = [
+                [round(last.time, 1) for _, last in pairs],
+                [_rate(first.arrived, last.arrived, last.time - first.time) for first, last in pairs],
+                [
+                    _rate(
+                        first.arrived - first.messages,
+                        last.arrived - last.messages,
+                        last.time - first.time,
+                    )
+                    for first, last in pairs
+                ],
+            ]
+        elif names["name"] == "waiting":
+            columns += [
+                _aligned(list(figures.of(name).series), len(times))
+                for name in request.query_params.getlist("queue")[:5]
+            ]
+        else:
+            columns = [[]]
+        return JSONResponse({"columns": columns})
+
+    async def palette(self, request: Request, names: dict[str, str]) -> Response:
+        """What the palette offers for a text: queues, pages, a search, a trace."""
+        del names
+        caller = self._site.caller(request)
+        text = request.query_params.get("text", "").strip()
+        needle = text.casefold()
+        queues = [
+            _entry("inbox", short_name(name), f"/queues/{segment(name)}", count(info["messages"]))
+            for info in self._desk.figures.queues
+            for name in (info["path"].partition("\\")[2],)
+            if info["kind"] == "queue" and needle in name.casefold() and caller.person.may_use(name)
+        ]
+        queues.sort(key=lambda entry: (not entry["title"].casefold().startswith(needle), entry["title"]))
+        places = [
+            _entry(symbol, title, href, "") for title, href, symbol in PLACES
+            if needle in title.casefold()
+        ]
+        actions = []
+        if text:
+            query = msgspec.json.encode(text).decode()
+            actions.append(
+                _entry("route", f"Find {query} in messages of all queues", f"/find?text={segment(text)}")
+            )
+        if MESSAGE_ID.fullmatch(text):
+            actions.insert(0, _entry("route", f"Trace {text}", f"/find?id={segment(text)}"))
+        groups = [
+            {"title": title, "entries": entries}
+            for title, entries in (
+                ("Queues", queues[:PALETTE_QUEUES]), ("Do", actions), ("Go to", places),
+            )
+            if entries
+        ]
+        return JSONResponse({"groups": groups})
+
+    async def body(self, request: Request, names: dict[str, str]) -> Response:
+        """The bytes of a body."""
+        caller = self._site.caller(request)
+        data = await message_calls.message_body(caller, names["queue"], names["lookup_id"])
+        return download(data, f"body-{names['lookup_id']}.bin")
+
+    async def packet(self, request: Request, names: dict[str, str]) -> Response:
+        """The bytes of a packet."""
+        caller = self._site.caller(request)
+        data = await message_calls.message_packet(caller, names["queue"], names["lookup_id"])
+        return download(data, f"message-{names['lookup_id']}.bin")
+
+    async def json_lines(self, request: Request, names: dict[str, str]) -> Response:
+        """Messages of a queue, one JSON object a line."""
+        messages = await self._messages(request, names["queue"])
+        bodies = self._site.caller(request).person.sees_bodies
+
+        async def lines() -> AsyncIterator[bytes]:
+            for message in messages:
+                values = message.to_dict()
+                if not bodies:
+                    values["body"] = values["body_base64"] = None
+                yield msgspec.json.encode(values) + b"\n"
+
+        return StreamingResponse(
+            lines(), media_type="application/octet-stream", headers=_attachment("messages.jsonl")
+        )
+
+    async def csv(self, request: Request, names: dict[str, str]) -> Response:
+        """Messages of a queue for a spreadsheet, without bodies."""
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(CSV_COLUMNS)
+        for message in await self._messages(request, names["queue"]):
+            values = message.to_dict()
+            writer.writerow([csv_cell(values[name]) for name in CSV_COLUMNS])
+        return download(text.getvalue().encode("utf-8", "backslashreplace"), "messages.csv")
+
+    async def _messages(self, request: Request, queue: str) -> list[ReceivedMessage]:
+        """The messages that the address names, or all up to the limit."""
+        caller = self._site.caller(request)
+        ids = request.query_params.getlist("lookup_id")
+        if ids:
+            return [await message_calls.look_up(caller, queue, each) for each in ids]
+        most = self._desk.console.settings.console_export_messages
+        found, _ = await message_calls.browse(caller, queue, count=most)
+        return found
+
+
+def csv_cell(value: Any) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+
+
+def download(data: bytes, name: str) -> Response:
+    """Bytes that a browser saves and never shows."""
+    return Response(data, media_type="application/octet-stream", headers=_attachment(name))
+
+
+def _attachment(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
+def _entry(symbol: str, title: str, href: str, note: str = "") -> dict[str, str]:
+    return {"icon": symbol, "title": title, "href": href, "note": note}
+
+
+def _rate(before: float, after: float, seconds: float) -> float:
+    return round(max(0.0, (after - before) / max(seconds, 0.001)), 2)
+
+
+def _aligned(values: list[float], length: int) -> list[float]:
+    """The last values, with zeros in front where there were none yet."""
+    return [0.0] * (length - len(values)) + values[-length:] if length else []

@@ -1,0 +1,188 @@
+"""The overview: what needs attention, figures, busiest queues, links."""
+
+from typing import Any, Final
+
+from starlette.datastructures import QueryParams
+
+from openmsmq.admin.api import queues as queue_calls
+from openmsmq.admin.front_desk import Caller
+from openmsmq.admin.web import segment
+from openmsmq.terminal.quantities import count_text, duration_text, size_text
+
+from .rows import LinkRow, QueueRow, link_row, queue_row
+from .text import age, compact, rate, short_name
+
+RANGES: Final = (("5m", "5 min"), ("1h", "1 h"), ("6h", "6 h"), ("24h", "24 h"))
+BUSIEST: Final = 8
+PLOTTED: Final = 3
+WATCHED: Final = 13
+
+
+async def overview_page(
+    caller: Caller, query: QueryParams, names: dict[str, str]
+) -> dict[str, Any]:
+    """The first page."""
+    del names
+    figures = caller.desk.figures
+    records = [
+        record
+        for record in (queue_calls.queue_record(info) for info in figures.queues)
+        if record.kind == "queue" and caller.person.may_use(record.name)
+    ]
+    rows = [queue_row(record, figures) for record in records]
+    rows.sort(key=lambda row: (-(row.arriving or 0.0), -row.messages, row.name))
+    links = [link_row(info) for info in figures.outgoing]
+    links.sort(key=lambda link: (-link.messages, link.name))
+    span = query.get("range", "1h")
+    return {
+        "crumbs": [("Overview", "")],
+        "headline": _headline(figures.status, len(rows)),
+        "range": span if span in dict(RANGES) else "1h",
+        "ranges": RANGES,
+        "attention": _attention(rows, links, figures.status),
+        "watched": WATCHED,
+        "figures": _figures(caller, rows, links),
+        "busiest": rows[:BUSIEST],
+        "waiting": [row.name for row in sorted(rows, key=lambda r: -r.messages)[:PLOTTED]],
+        "links": links[:BUSIEST],
+        "links_total": len(links),
+    }
+
+
+def _headline(status: dict[str, Any], queues: int) -> list[str]:
+    if not status:
+        return ["Nothing is known of the queue manager yet"]
+    return [
+        f"Up {duration_text(status['uptime_seconds'])}",
+        count_text(queues, "queue"),
+        f"{size_text(status['disk_bytes'])} on disk, {size_text(status['memory_bytes'])} in memory",
+    ]
+
+
+def _attention(
+    rows: list[QueueRow], links: list[LinkRow], status: dict[str, Any]
+) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = []
+    for row in sorted(rows, key=lambda row: -(row.oldest or 0.0)):
+        if not row.unread:
+            continue
+        items.append(
+            {
+                "tone": "bad",
+                "icon": "circle-alert",
+                "title": f"{short_name(row.name)} has not been read for {age(row.oldest)}",
+                "detail": f"{count_text(row.messages, 'message')} wait and nobody has the queue "
+                "open.",
+                "since": age(row.oldest),
+                "href": f"/queues/{segment(row.name)}",
+                "action": "Open queue",
+            }
+        )
+    for link in links:
+        if link.tone != "bad" or not link.messages:
+            continue
+        items.append(
+            {
+                "tone": "bad",
+                "icon": "unplug",
+                "title": f"The link to {link.name} is down",
+                "detail": f"{link.reason[:1].upper()}{link.reason[1:]}. "
+                f"{count_text(link.messages, 'message')} wait; {link.words}.",
+                "since": age(link.oldest),
+                "href": link.href,
+                "action": "Open link",
+            }
+        )
+    if status.get("dead_letters"):
+        items.append(
+            {
+                "tone": "warn",
+                "icon": "mail-x",
+                "title": count_text(status["dead_letters"], "dead letter"),
+                "detail": "Messages that were not delivered or not received.",
+                "since": "",
+                "href": "/dead-letters",
+                "action": "Review",
+            }
+        )
+    if status.get("in_doubt_transactions"):
+        items.append(
+            {
+                "tone": "bad",
+                "icon": "arrow-left-right",
+                "title": count_text(status["in_doubt_transactions"], "transaction") + " in doubt",
+                "detail": "Their coordinator does not answer; the messages in them are locked.",
+                "since": "",
+                "href": "/transactions",
+                "action": "Open",
+            }
+        )
+    return items[:20]
+
+
+def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list[dict[str, Any]]:
+    figures = caller.desk.figures
+    status, history = figures.status, list(figures.history)
+    unread = [row for row in rows if row.unread]
+    oldest = max((row for row in rows if row.oldest), key=lambda r: r.oldest or 0.0, default=None)
+    amount, _, unit = (age(oldest.oldest) if oldest else "0 s").partition(" ")
+    down = sum(link.tone == "bad" for link in links)
+    leaving = sum(row.leaving or 0.0 for row in rows)
+    arrivals = [
+        max(0.0, (last.arrived - first.arrived) / max(0.1, last.time - first.time))
+        for first, last in zip(history, history[1:], strict=False)
+    ]
+
+    def figure(
+        title: str, value: str, note: str, series: list[float], unit: str = "", tone: str = ""
+    ) -> dict[str, Any]:
+        return {
+            "title": title,
+            "value": value,
+            "unit": unit,
+            "note": note,
+            "series": series[-60:],
+            "tone": tone,
+        }
+
+    messages = status.get("messages", 0)
+    dead = status.get("dead_letters", 0)
+    waiting = status.get("outgoing_messages", 0)
+    return [
+        figure(
+            "Messages in queues",
+            compact(messages),
+            count_text(messages),
+            [float(total.messages) for total in history],
+        ),
+        figure("Arriving", rate(figures.rate()), "in all queues", arrivals, "/s"),
+        figure(
+            "Received",
+            rate(leaving),
+            count_text(len(unread), "queue") + " without a reader",
+            arrivals,
+            "/s",
+        ),
+        figure(
+            "Oldest that should be read",
+            amount,
+            short_name(oldest.name) if oldest else "nothing waits",
+            [],
+            unit,
+            "bad" if unread else "",
+        ),
+        figure(
+            "Dead letters",
+            compact(dead),
+            "not delivered or not received",
+            [float(total.dead_letters) for total in history],
+            tone="bad" if dead else "",
+        ),
+        figure(
+            "Waiting to leave",
+            compact(waiting),
+            count_text(len(links), "link") + (f", {down} down" if down else ""),
+            [float(total.outgoing) for total in history],
+            tone="bad" if down else "",
+        ),
+    ]

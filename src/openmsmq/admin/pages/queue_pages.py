@@ -1,0 +1,392 @@
+"""Queues and their messages as pages."""
+
+import time
+from typing import Any, Final
+
+from markupsafe import Markup
+from starlette.datastructures import QueryParams
+
+from openmsmq.admin.api import messages as message_calls
+from openmsmq.admin.api import queues as queue_calls
+from openmsmq.admin.api.queues import QueueRecord
+from openmsmq.admin.front_desk import Caller
+from openmsmq.admin.trust.problems import Problem, problem_of
+from openmsmq.admin.web import segment
+from openmsmq.client import ReceivedMessage
+from openmsmq.wire.errors import MsmqError
+
+from .bodies import body_view
+from .packets import packet_view
+from .rows import QueueRow, is_unread, queue_row
+from .text import age, moment, shown, short_name
+
+PAGE: Final = 200
+SHOWN_QUEUES: Final = 500
+SORTS: Final = ("name", "messages", "arriving", "leaving", "oldest", "readers", "bytes")
+
+
+async def queues_page(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
+    """The list of queues."""
+    del names
+    records = await queue_calls.all_queues(caller)
+    found = queue_calls.matching(records, query.get("filter", ""))
+    rows = [queue_row(record, caller.desk.figures) for record in found]
+    sort = query.get("sort", "name")
+    name = sort.removeprefix("-")
+    if name not in SORTS:
+        raise Problem(400, f"Queues cannot be sorted by {name!r}.")
+
+    def key(row: QueueRow) -> Any:
+        value = getattr(row, name)
+        return row.name.casefold() if name == "name" else -1.0 if value is None else value
+
+    rows.sort(key=lambda row: row.name.casefold())
+    rows.sort(key=key, reverse=sort.startswith("-"))
+    start = next(
+        (at + 1 for at, row in enumerate(rows) if row.name == query.get("after")), 0
+    )
+    part = rows[start : start + SHOWN_QUEUES]
+    return {
+        "crumbs": [("Queues", "")],
+        "rows": part,
+        "total": len(rows),
+        "messages": sum(row.messages for row in rows),
+        "size": sum(row.bytes for row in rows),
+        "filter": query.get("filter", ""),
+        "sort": sort,
+        "after": part[-1].name if start + SHOWN_QUEUES < len(rows) else "",
+        "new": bool(query.get("new")),
+    }
+
+
+async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
+    """What every tab of a queue shows: the queue, and its neighbours in the first pane."""
+    caller.need_queue(queue)
+    figures = caller.desk.figures
+    owner = queue.partition(";")[0] if not queue.startswith("system$") else queue
+    side: list[dict[str, Any]] = []
+    info: QueueRecord | None = None
+    for record in sorted(
+        (queue_calls.queue_record(each) for each in figures.queues),
+        key=lambda record: record.name.casefold(),
+    ):
+        if record.name.casefold() == queue.casefold():
+            info = record
+        if not caller.person.may_use(record.name):
+            continue
+        if record.kind == "queue":
+            side.append(_side(record.name, short_name(record.name), record.messages, queue))
+            if record.name.casefold() == owner.casefold():
+                for sub in record.subqueues:
+                    name = f"{record.name};{sub}"
+                    side.append(_side(name, f";{sub}", _depth(figures.queues, name), queue, sub))
+                if record.journal or record.journal_messages:
+                    name = f"{record.name};JOURNAL"
+                    side.append(_side(name, "journal", record.journal_messages, queue, "journal"))
+        elif record.kind in ("deadletter", "xact_deadletter", "machine_journal"):
+            title = record.name.partition(";")[2].lower()
+            side.append(_side(record.name, title, record.messages, queue))
+    total = info.messages if info is not None else _depth(figures.queues, queue)
+    unread = ""
+    if info is not None and is_unread(info):
+        unread = f"no reader for {age(info.oldest_message_age_seconds)}"
+    return {
+        "crumbs": [("Queues", "/queues"), (short_name(queue), "")],
+        "queue": queue,
+        "queue_short": short_name(queue),
+        "info": info,
+        "side": side,
+        "unread": unread,
+        "messages_total": total,
+        "tab": tab,
+        "tab_title": "Messages",
+        "tabs": _tabs(queue, owner, info, total),
+        "message": None,
+        "message_problem": None,
+    }
+
+
+def _side(
+    name: str, title: str, messages: int, current: str, sub: str = ""
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": title,
+        "messages": messages,
+        "current": name.casefold() == current.casefold(),
+        "sub": bool(sub),
+        "bad": sub == "poison" and messages > 0,
+    }
+
+
+def _depth(infos: list[dict[str, Any]], queue: str) -> int:
+    """How many messages a queue has that is listed."""
+    for info in infos:
+        if info["path"].partition("\\")[2].casefold() == queue.casefold():
+            return int(info["messages"])
+    return 0
+
+
+def _tabs(
+    queue: str, owner: str, info: QueueRecord | None, total: int
+) -> list[tuple[str, str, str, int | None]]:
+    base = f"/queues/{segment(queue)}"
+    tabs: list[tuple[str, str, str, int | None]] = [("messages", "Messages", base, total)]
+    if info is not None and info.kind == "queue":
+        journal = f"/queues/{segment(owner + ';JOURNAL')}"
+        tabs += [
+            ("subqueues", "Subqueues", f"{base}/subqueues", len(info.subqueues)),
+            ("journal", "Journal", journal, info.journal_messages),
+            ("activity", "Activity", f"{base}/activity", None),
+            ("permissions", "Permissions", f"{base}/permissions", None),
+            ("settings", "Settings", f"{base}/settings", None),
+        ]
+    return tabs
+
+
+async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
+    """The messages of a queue, and the one that is selected."""
+    queue = names["queue"]
+    values = await queue_values(caller, queue, "messages")
+    needle = query.get("filter", "")
+    after = query.get("after", "")
+    found: list[ReceivedMessage] = []
+    looked = 0
+    problem = None
+    more = False
+    try:
+        start = message_calls.number(after, "after") if after else 0
+        found, more, looked = await _browse(caller, queue, start, needle)
+    except MsmqError as exc:
+        problem = problem_of(exc)
+        if problem.status == 503:
+            raise
+    now = time.time()
+    rows = [_message_row(message, now, caller) for message in found]
+    selected = query.get("message", "")
+    return {
+        **values,
+        "messages": rows,
+        "filter": needle,
+        "looked": looked,
+        "problem": problem,
+        "grant_command": f"openmsmq queue grant '.\\{queue}' {caller.person.principal} peek",
+        "after": str(found[-1].lookup_id) if more else "",
+        "begun": bool(after),
+        "newer": 0,
+        "selected": selected,
+        **(await message_values(caller, queue, selected, query) if selected else {}),
+    }
+
+
+async def _browse(
+    caller: Caller, queue: str, after: int, needle: str
+) -> tuple[list[ReceivedMessage], bool, int]:
+    """A page of messages that have a text; how many were looked at."""
+    if not needle:
+        found, more = await message_calls.browse(caller, queue, after=after, count=PAGE)
+        return found, more, len(found)
+    matching: list[ReceivedMessage] = []
+    looked = 0
+    while len(matching) < PAGE:
+        found, more = await message_calls.browse(caller, queue, after=after, count=PAGE)
+        looked += len(found)
+        matching += [message for message in found if _has(message, needle, caller)]
+        if not more:
+            return matching, False, looked
+        after = found[-1].lookup_id
+    return matching, True, looked
+
+
+def _has(message: ReceivedMessage, needle: str, caller: Caller) -> bool:
+    if needle.casefold() in message.label.casefold():
+        return True
+    text = message.text if caller.person.sees_bodies else None
+    return text is not None and needle.casefold() in text.casefold()
+
+
+def _message_row(message: ReceivedMessage, now: float, caller: Caller) -> dict[str, Any]:
+    own = message.source_queue_manager.casefold() == str(
+        caller.desk.figures.status.get("guid", "")
+    ).casefold()
+    return {
+        "lookup_id": message.lookup_id,
+        "label": message.label,
+        "abort_count": message.abort_count,
+        "body_size": message.body_size,
+        "arrived_time": message.arrived_time,
+        "age": now - message.arrived_time.timestamp(),
+        "source": "this machine" if own else message.source_queue_manager[1:9].lower(),
+    }
+
+
+async def message_values(
+    caller: Caller, queue: str, lookup_id: str, query: QueryParams
+) -> dict[str, Any]:
+    """What the views of a message show."""
+    view = query.get("view", "") or "body"
+    if view not in ("body", "properties", "packet"):
+        view = "body"
+    values: dict[str, Any] = {
+        "message": None,
+        "message_problem": None,
+        "view": view,
+        "body": None,
+        "packet": None,
+        "body_problem": None,
+    }
+    try:
+        message = await message_calls.look_up(caller, queue, lookup_id)
+    except MsmqError as exc:
+        return {**values, "message_problem": problem_of(exc)}
+    values["message"] = message
+    values["facts"] = message_facts(message)
+    values["reason"] = "" if message.class_ < 0x8000 else message.class_name
+    values["properties"] = [
+        (name, value)
+        for name, value in message.to_dict().items()
+        if name not in ("body", "body_base64")
+    ]
+    try:
+        caller.need_bodies()
+        if view == "packet":
+            field = query.get("field", "")
+            chosen = int(field) if field.isascii() and field.isdecimal() else -1
+            values["packet"] = packet_view(bytes(message.packet), chosen)
+        elif view == "body":
+            part = query.get("part", "")
+            number = int(part) if part.isascii() and part.isdecimal() else 0
+            values["body"] = body_view(
+                message.view.body, message.body_type, query.get("as", ""), number
+            )
+    except Problem as exc:
+        values["body_problem"] = exc
+    return values
+
+
+def message_facts(message: ReceivedMessage) -> list[tuple[str, Markup]]:
+    """What people ask first of a message."""
+    waited = message.arrived_time.timestamp() - message.sent_time.timestamp()
+    facts = [
+        ("Sent", Markup("{} by {}").format(moment(message.sent_time, "date"), _sender(message))),
+        ("Arrived", Markup("{}, {} later").format(moment(message.arrived_time), age(waited))),
+        ("Must be received", _limit(message)),
+        ("Priority", Markup("{}").format(message.priority)),
+        ("Destination", _name(message.destination_queue)),
+    ]
+    for title, value in (
+        ("Response queue", message.response_queue),
+        ("Admin queue", message.admin_queue),
+        ("Correlation id", message.correlation_id),
+    ):
+        if value:
+            facts.append((title, _name(value)))
+    if message.app_specific:
+        facts.append(("App specific", Markup("{}").format(message.app_specific)))
+    return facts
+
+
+def _sender(message: ReceivedMessage) -> str:
+    sender = message.sender_id
+    if sender is None:
+        return "somebody unknown"
+    return f"uid:{sender[9:]}" if sender.startswith("S-1-22-1-") else sender
+
+
+def _limit(message: ReceivedMessage) -> Markup:
+    limit = message.time_to_be_received
+    if limit is None:
+        return Markup("at any time")
+    end = message.sent_time.timestamp() + limit
+    return Markup("within {}, by {}").format(age(limit), moment(end, "date"))
+
+
+def _name(value: str | None) -> Markup:
+    return Markup("<code><bdi>{}</bdi></code>").format(shown(value or ""))
+
+
+async def message_page(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
+    """One message on a page of its own."""
+    queue, lookup_id = names["queue"], names["lookup_id"]
+    values = await message_values(caller, queue, lookup_id, query)
+    message: ReceivedMessage | None = values["message"]
+    title = "Message" if message is None else message.label or "No label"
+    crumbs = [
+        ("Queues", "/queues"),
+        (short_name(queue), f"/queues/{segment(queue)}?message={lookup_id}"),
+        (title, ""),
+    ]
+    beside = {"previous": "", "following": ""}
+    if message is not None:
+        beside = await _neighbours(caller, queue, message.lookup_id)
+    return {
+        **values,
+        **beside,
+        "crumbs": crumbs,
+        "queue": queue,
+        "way": [] if message is None else _way(message, queue),
+        "copy_to": queue.partition(";")[0] if not queue.startswith("system$") else _target(message),
+    }
+
+
+def _target(message: ReceivedMessage | None) -> str:
+    """The queue that a message of a dead-letter queue was for."""
+    name = "" if message is None else message.destination_queue or ""
+    return name.partition("\\")[2] if name.upper().startswith("DIRECT=") else ""
+
+
+async def _neighbours(caller: Caller, queue: str, lookup_id: int) -> dict[str, str]:
+    found = {}
+    async with message_calls.opened(caller, queue) as source:
+        for key, relation in (("previous", "previous"), ("following", "next")):
+            try:
+                other = await source.peek_by_lookup_id(lookup_id, relation)  # type: ignore[arg-type]  # literals
+                found[key] = str(other.lookup_id)
+            except MsmqError:
+                found[key] = ""
+    return found
+
+
+def _way(message: ReceivedMessage, queue: str) -> list[dict[str, Any]]:
+    """What is known of the way of a message from itself."""
+    steps: list[dict[str, Any]] = [
+        {
+            "tone": "w-ok",
+            "title": f"Sent by {_sender(message)}",
+            "time": moment(message.sent_time, "second"),
+            "detail": "in a transaction" if message.transactional else "",
+        },
+        {
+            "tone": "w-ok",
+            "title": f"Arrived, {message.transport or 'by remote read'}",
+            "time": moment(message.arrived_time, "second"),
+            "detail": "",
+        },
+    ]
+    if message.abort_count:
+        steps.append(
+            {
+                "tone": "w-warn",
+                "title": f"Received and given back, {message.abort_count} times",
+                "time": Markup(""),
+                "detail": "the transactions were aborted",
+            }
+        )
+    if message.move_count:
+        steps.append(
+            {
+                "tone": "",
+                "title": f"Moved {message.move_count} times",
+                "time": Markup(""),
+                "detail": "",
+            }
+        )
+    steps.append(
+        {
+            "tone": "",
+            "title": f"Waits in {short_name(queue)}",
+            "time": Markup("<time>now</time>"),
+            "detail": "",
+        }
+    )
+    return steps

@@ -1,0 +1,240 @@
+"""The table of pages, and the routes of the console."""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import parse_qs, quote
+
+import msgspec
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from openmsmq.admin.front_desk import Caller, FrontDesk
+from openmsmq.admin.trust.guard import address_of, cookie_name
+from openmsmq.admin.trust.person import Role
+from openmsmq.admin.trust.problems import STATUS_TEXTS, Problem
+from openmsmq.admin.trust.sessions import LONGEST_SECONDS
+from openmsmq.admin.web import WebRoute, segment
+
+from .frame import frame_values, url_maker
+from .link_pages import outgoing_one, outgoing_page
+from .overview_page import overview_page
+from .queue_pages import message_page, messages_tab, queues_page
+from .render import page as answer_with
+from .render import static
+
+Gather = Callable[[Caller, QueryParams, dict[str, str]], Awaitable[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page: its path, its template, who gathers what it shows, and what of it is live.
+
+    Args:
+        live: names of blocks, and the ids of the elements that they are in.
+    """
+
+    path: str
+    template: str
+    current: str
+    gather: Gather
+    live: tuple[tuple[str, str], ...] = ()
+    role: Role = Role.READER
+
+
+PAGES: Final[tuple[Page, ...]] = (
+    Page(
+        "/",
+        "overview.html",
+        "overview",
+        overview_page,
+        (
+            ("headline", "headline"),
+            ("attention", "attention"),
+            ("figures", "figures"),
+            ("busiest", "busiest"),
+            ("links", "links"),
+        ),
+    ),
+    Page("/queues", "queues.html", "queues", queues_page, (("list", "list"),)),
+    Page(
+        "/queues/{queue}",
+        "queue_messages.html",
+        "queues",
+        messages_tab,
+        (("sidequeues", "side-queues"), ("newer", "newer")),
+    ),
+    Page("/queues/{queue}/messages/{lookup_id}", "message.html", "queues", message_page),
+    Page("/outgoing", "outgoing.html", "outgoing", outgoing_page, (("list", "list"),)),
+    Page(
+        "/outgoing/{destination}",
+        "outgoing_one.html",
+        "outgoing",
+        outgoing_one,
+        (("state", "state"), ("history", "history")),
+    ),
+)
+
+
+class Site:
+    """The routes of the pages."""
+
+    def __init__(self, desk: FrontDesk) -> None:
+        self._desk = desk
+
+    def routes(self) -> list[WebRoute]:
+        """Every page, the files that they load, and signing in and out."""
+        routes = [WebRoute("GET", page.path, self._shower(page)) for page in PAGES]
+        return [
+            *routes,
+            WebRoute("GET", "/static/{name}", static),
+            WebRoute("GET", "/static/{folder}/{name}", static),
+            WebRoute("GET", "/sign-in", self.sign_in_page),
+            WebRoute("POST", "/sign-in", self.sign_in),
+            WebRoute("GET", "/sign-in/{code}", self.sign_in_by_link),
+            WebRoute("POST", "/sign-out", self.sign_out),
+        ]
+
+    def caller(self, request: Request) -> Caller:
+        """Who asks.
+
+        Raises:
+            Problem: 401, nobody is signed in.
+        """
+        state = request.state
+        if state.person is None:
+            raise Problem(401, "Sign in to see this page.")
+        return Caller(self._desk, state.person, state.session)
+
+    def _shower(self, page: Page) -> Callable[[Request, dict[str, str]], Awaitable[Response]]:
+        async def show(request: Request, names: dict[str, str]) -> Response:
+            caller = self.caller(request)
+            values = await self.values(page, caller, request.url.path, request.query_params, names)
+            return answer_with(request, page.template, values)
+
+        return show
+
+    async def values(
+        self,
+        page: Page,
+        caller: Caller,
+        path: str,
+        query: QueryParams,
+        names: dict[str, str],
+    ) -> dict[str, Any]:
+        """What a page shows."""
+        caller.need(page.role, what="This page")
+        await self._desk.figures.refresh()
+        raw = _raw_path(page, names)
+        shown = await page.gather(caller, query, names)
+        address = raw if not query else f"{raw}?{query}"
+        return {
+            **frame_values(caller, page.current),
+            "url": url_maker(raw, query),
+            "live_url": f"/live?page={quote(address, safe='')}" if page.live else "",
+            **shown,
+        }
+
+    # Signing in and out
+
+    async def sign_in_page(self, request: Request, names: dict[str, str]) -> Response:
+        del names
+        return self.ask_to_sign_in(request, None, 200)
+
+    def ask_to_sign_in(self, request: Request, problem: Problem | None, status: int) -> Response:
+        """The page that asks for a token."""
+        target = request.query_params.get("next", "")
+        if not target and request.method == "GET" and not request.url.path.startswith("/sign-in"):
+            target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        values = {
+            "manager_name": self._desk.figures.status.get("name", "openmsmq"),
+            "problem": problem,
+            "next": target,
+        }
+        return answer_with(request, "sign_in.html", values, status)
+
+    async def sign_in(self, request: Request, names: dict[str, str]) -> Response:
+        """Take a token and begin a session."""
+        del names
+        address = address_of(request.scope)
+        wait = self._desk.sign_ins.take(address, time.monotonic())
+        if wait:
+            raise Problem(
+                429,
+                "There were too many attempts to sign in from this address.",
+                remedy="Wait a minute, then try again.",
+                retry_after=wait,
+            )
+        form = parse_qs((await request.body()).decode("utf-8", "replace"))
+        token = form.get("token", [""])[0].strip()
+        entry = self._desk.tokens.find(token, datetime.now(UTC))
+        if entry is None:
+            problem = Problem(
+                401,
+                "The token is not valid.",
+                remedy="Ask an administrator for one, or run `openmsmq console link` here.",
+            )
+            return self.ask_to_sign_in(request, problem, 401)
+        session = self._desk.sign_in(entry.person(address), entry.sha256)
+        target = form.get("next", ["/"])[0]
+        safe = target.startswith("/") and not target.startswith(("//", "/\\"))
+        return self._welcome(request, session.key, target if safe else "/")
+
+    async def sign_in_by_link(self, request: Request, names: dict[str, str]) -> Response:
+        """Take a link and begin a session."""
+        person = self._desk.links.take(names["code"], time.monotonic())
+        if person is None:
+            problem = Problem(
+                401,
+                "This link does not work any more.",
+                remedy="Links work once, within 60 seconds: run `openmsmq console link` again.",
+            )
+            return self.ask_to_sign_in(request, problem, 401)
+        person = msgspec.structs.replace(person, address=address_of(request.scope))
+        return self._welcome(request, self._desk.sign_in(person).key, "/")
+
+    def _welcome(self, request: Request, key: str, target: str) -> Response:
+        response = RedirectResponse(target, 303)
+        tls = request.scope["scheme"] == "https"
+        response.set_cookie(
+            cookie_name(tls=tls),
+            key,
+            max_age=LONGEST_SECONDS,
+            path="/",
+            secure=tls,
+            httponly=True,
+            samesite="strict",
+        )
+        return response
+
+    async def sign_out(self, request: Request, names: dict[str, str]) -> Response:
+        """End the session."""
+        del names
+        if request.state.session is not None:
+            self._desk.sessions.end(request.state.session.key)
+        response = RedirectResponse("/sign-in", 303)
+        tls = request.scope["scheme"] == "https"
+        response.delete_cookie(cookie_name(tls=tls), path="/", secure=tls, httponly=True)
+        return response
+
+    def problem_page(self, request: Request, problem: Problem) -> Response:
+        """A refusal as a page."""
+        if problem.status == 401:
+            shown = None if problem.detail.startswith("Sign in") else problem
+            return self.ask_to_sign_in(request, shown, 401)
+        values = {
+            "manager_name": self._desk.figures.status.get("name", "openmsmq"),
+            "problem": problem,
+            "title": STATUS_TEXTS.get(problem.status, "Refused"),
+        }
+        return answer_with(request, "error.html", values, problem.status)
+
+
+def _raw_path(page: Page, names: dict[str, str]) -> str:
+    path = page.path
+    for name, value in names.items():
+        path = path.replace("{" + name + "}", segment(value))
+    return path

@@ -1,0 +1,131 @@
+"""Values as pages show them."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from openmsmq.admin.web import segment
+from openmsmq.terminal.printable import printable
+from openmsmq.terminal.quantities import count_text, duration_text, size_text
+
+
+def shown(value: object) -> str:
+    """Text of others with what hides or turns other text made visible."""
+    return printable(str(value))
+
+
+def short_name(queue: str) -> str:
+    """A queue as lists show it: private queues without `private$`."""
+    return queue.removeprefix("private$\\")
+
+
+def count(value: float | None) -> str:
+    """A whole number in groups."""
+    return "" if value is None else count_text(int(value))
+
+
+def compact(value: float | None) -> str:
+    """A number in few digits: `1.20 M` from a million on."""
+    if value is None:
+        return ""
+    if value >= 1_000_000_000:
+        return f"{value / 1_000_000_000:.2f} G"
+    if value >= 1_000_000:
+        return f"{value / 1_000_000:.2f} M"
+    return count_text(int(value))
+
+
+def rate(value: float | None) -> str:
+    """A number a second."""
+    if value is None:
+        return "–"
+    if value and value < 99.95:
+        return f"{value:.1f}"
+    return f"{value:,.0f}"
+
+
+def age(seconds: float | None) -> str:
+    """A time span in its largest unit, `26 min`; two for days."""
+    if seconds is None:
+        return ""
+    if seconds < 0:
+        seconds = 0.0
+    if seconds < 1:
+        return f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    if seconds < 86400:
+        return duration_text(seconds - seconds % 60)
+    return f"{seconds / 86400:.0f} d"
+
+
+def moment(value: float | datetime | str | None, style: str = "time") -> Markup:
+    """A `time` element in UTC; the page's script shows it in the zone of the browser.
+
+    Args:
+        style: `time` for the time of day, `second` to the second, `date` with the date.
+    """
+    if value is None:
+        return Markup("")
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    if not isinstance(value, datetime):
+        value = datetime.fromtimestamp(value, UTC)
+    value = value.astimezone(UTC)
+    if style == "date":
+        text = f"{value:%d %b %Y, %H:%M:%S}".lstrip("0")
+    elif style == "second":
+        text = f"{value:%H:%M:%S}"
+    else:
+        text = f"{value:%H:%M:%S}.{value.microsecond // 1000:03}"
+    return Markup('<time datetime="{}" data-style="{}" title="{} UTC">{}</time>').format(
+        value.isoformat(timespec="milliseconds"), style, f"{value:%d %b %Y, %H:%M:%S}", text
+    )
+
+
+def spark(values: Sequence[float | None], width: int = 92, height: int = 18, tone: str = "") -> str:
+    """A small line, drawn as SVG."""
+    known = [0.0 if value is None else float(value) for value in values]
+    if len(known) < 2:
+        known = [0.0, 0.0]
+    top = max(known) or 1.0
+    step = width / (len(known) - 1)
+    points = [
+        f"{at * step:.1f} {height - 1.5 - value / top * (height - 3):.1f}"
+        for at, value in enumerate(known)
+    ]
+    line = "M" + "L".join(points)
+    return Markup(
+        '<svg class="spark {}" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">'
+        '<path class="area" d="{}"/><path d="{}"/></svg>'
+    ).format(tone, width, height, f"{line}L{width} {height}L0 {height}Z", line)
+
+
+def highlight(text: str, needle: str) -> Markup:
+    """The text with what was searched for marked."""
+    safe = shown(text)
+    if not needle:
+        return escape(safe)
+    at = safe.casefold().find(needle.casefold())
+    if at < 0 or len(safe.casefold()) != len(safe):
+        return escape(safe)
+    end = at + len(needle)
+    return Markup("{}<mark>{}</mark>{}").format(safe[:at], safe[at:end], safe[end:])
+
+
+FILTERS: dict[str, Any] = {
+    "shown": shown,
+    "short": lambda queue: shown(short_name(queue)),
+    "count": count,
+    "compact": compact,
+    "rate": rate,
+    "size": size_text,
+    "age": age,
+    "moment": moment,
+    "segment": segment,
+    "highlight": highlight,
+}

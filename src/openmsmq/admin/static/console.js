@@ -1,0 +1,363 @@
+// The console's own script: theme, times, live updates, forms, keyboard, palette, plots.
+// Text of others is only ever set as text; markup comes from the server and goes through htmx.
+(() => {
+  const root = document.documentElement;
+  const $ = (selector, from = document) => from.querySelector(selector);
+  const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
+  const csrf = () => $('meta[name="csrf"]')?.content ?? "";
+  const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  const make = (tag, attributes = {}, ...children) => {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  };
+  const icon = (name, kind = "i") => {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    svg.setAttribute("class", kind); svg.setAttribute("aria-hidden", "true");
+    const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+    use.setAttribute("href", `/static/vendor/icons.svg#${name}`);
+    svg.append(use);
+    return svg;
+  };
+
+  // Times: in the zone of the browser, UTC on hover.
+  const two = (number) => String(number).padStart(2, "0");
+  const clock = (time) => `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+  function localTimes(from = document) {
+    for (const element of $$("time[datetime]", from)) {
+      const time = new Date(element.getAttribute("datetime"));
+      if (Number.isNaN(time.getTime())) continue;
+      const style = element.dataset.style;
+      const date = time.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+      const text = style === "date" ? `${date}, ${clock(time)}`
+        : style === "second" ? clock(time) : `${clock(time)}.${String(time.getMilliseconds()).padStart(3, "0")}`;
+      if (element.textContent !== text) element.textContent = text;
+    }
+  }
+
+  // Toasts.
+  function toast(text, { bad = false, detail = "", action = null } = {}) {
+    const body = make("p", {}, make("b", {}, text));
+    if (detail) body.append(make("br"), detail);
+    const box = make("div", { class: bad ? "toast bad" : "toast" }, icon(bad ? "circle-alert" : "circle-check"), body);
+    if (action) {
+      const button = make("button", { class: "btn sm", type: "button" }, action.title);
+      button.addEventListener("click", () => { box.remove(); action.run(); });
+      box.append(button);
+    }
+    const close = make("button", { class: "btn ghost sq sm", type: "button", "aria-label": "Close" }, icon("x"));
+    close.addEventListener("click", () => box.remove());
+    box.append(close);
+    $("#toasts")?.append(box);
+    if (!bad) setTimeout(() => box.remove(), 8000);
+  }
+
+  // Requests that change something.
+  async function call(method, path, body) {
+    const answer = await fetch(path, {
+      method, credentials: "same-origin",
+      headers: { "X-CSRF-Token": csrf(), ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const type = answer.headers.get("Content-Type") ?? "";
+    const value = type.includes("json") ? await answer.json() : null;
+    if (!answer.ok) throw Object.assign(new Error(value?.error?.detail ?? `HTTP ${answer.status}`), { error: value?.error });
+    return value;
+  }
+  function valuesOf(form) {
+    const values = {};
+    for (const field of form.elements) {
+      if (!field.name || field.hasAttribute("data-skip") || field.disabled) continue;
+      if (field.type === "radio") { if (field.checked) values[field.name] = field.value; continue; }
+      if (field.type === "checkbox") { if (field.checked) values[field.name] = true; continue; }
+      if (field.hasAttribute("data-list")) { values[field.name] = field.value.split(/[\s,]+/).filter(Boolean); continue; }
+      if (field.hasAttribute("data-unchanged-null") && field.value === field.defaultValue) continue;
+      if (field.value === "") continue;
+      if (field.type === "number") { values[field.name] = Number(field.value); continue; }
+      const prefix = field.dataset.prefix ?? "";
+      values[field.name] = prefix && !field.value.includes("\\") ? prefix + field.value : field.value;
+    }
+    if (form.hasAttribute("data-selection")) values.lookup_ids = selection();
+    return values;
+  }
+  async function submit(form) {
+    const [method, path] = form.dataset.api.split(" ");
+    const buttons = $$("button", form);
+    buttons.forEach((button) => { button.disabled = true; });
+    try {
+      const values = valuesOf(form);
+      const result = await call(method, path, method === "DELETE" && !Object.keys(values).length ? undefined : values);
+      form.closest("dialog")?.close();
+      const done = form.dataset.done ?? "Done";
+      const words = form.hasAttribute("data-count") && result?.count !== undefined ? `${result.count.toLocaleString("en-US")} ${done}` : done;
+      if (form.dataset.show && result) { show(form, result); return; }
+      remember(words, result?.job ? `/jobs/${result.job}` : "");
+      const then = form.dataset.then;
+      if (then === "job" && result?.id) location.assign(`/jobs/${encodeURIComponent(result.id)}`);
+      else if (then) location.assign(then); else location.reload();
+    } catch (problem) {
+      const known = problem.error;
+      toast(known ? `${known.detail}` : String(problem.message), { bad: true, detail: known ? [known.remedy, known.code ? `${known.name} ${known.code}` : ""].filter(Boolean).join(" ") : "" });
+    } finally {
+      buttons.forEach((button) => { button.disabled = false; });
+    }
+  }
+  function show(form, result) {
+    const target = $(form.dataset.show);
+    target.hidden = false;
+    target.textContent = result.token ?? JSON.stringify(result, null, 2);
+    target.focus();
+  }
+  // What was done is told on the page that follows.
+  const remember = (words) => { try { sessionStorage.setItem("toast", words); } catch { /* not told then */ } };
+  function recall() {
+    try {
+      const words = sessionStorage.getItem("toast");
+      sessionStorage.removeItem("toast");
+      if (words) toast(words);
+    } catch { /* as above */ }
+  }
+
+  // Rows: selection, and the message beside the list.
+  const boxes = () => $$("[data-rows] tbody input.check");
+  const selection = () => boxes().filter((box) => box.checked).map((box) => box.value);
+  function tellSelection() {
+    const chosen = selection();
+    $$("[data-selected]").forEach((element) => { element.textContent = chosen.length.toLocaleString("en-US"); });
+    const bar = $("#selbar");
+    if (bar) bar.hidden = chosen.length === 0;
+    for (const form of $$("form[data-confirm-above]")) {
+      const confirm = $("[data-confirm]", form);
+      const needed = chosen.length > Number(form.dataset.confirmAbove);
+      confirm.hidden = !needed;
+      const input = $("input", confirm);
+      input.required = needed;
+      input.pattern = String(chosen.length);
+    }
+  }
+  let paneWait;
+  async function openInPane(href, { push = true, row = null } = {}) {
+    const pane = $("#right");
+    if (!pane) { location.assign(href); return; }
+    clearTimeout(paneWait);
+    paneWait = setTimeout(() => {
+      const skeleton = make("div", { class: "skel-pane", "aria-busy": "true" });
+      for (let at = 0; at < 7; at += 1) skeleton.append(make("div", { class: "skel" }));
+      pane.replaceChildren(skeleton);
+    }, 150);
+    if (row) {
+      $$('[data-rows] tr[aria-selected="true"]').forEach((other) => other.removeAttribute("aria-selected"));
+      row.setAttribute("aria-selected", "true");
+    }
+    if (push) history.pushState({ pane: true }, "", href);
+    await htmx.ajax("GET", href, { source: pane, target: pane, select: "#right > *", swap: "innerHTML" });
+    clearTimeout(paneWait);
+    pane.setAttribute("data-shown", "");
+    localTimes(pane);
+  }
+  addEventListener("popstate", () => {
+    if (!$("#right") || !location.pathname.startsWith("/queues/")) { location.reload(); return; }
+    const wanted = new URLSearchParams(location.search).get("message");
+    const row = wanted ? document.getElementById(`m-${wanted}`) : null;
+    openInPane(location.href, { push: false, row });
+    if (!wanted) $("#right").removeAttribute("data-shown");
+  });
+
+  // Live updates: parts of the page come as HTML and are morphed into place.
+  let live = true;
+  const missed = new Map();
+  async function patch(parts) {
+    for (const [id, html] of parts) {
+      const target = document.getElementById(id);
+      if (!target) continue;
+      // Nothing moves under the pointer: a list that is pointed at waits.
+      if (target.matches(":hover") && target.hasAttribute("data-still")) { missed.set(id, html); continue; }
+      await htmx.swap({ sourceElement: target, target, text: html, swap: "innerMorph" });
+      localTimes(target);
+    }
+  }
+  function counts(values) {
+    for (const [key, [text, tone]] of Object.entries(values)) {
+      for (const element of $$(`[data-count="${key}"]`)) {
+        if (element.textContent !== text) element.textContent = text;
+        element.classList.toggle("bad", tone === "bad" && text !== "");
+        element.classList.toggle("warn", tone === "warn" && text !== "");
+      }
+    }
+  }
+  function setLive(on) {
+    live = on;
+    const button = $("[data-live-toggle]");
+    if (!button) return;
+    button.setAttribute("aria-pressed", String(on));
+    $("[data-live-word]", button).textContent = on ? "Live" : "Paused";
+    $("use", button).setAttribute("href", `/static/vendor/icons.svg#${on ? "pause" : "play"}`);
+    button.title = on ? "Pause live updates (P)" : "Resume live updates (P)";
+    if (on) drawAll();
+  }
+  document.addEventListener("patch", (event) => {
+    if (!live) return;
+    const { parts, nav } = JSON.parse(event.detail.data);
+    counts(nav ?? {});
+    patch(parts ?? []);
+  });
+
+  // Plots: columns of numbers from the server, drawn by uPlot.
+  const compact = (value) => value >= 1e6 ? `${value / 1e6} M` : value >= 1e3 ? `${value / 1e3} k` : `${value}`;
+  const formats = { count: compact, ms: (value) => `${value} ms`, seconds: (value) => `${value} s` };
+  async function draw(element) {
+    let columns;
+    try {
+      const answer = await fetch(element.dataset.plot, { credentials: "same-origin" });
+      if (!answer.ok) return;
+      columns = (await answer.json()).columns;
+    } catch { return; }
+    if (!element.clientWidth) return;
+    element.replaceChildren();
+    if (!columns[0].length) { element.append(make("p", { class: "faint plot-none" }, "No figures yet")); return; }
+    const axis = { stroke: css("--text-3"), font: `11px ${css("--sans")}`, ticks: { show: false }, grid: { stroke: css("--line-soft"), width: 1 } };
+    const format = formats[element.dataset.format] ?? compact;
+    new uPlot({
+      width: element.clientWidth - 12, height: element.clientHeight - 8, padding: [8, 6, 0, 0],
+      legend: { show: false }, cursor: { y: false, points: { size: 6 }, sync: { key: "page" } },
+      scales: { y: { range: (_, low, high) => [0, Math.max(high, 0.001) * 1.12] } },
+      axes: [{ ...axis, size: 24, grid: { show: false }, space: 90, values: (_, at) => at.map((t) => clock(new Date(t * 1000)).slice(0, 5)) },
+        { ...axis, size: 46, space: 34, values: (_, at) => at.map((value) => format(Math.round(value * 1000) / 1000)) }],
+      series: [{}, ...columns.slice(1).map((_, at) => ({ stroke: css(`--plot-${at + 1}`), width: 1.5, points: { show: false }, fill: at === 0 ? `color-mix(in oklab, ${css("--plot-1")} 10%, transparent)` : undefined }))],
+    }, columns, element);
+  }
+  const drawAll = () => { $$("[data-plot]").forEach(draw); };
+
+  // The palette.
+  let options = [];
+  let chosen = 0;
+  function choose(at) {
+    chosen = Math.max(0, Math.min(at, options.length - 1));
+    options.forEach((option, index) => {
+      option.element.setAttribute("aria-selected", String(index === chosen));
+      if (index === chosen) { option.element.scrollIntoView({ block: "nearest" }); $("#palette input").setAttribute("aria-activedescendant", option.element.id); }
+    });
+  }
+  let asked = 0;
+  async function search(text) {
+    const turn = ++asked;
+    const answer = await fetch(`/palette?text=${encodeURIComponent(text)}`, { credentials: "same-origin" });
+    if (!answer.ok || turn !== asked) return;
+    const list = $("#palette-list");
+    list.replaceChildren();
+    options = [];
+    for (const group of (await answer.json()).groups) {
+      list.append(make("li", { class: "g", role: "presentation" }, group.title));
+      for (const entry of group.entries) {
+        const element = make("li", { role: "option", id: `p-${options.length}`, "aria-selected": "false" }, icon(entry.icon), make("span", { class: "grow cut" }, entry.title), make("span", { class: "faint num" }, entry.note));
+        element.addEventListener("click", () => location.assign(entry.href));
+        list.append(element);
+        options.push({ element, href: entry.href });
+      }
+    }
+    choose(0);
+  }
+  function openPalette() {
+    const palette = $("#palette");
+    if (!palette || palette.open) return;
+    palette.showModal();
+    $("input", palette).value = "";
+    search("");
+  }
+
+  // Keyboard.
+  const rows = () => $$("[data-rows] tbody tr");
+  function currentRow() {
+    return document.activeElement?.closest("[data-rows] tbody tr") ?? $('[data-rows] tr[aria-selected="true"]');
+  }
+  function step(by) {
+    const all = rows();
+    if (!all.length) return;
+    const at = all.indexOf(currentRow());
+    const next = all[Math.max(0, Math.min(all.length - 1, at + by))] ?? all[0];
+    $("a[href]", next)?.focus();
+    next.scrollIntoView({ block: "nearest" });
+  }
+  const places = { o: "/", q: "/queues", d: "/dead-letters", s: "/outgoing", f: "/find", j: "/jobs" };
+  let going = 0;
+  document.addEventListener("keydown", (event) => {
+    const palette = $("#palette");
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); openPalette(); return; }
+    if (palette?.open) {
+      if (event.key === "ArrowDown") { event.preventDefault(); choose(chosen + 1); }
+      if (event.key === "ArrowUp") { event.preventDefault(); choose(chosen - 1); }
+      if (event.key === "Enter" && options[chosen]) { event.preventDefault(); location.assign(options[chosen].href); }
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.matches("input:not(.check), textarea, select") || $("dialog[open]")) return;
+    const key = event.key;
+    if (going && performance.now() - going < 1500 && places[key]) { location.assign(places[key]); return; }
+    going = key === "g" ? performance.now() : 0;
+    const turn = $(`[data-key="${CSS.escape(key)}"]`);
+    if (turn) { turn.click(); return; }
+    if (key === "j" || key === "k") { event.preventDefault(); step(key === "j" ? 1 : -1); }
+    if (key === "x") { const box = currentRow() && $("input.check", currentRow()); if (box) { box.checked = !box.checked; tellSelection(); } }
+    if (key === "p") setLive(!live);
+    if (key === "/") { const filter = $("[data-filter], [data-narrow]"); if (filter) { event.preventDefault(); filter.focus(); } }
+    if (key === "?") $("#keys")?.showModal();
+  });
+
+  document.addEventListener("click", (event) => {
+    const at = (selector) => event.target.closest(selector);
+    if (at("[data-theme-toggle]")) {
+      root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+      try { localStorage.setItem("theme", root.dataset.theme); } catch { /* a browser without storage */ }
+      drawAll();
+    }
+    if (at("[data-theme-set]")) {
+      const theme = at("[data-theme-set]").dataset.themeSet;
+      try { if (theme === "system") localStorage.removeItem("theme"); else localStorage.setItem("theme", theme); } catch { /* as above */ }
+      root.dataset.theme = theme === "system" ? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light") : theme;
+    }
+    if (at("[data-live-toggle]")) setLive(!live);
+    if (at("[data-reload]")) location.reload();
+    const open = at("[data-open]");
+    if (open) { if (open.dataset.open === "palette") openPalette(); else document.getElementById(open.dataset.open)?.showModal(); }
+    if (at("[data-close]")) at("dialog")?.close();
+    const copy = at("[data-copy]");
+    if (copy) navigator.clipboard?.writeText(copy.dataset.copy).then(() => toast("Copied"), () => toast("The browser does not allow to copy", { bad: true }));
+    const download = at("[data-export]");
+    if (download) location.assign(`${download.dataset.export}?${selection().map((id) => `lookup_id=${id}`).join("&")}`);
+    const paneLink = at("a[data-pane-link]");
+    if (paneLink && $("#right")?.contains(paneLink) && !event.metaKey && !event.ctrlKey && event.button === 0) { event.preventDefault(); openInPane(paneLink.href, {}); return; }
+    const row = at("[data-pane] tbody tr");
+    if (row && !at("input") && !event.metaKey && !event.ctrlKey && event.button === 0) {
+      const link = $("a[href]", row);
+      if (link) { event.preventDefault(); link.focus(); openInPane(link.href, { row }); }
+    }
+  });
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-all]")) boxes().forEach((box) => { box.checked = event.target.checked; });
+    if (event.target.matches("input.check")) tellSelection();
+    const jump = event.target.closest("[data-jump]");
+    if (jump) jump.form.requestSubmit();
+  });
+  document.addEventListener("input", (event) => {
+    if (event.target.closest("#palette")) search(event.target.value);
+    const narrow = event.target.closest("[data-narrow]");
+    if (narrow) {
+      const text = narrow.value.toLowerCase();
+      for (const link of $$("a", $(narrow.dataset.narrow))) link.hidden = !link.textContent.toLowerCase().includes(text);
+    }
+  });
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.dataset.api) { event.preventDefault(); submit(form); }
+  });
+  addEventListener("resize", () => { clearTimeout(paneWait); paneWait = setTimeout(drawAll, 150); });
+  setInterval(() => { if (live && !document.hidden) drawAll(); }, 15000);
+
+  localTimes();
+  tellSelection();
+  recall();
+  drawAll();
+  if (new URLSearchParams(location.search).get("message")) $("#right")?.setAttribute("data-shown", "");
+  $("dialog[data-open-now]")?.showModal();
+})();

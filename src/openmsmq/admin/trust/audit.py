@@ -1,0 +1,127 @@
+"""The audit log: who did what, written before the action and again with its result."""
+
+import os
+from collections import deque
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from .person import Person
+
+FILE_NAME: Final = "audit.jsonl"
+# A full file is renamed; so many old ones are kept.
+LARGEST_FILE: Final = 16 * 1024 * 1024
+OLD_FILES: Final = 4
+# Entries kept in memory for pages.
+RECENT: Final = 2_000
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One line.
+
+    Attributes:
+        number: counts the actions since the console started; an action and its result share it.
+        time: ISO 8601, UTC.
+        principal, credential, role, address: who.
+        action: the name of the endpoint.
+        target: such as a queue, an outgoing queue, or a token's name.
+        filter: which messages, in words or as JSON.
+        count: how many messages.
+        result: `begun`, `done`, or the name of an error.
+        job: the number of the job that does it.
+    """
+
+    number: int
+    time: str
+    principal: str
+    credential: str
+    role: str
+    address: str
+    action: str
+    target: str = ""
+    filter: str = ""
+    count: int | None = None
+    result: str = "begun"
+    job: str = ""
+
+
+class AuditLog:
+    """Keeps entries in a file that is rotated, and the last ones in memory.
+
+    Args:
+        folder: where the file is; None keeps entries in memory only.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._path = None if folder is None else folder / FILE_NAME
+        self._recent: deque[Entry] = deque(maxlen=RECENT)
+        self._number = 0
+        if self._path is not None:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._recent.extend(self._read())
+
+    def begin(self, person: Person, action: str, **details: Any) -> Entry:
+        """Note an action before it is done.
+
+        Raises:
+            OSError: it cannot be written; then the action is not to be done.
+        """
+        self._number += 1
+        entry = Entry(
+            number=self._number,
+            time=_now(),
+            principal=person.principal,
+            credential=person.credential,
+            role=person.role.word,
+            address=person.address,
+            action=action,
+            **details,
+        )
+        self._append(entry)
+        return entry
+
+    def end(self, entry: Entry, result: str, **details: Any) -> None:
+        """Note the result of an action."""
+        self._append(msgspec.structs.replace(entry, time=_now(), result=result, **details))
+
+    def recent(self) -> list[Entry]:
+        """The last entries, the newest first."""
+        return list(reversed(self._recent))
+
+    def _append(self, entry: Entry) -> None:
+        if self._path is not None:
+            self._rotate(self._path)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            with open(os.open(self._path, flags, 0o600), "ab") as file:
+                file.write(msgspec.json.encode(entry) + b"\n")
+        self._recent.append(entry)
+
+    def _rotate(self, path: Path) -> None:
+        if not path.exists() or path.stat().st_size < LARGEST_FILE:
+            return
+        for number in range(OLD_FILES, 0, -1):
+            old = path if number == 1 else path.with_suffix(f".{number - 1}.jsonl")
+            if old.exists():
+                old.replace(path.with_suffix(f".{number}.jsonl"))
+
+    def _read(self) -> list[Entry]:
+        """The last entries of the file; lines that were cut off by a crash are left out."""
+        if self._path is None or not self._path.exists():
+            return []
+        with self._path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 512 * RECENT))
+            lines = file.read().splitlines()
+        entries = []
+        for line in lines[-RECENT:]:
+            try:
+                entries.append(msgspec.json.decode(line, type=Entry))
+            except msgspec.MsgspecError:
+                continue
+        return entries
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,48 @@
+"""Limits for what one address or token may ask for."""
+
+from collections import OrderedDict
+from typing import Final
+
+# Keys that a limit remembers; the one that was not seen for longest is forgotten first.
+MOST_KEYS: Final = 10_000
+
+
+class RateLimit:
+    """So many in so many seconds for each key; unused ones are saved up to that number.
+
+    `now` is monotonic time in seconds.
+    """
+
+    def __init__(self, count: int, seconds: float) -> None:
+        self._count = count
+        self._rate = count / seconds
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, key: str, now: float) -> float:
+        """Count one; 0 if it is within the limit, else the seconds until the next one is."""
+        left, then = self._left.pop(key, (float(self._count), now))
+        left = min(self._count, left + (now - then) * self._rate)
+        wait = 0.0 if left >= 1 else (1 - left) / self._rate
+        self._left[key] = (left - 1 if not wait else left, now)
+        if len(self._left) > MOST_KEYS:
+            self._left.popitem(last=False)
+        return wait
+
+
+class Slots:
+    """So many at a time."""
+
+    def __init__(self, most: int) -> None:
+        self.most: Final = most
+        self.used = 0
+
+    def take(self) -> bool:
+        """Take one, if one is free; `give` it back."""
+        if self.used >= self.most:
+            return False
+        self.used += 1
+        return True
+
+    def give(self) -> None:
+        """Give one back."""
+        self.used -= 1

@@ -1,0 +1,115 @@
+"""Refusals over HTTP: a status, and what people are told."""
+
+from typing import Final
+
+import msgspec
+
+from openmsmq.client.errors import ConnectionLost
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.errors import ConfigError, ExplainedError, MsmqError
+
+STATUS_TEXTS: Final = {
+    400: "The request cannot be understood",
+    401: "Sign in first",
+    403: "Not allowed",
+    404: "There is nothing here",
+    405: "Not possible here",
+    409: "Not possible now",
+    413: "Too large",
+    421: "Not a name of this console",
+    422: "Refused",
+    429: "Too many requests",
+    500: "The console failed",
+    503: "The queue manager does not answer",
+}
+_STATUSES: Final[dict[int, int]] = {
+    Hresult.MQ_ERROR_ACCESS_DENIED: 403,
+    Hresult.MQ_ERROR_QUEUE_NOT_FOUND: 404,
+    Hresult.MQ_ERROR_MESSAGE_NOT_FOUND: 404,
+    Hresult.MQ_ERROR_QUEUE_DELETED: 404,
+    Hresult.MQ_ERROR_QUEUE_EXISTS: 409,
+    Hresult.MQ_ERROR_ILLEGAL_OPERATION: 409,
+    Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES: 409,
+    Hresult.MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION: 409,
+    Hresult.MQ_ERROR_SHARING_VIOLATION: 409,
+    Hresult.MQ_ERROR_TRANSACTION_SEQUENCE: 409,
+    Hresult.MQ_ERROR_TRANSACTION_USAGE: 409,
+    Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE: 503,
+}
+
+
+class ErrorRecord(msgspec.Struct, frozen=True):
+    """What went wrong, as `{"error": …}` has it."""
+
+    name: str
+    code: str | None
+    detail: str
+    cause: str
+    remedy: str
+
+
+class Problem(MsmqError):
+    """A request that is refused.
+
+    Args:
+        status: of the answer.
+        detail: what was refused.
+        cause: the likely cause, as a sentence.
+        remedy: what to do, as a sentence.
+        name: such as `MQ_ERROR_QUEUE_NOT_FOUND`, else one of the console's own.
+        code: the result code, where there is one.
+        retry_after: seconds.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        cause: str = "",
+        remedy: str = "",
+        name: str = "",
+        code: int | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(status, detail)
+        self.status = status
+        self.detail = detail
+        self.retry_after = retry_after
+        self.record = ErrorRecord(
+            name or f"HTTP_{status}",
+            None if code is None else f"0x{code & 0xFFFFFFFF:08X}",
+            detail,
+            cause,
+            remedy,
+        )
+
+
+def problem_of(error: MsmqError) -> Problem:
+    """The answer that an error of the client stands for."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, QueueError):
+        return Problem(
+            _STATUSES.get(error.code, 422),
+            error.detail or error.text,
+            cause=error.cause,
+            remedy=error.remedy,
+            name=error.name,
+            code=error.code,
+        )
+    if isinstance(error, ConnectionLost):
+        return Problem(
+            503,
+            "The queue manager does not answer.",
+            cause="It is stopped, starting, or busy.",
+            remedy="Try again; `openmsmq status` on its machine says whether it runs.",
+            name="MQ_ERROR_SERVICE_NOT_AVAILABLE",
+            code=Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE,
+            retry_after=2,
+        )
+    if isinstance(error, ExplainedError):
+        status = 422 if isinstance(error, ConfigError) else 503
+        return Problem(status, error.detail, cause=error.cause, remedy=error.remedy)
+    return Problem(422, str(error))

@@ -1,0 +1,86 @@
+"""Sessions of browsers: a cookie, a CSRF token, an end."""
+
+import hmac
+import secrets
+from dataclasses import dataclass
+from typing import Final
+
+from .person import Person
+
+IDLE_SECONDS: Final = 30 * 60
+LONGEST_SECONDS: Final = 12 * 3600
+# More sessions than this end the one that was idle the longest.
+MOST_SESSIONS: Final = 10_000
+
+
+@dataclass(slots=True)
+class Session:
+    """One browser that is signed in."""
+
+    key: str
+    person: Person
+    csrf: str
+    sha256: str
+    began: float
+    used: float
+
+    def matches(self, token: str) -> bool:
+        """Whether a request names the CSRF token of this session."""
+        return hmac.compare_digest(token.encode("utf-8", "replace"), self.csrf.encode())
+
+
+class Sessions:
+    """Every session; a restart of the console ends all of them.
+
+    `now` is monotonic time in seconds.
+    """
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, Session] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def begin(self, person: Person, *, sha256: str, now: float) -> Session:
+        """Sign somebody in.
+
+        Args:
+            sha256: digest of the token that was shown; empty for a link.
+        """
+        if len(self._sessions) >= MOST_SESSIONS:
+            self.end(min(self._sessions.values(), key=lambda session: session.used).key)
+        session = Session(
+            secrets.token_urlsafe(32), person, secrets.token_urlsafe(32), sha256, now, now
+        )
+        self._sessions[session.key] = session
+        return session
+
+    def find(self, key: str, now: float, *, background: bool = False) -> Session | None:
+        """The session of a cookie, unless it has ended.
+
+        Args:
+            background: a live update, which does not keep an idle session alive.
+        """
+        session = self._sessions.get(key)
+        if session is None:
+            return None
+        if now - session.used > IDLE_SECONDS or now - session.began > LONGEST_SECONDS:
+            self.end(key)
+            return None
+        if not background:
+            session.used = now
+        return session
+
+    def has(self, key: str) -> bool:
+        """Whether a session has not been ended."""
+        return key in self._sessions
+
+    def end(self, key: str) -> None:
+        """Sign out."""
+        self._sessions.pop(key, None)
+
+    def forget_idle(self, now: float) -> None:
+        """Drop the sessions that have ended."""
+        for session in list(self._sessions.values()):
+            if now - session.used > IDLE_SECONDS or now - session.began > LONGEST_SECONDS:
+                self.end(session.key)

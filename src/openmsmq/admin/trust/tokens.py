@@ -1,0 +1,169 @@
+"""The file of tokens: digests, principals, roles."""
+
+import hashlib
+import os
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from openmsmq.wire.errors import ConfigError
+
+from .person import ROLES, Person
+
+RoleWord = Literal["reader", "operator", "administrator"]
+# Shows in logs and files that something is a token of a console.
+PREFIX: Final = "omq_"
+
+
+class Token(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One entry of the file; the token itself is nowhere.
+
+    Attributes:
+        name: what people call it.
+        sha256: hexadecimal digest of the token.
+        principal: whom the queue manager is asked for.
+        role: the most that it lets through.
+        bodies: whether a reader sees bodies.
+        queues: patterns of path names without the computer; empty means every queue.
+        ends: after this time it is refused.
+    """
+
+    name: str
+    sha256: str
+    principal: str
+    role: RoleWord
+    bodies: bool = False
+    queues: tuple[str, ...] = ()
+    ends: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.sha256) != 64 or not set(self.sha256) <= set("0123456789abcdef"):
+            raise ValueError("sha256 must have 64 hexadecimal digits in lower case")
+        if self.ends is not None and self.ends.tzinfo is None:
+            raise ValueError("ends must name its offset from UTC")
+
+    def person(self, address: str) -> Person:
+        """Who holds it."""
+        return Person(
+            principal=self.principal,
+            role=ROLES[self.role],
+            bodies=self.bodies,
+            queues=self.queues,
+            credential=self.name,
+            address=address,
+        )
+
+
+class _TokenFile(msgspec.Struct, forbid_unknown_fields=True):
+    tokens: list[Token] = []
+
+
+class Tokens:
+    """The tokens of a file, read again whenever it changes."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path: Final = path
+        self._stamp: tuple[int, int] | None = None
+        self._by_digest: dict[str, Token] = {}
+        self.generation = 0
+
+    def all(self) -> list[Token]:
+        """Every entry, in the order of the file.
+
+        Raises:
+            ConfigError: the file cannot be read or is wrong.
+        """
+        self._refresh()
+        return list(self._by_digest.values())
+
+    def find(self, token: str, utc: datetime) -> Token | None:
+        """The entry of a token that has not ended."""
+        self._refresh()
+        entry = self._by_digest.get(digest_of(token))
+        if entry is None or (entry.ends is not None and entry.ends <= utc):
+            return None
+        return entry
+
+    def holds(self, sha256: str, utc: datetime) -> bool:
+        """Whether an entry is still there and has not ended."""
+        self._refresh()
+        entry = self._by_digest.get(sha256)
+        return entry is not None and (entry.ends is None or entry.ends > utc)
+
+    def add(self, entry: Token) -> None:
+        """Write a further entry.
+
+        Raises:
+            ConfigError: its name is taken, or the file cannot be written.
+        """
+        entries = self.all()
+        if any(other.name == entry.name for other in entries):
+            raise ConfigError(f"there is a token named {entry.name!r} already")
+        self._write([*entries, entry])
+
+    def remove(self, name: str) -> bool:
+        """Take an entry out; whether there was one."""
+        entries = self.all()
+        kept = [entry for entry in entries if entry.name != name]
+        if len(kept) == len(entries):
+            return False
+        self._write(kept)
+        return True
+
+    def _refresh(self) -> None:
+        """Read the file if it is another one than before."""
+        if self.path is None:
+            return
+        try:
+            state = self.path.stat()
+        except FileNotFoundError:
+            if self._stamp is not None:
+                self._stamp, self._by_digest = None, {}
+                self.generation += 1
+            return
+        except OSError as exc:
+            raise ConfigError(f"console_tokens: {exc}") from exc
+        stamp = (state.st_mtime_ns, state.st_ino)
+        if stamp == self._stamp:
+            return
+        try:
+            content = msgspec.json.decode(self.path.read_bytes(), type=_TokenFile)
+        except (OSError, msgspec.MsgspecError) as exc:
+            raise ConfigError(f"console_tokens {self.path}: {exc}") from exc
+        self._by_digest = {entry.sha256: entry for entry in content.tokens}
+        self._stamp = stamp
+        self.generation += 1
+
+    def _write(self, entries: list[Token]) -> None:
+        if self.path is None:
+            raise ConfigError("console_tokens names no file")
+        text = msgspec.json.format(msgspec.json.encode(_TokenFile(entries)), indent=1)
+        beside = self.path.with_name(self.path.name + ".new")
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(text + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(self.path)
+        except OSError as exc:
+            raise ConfigError(f"console_tokens: {exc}") from exc
+
+
+def digest_of(token: str) -> str:
+    """The digest that the file has of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def new_token() -> str:
+    """A token that nobody can guess."""
+    return PREFIX + secrets.token_urlsafe(32)
+
+
+def parse_end(text: str) -> datetime:
+    """The end of a token from ISO 8601; without an offset it is UTC."""
+    value = datetime.fromisoformat(text)
+    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
