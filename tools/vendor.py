@@ -61,12 +61,49 @@ PACKAGES: Final = (
     ("lucide-static", "1.62.0", "ISC", {"LICENSE": "lucide.LICENSE.txt"}),
 )
 ICONS: Final = (
-    "activity arrow-left-right chevron-down chevron-left chevron-right circle-alert circle-check "
-    "clock copy database download ellipsis external-link file-cog file-down inbox keyboard "
-    "layout-dashboard list-checks lock log-out mail-x move-right notebook-text pause play plug "
-    "plus rotate-ccw route scroll-text search send settings shield sun-moon trash-2 "
-    "triangle-alert undo-2 unplug users x"
-).split()
+    "activity",
+    "arrow-left-right",
+    "chevron-down",
+    "chevron-left",
+    "chevron-right",
+    "circle-alert",
+    "circle-check",
+    "clock",
+    "copy",
+    "database",
+    "download",
+    "ellipsis",
+    "external-link",
+    "file-cog",
+    "file-down",
+    "inbox",
+    "keyboard",
+    "layout-dashboard",
+    "list-checks",
+    "lock",
+    "log-out",
+    "mail-x",
+    "move-right",
+    "notebook-text",
+    "pause",
+    "play",
+    "plug",
+    "plus",
+    "rotate-ccw",
+    "route",
+    "scroll-text",
+    "search",
+    "send",
+    "settings",
+    "shield",
+    "sun-moon",
+    "trash-2",
+    "triangle-alert",
+    "undo-2",
+    "unplug",
+    "users",
+    "x",
+)
 SHAPE: Final = re.compile(r"<(?:path|circle|line|rect|polyline|polygon|ellipse)\b[^>]*/>")
 
 
@@ -114,7 +151,8 @@ def _unpacked(folder: Path, package: str, version: str) -> Path:
         capture_output=True,
         text=True,
     )
-    archive = folder / json.loads(packed.stdout)[0]["filename"].replace("@", "").replace("/", "-")
+    name: str = json.loads(packed.stdout)[0]["filename"]
+    archive = folder / name.replace("@", "").replace("/", "-")
     target = archive.with_suffix("")
     with tarfile.open(archive) as packed_files:
         packed_files.extractall(target, filter="data")

@@ -19,6 +19,7 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         ca_file: certificates to trust over TCP.
         folder: where the console keeps what outlives it; none: it keeps nothing.
         restarts: how often it was started again since the queue manager started.
+        bound: the address that it listens on.
     """
 
     address: str
@@ -26,11 +27,11 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     ca_file: str | None = None
     folder: Path | None = None
     restarts: int = 0
+    bound: str = "127.0.0.1"
     console_certificate: Path | None = None
     console_key: Path | None = None
     console_hosts: tuple[str, ...] = ()
     console_tokens: Path | None = None
-    console_bind: str = "127.0.0.1"
     console_proxies: tuple[str, ...] = ()
     console_request_rate: int = 100
     console_request_bytes: int = 8 * 1024 * 1024

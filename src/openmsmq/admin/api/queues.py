@@ -223,12 +223,12 @@ async def create_queue(caller: Caller, body: QueueCreation) -> QueueRecord:
     """Create a queue and show it."""
     caller.need_queue(body.name)
     manager = await caller.manager()
-    properties: QueueProperties = {
-        name: value  # type: ignore[misc]  # the fields of the struct are those of the properties
+    properties = {
+        name: value
         for name, value in msgspec.structs.asdict(body).items()
         if name != "name" and value is not None
     }
-    await manager.create_queue(full_name(body.name), **properties)
+    await manager.create_queue(full_name(body.name), **msgspec.convert(properties, QueueProperties))
     return await show_queue(caller, body.name)
 
 
@@ -236,12 +236,10 @@ async def change_queue(caller: Caller, queue: str, body: QueueChange) -> QueueRe
     """Change properties of a queue and show it."""
     caller.need_queue(queue)
     manager = await caller.manager()
-    properties: QueueProperties = {
-        name: value  # type: ignore[misc]  # as above
-        for name, value in msgspec.structs.asdict(body).items()
-        if value is not None
+    properties = {
+        name: value for name, value in msgspec.structs.asdict(body).items() if value is not None
     }
-    await manager.set_queue(full_name(queue), **properties)
+    await manager.set_queue(full_name(queue), **msgspec.convert(properties, QueueProperties))
     return await show_queue(caller, queue)
 
 

@@ -81,7 +81,9 @@ def body_view(body: bytes, body_type: int, form: str = "", part: int = 0) -> Bod
     else:
         lines, more = _plain_lines(_whole_text(body, decoded), start)
     size = len(body)
-    following = part + 1 if more and start + PART < max(size, 1) and form in ("hex", "text") else None
+    following = (
+        part + 1 if more and start + PART < max(size, 1) and form in ("hex", "text") else None
+    )
     return BodyView(
         form=form,
         title=TITLES[form],

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import re
 import time
 from collections.abc import AsyncIterator
@@ -38,8 +39,19 @@ PLACES: Final = (
 # Programs that open CSV files take cells that begin so for formulas.
 FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 CSV_COLUMNS: Final = (
-    "lookup_id", "id", "label", "body_size", "priority", "class_name", "delivery", "sent_time",
-    "arrived_time", "sender_id", "destination_queue", "correlation_id", "abort_count",
+    "lookup_id",
+    "id",
+    "label",
+    "body_size",
+    "priority",
+    "class_name",
+    "delivery",
+    "sent_time",
+    "arrived_time",
+    "sender_id",
+    "destination_queue",
+    "correlation_id",
+    "abort_count",
 )
 
 
@@ -71,10 +83,13 @@ class Extras:
         times = [round(total.time, 1) for total in history]
         columns: list[list[float]] = [times]
         if names["name"] == "rates":
-            pairs = list(zip(history, history[1:], strict=False))
+            pairs = list(itertools.pairwise(history))
             columns = [
                 [round(last.time, 1) for _, last in pairs],
-                [_rate(first.arrived, last.arrived, last.time - first.time) for first, last in pairs],
+                [
+                    _rate(first.arrived, last.arrived, last.time - first.time)
+                    for first, last in pairs
+                ],
                 [
                     _rate(
                         first.arrived - first.messages,
@@ -105,23 +120,32 @@ class Extras:
             for name in (info["path"].partition("\\")[2],)
             if info["kind"] == "queue" and needle in name.casefold() and caller.person.may_use(name)
         ]
-        queues.sort(key=lambda entry: (not entry["title"].casefold().startswith(needle), entry["title"]))
+        queues.sort(
+            key=lambda entry: (not entry["title"].casefold().startswith(needle), entry["title"])
+        )
         places = [
-            _entry(symbol, title, href, "") for title, href, symbol in PLACES
+            _entry(symbol, title, href, "")
+            for title, href, symbol in PLACES
             if needle in title.casefold()
         ]
         actions = []
         if text:
             query = msgspec.json.encode(text).decode()
             actions.append(
-                _entry("route", f"Find {query} in messages of all queues", f"/find?text={segment(text)}")
+                _entry(
+                    "route",
+                    f"Find {query} in messages of all queues",
+                    f"/find?text={segment(text)}",
+                )
             )
         if MESSAGE_ID.fullmatch(text):
             actions.insert(0, _entry("route", f"Trace {text}", f"/find?id={segment(text)}"))
         groups = [
             {"title": title, "entries": entries}
             for title, entries in (
-                ("Queues", queues[:PALETTE_QUEUES]), ("Do", actions), ("Go to", places),
+                ("Queues", queues[:PALETTE_QUEUES]),
+                ("Do", actions),
+                ("Go to", places),
             )
             if entries
         ]

@@ -33,7 +33,9 @@ WORDS: Final = {
 }
 
 
-async def outgoing_page(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
+async def outgoing_page(
+    caller: Caller, query: QueryParams, names: dict[str, str]
+) -> dict[str, Any]:
     """The list of outgoing queues."""
     del query, names
     rows = [link_row(info) for info in caller.desk.figures.outgoing]

@@ -38,7 +38,7 @@ class Live:
         """Parts of one page, once when they changed."""
         del names
         caller = self._site.caller(request)
-        page, path, query, values = find_page(request.query_params.get("page", ""))
+        page, query, values = find_page(request.query_params.get("page", ""))
         if not self._desk.streams.take():
             raise Problem(
                 429,
@@ -47,7 +47,7 @@ class Live:
                 retry_after=10,
             )
         return StreamingResponse(
-            self._events(request, caller, page, path, query, values),
+            self._events(request, caller, page, query, values),
             media_type="text/event-stream",
         )
 
@@ -56,7 +56,6 @@ class Live:
         request: Request,
         caller: Caller,
         page: Page,
-        path: str,
         query: QueryParams,
         names: dict[str, str],
     ) -> AsyncIterator[bytes]:
@@ -65,7 +64,7 @@ class Live:
         try:
             yield b": live\n\n"
             while not await request.is_disconnected() and self._signed_in(caller):
-                event = await self._changes(caller, page, path, query, names, sent)
+                event = await self._changes(caller, page, query, names, sent)
                 quiet = 0 if event else quiet + 1
                 if event:
                     yield b"event: patch\ndata: " + msgspec.json.encode(event) + b"\n\n"
@@ -83,14 +82,13 @@ class Live:
         self,
         caller: Caller,
         page: Page,
-        path: str,
         query: QueryParams,
         names: dict[str, str],
         sent: dict[str, bytes],
     ) -> dict[str, Any]:
         """The parts that differ from those that were sent."""
         try:
-            values = await self._site.values(page, caller, path, query, names)
+            values = await self._site.values(page, caller, query, names)
         except MsmqError:
             # The queue manager does not answer, or what the page shows is gone: it stays as it is.
             return {}
@@ -111,7 +109,7 @@ class Live:
         return {"parts": parts, "nav": nav}
 
 
-def find_page(address: str) -> tuple[Page, str, QueryParams, dict[str, str]]:
+def find_page(address: str) -> tuple[Page, QueryParams, dict[str, str]]:
     """The page of an address of the console.
 
     Raises:
@@ -122,7 +120,7 @@ def find_page(address: str) -> tuple[Page, str, QueryParams, dict[str, str]]:
     for page in PAGES:
         names = WebRoute("GET", page.path, _never).match(segments)
         if names is not None:
-            return page, path, QueryParams(query), names
+            return page, QueryParams(query), names
     raise Problem(404, "There is no such page.")
 
 

@@ -1,5 +1,6 @@
 """The overview: what needs attention, figures, busiest queues, links."""
 
+import itertools
 from typing import Any, Final
 
 from starlette.datastructures import QueryParams
@@ -130,7 +131,7 @@ def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list
     leaving = sum(row.leaving or 0.0 for row in rows)
     arrivals = [
         max(0.0, (last.arrived - first.arrived) / max(0.1, last.time - first.time))
-        for first, last in zip(history, history[1:], strict=False)
+        for first, last in itertools.pairwise(history)
     ]
 
     def figure(

@@ -18,7 +18,7 @@ from openmsmq.wire.errors import MsmqError
 from .bodies import body_view
 from .packets import packet_view
 from .rows import QueueRow, is_unread, queue_row
-from .text import age, moment, shown, short_name
+from .text import age, moment, short_name, shown
 
 PAGE: Final = 200
 SHOWN_QUEUES: Final = 500
@@ -42,9 +42,7 @@ async def queues_page(caller: Caller, query: QueryParams, names: dict[str, str])
 
     rows.sort(key=lambda row: row.name.casefold())
     rows.sort(key=key, reverse=sort.startswith("-"))
-    start = next(
-        (at + 1 for at, row in enumerate(rows) if row.name == query.get("after")), 0
-    )
+    start = next((at + 1 for at, row in enumerate(rows) if row.name == query.get("after")), 0)
     part = rows[start : start + SHOWN_QUEUES]
     return {
         "crumbs": [("Queues", "")],
@@ -106,9 +104,7 @@ async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
     }
 
 
-def _side(
-    name: str, title: str, messages: int, current: str, sub: str = ""
-) -> dict[str, Any]:
+def _side(name: str, title: str, messages: int, current: str, sub: str = "") -> dict[str, Any]:
     return {
         "name": name,
         "title": title,
@@ -206,9 +202,10 @@ def _has(message: ReceivedMessage, needle: str, caller: Caller) -> bool:
 
 
 def _message_row(message: ReceivedMessage, now: float, caller: Caller) -> dict[str, Any]:
-    own = message.source_queue_manager.casefold() == str(
-        caller.desk.figures.status.get("guid", "")
-    ).casefold()
+    own = (
+        message.source_queue_manager.casefold()
+        == str(caller.desk.figures.status.get("guid", "")).casefold()
+    )
     return {
         "lookup_id": message.lookup_id,
         "label": message.label,

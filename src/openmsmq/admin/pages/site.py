@@ -112,7 +112,7 @@ class Site:
     def _shower(self, page: Page) -> Callable[[Request, dict[str, str]], Awaitable[Response]]:
         async def show(request: Request, names: dict[str, str]) -> Response:
             caller = self.caller(request)
-            values = await self.values(page, caller, request.url.path, request.query_params, names)
+            values = await self.values(page, caller, request.query_params, names)
             return answer_with(request, page.template, values)
 
         return show
@@ -121,7 +121,6 @@ class Site:
         self,
         page: Page,
         caller: Caller,
-        path: str,
         query: QueryParams,
         names: dict[str, str],
     ) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def compact(value: float | None) -> str:
 def rate(value: float | None) -> str:
     """A number a second."""
     if value is None:
-        return "–"
+        return "-"
     if value and value < 99.95:
         return f"{value:.1f}"
     return f"{value:,.0f}"

@@ -94,7 +94,7 @@ class AuditLog:
         if self._path is not None:
             self._rotate(self._path)
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-            with open(os.open(self._path, flags, 0o600), "ab") as file:
+            with os.fdopen(os.open(self._path, flags, 0o600), "ab") as file:
                 file.write(msgspec.json.encode(entry) + b"\n")
         self._recent.append(entry)
 

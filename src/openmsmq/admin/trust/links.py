@@ -28,6 +28,7 @@ class Link(msgspec.Struct, frozen=True):
     seconds: float
     principal: str
     role: str
+    tls: bool
 
 
 class Links:
@@ -39,9 +40,11 @@ class Links:
 
     Args:
         folder: where the socket is; None for no links.
+        tls: whether the console speaks HTTPS.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, *, tls: bool = False) -> None:
+        self._tls = tls
         self._path = None if folder is None else folder / SOCKET_NAME
         self._links: dict[str, tuple[float, Person]] = {}
         self._server: asyncio.AbstractServer | None = None
@@ -69,7 +72,7 @@ class Links:
         while len(self._links) >= MOST_LINKS:
             del self._links[next(iter(self._links))]
         self._links[code] = (now + LINK_SECONDS, person)
-        return Link(f"/sign-in/{code}", LINK_SECONDS, person.principal, role.word)
+        return Link(f"/sign-in/{code}", LINK_SECONDS, person.principal, role.word, self._tls)
 
     def take(self, code: str, now: float) -> Person | None:
         """Who a link is for; it does not work again."""

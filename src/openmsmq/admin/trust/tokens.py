@@ -144,7 +144,8 @@ class Tokens:
         beside = self.path.with_name(self.path.name + ".new")
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+            with os.fdopen(os.open(beside, flags, 0o600), "wb") as file:
                 file.write(text + b"\n")
                 file.flush()
                 os.fsync(file.fileno())

@@ -10,6 +10,8 @@ from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.connection import SocketOption
 from openmsmq.wire.errors import ConfigError
 
+from . import console_access
+
 BACKLOG: Final = 128
 
 
@@ -20,6 +22,7 @@ def register(app: typer.Typer) -> None:
         invoke_without_command=True,
     )
     group.callback()(reporting("console", console))
+    console_access.register(group)
     app.add_typer(group, name="console")
 
 
@@ -64,7 +67,7 @@ def console(
     settings = ConsoleSettings(
         address=str(default_socket() if socket is None else socket),
         folder=folder,
-        console_bind=bind,
+        bound=bind,
         console_certificate=certificate,
         console_key=key,
         console_hosts=tuple(host or ()),

@@ -37,7 +37,7 @@ LINE_BYTES: Final = 64 * 1024
 HANDED_OVER: Final = ("console_", "metrics_")
 # Where the console keeps what outlives it, in the data directory.
 FOLDER: Final = "console"
-KEPT_HERE: Final = frozenset({"console_port"})
+KEPT_HERE: Final = frozenset({"console_port", "console_bind"})
 
 
 class ConsoleConfig(LocalConfig):
@@ -197,7 +197,7 @@ class ConsolePart:
         values = config.model_dump(mode="json", include={*keys} - KEPT_HERE)
         values |= {
             "address": str(config.socket_path),
-            "console_bind": config.console_host,
+            "bound": config.console_host,
             "console_hosts": [*config.console_hosts, *config.names, *config.addresses],
             "folder": str(config.data / FOLDER),
             "restarts": self.restarts,
