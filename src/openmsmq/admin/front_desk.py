@@ -1,7 +1,6 @@
 """What pages and endpoints share: who may come in, and connections in their names."""
 
 import asyncio
-import os
 import time
 from collections import OrderedDict
 from contextlib import suppress
@@ -17,7 +16,7 @@ from .figures import Figures
 from .trust.audit import AuditLog
 from .trust.hosts import Hosts
 from .trust.limits import RateLimit, Slots
-from .trust.links import Links, principal_of
+from .trust.links import Links
 from .trust.person import Person, Role
 from .trust.problems import Problem
 from .trust.sessions import Session, Sessions
@@ -70,24 +69,13 @@ class FrontDesk:
         async with self._connecting:
             manager = self._managers.pop(person.principal, None)
             if manager is None:
-                manager = await self._connect(person)
+                manager = await self.console.connect(act_for=person.principal, reconnect=True)
             self._managers[person.principal] = manager
             if len(self._managers) > MOST_CONNECTIONS:
                 _, oldest = self._managers.popitem(last=False)
                 with suppress(MsmqError):
                     await oldest.close()
             return manager
-
-    async def _connect(self, person: Person) -> QueueManager:
-        manager = await self.console.connect(reconnect=True)
-        if person.principal != principal_of(os.getuid()):
-            await manager.close()
-            raise Problem(
-                403,
-                "This console acts only for the user that it runs as.",
-                remedy="Sign in with `openmsmq console link` as that user.",
-            )
-        return manager
 
     def sign_in(self, person: Person, sha256: str = "") -> Session:
         """Begin a session."""

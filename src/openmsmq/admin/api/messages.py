@@ -11,6 +11,7 @@ from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import Problem
 from openmsmq.aio import Queue
 from openmsmq.client import Message, ReceivedMessage
+from openmsmq.client.browsed_message import BrowsedMessage
 from openmsmq.client.properties import Access
 from openmsmq.wire.dissect import Node, dissect
 
@@ -164,18 +165,12 @@ async def opened(caller: Caller, queue: str, access: Access = "peek") -> AsyncIt
 
 
 async def browse(
-    caller: Caller, queue: str, *, after: int = 0, count: int = 100
-) -> tuple[list[ReceivedMessage], bool]:
-    """Messages in queue order, and whether more follow."""
-    found: list[ReceivedMessage] = []
+    caller: Caller, queue: str, *, after: int = 0, count: int = 100, head_bytes: int | None = None
+) -> tuple[list[BrowsedMessage], bool]:
+    """Messages in queue order, locked ones included, and whether more follow."""
     async with opened(caller, queue) as source:
-        async for message in source.cursor():
-            if message.lookup_id <= after:
-                continue
-            if len(found) == count:
-                return found, True
-            found.append(message)
-    return found, False
+        page = await source.ranges.browse(after or None, count=count, head_bytes=head_bytes)
+    return page.messages, page.more
 
 
 async def list_messages(caller: Caller, queue: str, query: BrowseQuery) -> MessageList:

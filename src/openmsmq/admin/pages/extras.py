@@ -196,7 +196,13 @@ class Extras:
         if ids:
             return [await message_calls.look_up(caller, queue, each) for each in ids]
         most = self._desk.console.settings.console_export_messages
-        found, _ = await message_calls.browse(caller, queue, count=most)
+        found: list[ReceivedMessage] = []
+        more, after = True, 0
+        while more and len(found) < most:
+            count = min(message_calls.LARGEST_PAGE, most - len(found))
+            page, more = await message_calls.browse(caller, queue, after=after, count=count)
+            found += page
+            after = page[-1].lookup_id if page else after
         return found
 
 

@@ -13,6 +13,7 @@ from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import Problem, problem_of
 from openmsmq.admin.web import segment
 from openmsmq.client import ReceivedMessage
+from openmsmq.client.browsed_message import BrowsedMessage
 from openmsmq.wire.errors import MsmqError
 
 from .bodies import body_view
@@ -146,7 +147,7 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
     values = await queue_values(caller, queue, "messages")
     needle = query.get("filter", "")
     after = query.get("after", "")
-    found: list[ReceivedMessage] = []
+    found: list[BrowsedMessage] = []
     looked = 0
     problem = None
     more = False
@@ -177,12 +178,14 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
 
 async def _browse(
     caller: Caller, queue: str, after: int, needle: str
-) -> tuple[list[ReceivedMessage], bool, int]:
+) -> tuple[list[BrowsedMessage], bool, int]:
     """A page of messages that have a text; how many were looked at."""
     if not needle:
-        found, more = await message_calls.browse(caller, queue, after=after, count=PAGE)
+        found, more = await message_calls.browse(
+            caller, queue, after=after, count=PAGE, head_bytes=0
+        )
         return found, more, len(found)
-    matching: list[ReceivedMessage] = []
+    matching: list[BrowsedMessage] = []
     looked = 0
     while len(matching) < PAGE:
         found, more = await message_calls.browse(caller, queue, after=after, count=PAGE)
