@@ -10,7 +10,7 @@ import pytest
 from tests.core.forgery import SRMP
 
 from openmsmq.client.message import Message
-from openmsmq.client.received_message import JSON_PROPERTIES, ReceivedMessage
+from openmsmq.client.received_message import PROPERTIES, ReceivedMessage
 from openmsmq.wire.bodies import EncodableValue
 from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.message.body_type import BodyType
@@ -189,7 +189,7 @@ def test_the_text_of_a_body_is_text_or_nothing(
 def test_a_message_as_a_dict_has_every_name_and_is_json() -> None:
     message = received(b"text", "label", source_queue_manager=SOURCE, message_id=9)
     values = json.loads(json.dumps(message.to_dict()))
-    assert list(values) == list(JSON_PROPERTIES)
+    assert list(values) == list(PROPERTIES)
     assert values["body"] == "text"
     assert values["body_base64"] == "dGV4dA=="
     assert values["lookup_id"] == str(message.lookup_id)
@@ -203,7 +203,7 @@ def test_a_body_that_is_no_text_is_null_in_json() -> None:
 
 def test_every_name_is_an_attribute() -> None:
     message = received()
-    for name in JSON_PROPERTIES:
+    for name in PROPERTIES:
         getattr(message, name)
 
 

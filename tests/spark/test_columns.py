@@ -27,6 +27,8 @@ def test_each_part_adds_its_own_columns() -> None:
     assert set(message_schema(["packet"]).names) - least == {"raw_packet"}
     security = {"sender_id_type", "hash_alg"}
     assert set(message_schema(["security"]).names) - least == security
+    soap = {"soap_envelope", "compound_message"}
+    assert set(message_schema(["soap"]).names) - least == soap
 
 
 def test_the_text_of_the_body_is_there_when_it_was_asked_for() -> None:
@@ -42,7 +44,7 @@ def test_times_are_microseconds_of_utc_and_texts_are_small() -> None:
 
 def test_an_unknown_part_is_named_with_the_known_ones() -> None:
     with pytest.raises(
-        ValueError, match="include: 'boddy' must be one of headers, body, packet, security"
+        ValueError, match="include: 'boddy' must be one of headers, body, packet, security, soap"
     ):
         message_schema(["boddy"])
 

@@ -86,11 +86,12 @@ def stream(given: dict[str, str], at: Any = None, **more: str) -> Stream:
 
 
 def coarse(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows with times as exact as a server tells them."""
+    """Rows with times as exact as a server tells them, and without what it does not tell."""
     return [
         {
             name: value.replace(microsecond=0) if name in COARSE and value else value
             for name, value in row.items()
+            if name != "transport"
         }
         for row in rows
     ]

@@ -69,9 +69,8 @@ PROPERTIES: Final = (
     "privacy_level",
     "abort_count",
     "move_count",
+    "transport",
 )
-# What JSON has besides.
-JSON_PROPERTIES: Final = (*PROPERTIES, "transport")
 # How a message came that SRMP brought, by the beginning of the name that it was sent to.
 _SRMP_TRANSPORTS: Final = {"MULTICAST=": "multicast", "DIRECT=HTTPS:": "https"}
 
@@ -353,7 +352,7 @@ class ReceivedMessage(msgspec.Struct, eq=False, gc=False):
 
         `lookup_id` is a decimal text: many readers of JSON round numbers above 2^53.
         """
-        values = {name: getattr(self, name) for name in JSON_PROPERTIES}
+        values = {name: getattr(self, name) for name in PROPERTIES}
         if soap:
             request = self.compound_message
             values["soap_envelope"] = self.soap_envelope

@@ -11,7 +11,8 @@ HEADERS: Final = "headers"
 BODY: Final = "body"
 PACKET: Final = "packet"
 SECURITY: Final = "security"
-INCLUDES: Final = (HEADERS, BODY, PACKET, SECURITY)
+SOAP: Final = "soap"
+INCLUDES: Final = (HEADERS, BODY, PACKET, SECURITY, SOAP)
 # Belongs to no part: what tells one row from another is always there.
 _ALWAYS: Final = ""
 
@@ -71,6 +72,9 @@ COLUMNS: Final[dict[str, Column]] = {
     "abort_count": Column(pa.int32(), HEADERS),
     "move_count": Column(pa.int32(), HEADERS),
     "last_move_time": Column(TIMESTAMP, HEADERS),
+    "transport": Column(pa.string(), HEADERS),
+    "soap_envelope": Column(pa.string(), SOAP),
+    "compound_message": Column(pa.binary(), SOAP),
     "raw_packet": Column(pa.binary(), PACKET),
     "decode_error": Column(pa.string(), _ALWAYS),
 }

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from tests.cli.running import SECONDS, Manager, interrupt
 
-from openmsmq.client.received_message import JSON_PROPERTIES
+from openmsmq.client.received_message import PROPERTIES
 
 PIPE: Final = subprocess.PIPE
 BOTH: Final = pytest.mark.parametrize("command", ["receive", "peek"])
@@ -32,7 +32,7 @@ def test_a_message_has_every_property_by_its_name(
 ) -> None:
     fill(manager, queue, "größe")
     message = manager.run(command, queue, "--json").object
-    assert tuple(message) == JSON_PROPERTIES
+    assert tuple(message) == PROPERTIES
     assert (message["body"], message["transport"]) == ("größe", "local")
 
 

@@ -1,4 +1,5 @@
 from pathlib import Path
+from uuid import UUID
 
 import pyarrow as pa
 import pytest
@@ -14,13 +15,17 @@ from openmsmq.spark.decoding.row_decoder import RowDecoder
 from openmsmq.wire.message.user_message_builder import build_user_message
 
 
-@given(blocks(), st.sampled_from(BODY_FORMATS))
+@given(blocks(), st.sampled_from(BODY_FORMATS), st.sampled_from(["", str(UUID(int=1))]))
 @settings(max_examples=200, deadline=None)
-def test_rows_are_the_same_as_one_at_a_time(block: Packets, body_format: str) -> None:
+def test_rows_are_the_same_as_one_at_a_time(block: Packets, body_format: str, machine: str) -> None:
     schema = message_schema(INCLUDES, body_format=body_format)
-    by_row = RowDecoder(schema, queue="q", queue_kind="journal", body_format=body_format)
+    by_row = RowDecoder(
+        schema, queue="q", queue_kind="journal", body_format=body_format, machine=machine
+    )
     expected = by_row.decode(block)
-    decoder = BlockDecoder(schema, queue="q", queue_kind="journal", body_format=body_format)
+    decoder = BlockDecoder(
+        schema, queue="q", queue_kind="journal", body_format=body_format, machine=machine
+    )
     found = decoder.decode(block)
     found.validate(full=True)
     assert found.schema == expected.schema
@@ -91,7 +96,9 @@ def test_the_block_of_a_queue_manager_is_decoded(tmp_path: Path) -> None:
         with qm.open_queue(r".\private$\orders", access="peek") as opened:
             (block,) = [block for block in opened.ranges.peek(0, 2**56 - 1) if block.ends]
             received = opened.peek()
-    (row,) = BlockDecoder(message_schema(), queue="q", queue_kind="queue").decode(block).to_pylist()
+        machine = qm.identity.guid
+    decoder = BlockDecoder(message_schema(), queue="q", queue_kind="queue", machine=machine)
+    (row,) = decoder.decode(block).to_pylist()
     for name in PROPERTIES:
         if name not in ("body", "body_base64"):
             assert row[name] == getattr(received, name), name

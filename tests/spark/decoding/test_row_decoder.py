@@ -9,10 +9,12 @@ from tests.spark.packets import ORDERS, block_of
 from tests.wire.frames import frame_bytes
 
 from openmsmq.spark.columns import INCLUDES, Packets, message_schema
+from openmsmq.spark.decoding.block_decoder import BlockDecoder
 from openmsmq.spark.decoding.row_decoder import RowDecoder, microseconds, signed_32
+from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
 from openmsmq.wire.message.transaction_header import TransactionHeader, TransactionHeaderFlags
 from openmsmq.wire.message.user_message_builder import build_user_message
-from openmsmq.wire.names.queue_address import private_address, public_address
+from openmsmq.wire.names.queue_address import direct_address, private_address, public_address
 from openmsmq.wire.scalars import MessageIdentifier, TxSequenceID
 from openmsmq.wire.security.security_header import SecurityHeader, SecurityHeaderFlags
 from openmsmq.wire.security.sid import SID
@@ -111,6 +113,38 @@ def test_a_signed_message_says_how_and_by_whom() -> None:
     unsigned = decode_one(hash_algorithm=0x800E)
     assert unsigned["authentication_level"] == "none"
     assert (unsigned["hash_algorithm"], unsigned["sender_certificate"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("machine", "transport"),
+    [(str(SOURCE), "local"), (str(UUID(int=5)), "binary"), ("", None)],
+)
+def test_a_row_says_how_its_message_came(machine: str, transport: str | None) -> None:
+    packet = build_user_message(destination_queue=ORDERS, source_queue_manager=SOURCE)
+    schema = message_schema(["headers", "soap"])
+    for kind in (RowDecoder, BlockDecoder):
+        decoder = kind(schema, queue="Q", queue_kind="queue", machine=machine)
+        (row,) = decoder.decode(block_of([packet])).to_pylist()
+        assert row["transport"] == transport
+        assert (row["soap_envelope"], row["compound_message"]) == (None, None)
+
+
+@pytest.mark.parametrize("kind", [RowDecoder, BlockDecoder])
+def test_a_message_that_came_over_http_shows_its_request(
+    kind: type[RowDecoder | BlockDecoder],
+) -> None:
+    packet = build_user_message(
+        destination_queue=direct_address("HTTPS://shop/msmq/private$/orders"),
+        body=b"",
+        srmp_headers=(
+            SRMPEnvelopeHeader("<Envelope/>"),
+            CompoundMessageHeader(b"POST a body", 6, 5),
+        ),
+    )
+    decoder = kind(message_schema(INCLUDES), queue="Q", queue_kind="queue")
+    (row,) = decoder.decode(block_of([packet])).to_pylist()
+    assert (row["transport"], row["soap_envelope"]) == ("https", "<Envelope/>")
+    assert (row["compound_message"], row["body"]) == (b"POST a body", b"a body")
 
 
 def test_addresses_are_format_names() -> None:

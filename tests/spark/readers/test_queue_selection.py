@@ -9,7 +9,7 @@ from openmsmq.spark.options.records import ReadOptions
 from openmsmq.spark.readers.queue_selection import select_queues
 from openmsmq.wire.errors import ConfigError
 
-MANAGER: Any = SimpleNamespace(identity=SimpleNamespace(name="alpha", names=frozenset()))
+MANAGER: Any = SimpleNamespace(identity=SimpleNamespace(name="alpha", guid="", names=frozenset()))
 GUID = "11111111-2222-3333-4444-555555555555"
 LEASE = {"consume": "lease", "consumerName": "x"}
 

@@ -4,6 +4,7 @@ Packets that are malformed or unusual are left to the `RowDecoder`.
 """
 
 from collections.abc import Collection, Iterator
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ from openmsmq.spark.columns import (
 from openmsmq.wire.lookup_id import SEQUENCE_MASK
 
 from .blob import Blob, Offsets
-from .packet_columns import PACKET_COLUMNS
+from .packet_columns import PACKET_COLUMNS, transports
 from .packet_layout import PacketLayout
 from .row_decoder import RowDecoder
 from .texts import in_rows
@@ -40,9 +41,11 @@ class BlockDecoder:
         queue: str | None,
         queue_kind: str | None,
         body_format: str = BINARY,
+        machine: str = "",
     ) -> None:
         check_schema(schema, body_format)
         self._schema = schema
+        self._machine = UUID(machine).bytes_le if machine else b""
         self._constants = {"queue": queue, "queue_kind": queue_kind}
         self._body_format = body_format
         of_packets = [
@@ -52,7 +55,11 @@ class BlockDecoder:
         ]
         self._packet_schema = pa.schema(of_packets)
         self._row_decoder = RowDecoder(
-            self._packet_schema, queue=None, queue_kind=None, body_format=body_format
+            self._packet_schema,
+            queue=None,
+            queue_kind=None,
+            body_format=body_format,
+            machine=machine,
         )
 
     def decode(self, block: PacketBlock) -> pa.RecordBatch:
@@ -93,6 +100,8 @@ class BlockDecoder:
     def _plain_columns(self, layout: PacketLayout) -> dict[str, pa.Array]:
         names = self._packet_schema.names
         columns = {name: PACKET_COLUMNS[name](layout) for name in names if name in PACKET_COLUMNS}
+        if "transport" in names:
+            columns["transport"] = transports(layout, self._machine)
         if "body_text" not in names and "decode_error" not in names:
             return columns
         texts = errors = pa.nulls(len(layout), pa.string())

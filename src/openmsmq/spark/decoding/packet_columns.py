@@ -130,6 +130,14 @@ def _base64(raw: bytes) -> str:
     return b64encode(raw).decode("ascii")
 
 
+def transports(layout: PacketLayout, machine: bytes) -> pa.StringArray:
+    """How messages came that SRMP did not bring; null if this queue manager's GUID is unknown."""
+    if not machine:
+        return pa.nulls(len(layout), pa.string())
+    here = layout.head["source_queue_manager"] == np.void(machine)
+    return pa.array(np.where(here, "local", "binary"), pa.string())
+
+
 def _finite(seconds: Numbers) -> pa.Array:
     """Times; null where they never end."""
     return pa.array(seconds.astype(np.int64), mask=seconds == INFINITE)
@@ -188,5 +196,8 @@ PACKET_COLUMNS: Final[dict[str, Maker]] = {
     "encrypted": lambda layout: pa.array(layout.encrypted | layout.private_body),
     "privacy_level": lambda layout: _signed_32(layout.properties_header["privacy_level"]),
     "hash_alg": lambda layout: _signed_32(layout.properties_header["hash_algorithm"]),
+    # Only the other decoder reads packets that came by SRMP.
+    "soap_envelope": lambda layout: pa.nulls(len(layout), pa.string()),
+    "compound_message": lambda layout: pa.nulls(len(layout), pa.binary()),
     "raw_packet": lambda layout: layout.blob.slices(layout.starts, layout.ends),
 }

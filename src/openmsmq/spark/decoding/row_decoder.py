@@ -5,6 +5,7 @@ from functools import lru_cache
 from itertools import repeat
 from math import floor
 from typing import Final
+from uuid import UUID
 
 import pyarrow as pa
 
@@ -55,6 +56,7 @@ class RowDecoder:
         queue: format name of the queue that the packets come from; None when it is unknown.
         queue_kind: "queue", "journal", "deadletter" and so on.
         body_format: how `body_text` is made.
+        machine: GUID of the queue manager that has the queue; empty when it is unknown.
 
     Raises:
         ValueError: a column or a format that there is not.
@@ -67,9 +69,11 @@ class RowDecoder:
         queue: str | None,
         queue_kind: str | None,
         body_format: str = BINARY,
+        machine: str = "",
     ) -> None:
         check_schema(schema, body_format)
         self._schema = schema
+        self._machine = UUID(machine).bytes_le if machine else b""
         self._constants = {"queue": queue, "queue_kind": queue_kind}
         self._body_format = body_format
         # An error of the body is found by decoding it.
@@ -82,7 +86,7 @@ class RowDecoder:
     def decode(self, block: PacketBlock) -> pa.RecordBatch:
         """The rows of a block, in its order."""
         columns: dict[str, list[object]] = {name: [] for name in self._schema.names}
-        for row in _rows(block):
+        for row in _rows(block, self._machine):
             values = self._decode_row(row)
             for name, column in columns.items():
                 column.append(values.get(name))
@@ -118,7 +122,7 @@ class _Row:
         self.record = record
 
 
-def _rows(block: PacketBlock) -> Iterator[_Row]:
+def _rows(block: PacketBlock, machine: bytes) -> Iterator[_Row]:
     counters = {row: (aborts, moves, moved) for row, aborts, moves, moved in block.counters}
     blob = bytes(block.blob)
     start = 0
@@ -139,7 +143,7 @@ def _rows(block: PacketBlock) -> Iterator[_Row]:
             }
         if arrived is not None:
             record["arrived_time"] = microseconds(arrived)
-        yield _Row(ReceivedMessage(blob[start:end], 0, 0.0), record)
+        yield _Row(ReceivedMessage(blob[start:end], 0, 0.0, NO_COUNTERS, machine), record)
         start = end
 
 

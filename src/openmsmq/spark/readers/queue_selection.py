@@ -29,12 +29,14 @@ class SourceQueue:
         name: the format name that rows have.
         kind: the word for its kind in rows.
         opened_as: the name that it is opened by.
+        machine: the GUID of its queue manager; empty if that does not tell.
     """
 
     key: str
     name: str
     kind: str
     opened_as: str
+    machine: str = ""
 
     @property
     def peek_access(self) -> Access:
@@ -48,9 +50,11 @@ def select_queues(manager: QueueManager, options: ReadOptions) -> list[SourceQue
     Raises:
         QueueError: a name is not well formed.
     """
-    if options.kind == OUTGOING:
-        return [SourceQueue(name, name, OUTGOING, name) for name in _outgoing(manager, options)]
     names: Iterable[str]
+    if options.kind == OUTGOING:
+        machine = manager.identity.guid
+        names = _outgoing(manager, options)
+        return [SourceQueue(name, name, OUTGOING, name, machine) for name in names]
     if options.queue_pattern is not None:
         names = _matching(manager, options.queue_pattern)
     elif options.queues:
@@ -93,7 +97,7 @@ def not_found(manager: QueueManager, queue: SourceQueue, error: QueueError) -> Q
 
 
 def _source(manager: QueueManager, text: str) -> SourceQueue:
-    here = manager.identity.name
+    here, machine = manager.identity.name, manager.identity.guid
     if other_machine(text, manager.identity.names) is not None:
         raise QueueError(
             Hresult.MQ_ERROR_QUEUE_NOT_FOUND,
@@ -108,12 +112,12 @@ def _source(manager: QueueManager, text: str) -> SourceQueue:
     ):
         path = reference.path_name
     if path is None:
-        return SourceQueue(str(reference), str(reference), kind, text)
+        return SourceQueue(str(reference), str(reference), kind, text, machine)
     if path.is_local or path.computer.lower() == here.lower():
         name = str(format_name_at(here, f".\\{path.queue_name}"))
-        return SourceQueue(f"{_LOCAL}{path.queue_name}", name, kind, text)
+        return SourceQueue(f"{_LOCAL}{path.queue_name}", name, kind, text, machine)
     name = f"DIRECT=OS:{path}"
-    return SourceQueue(name, name, kind, text)
+    return SourceQueue(name, name, kind, text, machine)
 
 
 def _matching(manager: QueueManager, pattern: str) -> list[str]:

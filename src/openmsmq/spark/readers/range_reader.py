@@ -46,6 +46,7 @@ def read_partition(
         queue=queue.name,
         queue_kind=queue.kind,
         body_format=options.body_format,
+        machine=queue.machine,
     )
     batches: Iterator[pa.RecordBatch] = map(decoder.decode, checked_blocks(options, partition))
     if options.order == "queue":
