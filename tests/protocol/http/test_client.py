@@ -87,6 +87,21 @@ def test_an_outlet_has_room_for_a_limited_number_of_requests() -> None:
     assert host.client.room(99) == 0
 
 
+def test_an_outlet_has_room_for_a_limited_number_of_bytes() -> None:
+    host = Host(max_pipelined_bytes=3000)
+    outlet = host.open()
+    host.client.post(outlet, "a", "/msmq/q", "text/xml", [b"a" * 1000])
+    assert host.client.room(outlet) > 0
+    host.client.post(outlet, "b", "/msmq/q", "text/xml", [b"b" * 1000, b"b" * 1000])
+    assert host.client.room(outlet) == 0
+    host.take()
+    host.respond(OK)
+    assert host.client.room(outlet) > 0
+    host.take()
+    host.respond(OK)
+    assert host.client._outlets[outlet].unanswered_bytes == 0
+
+
 def test_a_limited_number_of_requests_waits_for_responses() -> None:
     host = Host(max_pipelined=2)
     first, second = host.open(), host.open()

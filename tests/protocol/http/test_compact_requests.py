@@ -106,6 +106,7 @@ def edits() -> st.SearchStrategy[list[tuple[int, bytes]]]:
 
 @given(edits(), st.lists(st.integers(0, 2 * len(WINDOWS)), max_size=4))
 @example([(212, b"7")], [30, 240])
+@example([(454, b"\0")], [])
 def test_damaged_requests_give_the_same_on_both_ways(
     changes: list[tuple[int, bytes]], cuts: list[int]
 ) -> None:

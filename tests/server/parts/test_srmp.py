@@ -169,6 +169,7 @@ def test_every_time_of_srmp_is_a_key_with_the_same_default() -> None:
         ("http_linger_seconds", 61.0),
         ("http_max_connections_per_host", 0),
         ("http_max_pipelined", 0),
+        ("http_max_pipelined_bytes", 1024),
         ("http_response_seconds", 0.5),
         ("http_keep_seconds", -1.0),
         ("http_max_response_bytes", 100),

@@ -134,4 +134,70 @@ def test_any_message_is_written_as_in_the_general_way(
             expected = request_from_packet(one, number=number)
         except ValueError:
             continue
+        again = templates.write_again(one.packet)
+        assert again in (None, expected)
         assert templates.write(one, number=number) == expected
+
+
+def test_a_message_like_the_last_one_is_written_again() -> None:
+    templates = RequestTemplates()
+    assert templates.write_again(message(1).packet) is None
+    for number in (1, 2):
+        templates.write(message(number), number=number)
+    for other in (message(3), message(4_000_000_000, body=b""), message(5, body=b"x" * 5000)):
+        expected = request_from_packet(other, number=other.message_id)
+        assert templates.write_again(other.packet) == expected
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        message(3, label="other"),
+        message(3, priority=7),
+        message(3, application_tag=1),
+        message(3, extension=b"more"),
+        message(3, time_to_be_received=5),
+        message(3, soap_header=SoapHeader("<x/>", "<y/>")),
+        ordered(6, 5),
+    ],
+)
+def test_a_message_unlike_the_last_one_is_not_written_again(other: UserMessage) -> None:
+    templates = RequestTemplates()
+    for number in (1, 2):
+        templates.write(message(number), number=number)
+    assert templates.write_again(other.packet) is None
+
+
+def test_messages_of_a_stream_are_written_again() -> None:
+    templates = RequestTemplates()
+    for number in (6, 7):
+        one = ordered(number, number - 1)
+        templates.write(one, number=one.message_id)
+    for other in (ordered(8, 7), ordered(70_000, 3)):
+        expected = request_from_packet(other, number=other.message_id)
+        assert templates.write_again(other.packet) == expected
+    assert templates.write_again(ordered(9, 0).packet) is None
+    assert templates.write_again(ordered(1, 0).packet) is None
+    assert templates.write_again(ordered(9, 8, label="other").packet) is None
+    assert templates.write_again(ordered(9, 8, application_tag=1).packet) is None
+
+
+def test_only_the_message_decides_what_is_written_again() -> None:
+    templates = RequestTemplates()
+    admin = direct_address(r"OS:alpha\private$\acks")
+    for number in (1, 2):
+        one = message(number, admin_queue=admin, acknowledgments=3)
+        templates.write(one, number=number, admin_url=ACKS)
+        templates.write(message(number), number=77)
+    assert templates.write_again(one.packet) is None
+    assert templates.write_again(message(3).packet) is None
+
+
+def test_a_body_of_two_sizes_is_not_written_again() -> None:
+    templates = RequestTemplates()
+    for number in (1, 2):
+        templates.write(message(number), number=number)
+    packet = bytearray(message(3).packet)
+    sizes = message(3).properties_offset + 32
+    packet[sizes + 4 : sizes + 8] = (5000).to_bytes(4, "little")
+    assert templates.write_again(bytes(packet)) is None

@@ -279,3 +279,116 @@ def test_a_template_gives_what_the_general_way_gives(
         entries += stream(*place)
     text = compact(number, label=label, sent=sent, expires=expires, ttrq=ttrq, entries=entries)
     take(templates, multipart(text, body), type_of())
+
+
+# Requests that repeat an earlier one
+
+BOUNDARY = "MSMQ - SOAP boundary, {}"
+
+
+def repeating(entries: str = DURABLE) -> Templates:
+    """Templates whose last requests had these entries, identifiers of two digits and 8 bytes."""
+    templates = learned(compact(entries=entries))
+    for number in (10, 11):
+        content = multipart(compact(number, entries=entries), b"8 bytes.", BOUNDARY.format(number))
+        assert take(templates, content, type_of(BOUNDARY.format(number))) is not None
+    assert templates._repeat is not None
+    return templates
+
+
+def repeats(templates: Templates, content: bytes, content_type: bytes, head: bytes = HEAD) -> bool:
+    """Whether a request is taken for a repetition; if so, it gives what the general way gives."""
+    assert templates._repeat is not None
+    packet = templates._repeat.take(content_type, head, content)
+    if packet:
+        assert head == HEAD
+        assert packet == read_fully(content, content_type)[0]
+        assert take(templates, content, content_type) is not None
+    return bool(packet)
+
+
+@pytest.mark.parametrize(
+    ("entries", "other"),
+    [
+        (DURABLE, DURABLE),
+        (stream(22, 21), stream(99, 97)),
+        (stream(22), stream(35)),
+        ("", ""),
+    ],
+)
+def test_a_request_with_other_numbers_and_another_body_is_a_repetition(
+    entries: str, other: str
+) -> None:
+    templates = repeating(entries)
+    content = multipart(compact(99, entries=other), b"another.", BOUNDARY.format(73))
+    assert repeats(templates, content, type_of(BOUNDARY.format(73)))
+    message = take(templates, content, type_of(BOUNDARY.format(73)))
+    assert message is not None
+    again = take(templates, content, type_of(BOUNDARY.format(73)))
+    assert again is not None
+    assert again.follows(message) is ("stream" not in entries)
+
+
+@pytest.mark.parametrize(
+    ("text", "body", "boundary"),
+    [
+        (compact(100), b"8 bytes.", BOUNDARY.format(12)),
+        (compact(12), b"9 bytes..", BOUNDARY.format(12)),
+        (compact(12), b"8 bytes.", BOUNDARY.format(123)),
+        (compact(12), b"8 bytes.", BOUNDARY.format("1x")),
+        (compact(12), b"8 bytes.", "MSMQ - Soap boundary, 12"),
+        (compact(12, label="ordes"), b"8 bytes.", BOUNDARY.format(12)),
+        (compact(12, sent="20260101T000001"), b"8 bytes.", BOUNDARY.format(12)),
+        (compact("1x"), b"8 bytes.", BOUNDARY.format(12)),
+    ],
+)
+def test_another_request_is_no_repetition(text: str, body: bytes, boundary: str) -> None:
+    templates = repeating()
+    assert not repeats(templates, multipart(text, body, boundary), type_of(boundary))
+
+
+def test_another_head_or_type_is_no_repetition() -> None:
+    templates = repeating()
+    content = multipart(compact(12), b"8 bytes.", BOUNDARY.format(12))
+    content_type = type_of(BOUNDARY.format(12))
+    assert not repeats(templates, content, content_type, HEAD + b"x")
+    assert not repeats(templates, content, content_type + b"x")
+    assert not repeats(templates, content, content_type.replace(b"related", b"Related"))
+
+
+@pytest.mark.parametrize("entries", [stream("00", 21), stream(22, "x1")])
+def test_a_place_that_cannot_be_is_no_repetition(entries: str) -> None:
+    templates = repeating(stream(22, 21))
+    content = multipart(compact(12, entries=entries), b"8 bytes.", BOUNDARY.format(12))
+    assert not repeats(templates, content, type_of(BOUNDARY.format(12)))
+
+
+def test_an_identifier_above_32_bits_is_no_repetition() -> None:
+    templates = learned(compact())
+    for number in (4_000_000_000, 4_000_000_001, 4_294_967_296):
+        content = multipart(compact(number), b"", BOUNDARY.format(7))
+        taken = templates.take(type_of(BOUNDARY.format(7)), HEAD, content)
+        assert (taken is None) is (number > 0xFFFFFFFF)
+
+
+def test_a_boundary_without_a_number_makes_no_repetition() -> None:
+    templates = learned(compact())
+    for number in (10, 11):
+        assert take(templates, multipart(compact(number), boundary="b"), type_of("b")) is not None
+    assert templates._repeat is None
+
+
+@given(
+    at=st.integers(0, 2000),
+    value=st.integers(0, 255),
+    other=st.integers(0, 2000),
+    entries=st.sampled_from([DURABLE, stream(22, 21), stream(22)]),
+)
+def test_a_repetition_with_changed_bytes_gives_what_the_general_way_gives(
+    at: int, value: int, other: int, entries: str
+) -> None:
+    templates = repeating(entries)
+    content = bytearray(multipart(compact(12, entries=entries), b"8 bytes.", BOUNDARY.format(12)))
+    content[at % len(content)] = value
+    content[other % len(content)] = ord("7")
+    repeats(templates, bytes(content), type_of(BOUNDARY.format(12)))

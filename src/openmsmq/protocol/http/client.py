@@ -20,7 +20,7 @@ from .events import (
     OutletFailed,
     OutletOpened,
 )
-from .request_writer import write_head
+from .request_writer import HeadWriter
 from .response_reader import BadResponse
 from .settings import HttpSettings
 
@@ -32,16 +32,19 @@ class Outlet:
 
     Attributes:
         opened: whether the owner was told that the host is connected.
-        unanswered: how many of its posts have no response.
+        unanswered, unanswered_bytes: its posts without a response.
+        heads: writes the heads of posts to the target of the last one.
     """
 
-    __slots__ = ("connection", "number", "opened", "unanswered")
+    __slots__ = ("connection", "heads", "number", "opened", "unanswered", "unanswered_bytes")
 
     def __init__(self, number: int, connection: ClientConnection) -> None:
         self.number = number
         self.connection = connection
         self.opened = False
         self.unanswered = 0
+        self.unanswered_bytes = 0
+        self.heads: HeadWriter | None = None
 
 
 class HttpClient:
@@ -102,7 +105,10 @@ class HttpClient:
     def room(self, number: int) -> int:
         """How many more requests an outlet takes; 0 if it is over."""
         outlet = self._outlets.get(number)
-        return 0 if outlet is None else self._settings.max_pipelined - outlet.unanswered
+        settings = self._settings
+        if outlet is None or outlet.unanswered_bytes >= settings.max_pipelined_bytes:
+            return 0
+        return settings.max_pipelined - outlet.unanswered
 
     def post(
         self, number: int, token: object, target: str, content_type: str, body: Sequence[bytes]
@@ -116,9 +122,15 @@ class HttpClient:
         outlet = self._outlets[number]
         connection = outlet.connection
         length = sum([len(part) for part in body])
-        head = write_head(connection.destination, connection.route, target, content_type, length)
-        connection.unsent.append(Post(number, token, (head, *body)))
+        heads = outlet.heads
+        if heads is None or heads.target != target:
+            heads = HeadWriter(connection.destination, connection.route, target)
+            outlet.heads = heads
+        head = heads.write(content_type, length)
+        post = Post(number, token, (head, *body), len(head) + length)
+        connection.unsent.append(post)
         outlet.unanswered += 1
+        outlet.unanswered_bytes += post.size
         if connection.state is ConnectionState.CLOSED:
             self._connect(connection)
         else:
@@ -357,6 +369,9 @@ class HttpClient:
         for number, group in groupby(answers, lambda answer: answer[0].outlet):
             outlet = self._outlets.get(number)
             if outlet is not None:
-                statuses = [(post.token, status) for post, status in group]
+                statuses = []
+                for post, status in group:
+                    statuses.append((post.token, status))
+                    outlet.unanswered_bytes -= post.size
                 outlet.unanswered -= len(statuses)
                 self._outlet_events.append(Answered(outlet=number, answers=statuses))

@@ -20,14 +20,16 @@ class Post:
         outlet: the number of the outlet that it belongs to.
         token: names it to the outlet's owner.
         parts: the bytes of the request.
+        size: of all parts.
     """
 
-    __slots__ = ("outlet", "parts", "token")
+    __slots__ = ("outlet", "parts", "size", "token")
 
-    def __init__(self, outlet: int, token: object, parts: Sequence[bytes]) -> None:
+    def __init__(self, outlet: int, token: object, parts: Sequence[bytes], size: int) -> None:
         self.outlet = outlet
         self.token = token
         self.parts = parts
+        self.size = size
 
 
 class ConnectionState(Enum):
@@ -121,7 +123,7 @@ class ClientConnection:
         return [(self.sent.popleft(), status) for status in statuses]
 
     def take_output(self, now: float) -> list[bytes]:
-        """The bytes of the next posts to send."""
+        """The bytes of the next posts to send, in one piece."""
         output: list[bytes] = []
         most = self._settings.max_pipelined if self._pipelines else 1
         size = 0
@@ -129,7 +131,9 @@ class ClientConnection:
             post = self.unsent.popleft()
             self.sent.append(post)
             output += post.parts
-            size += sum([len(part) for part in post.parts])
-        if output and self.deadline is None:
+            size += post.size
+        if not output:
+            return output
+        if self.deadline is None:
             self.deadline = now + self._settings.response_seconds
-        return output
+        return [b"".join(output)]

@@ -18,10 +18,94 @@ _FORM: Final = re.compile(
     rb'SOAPAction: "MSMQMessage"\r\n'
     rb"(?:Proxy-Accept: NonInteractiveClient\r\n)?\r\n"
 )
-_START: Final = b"POST /"
+# The number at the end of a boundary.
+_NUMBER: Final = re.compile(rb'([0-9]+)"')
 # A header that is longer is left to the other reader.
 _MAX_HEAD: Final = 1024
-_MAX_LINES: Final = 6
+_TEXT: Final = rb"[ -~]*"
+
+
+def _beginnings(text: str) -> bytes:
+    """A pattern for every beginning of a text."""
+    pattern = ""
+    for character in reversed(text):
+        pattern = f"(?:{re.escape(character)}{pattern})?"
+    return pattern.encode("ascii")
+
+
+def _line(start: str, whole: bytes, begun: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """Patterns for a whole line, and for the beginning of one.
+
+    Args:
+        start: how it begins.
+        whole, begun: what may follow, and what may follow so far.
+    """
+    raw = re.escape(start.encode("ascii"))
+    return re.compile(raw + whole), re.compile(b"%b|%b%b" % (_beginnings(start), raw, begun))
+
+
+_AGENT: Final = "Proxy-Accept: NonInteractiveClient"
+# The lines of such a header, and the empty one behind a header with all of them.
+_LINES: Final = (
+    _line("POST /", rb"[!-~]* HTTP/1\.1", b"[!-~]*(?: %b)?" % _beginnings("HTTP/1.1")),
+    _line("Host: ", _TEXT, _TEXT),
+    _line("Content-Type: ", _TEXT, _TEXT),
+    _line("Content-Length: ", rb"[0-9]{1,9}", rb"[0-9]{0,9}"),
+    _line('SOAPAction: "MSMQMessage"', b"", b""),
+    # A header may end here.
+    (re.compile(b"(?:%b)?" % _AGENT.encode("ascii")), re.compile(_beginnings(_AGENT))),
+    (re.compile(b""), re.compile(b"")),
+)
+
+
+class _LastHead:
+    """The last header, to compare the next ones with: they may differ in digits of the same size.
+
+    These are the end of the boundary and Content-Length, where the form has digits or any text.
+    """
+
+    __slots__ = (
+        "_after_boundary",
+        "_after_length",
+        "_before_boundary",
+        "_boundary",
+        "_boundary_end",
+        "_length",
+        "_length_end",
+        "size",
+        "target",
+        "type_end",
+        "type_start",
+    )
+
+    def __init__(self, found: re.Match[bytes]) -> None:
+        start = found.start()
+        head = found[0]
+        self.target = found[1]
+        self.size = len(head)
+        self.type_start, self.type_end = found.start(2) - start, found.end(2) - start
+        self._length, self._length_end = found.start(3) - start, found.end(3) - start
+        number = _NUMBER.search(found[2])
+        self._boundary, self._boundary_end = self.type_end, self.type_end
+        if number is not None:
+            self._boundary = self.type_start + number.start(1)
+            self._boundary_end = self.type_start + number.end(1)
+        self._before_boundary = head[: self._boundary]
+        self._after_boundary = head[self._boundary_end : self._length]
+        self._after_length = head[self._length_end :]
+
+    def length_of(self, data: bytes, at: int) -> int:
+        """Content-Length of the header that begins there; -1 if it is not like this one."""
+        length = data[at + self._length : at + self._length_end]
+        if (
+            not data.startswith(self._before_boundary, at)
+            or not data[at + self._boundary : at + self._boundary_end].isdigit()
+            or not data.startswith(self._after_boundary, at + self._boundary_end)
+            or not length.isdigit()
+            or not data.startswith(self._after_length, at + self._length_end)
+        ):
+            return -1
+        return int(length)
 
 
 class CompactRequests:
@@ -38,6 +122,7 @@ class CompactRequests:
         "_body",
         "_content_type",
         "_head",
+        "_last",
         "_length",
         "_max_body_bytes",
         "_target",
@@ -51,6 +136,7 @@ class CompactRequests:
         self.in_request = False
         self.in_body = False
         self.body_bytes = 0
+        self._last: _LastHead | None = None
         # The bytes of a header that is not whole.
         self._begun = b""
         # The request whose body is not whole.
@@ -71,19 +157,24 @@ class CompactRequests:
         self.in_request = self.in_body
         size = len(data)
         while position < size:
-            found = _FORM.match(data, position)
-            if found is None:
-                return self._keep(data, position)
-            length = int(found[3])
-            start = found.end()
-            if length > self._max_body_bytes or start - position > _MAX_HEAD:
+            last = self._last
+            length = last.length_of(data, position) if last is not None else -1
+            if last is None or length < 0:
+                found = _FORM.match(data, position)
+                if found is None:
+                    return self._keep(data, position)
+                last = self._last = _LastHead(found)
+                length = int(found[3])
+            start = position + last.size
+            if length > self._max_body_bytes or last.size > _MAX_HEAD:
                 return data[position:]
             end = start + length
             head = data[position:start]
+            content_type = head[last.type_start : last.type_end]
             if end > size:
-                self._begin_body(found[1], found[2], head, data[start:], length)
+                self._begin_body(last.target, content_type, head, data[start:], length)
                 return b""
-            requests.append(HttpRequest(found[1], found[2], data[start:end], head))
+            requests.append(HttpRequest(last.target, content_type, data[start:end], head))
             position = end
         return b""
 
@@ -121,8 +212,13 @@ class CompactRequests:
 
 def may_begin_form(data: bytes) -> bool:
     """Whether bytes may be the beginning of a header in the form of Windows."""
-    return (
-        data[: len(_START)] == _START[: len(data)]
-        and b"\r\n\r\n" not in data
-        and data.count(b"\n") == data.count(b"\r\n") <= _MAX_LINES
-    )
+    *lines, last = data.split(b"\r\n")
+    if len(lines) >= len(_LINES):
+        return False
+    for line, (whole, _) in zip(lines, _LINES, strict=False):
+        if whole.fullmatch(line) is None:
+            return False
+    whole, begun = _LINES[len(lines)]
+    if last.endswith(b"\r"):
+        return whole.fullmatch(last, 0, len(last) - 1) is not None
+    return begun.fullmatch(last) is not None

@@ -5,8 +5,12 @@ from typing import Final
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
+from .responses import RESPONSES
+
 # A response with a lower status is followed by another one.
 _FIRST_FINAL: Final = 200
+_OK: Final = 200
+_OK_RESPONSE: Final = RESPONSES[_OK]
 
 
 class BadResponse(Exception):
@@ -14,9 +18,10 @@ class BadResponse(Exception):
 
 
 class ResponseReader:
-    """The responses of one connection; httptools calls `_on_headers_complete`.
+    """The responses of one connection; httptools calls the methods whose names begin with `_on_`.
 
-    A response counts as soon as its header is complete; its body is skipped.
+    A response counts as soon as its header is complete; its body is skipped. Responses that are
+    all as this package writes 200 are counted without httptools.
 
     Attributes:
         statuses: those of the responses since the last look, in order.
@@ -24,17 +29,23 @@ class ResponseReader:
         version: of the last of them.
     """
 
-    __slots__ = ("_most", "_parser", "_size", "finished", "statuses", "version")
+    __slots__ = ("_between", "_most", "_parser", "_size", "finished", "statuses", "version")
 
     def __init__(self, max_response_bytes: int) -> None:
         self._most = max_response_bytes
-        callbacks = SimpleNamespace(on_headers_complete=self._on_headers_complete)
+        callbacks = SimpleNamespace(
+            on_message_begin=self._on_message_begin,
+            on_headers_complete=self._on_headers_complete,
+            on_message_complete=self._on_message_complete,
+        )
         self._parser: HttpResponseParser = HttpResponseParser(callbacks)
         self.statuses: list[int] = []
         self.finished = False
         self.version = ""
         # Bytes since the read in which the last response came.
         self._size = 0
+        # Whether no response has begun that is not whole.
+        self._between = True
 
     def feed(self, data: bytes) -> None:
         """Take bytes.
@@ -43,6 +54,8 @@ class ResponseReader:
             BadResponse: nothing more can be read; `statuses` has what came before.
         """
         count = len(self.statuses)
+        if self._between and not self.finished and self._count_alike(data):
+            return
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade as upgrade:
@@ -54,6 +67,22 @@ class ResponseReader:
         self._size = self._size + len(data) if count == len(self.statuses) else 0
         if self._size > self._most:
             raise BadResponse(f"it is longer than {self._most} bytes")
+
+    def _count_alike(self, data: bytes) -> bool:
+        """Count responses if bytes are nothing but 200; whether they are."""
+        count = data.count(_OK_RESPONSE)
+        if not count or count * len(_OK_RESPONSE) != len(data):
+            return False
+        self.statuses += [_OK] * count
+        self.version = "1.1"
+        self._size = 0
+        return True
+
+    def _on_message_begin(self) -> None:
+        self._between = False
+
+    def _on_message_complete(self) -> None:
+        self._between = True
 
     def _on_headers_complete(self) -> None:
         parser = self._parser

@@ -35,6 +35,7 @@ class HttpSettings:
             sender can read the answer.
         max_connections_per_host: connections to one host.
         max_pipelined: requests on a connection that wait for their response.
+        max_pipelined_bytes: their bytes; one request more may begin below it.
         response_seconds: how long a response may take.
         keep_seconds: how long a connection to another host stays open when nothing uses it.
         max_response_bytes: header fields and body of a response together.
@@ -58,7 +59,8 @@ class HttpSettings:
     write_seconds: float = 60.0
     linger_seconds: float = 2.0
     max_connections_per_host: int = 4
-    max_pipelined: int = 256
+    max_pipelined: int = 1_024
+    max_pipelined_bytes: int = 16 * 1024 * 1024
     response_seconds: float = 60.0
     keep_seconds: float = 60.0
     max_response_bytes: int = 64 * 1024

@@ -47,6 +47,9 @@ class OutgoingRequests:
         Raises:
             ValueError: the message cannot be sent by SRMP.
         """
+        again = self._templates.write_again(packet)
+        if again is not None:
+            return again
         message = UserMessage(packet)
         source = message.source_queue_manager
         # [MC-MQSRM] 3.1.5.1.3: a message that is only forwarded keeps the envelope of its source.

@@ -4,6 +4,7 @@ Messages of a program differ in identifier, number in the stream and body, and m
 else within one second. `write` gives what `request_from_packet` gives.
 """
 
+from struct import Struct
 from typing import Final
 
 from openmsmq.wire.codes.message_class import MessageClass
@@ -19,6 +20,8 @@ _SIZE: Final = 8
 _SIZE_END: Final = 12
 _MESSAGE_ID: Final = 56
 _FLAGS: Final = 60
+_ONE: Final = Struct("<I")
+_TWO: Final = Struct("<II")
 # In the TransactionHeader, and in the MessagePropertiesHeader: both sizes of the body.
 _NUMBERS: Final = 12
 _NUMBERS_END: Final = 20
@@ -60,15 +63,16 @@ class RequestTemplate:
         sender = guid_text(message.source_queue_manager)
         self._body_id = f"Content-Id: body@{sender}\r\n\r\n".encode()
 
-    def fill(self, message: UserMessage, number: int) -> Content:
+    def fill(
+        self, message_id: int, current: int, previous: int, body: bytes, number: int
+    ) -> Content:
         """The request of another message."""
-        parts = [self._start, b"%d" % message.message_id, self._after_id]
+        parts = [self._start, b"%d" % message_id, self._after_id]
         if self._after_current:
-            parts += (b"%d" % message.tx_sequence_number, self._after_current)
+            parts += (b"%d" % current, self._after_current)
             if self._after_previous:
-                parts += (b"%d" % message.previous_tx_sequence_number, self._after_previous)
+                parts += (b"%d" % previous, self._after_previous)
         envelope = b"".join(parts)
-        body = message.body
         delimiter = b"--MSMQ - SOAP boundary, %d" % number
         return Content(
             f'multipart/related; boundary="MSMQ - SOAP boundary, {number}"; type=text/xml',
@@ -88,13 +92,84 @@ class RequestTemplate:
         )
 
 
+class PacketRepeat:
+    """A message that was written from a template, to compare the next ones with.
+
+    They may differ from it in identifier, numbers and body; all else in their headers is equal,
+    byte for byte, so that they have the same template.
+    """
+
+    __slots__ = (
+        "_after_sizes",
+        "_body",
+        "_flags",
+        "_has_previous",
+        "_place",
+        "_properties",
+        "_sizes",
+        "_start",
+        "_template",
+        "_times",
+    )
+
+    def __init__(self, message: UserMessage, template: RequestTemplate) -> None:
+        packet = message.packet
+        place = message.transaction_offset
+        self._template = template
+        self._sizes = message.properties_offset + _SIZES
+        self._body = message.body_offset
+        # Where the numbers of a stream are; 0 outside of one.
+        self._place = place + _NUMBERS if place else 0
+        self._has_previous = message.previous_tx_sequence_number > 0
+        self._start = packet[:_SIZE]
+        self._times = packet[_SIZE_END:_MESSAGE_ID]
+        self._flags = packet[_FLAGS : self._place or self._sizes]
+        self._properties = packet[place + _NUMBERS_END : self._sizes] if place else b""
+        self._after_sizes = packet[self._sizes + _SIZES_END - _SIZES : self._body]
+
+    def write(self, packet: bytes) -> Content | None:
+        """What a POST of a message carries; None if it has another template."""
+        sizes = self._sizes
+        if (
+            not packet.startswith(self._start)
+            or not packet.startswith(self._times, _SIZE_END)
+            or not packet.startswith(self._flags, _FLAGS)
+            or not packet.startswith(self._after_sizes, self._body - len(self._after_sizes))
+        ):
+            return None
+        size, allocated = _TWO.unpack_from(packet, sizes)
+        if allocated > size:
+            # Which of the two holds is a matter for `UserMessage`.
+            return None
+        current = previous = 0
+        if self._place:
+            current, previous = _TWO.unpack_from(packet, self._place)
+            if (
+                current == 1
+                or (previous > 0) is not self._has_previous
+                or not packet.startswith(self._properties, sizes - len(self._properties))
+            ):
+                return None
+        body = packet[self._body : self._body + size]
+        message_id: int = _ONE.unpack_from(packet, _MESSAGE_ID)[0]
+        return self._template.fill(message_id, current, previous, body, message_id)
+
+
 class RequestTemplates:
     """The templates of one sender; the number of them is bounded."""
 
-    __slots__ = ("_templates",)
+    __slots__ = ("_repeat", "_templates")
 
     def __init__(self) -> None:
         self._templates: dict[bytes, RequestTemplate] = {}
+        self._repeat: PacketRepeat | None = None
+
+    def write_again(self, packet: bytes) -> Content | None:
+        """What a POST of a message carries that is like the last one; None if it is not.
+
+        It has the arguments of that one; its identifier is the number of the boundary.
+        """
+        return None if self._repeat is None else self._repeat.write(packet)
 
     def write(
         self,
@@ -115,7 +190,16 @@ class RequestTemplates:
             key += f"\0{stream_element}\0{admin_url}".encode()
             template = self._templates.get(key)
             if template is not None:
-                return template.fill(message, number)
+                # Where nothing but the message decides, the next one may be like it.
+                if not admin_url and number == message.message_id:
+                    self._repeat = PacketRepeat(message, template)
+                return template.fill(
+                    message.message_id,
+                    message.tx_sequence_number,
+                    message.previous_tx_sequence_number,
+                    message.body,
+                    number,
+                )
         content = request_from_packet(
             message,
             number=number,

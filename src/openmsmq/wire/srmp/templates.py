@@ -35,6 +35,7 @@ from .elements import ROUTING, SOAP, SRMP
 from .envelope import Envelope
 from .formats import DATE_PATTERN, MAX_U32, date_of
 from .received import life_of, time_to_be_received
+from .repeats import Layout, Repeat
 from .request import BODY_HEAD, ENVELOPE_HEAD, Request
 
 _MUST: Final = 'se:mustUnderstand="1"'
@@ -85,13 +86,15 @@ _MAX_DATES: Final = 4096
 class Values:
     """What an envelope has in the places that differ, and the rest of it as its shape.
 
-    `current` is 0 outside of a stream, `previous` where there is none.
+    `current` is 0 outside of a stream, `previous` where there is none; `numbers` is where the
+    identifier's number and these two begin and end in the envelope.
     """
 
     __slots__ = (
         "current",
         "expires_at",
         "label",
+        "numbers",
         "ordinal",
         "previous",
         "sent_at",
@@ -108,6 +111,17 @@ class Values:
         self.ttrq = 0
         self.current = 0
         self.previous = 0
+        self.numbers: tuple[tuple[int, int], ...] = ()
+
+    def in_place(self, current: int, previous: int) -> "Values":
+        """Those of another message in the same stream."""
+        values = Values(self.shape, self.label)
+        values.expires_at = self.expires_at
+        values.sent_at = self.sent_at
+        values.ttrq = self.ttrq
+        values.current = current
+        values.previous = previous
+        return values
 
 
 class MessageTemplate:
@@ -199,7 +213,7 @@ class TemplatedMessage:
     def follows(self, other: "TemplatedMessage") -> bool:
         """Whether both packets are the same up to the label, but for PacketSize and MessageID."""
         one, two = self.values, other.values
-        return (
+        return one is two or (
             self.template is other.template
             and one.sent_at == two.sent_at
             and one.ttrq == two.ttrq
@@ -211,16 +225,32 @@ class TemplatedMessage:
 class Templates:
     """The templates of one receiver; the number of them is bounded."""
 
-    __slots__ = ("_dates", "_seen", "_templates")
+    __slots__ = ("_dates", "_last", "_repeat", "_repeated", "_seen", "_templates")
 
     def __init__(self) -> None:
         self._templates: dict[bytes, MessageTemplate] = {}
+        # What requests are compared with first, and its message; the last one that was read here.
+        self._repeat: Repeat | None = None
+        self._repeated: TemplatedMessage | None = None
+        self._last: MessageTemplate | None = None
         # Hashes of shapes that came once: what does not come again is not worth a template.
         self._seen: set[int] = set()
         self._dates: dict[bytes, int] = {}
 
     def take(self, content_type: bytes, head: bytes, content: bytes) -> TemplatedMessage | None:
         """The message of a request; None if it has to be read in full."""
+        repeat, repeated = self._repeat, self._repeated
+        if repeat is not None and repeated is not None:
+            packet = repeat.take(content_type, head, content)
+            if packet:
+                values = repeated.values
+                if values.current:
+                    values = values.in_place(repeat.current, repeat.previous)
+                return TemplatedMessage(repeated.template, packet, values)
+        return self._take(content_type, head, content)
+
+    def _take(self, content_type: bytes, head: bytes, content: bytes) -> TemplatedMessage | None:
+        """The message of a request that does not repeat another one."""
         parts = _cut(content_type, content)
         if parts is None:
             return None
@@ -235,7 +265,18 @@ class Templates:
         packet = template.fill(values, envelope, head + content, len(head) + body_offset, body_size)
         if not packet:
             return None
-        return TemplatedMessage(template, packet, values)
+        message = TemplatedMessage(template, packet, values)
+        # One of its kind came before: more of them may follow.
+        if template is self._last and content_type[-len(_TYPE_END) - 1 : -len(_TYPE_END)].isdigit():
+            numbers = tuple([(start + first, start + last) for first, last in values.numbers])
+            boundary_end = len(content_type) - len(_TYPE_END)
+            layout = Layout(
+                len(_TYPE_START), boundary_end, start, end, body_offset, body_size, numbers
+            )
+            self._repeat = Repeat(content_type, head, content, layout, packet)
+            self._repeated = message
+        self._last = template
+        return message
 
     def learn(self, request: Request, envelope: Envelope, packet: bytes) -> None:
         """A request was read in full: others like it may follow."""
@@ -282,6 +323,7 @@ class Templates:
             return None
         shape = envelope[label_end:number] + envelope[at:expires]
         values = Values(shape, label)
+        values.numbers = ((number, at),)
         values.ordinal = _number(envelope[number:at])
         values.expires_at = self._date(envelope[expires : expires + _DATE_SIZE])
         values.sent_at = self._date(envelope[sent:rest])
@@ -315,12 +357,14 @@ def _read_place(envelope: bytes, rest: int, end: int, values: Values) -> Values 
     current += len(_CURRENT)
     current_end = envelope.find(b"<", current, end)
     values.current = _number(envelope[current:current_end])
+    values.numbers += ((current, current_end),)
     values.shape += envelope[rest:current]
     previous_end = current_end
     if envelope.startswith(_TO_PREVIOUS, current_end):
         previous = current_end + len(_TO_PREVIOUS)
         previous_end = envelope.find(b"<", previous, end)
         values.previous = _number(envelope[previous:previous_end])
+        values.numbers += ((previous, previous_end),)
         values.shape += _TO_PREVIOUS
     if values.current <= 0 or values.previous < 0 or previous_end < 0:
         return None
