@@ -20,7 +20,7 @@ from openmsmq.care.filters import (
     parse_filter,
 )
 from openmsmq.client import ReceivedMessage
-from openmsmq.client.received_message import JSON_PROPERTIES
+from openmsmq.client.received_message import PROPERTIES as MESSAGE_PROPERTIES
 from openmsmq.protocol.local.messages import pack_block
 from openmsmq.wire.message.user_message_builder import build_user_message
 from openmsmq.wire.names.queue_address import direct_address
@@ -142,7 +142,7 @@ def test_a_condition_survives_json(condition: Condition) -> None:
 
 
 def test_every_property_of_messages_can_be_named() -> None:
-    for name in JSON_PROPERTIES:
+    for name in MESSAGE_PROPERTIES:
         if name != "body_base64":
             assert found(f"{name} = null or {name} != null", packet()) == [0]
 

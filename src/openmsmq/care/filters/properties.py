@@ -5,7 +5,8 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from openmsmq.care.reasons import remedy
-from openmsmq.client.received_message import JSON_PROPERTIES, ReceivedMessage
+from openmsmq.client.received_message import PROPERTIES as MESSAGE_PROPERTIES
+from openmsmq.client.received_message import ReceivedMessage
 
 
 class Kind(StrEnum):
@@ -104,7 +105,7 @@ def _known() -> dict[str, Property]:
         name: Property(
             _kind(name), _cost(name), _moment(name) if name in _TIMES else _attribute(name)
         )
-        for name in JSON_PROPERTIES
+        for name in MESSAGE_PROPERTIES
         if name != "body_base64"
     }
     known["body"] = Property(Kind.BYTES, 3, _attribute("body_bytes"))
