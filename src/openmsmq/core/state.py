@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
 from openmsmq.core.management.counters import Counters
+from openmsmq.core.model.change_marks import ChangeMarks
 from openmsmq.core.model.timers import ExpiryTimers, WaitTimers
 from openmsmq.core.model.totals import Totals
 from openmsmq.core.rows.ordinals import Reservation
@@ -75,6 +76,7 @@ class State:
         "abandoned_streams",
         "addresses",
         "counters",
+        "dead_letter_classes",
         "deadletter",
         "deleted",
         "descriptors",
@@ -95,6 +97,7 @@ class State:
         "local",
         "machine_journal",
         "manager",
+        "marks",
         "memory",
         "message_checks",
         "message_history",
@@ -158,6 +161,9 @@ class State:
         self.topology: KnownTopology | None = None
 
         self.counters = Counters()
+        self.marks = ChangeMarks()
+        # What each dead-letter queue has by class, and the counts of the queue at that time.
+        self.dead_letter_classes: dict[int, tuple[tuple[int, int, int], dict[int, int]]] = {}
         self.outbox = Outbox(self.counters)
         self.sequence = Reservation(b"sequence", SEQUENCE_BLOCK, None)
         self.ordinals = Reservation(b"ordinal", ORDINAL_BLOCK, None)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from openmsmq.core.management.queue_infos import guid_text
-from openmsmq.core.management.records import ProcessInfo
+from openmsmq.core.management.records import ProcessInfo, ProcessMetrics
 from openmsmq.core.model.local_queue_manager import LocalQueueManager
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.settings import MachineIdentity, Settings
@@ -43,6 +44,7 @@ from openmsmq.service.logs import (
 )
 from openmsmq.service.machine_keys import MachineKeys
 from openmsmq.service.message_log import MessageLog
+from openmsmq.service.meters import free_bytes, memory_sizes, open_files
 from openmsmq.service.reachability import Reachability
 from openmsmq.service.tokens import Tokens, caller_of_sid
 from openmsmq.store.file_store import FileStore
@@ -276,6 +278,26 @@ class QueueManagerProcess:
             flushes=store.flushes,
             unread_bytes=sum(part.unread_bytes for part in parts.values()),
             faults={name: part.fault for name, part in parts.items() if part.fault},
+        )
+
+    def process_metrics(self) -> ProcessMetrics:
+        """What the process measures of itself and of its store."""
+        host, store = self.host, self.store.stats()
+        virtual, resident = memory_sizes()
+        times = os.times()
+        return ProcessMetrics(
+            start_time=time.time() - (time.monotonic() - self._started),
+            cpu_seconds=times.user + times.system,
+            resident_bytes=resident,
+            virtual_bytes=virtual,
+            open_files=open_files(),
+            max_files=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+            disk_free_bytes=free_bytes(self.config.data),
+            written_bytes=store.written_bytes,
+            segments=store.segments,
+            event_loop_lag_seconds=host.lag.meter.read(),
+            flush_seconds=host.flush_seconds.read(),
+            batch_messages=host.batch_messages.read(),
         )
 
     def authenticate(self, token: str) -> Caller | None:

@@ -12,9 +12,10 @@ from openmsmq.core.events import FlowControlChanged
 from openmsmq.core.queue_manager import QueueManager
 from openmsmq.core.transfer.checks.checks import CheckJob
 from openmsmq.engine.engine import Engine
-from openmsmq.store.interface import Store
+from openmsmq.store.interface import Store, Write
 
 from .logs import DAMAGE_FOUND, DISK_FULL, DISK_HAS_ROOM, log_event
+from .meters import BATCH_BOUNDS, FLUSH_BOUNDS, LoopLag, Meter
 from .workers import Workers
 
 Job = tuple[Callable[[], None], Callable[[Exception | None], None]]
@@ -86,6 +87,9 @@ class Host:
         self._written = asyncio.Event()
         self._stepped = asyncio.Event()
         self._stepped.set()
+        self.flush_seconds: Final = Meter(FLUSH_BOUNDS)
+        self.batch_messages: Final = Meter(BATCH_BOUNDS)
+        self.lag: Final = LoopLag()
         self._slow: list[Callable[[], None]] = [self.engine.watch_room]
         self._woken = False
         self._stopped = False
@@ -173,9 +177,16 @@ class Host:
         write = self.engine.take_write()
         if write is not None:
             self._written.clear()
-            self._commit.start(partial(self._store.write, write), self._on_written)
+            self._commit.start(partial(self._write, write), self._on_written)
         elif self.engine.writing is None:
             self._written.set()
+
+    def _write(self, write: Write) -> None:
+        """In the thread of the store."""
+        started = time.perf_counter()
+        self._store.write(write)
+        self.flush_seconds.add(time.perf_counter() - started)
+        self.batch_messages.add(write.operations)
 
     def _on_written(self, error: Exception | None) -> None:
         if error is not None:
@@ -268,6 +279,7 @@ class Host:
         """Make everything durable and stop."""
         await self.drain()
         self._stopped = True
+        self.lag.close()
         for timer in (self._timer, self._slow_timer):
             if timer is not None:
                 timer.cancel()

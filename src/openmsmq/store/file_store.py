@@ -256,6 +256,7 @@ class FileStore:
             snapshots=self._snapshots.completed,
             moved_messages=self._committer.moved,
             room=self.room(),
+            written_bytes=self._committer.logged_bytes,
         )
 
     def backup(self, target: Path, progress: Progress | None = None) -> FileBackup:

@@ -54,6 +54,7 @@ class StoreStats:
     snapshots: int = 0
     moved_messages: int = 0
     room: bool = True
+    written_bytes: int = 0
 
 
 class Write(Protocol):
@@ -62,6 +63,10 @@ class Write(Protocol):
     @property
     def size(self) -> int:
         """How many bytes go to the disk."""
+
+    @property
+    def operations(self) -> int:
+        """How many messages and rows are put, changed or deleted."""
 
 
 class Step(Protocol):

@@ -12,11 +12,12 @@ from .interface import Backup, Finding, Progress, Recovery, Step, StoreStats, Wr
 class MemoryWrite:
     """The batches of one commit."""
 
-    __slots__ = ("batch", "size")
+    __slots__ = ("batch", "operations", "size")
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self.size = batch.size
+        self.operations = len(batch)
 
 
 class MemoryScratch:

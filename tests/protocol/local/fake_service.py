@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.security.accounts import FakeAccounts
 
-from openmsmq.core.management.records import ProcessInfo
+from openmsmq.core.management.records import Histogram, ProcessInfo, ProcessMetrics
 from openmsmq.protocol.local.deferred import Deferred
 from openmsmq.security.caller import Caller, sender_caller
 from openmsmq.security.principals import parse_principal
@@ -25,6 +25,23 @@ PROCESS = ProcessInfo(
 )
 
 
+NOTHING = Histogram(bounds=(1.0,), counts=(0, 0), sum=0.0)
+METRICS = ProcessMetrics(
+    start_time=1.0,
+    cpu_seconds=2.0,
+    resident_bytes=3,
+    virtual_bytes=4,
+    open_files=5,
+    max_files=6,
+    disk_free_bytes=7,
+    written_bytes=8,
+    segments=9,
+    event_loop_lag_seconds=NOTHING,
+    flush_seconds=NOTHING,
+    batch_messages=NOTHING,
+)
+
+
 class FakeService:
     """The process around the queue manager, as far as requests see it."""
 
@@ -38,6 +55,9 @@ class FakeService:
 
     def process_info(self) -> ProcessInfo:
         return PROCESS
+
+    def process_metrics(self) -> ProcessMetrics:
+        return METRICS
 
     def machine_keys(self) -> list[dict[str, Any]]:
         return [{"bits": 2048}]

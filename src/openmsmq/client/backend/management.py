@@ -47,6 +47,9 @@ class Management(Protocol):
     def status(self) -> Operation[Info]:
         """State, identity, endpoints and totals."""
 
+    def sample(self, since: int) -> "InfoStream":
+        """Counts of everything, and what changed since an earlier sample."""
+
     def outgoing_infos(self) -> "InfoStream":
         """Outgoing queues."""
 

@@ -43,6 +43,9 @@ class LocalManagement:
     def status(self) -> Operation[Info]:
         return self._backend.call(local.GetStatus)
 
+    def sample(self, since: int) -> PartStream:
+        return PartStream(self._backend, local.Sample, since)
+
     def outgoing_infos(self) -> PartStream:
         return PartStream(self._backend, local.ListOutgoing)
 

@@ -50,6 +50,9 @@ class UnavailableManagement:
     def status(self) -> NoReturn:
         self._refuse("the state of a queue manager cannot be seen")
 
+    def sample(self, since: int) -> NoReturn:  # noqa: ARG002 - the interface
+        self._refuse("a queue manager cannot be watched")
+
     def outgoing_infos(self) -> NoReturn:
         self._refuse("outgoing queues cannot be listed")
 

@@ -67,6 +67,18 @@ REFUSED_REQUESTS: Final = Metric(
     "requests",
     ("code",),
 )
+CLIENT_REQUESTS: Final = Metric(
+    "msmq_client_requests_total",
+    "Requests of clients of the local protocol, by their kind.",
+    "requests",
+    ("request",),
+)
+SESSION_MESSAGES: Final = Metric(
+    "msmq_session_messages_total",
+    "Messages that came from other queue managers.",
+    "messages",
+    ("transport",),
+)
 CLOSED_SESSIONS: Final = Metric(
     "msmq_closed_sessions_total",
     "Sessions with other queue managers that ended.",
@@ -150,6 +162,8 @@ METRICS: Final = (
     IGNORED_MESSAGES,
     FORWARDED_MESSAGES,
     REFUSED_REQUESTS,
+    CLIENT_REQUESTS,
+    SESSION_MESSAGES,
     CLOSED_SESSIONS,
     REFUSED_CONNECTIONS,
     CLIENTS,
@@ -202,6 +216,7 @@ class Counters:
     """The counters with labels of one queue manager."""
 
     __slots__ = (
+        "client_requests",
         "clients",
         "closed_sessions",
         "dead_letters",
@@ -212,6 +227,7 @@ class Counters:
         "refused_connections",
         "refused_requests",
         "rejected_messages",
+        "session_messages",
     )
 
     def __init__(self) -> None:
@@ -222,6 +238,8 @@ class Counters:
         self.ignored_messages = Counter(IGNORED_MESSAGES)
         self.forwarded_messages = Counter(FORWARDED_MESSAGES)
         self.refused_requests = Counter(REFUSED_REQUESTS)
+        self.client_requests = Counter(CLIENT_REQUESTS)
+        self.session_messages = Counter(SESSION_MESSAGES)
         self.closed_sessions = Counter(CLOSED_SESSIONS)
         self.refused_connections = Counter(REFUSED_CONNECTIONS)
         self.clients = Counter(CLIENTS)
@@ -236,6 +254,8 @@ class Counters:
             self.ignored_messages,
             self.forwarded_messages,
             self.refused_requests,
+            self.client_requests,
+            self.session_messages,
             self.closed_sessions,
             self.refused_connections,
             self.clients,
@@ -245,13 +265,26 @@ class Counters:
 class QueueCounters:
     """What happened to the messages of one queue since the start."""
 
-    __slots__ = ("arrived_bytes", "arrived_messages", "deleted")
+    __slots__ = (
+        "aborted",
+        "arrived_bytes",
+        "arrived_messages",
+        "deleted",
+        "last_received",
+        "moved",
+    )
 
     def __init__(self) -> None:
         self.arrived_messages = 0
         self.arrived_bytes = 0
         # By reason, a message class.
         self.deleted: dict[int, int] = {}
+        # Messages that a transaction had received and gave back when it was aborted.
+        self.aborted = 0
+        # Messages that were moved to another queue.
+        self.moved = 0
+        # When a message was last received, in seconds since 1970; 0 for never.
+        self.last_received = 0.0
 
 
 def series_name(metric: Metric, labels: Labels) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
-from typing import TYPE_CHECKING, Final, TypeVar
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from openmsmq.core.model.message import RECOVERABLE
 from openmsmq.core.model.queue import Queue
@@ -36,6 +36,7 @@ from .records import (
     ClientInfo,
     OutgoingInfo,
     ProcessInfo,
+    ProcessMetrics,
     QueueDetails,
     QueueInfo,
     RouteInfo,
@@ -44,6 +45,14 @@ from .records import (
     TransactionInfo,
 )
 from .routes import explain_route
+from .sample_records import SampleHead
+from .sampling import (
+    dead_letter_samples,
+    outgoing_samples,
+    queue_samples,
+    session_samples,
+    transaction_totals,
+)
 from .transaction_infos import transaction_info, unconfirmed_info
 
 if TYPE_CHECKING:
@@ -157,23 +166,58 @@ class Management:
 
     def _counters(self, process: ProcessInfo) -> dict[str, int]:
         """Every counter of the queue manager that has counted, as Prometheus names them."""
-        totals = self._state.totals
-        found = {
-            series_name(counter.metric, labels): count
-            for counter in self._state.counters.all
-            for labels, count in counter.values.items()
+        return {
+            series_name(metric, labels): count
+            for metric, labels, count in self._counts_of(process)
             if count
         }
-        own: tuple[Count, ...] = (
-            (TRANSACTIONS, ("committed",), totals.committed),
-            (TRANSACTIONS, ("aborted",), totals.aborted),
-            (FLUSHES, (), process.flushes),
+
+    def _counts_of(self, process: ProcessInfo) -> Iterator[Count]:
+        """Every counter of the queue manager with its labels."""
+        totals = self._state.totals
+        for counter in self._state.counters.all:
+            for labels, count in counter.values.items():
+                yield counter.metric, labels, count
+        yield TRANSACTIONS, ("committed",), totals.committed
+        yield TRANSACTIONS, ("aborted",), totals.aborted
+        yield FLUSHES, (), process.flushes
+        for source in self._counts:
+            yield from source()
+
+    def sample(
+        self, since: int, process: ProcessInfo, measured: ProcessMetrics, *, caller: Caller
+    ) -> Iterator[list[Any]]:
+        """Counts of everything, and what changed since an earlier sample; see `sampling`.
+
+        Raises:
+            AccessDenied: the caller is not an administrator.
+        """
+        self.require_administrator(caller, "watch all queues")
+        state = self._state
+        marks = state.marks
+        complete = not marks.knows(since)
+        marks.number += 1
+        head = SampleHead(
+            number=marks.number,
+            complete=complete,
+            utc=state.utc,
+            status=self.status(process, caller=caller),
+            process=measured,
+            transactions=transaction_totals(state),
+            streams=state.stream_count.total,
+            counts=[
+                (metric.name, metric.labels, labels, count)
+                for metric, labels, count in self._counts_of(process)
+            ],
+            removed=[] if complete else marks.removed(since),
         )
-        others = (count for source in self._counts for count in source())
-        for metric, labels, count in (*own, *others):
-            if count:
-                found[series_name(metric, labels)] = count
-        return found
+        return chain(
+            [[head]],
+            queue_samples(state, 0 if complete else since),
+            outgoing_samples(state, self._transfer),
+            session_samples(self._sessions),
+            dead_letter_samples(state),
+        )
 
     def require_administrator(self, caller: Caller, deed: str) -> None:
         """Refuse who is not an administrator of the queue manager.
@@ -298,9 +342,12 @@ class Management:
         return self._outgoing_info(queue)
 
     def _outgoing_info(self, queue: Queue) -> OutgoingInfo:
+        return outgoing_info(self._state, queue, self._transfer(queue))
+
+    def _transfer(self, queue: Queue) -> TransferStatus | None:
+        """What the transport that carries an outgoing queue says of it."""
         answers = (source(queue) for source in self._transfers)
-        transfer = next((answer for answer in answers if answer is not None), None)
-        return outgoing_info(self._state, queue, transfer)
+        return next((answer for answer in answers if answer is not None), None)
 
     def route(self, name: str, *, caller: Caller) -> RouteInfo:
         """The way that a message would take; nothing is sent.

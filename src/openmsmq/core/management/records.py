@@ -290,3 +290,36 @@ class RegisteredCertificate:
     digest: str
     identifier: str
     certificate: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram:
+    """How often something was at most so large.
+
+    Attributes:
+        bounds: the upper bounds of the buckets, ascending; one more bucket has no bound.
+        counts: how many values each bucket has, not those of the buckets before it.
+        sum: of all values.
+    """
+
+    bounds: tuple[float, ...]
+    counts: tuple[int, ...]
+    sum: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessMetrics:
+    """What the process measures of itself and of its store."""
+
+    start_time: float
+    cpu_seconds: float
+    resident_bytes: int
+    virtual_bytes: int
+    open_files: int
+    max_files: int
+    disk_free_bytes: int
+    written_bytes: int
+    segments: int
+    event_loop_lag_seconds: Histogram
+    flush_seconds: Histogram
+    batch_messages: Histogram

@@ -90,6 +90,8 @@ def delete_messages(
     count_messages(state, queue, -len(messages), -size)
     count_decided(state, queue, messages)
     queue.count_deleted(reason, len(messages))
+    if reason == ACK_RECEIVE:
+        queue.counters.last_received = state.utc
     if stored:
         state.outbox.batch.delete_many(stored)
     for message in special:

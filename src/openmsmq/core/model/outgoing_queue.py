@@ -88,6 +88,8 @@ class OutgoingQueue:
     # be the next hop: only the destination says what became of a transactional message.
     destination: UUID | None = None
     destination_stored: int = 0
+    # Attempts to connect that failed since the start.
+    connect_failures: int = 0
     # Whether it was empty and unused when unused queues were last looked for.
     unused: bool = False
     # The transactional sequence that messages go into; None before the first.

@@ -59,6 +59,8 @@ class Queue:
     """
 
     __slots__ = (
+        "born",
+        "changed",
         "counters",
         "deleted",
         "descriptors",
@@ -120,6 +122,9 @@ class Queue:
         self.incoming: dict[bytes, IncomingTransactionalTransferInfo] = {}
         self.pins: list[Pin] = []
         self.counters = QueueCounters()
+        # The samples in which it appeared and in which its counts last changed; see ChangeMarks.
+        self.born = 0
+        self.changed = 0
 
     @property
     def count(self) -> int:

@@ -132,6 +132,7 @@ def _free_number(state: State) -> int:
 def list_queue(state: State, queue: Queue) -> None:
     """Make the queue known by its number and its names."""
     state.queues[queue.number] = queue
+    queue.born = queue.changed = state.marks.number
     if queue.role is QueueRole.USER:
         state.totals.queues += 1
     if queue.outgoing is not None:
@@ -157,6 +158,7 @@ def list_queue(state: State, queue: Queue) -> None:
 def unlist_queue(state: State, queue: Queue) -> None:
     """Forget the queue by its number and its names."""
     del state.queues[queue.number]
+    state.marks.remove(queue.number)
     if queue.role is QueueRole.USER:
         state.totals.queues -= 1
     del state.paths[queue.path.lower()]
@@ -212,6 +214,7 @@ def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[st
     if queue.queue_type is QueueType.PUBLIC:
         publish(state, changed, caller, tuple(attributes))
     queue.properties = changed
+    queue.changed = state.marks.number
     state.groups.set(queue, changed.multicast_address)
     store_queue(state, queue)
     state.outbox.tell(QueueChanged(queue=queue, depends=state.outbox.number))

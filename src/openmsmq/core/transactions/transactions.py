@@ -348,6 +348,7 @@ def move_now(
     message.state = _DELETED
     message.holder = None
     count_messages(state, queue, -1, -message.size)
+    queue.counters.moved += 1
     history = message.make_history()
     history.move_count += 1
     history.last_move_time = int(state.utc)
@@ -375,6 +376,7 @@ def abort(state: State, transaction: Transaction) -> Result:
             touched_store |= any(message.traits & RECOVERABLE for message in returned)
             for message in returned:
                 message.make_history().abort_count += 1
+                message.queue.counters.aborted += 1
                 store_record(state, message)
             return_locked(state, returned)
             if operation.target is not None:

@@ -20,6 +20,18 @@ def get_status(session: LocalSession, request: local.GetStatus) -> None:
     session.done(request.id, status, session.seen)
 
 
+def sample(session: LocalSession, request: local.Sample) -> Steps:
+    """What changed since an earlier sample, in steps."""
+    service = session.service
+    parts = session.manager.management.sample(
+        request.since,
+        service.process_info(),
+        service.process_metrics(),
+        caller=session.identity(),
+    )
+    return session.stream(request.id, parts)
+
+
 def list_outgoing(session: LocalSession, request: local.ListOutgoing) -> Steps:
     outgoing = session.manager.management.outgoing(caller=session.identity())
     return session.stream(request.id, outgoing)
@@ -197,6 +209,7 @@ def import_machine_keys(session: LocalSession, request: local.ImportMachineKeys)
 
 HANDLERS: Final[Handlers] = {
     local.GetStatus: get_status,
+    local.Sample: sample,
     local.ListOutgoing: list_outgoing,
     local.HoldOutgoing: hold_outgoing,
     local.ShowOutgoing: show_outgoing,

@@ -44,6 +44,7 @@ def receive(session: LocalSession, payload: bytes | memoryview) -> None:
     handler = HANDLERS.get(type(request))
     if handler is None:
         raise ProtocolViolation(f"{type(request).__name__} is out of turn")
+    session.manager.counters.client_requests.add((type(request).__name__,))
     try:
         steps = handler(session, request)
         if steps is not None:

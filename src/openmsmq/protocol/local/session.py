@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from openmsmq.core.events import ReadEnded, ReadSatisfied
 from openmsmq.core.holder import Holder
-from openmsmq.core.management.records import ProcessInfo
+from openmsmq.core.management.records import ProcessInfo, ProcessMetrics
 from openmsmq.core.model.message import Message
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.queue_manager import QueueManager
@@ -42,6 +42,9 @@ class Service(Protocol):
 
     def process_info(self) -> ProcessInfo:
         """What the queue manager does not know of its process."""
+
+    def process_metrics(self) -> ProcessMetrics:
+        """What the process measures of itself."""
 
     def machine_keys(self) -> list[dict[str, Any]]:
         """The keys of the queue manager that can decrypt."""

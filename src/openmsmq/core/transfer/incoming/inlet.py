@@ -129,6 +129,9 @@ class Inlet:
         Returns:
             What became of them; None if they wait, then the owner is told.
         """
+        self._state.counters.session_messages.add(
+            (str(origin.transport),), sum([len(run.packets) for run in runs])
+        )
         drop_claims(runs, origin.transport, self._state.identity)
         verifier = self._checks.verifier
         checked = [run for run in runs if verifier.concerns(run.head, origin)]

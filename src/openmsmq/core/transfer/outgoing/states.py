@@ -164,6 +164,8 @@ def change_state(
         words = reason if transition.reason is None else ""
         entry = ConnectionHistoryEntry(status, int(state.utc), error, addresses, words)
         outgoing.connection_history.append(entry)
+        if status >= ConnectionStatus.UNKNOWN_FAILURE:
+            outgoing.connect_failures += 1
         state.outbox.tell(ConnectionNoted(queue=queue, entry=entry))
     if outgoing.state is before:
         return False

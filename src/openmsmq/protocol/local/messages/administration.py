@@ -123,6 +123,15 @@ class GrantMachine(Request, frozen=True, tag=74):
     revoke: bool = False
 
 
+class Sample(Request, frozen=True, tag=100):
+    """Counts of everything in packed columns; of queues only what changed since a sample.
+
+    `since` is the number that the last answer gave; 0 asks for everything.
+    """
+
+    since: int = 0
+
+
 class SetOnline(Request, frozen=True, tag=95):
     """Take the queue manager offline, or bring it online: whether it talks to others."""
 
@@ -148,6 +157,7 @@ AdministrationRequest = (
     | MachineRights
     | GrantMachine
     | SetOnline
+    | Sample
     | ExportDefinitions
     | ApplyDefinitions
 )

@@ -1,0 +1,126 @@
+"""The parts of a sample; `part` says which one it is."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from .records import ProcessMetrics, Status
+
+COLUMNS: Final = {
+    "number": "Q",
+    "messages": "Q",
+    "bytes": "Q",
+    "locked_messages": "Q",
+    "delayed_messages": "Q",
+    "journal_messages": "Q",
+    "journal_bytes": "Q",
+    "oldest_arrived": "d",
+    "quota": "Q",
+    "readers": "Q",
+    "waiting_reads": "Q",
+    "last_received": "d",
+    "arrived_messages": "Q",
+    "arrived_bytes": "Q",
+    "received_messages": "Q",
+    "aborted_messages": "Q",
+    "moved_messages": "Q",
+    "poisoned_messages": "Q",
+}
+"""The columns of queues, and how each is packed: 64-bit numbers, or floats."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionTotals:
+    """The open transactions."""
+
+    active: int
+    prepared: int
+    oldest_age_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleHead:
+    """The beginning of a sample: what is not of single queues.
+
+    Attributes:
+        number: goes into the next request.
+        complete: everything follows, not only what changed: forget what you know.
+        utc: the time of the queue manager.
+        counts: name of the metric, names of its labels, their values, and the count.
+        removed: numbers of queues that were deleted.
+    """
+
+    part: str = "head"
+    number: int
+    complete: bool
+    utc: float
+    status: Status
+    process: ProcessMetrics
+    transactions: TransactionTotals
+    streams: int
+    counts: list[tuple[str, tuple[str, ...], tuple[str, ...], int]]
+    removed: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledQueue:
+    """A queue that samples speak of by its number from now on."""
+
+    number: int
+    path: str
+    kind: str
+    transactional: bool
+    created_time: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueSample:
+    """Queues that changed, in packed columns (`COLUMNS`): one row each.
+
+    Attributes:
+        new: those among them that are new.
+        columns: by name; `oldest_arrived` and `last_received` are seconds since 1970, or 0.
+        deleted: number of a queue, reason, count; without received messages.
+    """
+
+    part: str = "queues"
+    new: list[SampledQueue]
+    columns: dict[str, bytes]
+    deleted: list[tuple[int, str, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutgoingSample:
+    """An outgoing queue."""
+
+    part: str = "outgoing"
+    number: int
+    destination: str
+    transport: str
+    messages: int
+    bytes: int
+    unacknowledged: int
+    awaiting_final_ack: int
+    oldest_arrived: float
+    connected: bool
+    paused: bool
+    sent_messages: int
+    connect_failures: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSample:
+    """Sessions with other queue managers."""
+
+    part: str = "sessions"
+    protocol: str
+    direction: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetterSample:
+    """What is in a dead-letter queue, by class."""
+
+    part: str = "dead letters"
+    queue: str
+    classes: dict[str, int]

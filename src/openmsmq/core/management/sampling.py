@@ -1,0 +1,206 @@
+"""Counts of everything in packed columns, only what changed, for those who watch all the time.
+
+A sample is streamed in steps. Its first part has the totals; then come queues that changed since
+an earlier sample, queues that were deleted, outgoing queues, sessions, and dead letters by class.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter as Tally
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.model.queue import QueueRole
+from openmsmq.wire.codes.message_class import NEGATIVE_BIT, MessageClass
+from openmsmq.wire.codes.queue_enums import QueueState
+
+from .counters import reason_name
+from .queue_infos import in_parts
+from .sample_records import (
+    COLUMNS,
+    DeadLetterSample,
+    OutgoingSample,
+    QueueSample,
+    SampledQueue,
+    SessionSample,
+    TransactionTotals,
+)
+
+if TYPE_CHECKING:
+    from openmsmq.core.model.queue import Queue
+    from openmsmq.core.state import State
+
+    from .queue_infos import TransferStatus
+    from .sources import SessionSource
+
+# Queues, outgoing queues, sessions and dead letters that one step looks at.
+SAMPLE_STEP: Final = 500
+OUTGOING_STEP: Final = 100
+DEAD_LETTER_STEP: Final = 5_000
+_ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
+_SEND: Final = QueueAccessType.SEND
+_LEFT_OUT: Final = frozenset((QueueRole.JOURNAL, QueueRole.OUTGOING))
+
+
+def queue_samples(state: State, since: int) -> Iterator[list[Any]]:
+    """The queues that changed since a sample, as columns."""
+    number = state.marks.number
+    numbers = list(state.queues)
+    for part in in_parts(numbers, state.queues, SAMPLE_STEP):
+        queues = [queue for queue in part if queue.role not in _LEFT_OUT and _changed(queue, since)]
+        for queue in queues:
+            # What is open or locked may change without a mark: it is sampled once more.
+            if queue.descriptors or queue.locked:
+                queue.changed = number
+        yield [_columns(queues, since)] if queues else []
+
+
+def _changed(queue: Queue, since: int) -> bool:
+    journal = queue.journal
+    return bool(
+        queue.changed >= since
+        or queue.descriptors
+        or queue.locked
+        or (journal is not None and journal.changed >= since)
+    )
+
+
+def _columns(queues: list[Queue], since: int) -> QueueSample:
+    counters = [queue.counters for queue in queues]
+    journals = [queue.journal for queue in queues]
+    deleted = [
+        (queue.number, reason_name(reason), count)
+        for queue in queues
+        for reason, count in queue.counters.deleted.items()
+        if reason != _ACK_RECEIVE
+    ]
+    rows: dict[str, list[Any]] = {
+        "number": [queue.number for queue in queues],
+        "messages": [queue.count for queue in queues],
+        "bytes": [queue.total_bytes for queue in queues],
+        "locked_messages": [len(queue.locked) for queue in queues],
+        "delayed_messages": [0 for _ in queues],
+        "journal_messages": [0 if each is None else each.count for each in journals],
+        "journal_bytes": [0 if each is None else each.total_bytes for each in journals],
+        "oldest_arrived": [_oldest_arrived(queue) for queue in queues],
+        "quota": [queue.family.properties.quota for queue in queues],
+        "readers": [_readers(queue) for queue in queues],
+        "waiting_reads": [len(queue.waiting) for queue in queues],
+        "last_received": [each.last_received for each in counters],
+        "arrived_messages": [each.arrived_messages for each in counters],
+        "arrived_bytes": [each.arrived_bytes for each in counters],
+        "received_messages": [each.deleted.get(_ACK_RECEIVE, 0) for each in counters],
+        "aborted_messages": [each.aborted for each in counters],
+        "moved_messages": [each.moved for each in counters],
+        "poisoned_messages": [0 for _ in queues],
+    }
+    packed = {name: array(code, rows[name]).tobytes() for name, code in COLUMNS.items()}
+    return QueueSample(
+        new=[
+            SampledQueue(
+                number=queue.number,
+                path=queue.path,
+                kind=str(queue.role),
+                transactional=queue.properties.transactional,
+                created_time=queue.properties.create_time,
+            )
+            for queue in queues
+            if queue.born >= since
+        ],
+        columns=packed,
+        deleted=deleted,
+    )
+
+
+def _oldest_arrived(queue: Queue) -> float:
+    """When the oldest message came; 0 if there is none. Each lane has its oldest in front."""
+    fronts = [lane.blocks[0][0].arrived for lane in queue.lanes.lanes if lane and lane.count]
+    return min(fronts) if fronts else 0.0
+
+
+def _readers(queue: Queue) -> int:
+    opened = queue.descriptors
+    return sum(each.access is not _SEND for each in opened.values()) if opened else 0
+
+
+def outgoing_samples(
+    state: State, transfer: Callable[[Queue], TransferStatus | None]
+) -> Iterator[list[Any]]:
+    """Every outgoing queue."""
+    numbers = [queue.number for queue in state.outgoing.values()]
+    for part in in_parts(numbers, state.queues, OUTGOING_STEP):
+        yield [_outgoing_sample(queue, transfer(queue)) for queue in part]
+
+
+def _outgoing_sample(queue: Queue, transfer: TransferStatus | None) -> OutgoingSample:
+    outgoing = queue.outgoing
+    assert outgoing is not None  # noqa: S101 - only outgoing queues are asked for
+    fronts = [message.arrived for message in islice(queue.locked.values(), 1)]
+    oldest = _oldest_arrived(queue)
+    deleted = queue.counters.deleted.items()
+    return OutgoingSample(
+        number=queue.number,
+        destination=outgoing.destination_format_name,
+        transport=str(outgoing.transport),
+        messages=queue.count if transfer is None else transfer.messages,
+        bytes=queue.total_bytes,
+        unacknowledged=0 if transfer is None else transfer.unacknowledged,
+        awaiting_final_ack=0 if transfer is None else transfer.awaiting_final_ack,
+        oldest_arrived=min([*fronts, oldest]) if oldest and fronts else oldest or sum(fronts),
+        connected=outgoing.state is QueueState.CONNECTED,
+        paused=outgoing.state is QueueState.ONHOLD,
+        sent_messages=sum(count for reason, count in deleted if not reason & NEGATIVE_BIT),
+        connect_failures=outgoing.connect_failures,
+    )
+
+
+def session_samples(sources: list[SessionSource]) -> Iterator[list[Any]]:
+    """How many sessions there are, by protocol and direction."""
+    counts: Tally[tuple[str, str]] = Tally()
+    for source in sources:
+        counts[source.protocol, "incoming"] += 0
+        counts[source.protocol, "outgoing"] += 0
+        sessions = iter(source.sessions())
+        while part := list(islice(sessions, SAMPLE_STEP)):
+            counts.update((source.protocol, session.direction) for session in part)
+            yield []
+    yield [
+        SessionSample(protocol=protocol, direction=direction, count=count)
+        for (protocol, direction), count in counts.items()
+    ]
+
+
+def dead_letter_samples(state: State) -> Iterator[list[Any]]:
+    """The messages in the dead-letter queues by class; counted again only after a change."""
+    for queue in (state.deadletter, state.xact_deadletter):
+        # Every arrival and every removal changes one of these.
+        contents = (queue.counters.arrived_messages, queue.count, len(queue.locked))
+        known = state.dead_letter_classes.get(queue.number)
+        if known is None or known[0] != contents:
+            counts: Tally[int] = Tally()
+            message = queue.lanes.first()
+            looked_at = 0
+            while message is not None:
+                counts[0 if message.history is None else message.history.message_class] += 1
+                looked_at += 1
+                if looked_at % DEAD_LETTER_STEP == 0:
+                    yield []
+                message = queue.lanes.after(message.lookup_id)
+            known = (contents, dict(counts))
+            state.dead_letter_classes[queue.number] = known
+        classes = {reason_name(reason): count for reason, count in known[1].items()}
+        yield [DeadLetterSample(queue=queue.path, classes=classes)]
+
+
+def transaction_totals(state: State) -> TransactionTotals:
+    """How many transactions are open, and when the oldest began; they are in that order."""
+    begun = next((each.begun for each in state.transactions.values()), None)
+    prepared = state.totals.in_doubt
+    return TransactionTotals(
+        active=max(len(state.transactions) - prepared, 0),
+        prepared=prepared,
+        oldest_age_seconds=0.0 if begun is None else max(state.utc - begun, 0.0),
+    )
