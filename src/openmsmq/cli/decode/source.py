@@ -41,12 +41,14 @@ from openmsmq.wire.dissect import (
     summarize_ping,
 )
 from openmsmq.wire.errors import MalformedPacket
+from openmsmq.wire.message.user_header import UserHeaderFlags
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.packets.ping import PING_SIZE
 
 from .hex_pieces import HexPiece, frame_link_type, piece_frames, read_pieces
 from .input import CHUNK, LiveInput, Source
 
+_SECURED: Final = int(UserHeaderFlags.SH)
 _GZIP: Final = b"\x1f\x8b"
 _SIGNATURE: Final = b"LIOR"
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -111,7 +113,14 @@ class Packet:
 
     def tree(self) -> Node:
         """Every field."""
-        return _TREES[self.form](self.data)
+        root = _TREES[self.form](self.data)
+        message = self.message()
+        if message is not None and message.flags & _SECURED:
+            # Loaded only here: most captures have no signatures.
+            from .security_notes import explain_security
+
+            explain_security(root, message)
+        return root
 
     def summary(self) -> PacketSummary:
         """One line."""

@@ -72,6 +72,14 @@ def verify(
     )
 
 
+def signature_of(message: UserMessage) -> bytes:
+    """The signature of a message, in its SecurityHeader or in its list of names."""
+    at = message.security_offset
+    signature = signature_and_certificate(message.packet, at)[0] if at else b""
+    names = message.multi_queue_format_header
+    return signature or (b"" if names is None else names.signature)
+
+
 def recover_digest(block: bytes, key: "RSAPublicKey", algorithm: int) -> Block | None:
     """The digest in an RSA block, little-endian or big-endian; None if there is none."""
     if len(block) != key.key_size + 7 >> 3:
