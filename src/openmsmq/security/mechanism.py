@@ -1,4 +1,4 @@
-"""One interface to the security packages that RPC uses: NTLM, SPNEGO, later Kerberos."""
+"""One interface to the security packages that RPC uses: NTLM, Kerberos, SPNEGO."""
 
 from typing import Final, Protocol
 
@@ -9,6 +9,7 @@ from .caller import Caller
 # [MS-RPCE] 2.2.1.1.7: values of auth_type in a sec_trailer.
 RPC_C_AUTHN_GSS_NEGOTIATE: Final = 9
 RPC_C_AUTHN_WINNT: Final = 10
+RPC_C_AUTHN_GSS_KERBEROS: Final = 16
 
 
 class AuthenticationFailed(MsmqError):
@@ -45,9 +46,8 @@ class SecurityContext(Protocol):
             AuthenticationFailed: the context is not complete, or is an initiator's.
         """
 
-    @property
-    def signature_size(self) -> int:
-        """The bytes of every signature."""
+    def signature_size(self, *, seal: bool) -> int:
+        """The bytes of every signature; those of encrypted messages may have more."""
 
     def step(self, token: bytes) -> bytes:
         """Take the token of the peer; return the token to send, empty when there is none.

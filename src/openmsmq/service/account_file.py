@@ -1,4 +1,4 @@
-"""The file of accounts for remote read: names, whom they stand for, and NT hashes."""
+"""The file of accounts for remote read: whom they stand for, NT hashes, Kerberos principals."""
 
 import fcntl
 import json
@@ -36,11 +36,17 @@ Version = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """One account; the hash is as good as the password and never shows."""
+    """One account; the hash is as good as the password and never shows.
+
+    Attributes:
+        nt_hash: empty for an account without a password, which logs on by Kerberos only.
+        principal: `USER@REALM` whose tickets log on to the account; None for none.
+    """
 
     name: str
     sid: SID
     nt_hash: bytes = field(repr=False)
+    principal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,13 @@ class AccountList:
     accounts: dict[str, Account]
     domain: SID
     next_rid: int = FIRST_RID
+
+    def of_principal(self, principal: str) -> Account | None:
+        """The account to which the tickets of a Kerberos principal log on."""
+        for account in self.accounts.values():
+            if account.principal == principal:
+                return account
+        return None
 
 
 class AccountFile:
@@ -101,22 +114,37 @@ class AccountFile:
             return None
         return status.st_mtime_ns, status.st_size, status.st_ino
 
-    def add(self, name: str, password: str, sid: SID | None) -> Account:
+    def add(
+        self, name: str, password: str | None, sid: SID | None, principal: str | None = None
+    ) -> Account:
         """Keep a new account; without a SID one is made for it.
 
+        Args:
+            password: None for an account that logs on by Kerberos only.
+            principal: `USER@REALM`, whose tickets log on to the account.
+
         Raises:
-            ConfigError: the name or password cannot be used, or there is such an account.
+            ConfigError: the name, password or principal cannot be used, or there is such an
+                account.
         """
         check_name(name)
+        hashed = b"" if password is None else hash_of(password)
+        if principal is not None:
+            check_kerberos_principal(principal)
+        elif not hashed:
+            raise ConfigError(f"the account {name!r} needs a password or a Kerberos principal")
         with self._changing() as before:
             if upper(name) in before.accounts:
                 raise ConfigError(f"there is an account {name!r} already")
+            taken = principal and before.of_principal(principal)
+            if taken:
+                raise ConfigError(f"{principal} belongs to the account {taken.name!r} already")
             next_rid = before.next_rid
             if sid is None:
                 authority, numbers = before.domain.identifier_authority, before.domain.sub_authority
                 sid = SID(authority, (*numbers, next_rid))
                 next_rid += 1
-            account = Account(name, sid, hash_of(password))
+            account = Account(name, sid, hashed, principal)
             accounts = before.accounts | {upper(name): account}
             self._write(AccountList(accounts, before.domain, next_rid))
         return account
@@ -129,7 +157,7 @@ class AccountFile:
         """
         with self._changing() as before:
             old = self._find(before, name)
-            account = Account(old.name, old.sid, hash_of(password))
+            account = Account(old.name, old.sid, hash_of(password), old.principal)
             accounts = before.accounts | {upper(name): account}
             self._write(AccountList(accounts, before.domain, before.next_rid))
         return account
@@ -214,6 +242,21 @@ def check_name(name: str) -> None:
         )
 
 
+def check_kerberos_principal(principal: str) -> None:
+    """Refuse what is not `USER@REALM`.
+
+    Raises:
+        ConfigError: the text says what is wrong.
+    """
+    user, _, realm = principal.rpartition("@")
+    named = all(user.split("/")) and realm and not set(realm) & set("@/")
+    if not named or not principal.isprintable() or any(map(str.isspace, principal)):
+        raise ConfigError(
+            f"the Kerberos principal {principal!r} is not USER@REALM",
+            remedy="Write it as `klist` prints it, with the realm in the same case.",
+        )
+
+
 def can_log_on(sid: SID) -> bool:
     """Whether an account may stand for the SID: not for a group, nor for a kind of users."""
     unix = unix_id(sid)
@@ -244,6 +287,7 @@ def new_domain() -> SID:
 def render(accounts: AccountList) -> str:
     rows = [
         {"name": each.name, "sid": str(each.sid), "nt_hash": each.nt_hash.hex()}
+        | ({} if each.principal is None else {"principal": each.principal})
         for each in accounts.accounts.values()
     ]
     content = {
@@ -265,8 +309,10 @@ def parse(content: Any) -> AccountList:
         raise ValueError("another version")
     accounts = {}
     for row in content["accounts"]:
-        account = Account(row["name"], SID.from_text(row["sid"]), bytes.fromhex(row["nt_hash"]))
-        if len(account.nt_hash) != HASH_SIZE or upper(account.name) in accounts:
+        hashed, principal = bytes.fromhex(row["nt_hash"]), row.get("principal")
+        account = Account(row["name"], SID.from_text(row["sid"]), hashed, principal)
+        sizes = (HASH_SIZE,) if principal is None else (0, HASH_SIZE)
+        if len(hashed) not in sizes or upper(account.name) in accounts:
             raise ValueError("a hash of another size, or two accounts of one name")
         accounts[upper(account.name)] = account
     return AccountList(accounts, SID.from_text(content["domain"]), int(content["next_rid"]))

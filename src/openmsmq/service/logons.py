@@ -5,13 +5,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from openmsmq.security.kerberos import KerberosAcceptor, KerberosAccount
 from openmsmq.security.logon_limiter import LogonLimiter
 from openmsmq.security.ntlm import MachineNames, NtlmAccount
 from openmsmq.security.ntlm.keys import upper
 from openmsmq.security.packages import Packages, acceptors
 from openmsmq.wire.errors import ConfigError
 
-from .account_file import Account, AccountFile, Version
+from .account_file import AccountFile, AccountList, Version, new_domain
 from .logs import LOGON_FAILED, LOGON_REFUSED, NOT_RELOADED, log_event
 from .tokens import caller_of_sid
 
@@ -26,6 +27,7 @@ class Logons:
         data: the data directory.
         computer_name: the name of this machine, as clients are told it.
         allow_anonymous: take logons without user and password, as Anonymous Logon.
+        keytab: has the keys by which tickets of Kerberos are read; None takes none.
         now: a monotonic clock, in seconds.
     """
 
@@ -35,12 +37,13 @@ class Logons:
         computer_name: str,
         *,
         allow_anonymous: bool = False,
+        keytab: Path | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._file = AccountFile(data)
         self._now = now
         self._limiter = LogonLimiter()
-        self._accounts: dict[str, Account] = {}
+        self._accounts = AccountList({}, new_domain())
         self._version: Version | None = None
         self.acceptors: Packages = acceptors(
             MachineNames.of_computer(computer_name),
@@ -48,6 +51,7 @@ class Logons:
             random=secrets.token_bytes,
             utc=time.time,
             allow_anonymous=allow_anonymous,
+            kerberos=None if keytab is None else KerberosAcceptor(keytab, self.find_principal),
         )
 
     def reload(self) -> None:
@@ -57,19 +61,30 @@ class Logons:
             ConfigError: it cannot be used; the accounts that were known stay.
         """
         self._version = self._file.version()
-        self._accounts = self._file.read().accounts
+        self._accounts = self._file.read()
 
     def find(self, name: str) -> NtlmAccount | None:
-        """The account of a user name, in any case."""
+        """The account of a user name, in any case; None without a password, too."""
+        account = self._current().accounts.get(upper(name))
+        if account is None or not account.nt_hash:
+            return None
+        return NtlmAccount(account.name, account.nt_hash, caller_of_sid(account.sid))
+
+    def find_principal(self, principal: str) -> KerberosAccount | None:
+        """The account of a Kerberos principal."""
+        account = self._current().of_principal(principal)
+        if account is None:
+            return None
+        return KerberosAccount(account.name, caller_of_sid(account.sid))
+
+    def _current(self) -> AccountList:
+        """The accounts in the file, or those that were there when it could be read."""
         if self._file.version() != self._version:
             try:
                 self.reload()
             except ConfigError as exc:
                 log_event(NOT_RELOADED, what="accounts", reason=exc.detail)
-        account = self._accounts.get(upper(name))
-        if account is None:
-            return None
-        return NtlmAccount(account.name, account.nt_hash, caller_of_sid(account.sid))
+        return self._accounts
 
     def reserve(self, address: str) -> float | None:
         """Seconds to wait before a logon from the address is examined; None: refuse it."""

@@ -31,7 +31,7 @@ def open_connection(options: ConnectionOptions) -> QueueManager:
                 ca_file=options.ca_file,
                 user=options.user,
                 password=password,
-                auth="none" if options.is_remote_read and options.user is None else None,
+                auth=_auth(options),
                 level=options.level,
                 timeout=max(left, 1.0),
             )
@@ -39,6 +39,15 @@ def open_connection(options: ConnectionOptions) -> QueueManager:
             if left < RETRY_SECONDS:
                 raise
             time.sleep(RETRY_SECONDS)
+
+
+def _auth(options: ConnectionOptions) -> str | None:
+    """Choice: without `auth.kerberos` no ticket is taken: executors seldom have the driver's."""
+    if not options.is_remote_read:
+        return None
+    if options.kerberos:
+        return "kerberos"
+    return "none" if options.user is None else "ntlm"
 
 
 def _token(options: ConnectionOptions) -> str | None:

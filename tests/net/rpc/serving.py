@@ -17,6 +17,8 @@ from openmsmq.protocol.rpc import Disconnect, Endpoint, RpcServer, RpcSettings, 
 from openmsmq.protocol.rpc.endpoint_mapper import Registration, endpoint_mapper
 from openmsmq.protocol.rpc.interface import ServedInterface
 from openmsmq.protocol.rpc.management import management
+from openmsmq.protocol.rpc.server import LoggedOn
+from openmsmq.security.kerberos import KerberosAcceptor
 from openmsmq.security.packages import acceptors
 from openmsmq.wire.codes.endpoints import REMOTE_READ
 
@@ -34,18 +36,29 @@ class Serving:
         bind: str = HOST,
         interfaces: Sequence[ServedInterface] = (),
         registrations: Sequence[Registration] = (),
+        kerberos: KerberosAcceptor | None = None,
     ) -> None:
         self.case = Case()
         self.server = RpcServer(
             settings or RpcSettings(),
             acceptors=acceptors(
-                NAMES, find, random=os.urandom, utc=time.time, allow_anonymous=True
+                NAMES,
+                find,
+                random=os.urandom,
+                utc=time.time,
+                allow_anonymous=True,
+                kerberos=kerberos,
             ),
             random_bytes=os.urandom,
         )
         self.ended: list[Disconnect] = []
+        self.logons: list[LoggedOn] = []
         self.shell = RpcShell(
-            self.server, self, bind=bind, disconnected=lambda event, _: self.ended.append(event)
+            self.server,
+            self,
+            bind=bind,
+            disconnected=lambda event, _: self.ended.append(event),
+            logged_on=lambda event: self.logons.append(event),
         )
         self.registrations = list(registrations)
         self.endpoint: Endpoint = endpoint(
@@ -90,6 +103,8 @@ def in_thread(
     settings: RpcSettings | None = None,
     interfaces: Sequence[ServedInterface] = (),
     registrations: Sequence[Registration] = (),
+    kerberos: KerberosAcceptor | None = None,
+    logons: list[LoggedOn] | None = None,
 ) -> Iterator[int]:
     """Serve in a thread of its own, for clients that block; gives the port."""
     started = threading.Event()
@@ -98,7 +113,15 @@ def in_thread(
     ports: list[int] = []
 
     async def main() -> None:
-        serving = Serving(settings, bind=bind, interfaces=interfaces, registrations=registrations)
+        serving = Serving(
+            settings,
+            bind=bind,
+            interfaces=interfaces,
+            registrations=registrations,
+            kerberos=kerberos,
+        )
+        if logons is not None:
+            serving.logons = logons
         try:
             ports.append(await serving.listen(port))
             stop.append(asyncio.Event())

@@ -20,7 +20,7 @@ class FakeContext:
     sequence number for each direction.
     """
 
-    signature_size = 16
+    SIGNATURE_SIZE = 16
 
     def __init__(self, name: str = "", *, legs: int = 3, sign: bool = True) -> None:
         self._is_initiator = bool(name)
@@ -38,6 +38,10 @@ class FakeContext:
     @property
     def identity(self) -> str:
         return self._name
+
+    def signature_size(self, *, seal: bool) -> int:
+        del seal
+        return self.SIGNATURE_SIZE
 
     @property
     def caller(self) -> Caller:
@@ -65,7 +69,7 @@ class FakeContext:
 
     def _signature(self, number: int, parts: tuple[bytes, ...]) -> bytes:
         data = b"|".join((str(number).encode(), *parts))
-        return hmac.digest(b"key", data, "sha256")[: self.signature_size]
+        return hmac.digest(b"key", data, "sha256")[: self.SIGNATURE_SIZE]
 
     def wrap(
         self,

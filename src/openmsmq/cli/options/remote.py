@@ -19,7 +19,7 @@ UserOption = Annotated[
     typer.Option(
         "--user",
         metavar="NAME",
-        help="Who reads it; else $OPENMSMQ_RPC_USER, else Anonymous Logon.",
+        help="Who reads it; else $OPENMSMQ_RPC_USER, else your Kerberos ticket.",
         rich_help_panel=_HELP_PANEL,
     ),
 ]
@@ -34,7 +34,12 @@ PasswordFileOption = Annotated[
 ]
 AuthOption = Annotated[
     str | None,
-    typer.Option("--auth", metavar="ntlm|none", help="How to log on.", rich_help_panel=_HELP_PANEL),
+    typer.Option(
+        "--auth",
+        metavar="kerberos|ntlm|none",
+        help="How to log on; none is Anonymous Logon.",
+        rich_help_panel=_HELP_PANEL,
+    ),
 ]
 LevelOption = Annotated[
     str | None,

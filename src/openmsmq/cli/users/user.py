@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from openmsmq.service.account_file import Account, AccountFile
     from openmsmq.wire.security.sid import SID
 
-_HELP: Final = "Accounts by which other machines log on to read queues here (NTLM)."
-_COLUMNS: Final = (Column("User", cut=True), Column("Principal"), Column("SID", optional=True))
+_HELP: Final = "Accounts by which other machines log on to read queues here (NTLM, Kerberos)."
+_COLUMNS: Final = (
+    Column("User", cut=True),
+    Column("Principal"),
+    Column("Kerberos"),
+    Column("SID", optional=True),
+)
 _EXPLANATION: Final = Explanation(
     Hresult.MQ_ERROR_INVALID_PARAMETER,
     cause="The account, its name, its password or the file of accounts.",
@@ -51,6 +56,14 @@ def add(
             help="Whom it stands for: user:NAME, uid:NUMBER or a SID; else a SID of its own.",
         ),
     ] = None,
+    kerberos: Annotated[
+        str | None,
+        typer.Option(
+            "--principal",
+            metavar="USER@REALM",
+            help="Kerberos principal whose tickets log on to it; it needs no password then.",
+        ),
+    ] = None,
     password_file: PasswordFileOption = None,
     data: DataOption = None,
     as_json: JsonOption = False,
@@ -58,7 +71,10 @@ def add(
     """Add an account; rights are granted to its principal by `queue grant`."""
     accounts = account_file(data)
     sid = None if principal is None else user_sid(principal)
-    tell("Added", accounts.add(name, new_password(password_file, name), sid), as_json=as_json)
+    password = None
+    if kerberos is None or password_file is not None:
+        password = new_password(password_file, name)
+    tell("Added", accounts.add(name, password, sid, kerberos), as_json=as_json)
 
 
 def list_users(*, data: DataOption = None, as_json: JsonOption = False) -> None:
@@ -69,7 +85,8 @@ def list_users(*, data: DataOption = None, as_json: JsonOption = False) -> None:
         for row in shown:
             print_json(row)
     elif shown:
-        rows = [[str(row[key]) for key in ("name", "principal", "sid")] for row in shown]
+        keys = ("name", "principal", "kerberos_principal", "sid")
+        rows = [[str(row[key] or "") for key in keys] for row in shown]
         print_table(_COLUMNS, rows)
     else:
         typer.echo(f"No accounts in {accounts.path}; `openmsmq user add NAME` adds one.")
@@ -143,6 +160,8 @@ def properties(account: "Account") -> dict[str, Any]:
         "name": account.name,
         "principal": describe_principal(account.sid, UnixAccounts()),
         "sid": str(account.sid),
+        "kerberos_principal": account.principal,
+        "has_password": bool(account.nt_hash),
     }
 
 

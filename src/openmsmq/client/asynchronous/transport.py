@@ -132,7 +132,7 @@ async def open_transport(
         ConnectionLost: no queue manager answers there.
     """
     if isinstance(address, RpcAddress):
-        return _remote_transport(address, channel, timeout)
+        return await _remote_transport(address, channel, timeout)
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(timeout):
@@ -151,7 +151,7 @@ async def open_transport(
     return transport
 
 
-def _remote_transport(
+async def _remote_transport(
     address: RpcAddress, channel: Channel, timeout: float | None
 ) -> "RemoteTransport":
     # Only now: most programs need no RPC.
@@ -159,4 +159,6 @@ def _remote_transport(
     from openmsmq.client.remote.channel import RemoteChannel
 
     assert isinstance(channel, RemoteChannel)  # noqa: S101 - its backend made it
+    if channel.needs_preparation:
+        await asyncio.to_thread(channel.prepare)
     return RemoteTransport(address, channel, timeout)

@@ -62,8 +62,8 @@ def connect(
             $OPENMSMQ_CA_FILE.
         user, password: who reads over RPC, for `msmq://` and for queues of other machines; without
             them, $OPENMSMQ_RPC_USER and what is in the file $OPENMSMQ_RPC_PASSWORD_FILE; without
-            these, too, Anonymous Logon.
-        auth: over RPC: `ntlm`, or `none` for Anonymous Logon.
+            these, too, the user's Kerberos ticket, or Anonymous Logon without one.
+        auth: over RPC: `kerberos`, `ntlm`, or `none` for Anonymous Logon.
         level: over RPC: `connect`, `packet`, `integrity` or `privacy`, the default.
         rebind: over RPC: ask the server for its port and connect again to that, as old servers
             want it.

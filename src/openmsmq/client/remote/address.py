@@ -4,7 +4,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.wire.errors import ConfigError
@@ -31,9 +31,10 @@ class RpcAddress:
 
     Attributes:
         port: of RemoteRead; 0 asks the endpoint mapper.
-        user: who reads; empty for Anonymous Logon.
+        user: who reads; empty for Anonymous Logon, or for the ticket that the user has.
         level: how calls are protected, as in `LEVELS`.
         rebinds: connect again to the port that R_GetServerPort tells.
+        kerberos: log on by ticket instead of NTLM.
     """
 
     host: str
@@ -42,6 +43,7 @@ class RpcAddress:
     password: str = field(default="", repr=False)
     level: str = "none"
     rebinds: bool = False
+    kerberos: bool = False
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -50,6 +52,8 @@ class RpcAddress:
     @property
     def who(self) -> str:
         """How this client logs on, for error texts."""
+        if self.kerberos:
+            return f"the ticket of {self.user or 'the user'} at level {self.level}"
         return f"{self.user} at level {self.level}" if self.user else "Anonymous Logon"
 
     def security(
@@ -58,15 +62,20 @@ class RpcAddress:
         utc: Callable[[], float] = time.time,
     ) -> "ClientSecurity | None":
         """How connections are authenticated; None for Anonymous Logon."""
-        if not self.user:
+        if not self.user and not self.kerberos:
             return None
         # Only now: most programs need no RPC.
         from openmsmq.protocol.rpc.client import ClientSecurity
-        from openmsmq.security.mechanism import RPC_C_AUTHN_WINNT
+        from openmsmq.security.kerberos import KerberosInitiator, TicketSource
+        from openmsmq.security.mechanism import RPC_C_AUTHN_GSS_KERBEROS, RPC_C_AUTHN_WINNT
         from openmsmq.security.ntlm import NtlmCredentials
         from openmsmq.security.packages import initiators
 
         level = LEVELS[self.level]
+        if self.kerberos:
+            source = TicketSource(self.user, self.password)
+            tickets = KerberosInitiator(source, self.host)
+            return ClientSecurity(RPC_C_AUTHN_GSS_KERBEROS, level, tickets, tickets.fetch_ticket)
         packages = initiators(
             NtlmCredentials.of_password(self.user, self.password),
             random=random,
@@ -126,17 +135,18 @@ def parse_rpc_address(
     Args:
         user: without one, $OPENMSMQ_RPC_USER.
         password: without one, what is in the file $OPENMSMQ_RPC_PASSWORD_FILE.
-        auth: `ntlm` or `none`; `ntlm` when there is a user.
+        auth: `ntlm`, `kerberos` or `none`; `ntlm` when there is a user, else `kerberos` when there
+            is a ticket and the extra `kerberos`.
         level: `none`, `connect`, `packet`, `integrity` or `privacy`, which is the default with a
-            user.
+            user or a ticket.
         rebind: connect again to the port that R_GetServerPort tells.
 
     Raises:
         ConfigError: it cannot be used; the text names the argument.
     """
     host, port = host_and_port(text)
-    if auth not in (None, "ntlm", "none"):
-        raise ConfigError(f"auth: {auth!r} must be one of 'ntlm', 'none'")
+    if auth not in (None, "kerberos", "ntlm", "none"):
+        raise ConfigError(f"auth: {auth!r} must be one of 'kerberos', 'ntlm', 'none'")
     if level is not None and level not in LEVELS:
         raise ConfigError(f"level: {level!r} must be one of {', '.join(LEVELS)}")
     if auth == "none":
@@ -144,6 +154,8 @@ def parse_rpc_address(
             raise ConfigError("auth: 'none' goes with neither user, password nor level")
         return RpcAddress(host, port, rebinds=rebind)
     user = user or os.environ.get(USER_VARIABLE) or ""
+    if auth == "kerberos" or (not user and auth is None and not password and _has_ticket()):
+        return _by_ticket(RpcAddress(host, port, user, password or "", rebinds=rebind), level)
     if not user:
         if auth == "ntlm" or password or level not in (None, "none"):
             raise ConfigError(
@@ -156,6 +168,31 @@ def parse_rpc_address(
     if password is None:
         password = _environment_password()
     return RpcAddress(host, port, user, password, level or "privacy", rebind)
+
+
+def _has_ticket() -> bool:
+    from openmsmq.security.kerberos import has_ticket
+
+    return has_ticket()
+
+
+def _by_ticket(address: RpcAddress, level: str | None) -> RpcAddress:
+    """The address with a logon by Kerberos.
+
+    Raises:
+        ConfigError: the extra is missing, or the arguments do not fit together.
+    """
+    from openmsmq.security.kerberos import require_gssapi
+
+    require_gssapi()
+    if level == "none":
+        raise ConfigError("level: 'none' goes with auth='none' only")
+    password = address.password
+    if password and not address.user:
+        raise ConfigError("password: with Kerberos it needs a user, as USER@REALM")
+    if address.user and not password and os.environ.get(PASSWORD_FILE_VARIABLE):
+        password = _environment_password()
+    return replace(address, password=password, level=level or "privacy", kerberos=True)
 
 
 def _environment_password() -> str:

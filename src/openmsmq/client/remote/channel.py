@@ -116,6 +116,8 @@ class RemoteChannel:
     def __init__(self, description: str, security: ClientSecurity | None) -> None:
         self.description: Final = description
         self._security = security
+        # Why links cannot be authenticated.
+        self._refusal: MsmqError | None = None
         self.next_id: Final = count(1).__next__
         self.fault: ConnectionLost | None = None
         self.fate_unknown = False
@@ -134,6 +136,20 @@ class RemoteChannel:
         self._failures: deque[MsmqError] = deque()
         # Called when time passes; the backend gives back what was held for too long.
         self.on_timer: Callable[[float], float | None] = lambda now: None  # noqa: ARG005
+
+    @property
+    def needs_preparation(self) -> bool:
+        """Whether `prepare` has something to do that may take long."""
+        return self._security is not None and self._security.prepare is not None
+
+    def prepare(self) -> None:
+        """Get what authenticates links, as a ticket; what fails is told when one is made."""
+        assert self._security is not None  # noqa: S101 - see `needs_preparation`
+        assert self._security.prepare is not None  # noqa: S101 - see `needs_preparation`
+        try:
+            self._security.prepare()
+        except MsmqError as exc:
+            self._refusal = exc
 
     # Requests
 
@@ -173,7 +189,14 @@ class RemoteChannel:
                 self._links.pop(number, None)
             answer(number, error)
 
-        link = self._new_link(step.port, step.interfaces, bound, authenticated=step.authenticated)
+        try:
+            link = self._new_link(
+                step.port, step.interfaces, bound, authenticated=step.authenticated
+            )
+        except MsmqError as exc:
+            # There is no ticket for the server.
+            answer(None, exc)
+            return
         self._links[number] = link
 
     def _new_link(
@@ -185,6 +208,8 @@ class RemoteChannel:
         authenticated: bool,
         assoc_group_id: int = 0,
     ) -> Link:
+        if authenticated and self._refusal is not None:
+            raise self._refusal
         connection = ClientConnection(
             interfaces,
             security=self._security if authenticated else None,

@@ -63,7 +63,18 @@ class Failures:
     def _refused(self, error: MsmqError) -> AccessDenied:
         """The server does not let this user in."""
         address = self._address
-        if address.user:
+        if address.kerberos:
+            cause = (
+                "There is no valid ticket, the KDC does not know the server, the server does not "
+                "know the user, or it asks for a higher level."
+            )
+            remedy = (
+                f"See `klist`, get a ticket by `kinit`, name the server as the KDC knows it "
+                f"(host/{address.host}), and ask its administrator for an account "
+                "(`openmsmq user add NAME --principal USER@REALM`). --auth none or auth='none' "
+                "reads without authentication."
+            )
+        elif address.user:
             cause = (
                 "User or password are wrong, or the server asks for a higher level than "
                 f"{address.level}."

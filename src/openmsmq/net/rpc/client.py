@@ -62,6 +62,8 @@ class RpcChannel(asyncio.Protocol):
             RpcFault: the server refuses the credentials.
             AuthenticationFailed: the server cannot be authenticated.
         """
+        if security is not None and security.prepare is not None:
+            await asyncio.to_thread(security.prepare)
         connection = ClientConnection(
             interfaces, security=security, assoc_group_id=assoc_group_id, settings=settings
         )

@@ -29,9 +29,18 @@ class Protection:
         header_signing: whether both sides agreed to sign headers.
         signs: whether every request and response carries a signature.
         seals: whether stubs are encrypted.
+        signature_size: the bytes of a signature at this level; 0 where nothing is signed.
     """
 
-    __slots__ = ("_trailers", "context", "header_signing", "level", "seals", "signs")
+    __slots__ = (
+        "_trailers",
+        "context",
+        "header_signing",
+        "level",
+        "seals",
+        "signature_size",
+        "signs",
+    )
 
     def __init__(
         self,
@@ -46,6 +55,7 @@ class Protection:
         self.header_signing = header_signing
         self.signs = level >= AuthnLevel.PKT
         self.seals = level == AuthnLevel.PKT_PRIVACY
+        self.signature_size = context.signature_size(seal=self.seals) if self.signs else 0
         # The trailer of a PDU, by the size of its padding.
         self._trailers = [
             SecTrailer(auth_type, level, auth_context_id, padding).serialize()
@@ -126,7 +136,7 @@ def _protected(
     protection: Protection,
 ) -> list[bytes]:
     context = protection.context
-    size = context.signature_size
+    size = protection.signature_size
     room = max_fragment - CALL_HEADER_SIZE - SEC_TRAILER_SIZE - size
     room -= room % STUB_ALIGNMENT
     total = len(stub)

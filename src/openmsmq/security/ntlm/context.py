@@ -61,8 +61,8 @@ class NtlmContext:
             raise AuthenticationFailed("no caller: the logon is not complete, or is an initiator's")
         return self._logon.caller
 
-    @property
-    def signature_size(self) -> int:
+    def signature_size(self, *, seal: bool) -> int:
+        del seal
         return SIGNATURE_SIZE
 
     @property

@@ -56,9 +56,8 @@ class SpnegoContext:
     def caller(self) -> Caller:
         return self._agreed().caller
 
-    @property
-    def signature_size(self) -> int:
-        return self._agreed().signature_size
+    def signature_size(self, *, seal: bool) -> int:
+        return self._agreed().signature_size(seal=seal)
 
     def step(self, token: bytes) -> bytes:
         if self._is_over:

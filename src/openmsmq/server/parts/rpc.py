@@ -32,7 +32,17 @@ from openmsmq.protocol.rpc.server import (
     endpoint,
 )
 from openmsmq.protocol.rpc.settings import RpcSettings
-from openmsmq.security.mechanism import RPC_C_AUTHN_WINNT
+from openmsmq.security.kerberos import (
+    KerberosInitiator,
+    TicketSource,
+    read_keytab,
+    require_gssapi,
+)
+from openmsmq.security.mechanism import (
+    RPC_C_AUTHN_GSS_KERBEROS,
+    RPC_C_AUTHN_GSS_NEGOTIATE,
+    RPC_C_AUTHN_WINNT,
+)
 from openmsmq.security.ntlm import NtlmCredentials
 from openmsmq.security.packages import initiators
 from openmsmq.server.open_files import spare_files
@@ -84,7 +94,10 @@ class RpcPart:
         self._endpoints: dict[str, str] = {}
         level = LEVELS[config.rpc_minimum_level]
         self._logons = Logons(
-            config.data, host.manager.name, allow_anonymous=level is AuthnLevel.NONE
+            config.data,
+            host.manager.name,
+            allow_anonymous=level is AuthnLevel.NONE,
+            keytab=config.rpc_keytab,
         )
         settings = settings_of(
             RpcSettings,
@@ -106,10 +119,11 @@ class RpcPart:
             settings_of(ParticipantSettings, config, prefix="coordinator_"),
         )
         self._coordinator = CoordinatorServer(host.manager, minimum_level=level)
-        interfaces = (*self._make_interfaces(level), management({}))
+        names = service_names(config)
+        interfaces = (*self._make_interfaces(level), management(names))
         self._rpc = endpoint(0, interfaces)
         self._qm2qm = endpoint(0, interfaces)
-        self._epm = self._make_mapper(interfaces)
+        self._epm = self._make_mapper(interfaces, names)
         self._shell = RpcShell(
             self.server,
             host,
@@ -152,7 +166,9 @@ class RpcPart:
             self._coordinator.interface,
         )
 
-    def _make_mapper(self, interfaces: tuple[ServedInterface, ...]) -> Endpoint:
+    def _make_mapper(
+        self, interfaces: tuple[ServedInterface, ...], names: dict[int, str]
+    ) -> Endpoint:
         def registrations() -> list[Registration]:
             where = {REMOTE_READ: self._rpc, QM2QM: self._qm2qm, QMCOMM: self._rpc}
             return [
@@ -161,7 +177,7 @@ class RpcPart:
                 if each.interface in where and where[each.interface].port
             ]
 
-        return endpoint(0, (endpoint_mapper(registrations), management({})))
+        return endpoint(0, (endpoint_mapper(registrations), management(names)))
 
     @staticmethod
     def check(config: RpcConfig) -> None:
@@ -169,11 +185,18 @@ class RpcPart:
             # Default ports step up, or are skipped without the right to them.
             if key in config.model_fields_set:
                 check_port(key, config.bind, getattr(config, key))
-        if (config.coordinator_user is None) != (config.coordinator_password_file is None):
+        if config.rpc_keytab is not None:
+            require_gssapi()
+            read_keytab(config.rpc_keytab)
+        password_file = config.coordinator_password_file
+        needs_file = config.coordinator_user is not None and config.rpc_keytab is None
+        if password_file is None and needs_file:
             raise ConfigError(
-                "coordinator_user: it goes with coordinator_password_file",
-                remedy="Set both, or neither.",
+                "coordinator_user: it needs coordinator_password_file or rpc_keytab",
+                remedy="Set one of them, or leave coordinator_user out.",
             )
+        if password_file is not None and config.coordinator_user is None:
+            raise ConfigError("coordinator_password_file: it goes with coordinator_user")
         if config.coordinator_password_file is not None:
             read_coordinator_password(config.coordinator_password_file)
 
@@ -295,12 +318,25 @@ def read_coordinator_password(file: Path) -> str:
         raise ConfigError(f"coordinator_password_file: {file}: {exc}") from None
 
 
+def service_names(config: RpcConfig) -> dict[int, str]:
+    """Under which name clients ask a KDC for tickets, by auth_type."""
+    if config.rpc_keytab is None:
+        return {}
+    name = read_keytab(config.rpc_keytab)[0]
+    return dict.fromkeys((RPC_C_AUTHN_GSS_KERBEROS, RPC_C_AUTHN_GSS_NEGOTIATE), name)
+
+
 def coordinator_security(config: RpcConfig, host: str, level: AuthnLevel) -> ClientSecurity | None:
     """How this queue manager proves to a coordinator who it is; None is Anonymous Logon."""
     user, file = config.coordinator_user, config.coordinator_password_file
+    level = max(level, AuthnLevel.CONNECT)
+    if file is None and config.rpc_keytab is not None:
+        principal = user or read_keytab(config.rpc_keytab)[0]
+        source = TicketSource(principal, keytab=config.rpc_keytab)
+        tickets = KerberosInitiator(source, host)
+        return ClientSecurity(RPC_C_AUTHN_GSS_KERBEROS, level, tickets, tickets.fetch_ticket)
     if user is None or file is None:
         return None
-    level = max(level, AuthnLevel.CONNECT)
     packages = initiators(
         NtlmCredentials.of_password(user, read_coordinator_password(file)),
         random=secrets.token_bytes,

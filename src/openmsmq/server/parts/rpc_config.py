@@ -14,6 +14,8 @@ class RpcConfig(CommonConfig):
     qm2qm_port: Port = 2105
     epm_port: Port = 135
     rpc_minimum_level: Literal["none", "connect", "packet", "integrity", "privacy"] = "privacy"
+    # The keys by which Kerberos tickets are read; without it Kerberos is not offered.
+    rpc_keytab: AbsolutePath | None = None
     rpc_cleanup_seconds: float = Field(default=300.0, ge=1.0, le=86400.0)
     rpc_max_connections: int = Field(default=20_000, ge=1, le=1_000_000)
     rpc_max_connections_per_address: int = Field(default=2_000, ge=1, le=1_000_000)

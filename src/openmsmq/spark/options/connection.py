@@ -27,10 +27,11 @@ CONNECTION: Final[dict[str, values.Reader[Any]]] = {
     "auth.user": values.text,
     "auth.passwordFile": values.text,
     "auth.level": values.choice(*LEVELS),
+    "auth.kerberos": values.boolean,
     "connectTimeout": values.duration,
 }
 # Who reads a server over RPC, and who a client of a queue manager is.
-_OF_RPC: Final = ("auth.user", "auth.passwordFile", "auth.level")
+_OF_RPC: Final = ("auth.user", "auth.passwordFile", "auth.level", "auth.kerberos")
 _OF_MANAGER: Final = ("auth.token", "auth.tokenFile", "auth.caFile")
 
 
@@ -47,6 +48,8 @@ class ConnectionOptions:
         user: who reads a server over RPC; None for Anonymous Logon.
         password_file: where each machine finds the password of that user.
         level: how calls over RPC are protected; None for the default.
+        kerberos: log on by ticket, which each machine needs: that of the user, or one by the
+            password.
         timeout: seconds to wait for a queue manager that does not answer.
     """
 
@@ -57,6 +60,7 @@ class ConnectionOptions:
     user: str | None = None
     password_file: str | None = None
     level: str | None = None
+    kerberos: bool = False
     timeout: float = CONNECT_SECONDS
 
     @property
@@ -100,6 +104,18 @@ class ConnectionOptions:
             raise ConfigError(f"option endpoint: {exc}") from None
         user = found.get("auth.user") or os.environ.get(USER_VARIABLE) or None
         password_file = found.get("auth.passwordFile") or os.environ.get(PASSWORD_FILE_VARIABLE)
+        level = found.get("auth.level")
+        if found.get("auth.kerberos"):
+            if level == "none":
+                raise ConfigError("option auth.level: none is without auth.kerberos")
+            return cls(
+                endpoint,
+                user=user,
+                password_file=password_file if user else None,
+                level=level,
+                kerberos=True,
+                timeout=timeout,
+            )
         if user is None:
             _refuse(found, ("auth.passwordFile", "auth.level"), "needs auth.user")
             return cls(endpoint, timeout=timeout)
@@ -107,7 +123,6 @@ class ConnectionOptions:
             raise ConfigError(
                 f"option auth.passwordFile: needed for the user; else ${PASSWORD_FILE_VARIABLE}"
             )
-        level = found.get("auth.level")
         if level == "none":
             raise ConfigError("option auth.level: none is for Anonymous Logon, without auth.user")
         return cls(endpoint, user=user, password_file=password_file, level=level, timeout=timeout)

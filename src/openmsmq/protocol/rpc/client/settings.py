@@ -31,8 +31,11 @@ class ClientSecurity:
         auth_type: the security package, as in `security.mechanism`.
         level: how calls are protected.
         initiate: makes the initiator's context.
+        prepare: does beforehand what may take long, as asking a KDC for a ticket; shells with an
+            event loop call it in a thread. None when there is nothing.
     """
 
     auth_type: int
     level: AuthnLevel
     initiate: Callable[[], SecurityContext]
+    prepare: Callable[[], None] | None = None
