@@ -23,6 +23,7 @@ def test_the_examples_print_what_the_document_shows(document: str, tmp_path: Pat
     environment = manager.environment | {
         "PATH": f"{BIN}:{os.environ['PATH']}",
         "LC_ALL": "C.UTF-8",
+        "XDG_DATA_HOME": str(tmp_path / "share"),
         "OPENMSMQ_CERTIFICATES": str(tmp_path / "certificates"),
     }
     examples = steps(document)

@@ -8,7 +8,12 @@ import pytest
 from tests.service.test_message_log import lines
 
 from openmsmq.security.caller import unix_user_sid
-from openmsmq.security.mechanism import RPC_C_AUTHN_WINNT, AuthenticationFailed, SecurityContext
+from openmsmq.security.mechanism import (
+    RPC_C_AUTHN_GSS_KERBEROS,
+    RPC_C_AUTHN_WINNT,
+    AuthenticationFailed,
+    SecurityContext,
+)
 from openmsmq.security.ntlm import NtlmCredentials, nt_hash
 from openmsmq.security.packages import initiators
 from openmsmq.service.account_file import AccountFile
@@ -91,3 +96,33 @@ def test_anonymous_logons_are_refused_unless_allowed(tmp_path: Path) -> None:
     with pytest.raises(AuthenticationFailed):
         log_on(Logons(tmp_path, "server"), "", "")
     assert log_on(Logons(tmp_path, "server", allow_anonymous=True), "", "").identity == "anonymous"
+
+
+def test_a_principal_logs_on_to_its_account_and_no_other(tmp_path: Path) -> None:
+    logons = Logons(tmp_path, "server")
+    file = AccountFile(tmp_path)
+    assert logons.find_principal("alice@REALM") is None
+    file.add("alice", None, unix_user_sid(os.getuid()), "alice@REALM")
+    file.add("bob", "secret", None)
+    account = logons.find_principal("alice@REALM")
+    assert account is not None
+    assert (account.name, account.caller.sid) == ("alice", unix_user_sid(os.getuid()))
+    for other in ("Alice@REALM", "alice@realm", "alice", "bob@REALM", ""):
+        assert logons.find_principal(other) is None
+    file.remove("alice")
+    assert logons.find_principal("alice@REALM") is None
+
+
+def test_an_account_without_a_password_does_not_log_on_by_ntlm(tmp_path: Path) -> None:
+    AccountFile(tmp_path).add("alice", None, None, "alice@REALM")
+    logons = Logons(tmp_path, "server")
+    assert logons.find("alice") is None
+    for password in ("", "secret"):
+        with pytest.raises(AuthenticationFailed):
+            log_on(logons, "alice", password)
+
+
+def test_kerberos_is_offered_where_there_is_a_keytab(tmp_path: Path) -> None:
+    assert RPC_C_AUTHN_GSS_KERBEROS not in Logons(tmp_path, "server").acceptors
+    with_keys = Logons(tmp_path, "server", keytab=tmp_path / "keytab")
+    assert RPC_C_AUTHN_GSS_KERBEROS in with_keys.acceptors

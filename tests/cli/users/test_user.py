@@ -52,7 +52,8 @@ def test_without_any_it_says_how_to_add_one(accounts: Accounts) -> None:
 
 def test_an_account_gets_a_sid_of_its_own(accounts: Accounts) -> None:
     (added,) = objects(accounts.add("alice", "--json"))
-    assert added.keys() == {"name", "principal", "sid"}
+    assert added.keys() == {"name", "principal", "sid", "kerberos_principal", "has_password"}
+    assert (added["kerberos_principal"], added["has_password"]) == (None, True)
     assert added["sid"].startswith("S-1-5-21-")
     assert added["principal"] == added["sid"]
     assert objects(accounts.user("list", "--json")) == [added]
@@ -176,3 +177,31 @@ def test_on_a_terminal_the_password_is_asked_for_twice(manager: Manager, tmp_pat
         terminal.type("n\n")
         assert terminal.wait() == 1
     assert AccountFile(data).find("alice").name == "alice"
+
+
+def test_a_kerberos_principal_needs_no_password(accounts: Accounts) -> None:
+    (added,) = objects(accounts.user("add", "alice", "--principal", "alice@REALM", "--json"))
+    assert (added["kerberos_principal"], added["has_password"]) == ("alice@REALM", False)
+    assert "alice@REALM" in accounts.user("list").out
+    assert accounts.file.find("alice").principal == "alice@REALM"
+    # A password can come later, and at once.
+    changed = accounts.user("passwd", "alice", "--password-file", str(accounts.password_file))
+    assert changed.code == 0, changed.err
+    assert accounts.file.find("alice").principal == "alice@REALM"
+    (both,) = objects(accounts.add("bob", "--principal", "bob@REALM", "--json"))
+    assert both["has_password"]
+
+
+@pytest.mark.parametrize("principal", ["alice", "@REALM", "alice@", "a b@REALM", "a//b@R", "a@R/x"])
+def test_what_is_no_principal_is_refused(accounts: Accounts, principal: str) -> None:
+    refused = accounts.user("add", "alice", "--principal", principal)
+    assert refused.code == 1
+    assert "USER@REALM" in refused.err
+    assert objects(accounts.user("list", "--json")) == []
+
+
+def test_a_principal_belongs_to_one_account(accounts: Accounts) -> None:
+    assert accounts.user("add", "alice", "--principal", "alice@REALM").code == 0
+    refused = accounts.user("add", "bob", "--principal", "alice@REALM")
+    assert refused.code == 1
+    assert "'alice' already" in refused.err

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from openmsmq.wire.security.sid import SID
 
 _HELP: Final = "Accounts by which other machines log on to read queues here (NTLM, Kerberos)."
-_COLUMNS: Final = (
-    Column("User", cut=True),
-    Column("Principal"),
-    Column("Kerberos"),
-    Column("SID", optional=True),
-)
+_COLUMNS: Final = {
+    "name": Column("User", cut=True),
+    "principal": Column("Principal"),
+    "kerberos_principal": Column("Kerberos"),
+    "sid": Column("SID", optional=True),
+}
 _EXPLANATION: Final = Explanation(
     Hresult.MQ_ERROR_INVALID_PARAMETER,
     cause="The account, its name, its password or the file of accounts.",
@@ -85,9 +85,11 @@ def list_users(*, data: DataOption = None, as_json: JsonOption = False) -> None:
         for row in shown:
             print_json(row)
     elif shown:
-        keys = ("name", "principal", "kerberos_principal", "sid")
-        rows = [[str(row[key] or "") for key in keys] for row in shown]
-        print_table(_COLUMNS, rows)
+        columns = {
+            key: column for key, column in _COLUMNS.items() if any(row[key] for row in shown)
+        }
+        rows = [[str(row[key] or "") for key in columns] for row in shown]
+        print_table(tuple(columns.values()), rows)
     else:
         typer.echo(f"No accounts in {accounts.path}; `openmsmq user add NAME` adds one.")
 
