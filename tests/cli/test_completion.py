@@ -25,7 +25,7 @@ def completed(line: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("openmsmq re", ["receive", "restore", "redirection"]),
+        ("openmsmq rec", ["receive"]),
         ("openmsmq queue re", ["revoke"]),
         ("openmsmq outgoing p", ["pause", "peek", "purge"]),
         ("openmsmq store ", ["check"]),

@@ -76,7 +76,8 @@ def search(
     state = SearchProgress(total=sum(place.messages for place in places))
     matcher = Matcher(condition)
     moment = time.time() if now is None else now
-    machine = UUID(manager.identity.guid).bytes_le
+    guid = manager.identity.guid
+    machine = UUID(guid).bytes_le if guid else b""
     for place in places:
         state.place = place.name
         try:

@@ -42,6 +42,14 @@ COMMANDS: Final = (
     Entry(
         "move", "Move messages to and from subqueues, or back from dead letters.", ".messages.move"
     ),
+    Entry("find", "Find messages in all queues, journals and dead letters.", ".care.find"),
+    Entry("copy", "Send copies of messages to another queue.", ".care.copy"),
+    Entry("retry", "Send messages again, each once, and remove the originals.", ".care.retry"),
+    Entry("deadletter", "Show dead letters by reason; retry or drop them.", ".care.dead_letter"),
+    Entry("save", "Save messages to a file.", ".care.save"),
+    Entry("load", "Send the messages of a file.", ".care.load"),
+    Entry("job", "Show, resume, stop and undo jobs.", ".care.job"),
+    Entry("audit", "Show who did what at the console.", ".care.audit"),
     Entry("outgoing", "Show outgoing queues; pause, empty or delete one.", ".queues.outgoing"),
     Entry(
         "transaction", "List open transactions; end one that is in doubt.", ".manager.transaction"

@@ -178,17 +178,22 @@ def _utf16(text: str) -> bytes:
 
 
 def _needle(condition: Condition) -> Needle | None:
-    """What must be in a packet for the condition to hold; the longest text that it asks for."""
-    terms = condition.terms if isinstance(condition, And) else (condition,)
-    needles = [
-        needle
-        for term in terms
-        if isinstance(term, Comparison)
-        and term.property in _TEXT_IN_PACKET
-        and isinstance(term.value, str)
-        and (needle := _needle_of(term.operator, term.value, term.property)) is not None
-    ]
-    return max(needles, key=lambda needle: len(needle.forms[-1]), default=None)
+    """What must be in a packet for the condition to hold; None if nothing must."""
+    if isinstance(condition, Comparison):
+        if condition.property in _TEXT_IN_PACKET and isinstance(condition.value, str):
+            return _needle_of(condition.operator, condition.value, condition.property)
+        return None
+    if isinstance(condition, Not):
+        return None
+    needles = [_needle(term) for term in condition.terms]
+    known = [needle for needle in needles if needle is not None]
+    if isinstance(condition, And):
+        # The longest text is the rarest.
+        return max(known, key=lambda needle: len(needle.forms[-1]), default=None)
+    if len(known) < len(needles) or len({needle.lower for needle in known}) > 1:
+        return None
+    forms = dict.fromkeys(form for needle in known for form in needle.forms)
+    return Needle(tuple(forms), known[0].lower)
 
 
 def _needle_of(operator: str, value: str, name: str) -> Needle | None:

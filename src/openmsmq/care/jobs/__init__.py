@@ -9,7 +9,7 @@ the job, on disk before each step, so that another run goes on where one was kil
 
 from .job import Job, Outcome, PlannedMessage, job_ids, jobs_directory, load_job
 from .planning import plan_job
-from .running import JobReport, JobRunner
+from .running import JobReport, JobRunner, report_of
 from .spec import JobKind, JobSpec, Limits
 from .undoing import UndoReport, undo_job
 
@@ -27,5 +27,6 @@ __all__ = [
     "jobs_directory",
     "load_job",
     "plan_job",
+    "report_of",
     "undo_job",
 ]

@@ -8,6 +8,7 @@ Files in the folder of a job:
 """
 
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from enum import StrEnum
@@ -26,6 +27,10 @@ PLAN: Final = "plan.json"
 MESSAGES: Final = "messages.jsonl"
 JOURNAL: Final = "journal.jsonl"
 VARIABLE: Final = "OPENMSMQ_JOBS"
+# A file that asks the process that runs the job to stop.
+STOP: Final = "stop"
+# How long a finished job can be looked at and undone.
+KEPT_SECONDS: Final = 30 * 86_400.0
 # Messages of one step, and about how many bytes.
 BATCH_MESSAGES: Final = 500
 BATCH_BYTES: Final = 4 * 1024 * 1024
@@ -168,6 +173,20 @@ class Job:
         elif entry.step == "finish":
             self.finished = True
 
+    def ask_to_stop(self) -> None:
+        """Ask whoever runs the job to stop it after the current step."""
+        (self.folder / STOP).touch()
+
+    @property
+    def asked_to_stop(self) -> bool:
+        """Whether somebody asked for it."""
+        return (self.folder / STOP).exists()
+
+    def forget(self) -> None:
+        """Remove the job from disk; it can no longer be resumed or undone."""
+        (self.folder / PLAN).unlink(missing_ok=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
     def results(self) -> Iterator[tuple[PlannedMessage, Result | None]]:
         """What became of each message; None where nothing was done yet."""
         for batch in self.batches:
@@ -257,6 +276,17 @@ def jobs_directory() -> Path:
 def job_ids(directory: Path) -> list[str]:
     """The jobs in a directory, the oldest first."""
     return sorted(path.parent.name for path in directory.glob(f"*/{PLAN}"))
+
+
+def forget_old_jobs(directory: Path, now: float) -> None:
+    """Remove jobs that ended long ago."""
+    for identifier in job_ids(directory):
+        folder = directory / identifier
+        ended = folder / JOURNAL
+        if ended.exists() and ended.stat().st_mtime < now - KEPT_SECONDS:
+            job = load_job(folder)
+            if job.state in ("finished", "undone"):
+                job.forget()
 
 
 def store_job(folder: Path, plan: Plan, messages: list[PlannedMessage]) -> Job:

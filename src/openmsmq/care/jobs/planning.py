@@ -14,7 +14,7 @@ from openmsmq.care.search import SearchProgress, search
 from openmsmq.client import QueueManager, ReceivedMessage
 from openmsmq.wire.names.queue_name import move_target
 
-from .job import Job, Plan, PlannedMessage, store_job
+from .job import Job, Plan, PlannedMessage, forget_old_jobs, store_job
 from .spec import JobKind, JobSpec
 
 Progress = Callable[[int, int], None]
@@ -50,6 +50,7 @@ def plan_job(
             break
     # Sorting is stable: messages for one destination keep the order in which they arrived.
     messages.sort(key=lambda each: (each.source, each.destination, each.transactional))
+    forget_old_jobs(directory, time.time())
     identifier = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
     plan = Plan(
         id=identifier,

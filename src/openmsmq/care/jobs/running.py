@@ -11,7 +11,7 @@ from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
 from .dry_run import dry_run
-from .job import Batch, Entry, Job, Journal
+from .job import STOP, Batch, Entry, Job, Journal
 from .spec import JobKind
 from .steps import STEPS, Done, save_all, settle
 
@@ -62,7 +62,7 @@ class JobRunner:
         self._connect = connect
         self._patience = patience
         self._progress = progress
-        self._stopped = stopped or _never
+        self._asked = stopped or _never
         self._manager: QueueManager | None = None
 
     def dry_run(self) -> JobReport:
@@ -100,6 +100,7 @@ class JobRunner:
                     f"job {job.plan.id} is being run by another process",
                     remedy="Wait for it to end, or stop it.",
                 ) from exc
+            (job.folder / STOP).unlink(missing_ok=True)
             journal = Journal(job)
             held.callback(journal.close)
             held.callback(self._hang_up)
@@ -131,6 +132,9 @@ class JobRunner:
                 return
         if not job.finished:
             journal.write("finish")
+
+    def _stopped(self) -> bool:
+        return self._asked() or self._job.asked_to_stop
 
     def _wait(self, until: float) -> bool:
         """Wait for the time of the next batch; False if the job was stopped meanwhile."""

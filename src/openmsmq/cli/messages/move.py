@@ -4,6 +4,9 @@ from typing import Annotated
 
 import typer
 
+from openmsmq.cli.care.options import WhereOption
+from openmsmq.cli.care.running import run_spec
+from openmsmq.cli.care.specs import spec_of
 from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption
@@ -37,6 +40,7 @@ def move(
         typer.Option(min=0, metavar="ID", help="Message with this lookup id; may be repeated."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All messages.")] = False,
+    where: WhereOption = None,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     user: UserOption = None,
@@ -47,8 +51,12 @@ def move(
     socket: SocketOption = None,
 ) -> None:
     """Move messages between a queue and its subqueues, or back from a journal or dead letters."""
-    if bool(lookup_id) == everything:
-        raise typer.BadParameter("say which messages: --lookup-id ID, or --all")
+    if [bool(lookup_id), everything, where is not None].count(True) != 1:
+        raise typer.BadParameter("say which messages: --lookup-id ID, --where FILTER, or --all")
+    if where is not None:
+        spec = spec_of("move", [source], target, where=where)
+        run_spec(socket, spec, dry_run=dry_run, yes=yes, as_json=as_json)
+        return
     with (
         connect_to(
             source, socket, user=user, password_file=password_file, auth=auth, level=level

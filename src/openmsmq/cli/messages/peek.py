@@ -2,6 +2,7 @@
 
 import typer
 
+from openmsmq.cli.care.options import WhereOption
 from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.options.remote import (
@@ -27,6 +28,7 @@ from .reading import (
     keeps_copies,
     limit_of,
     look,
+    matching,
     printing,
     timeout_of,
 )
@@ -45,6 +47,7 @@ def peek(
     timeout: TimeoutOption = None,
     follow: FollowOption = False,
     lookup_id: LookupIdOption = None,
+    where: WhereOption = None,
     raw: RawOption = False,
     separator: SeparatorOption = None,
     user: UserOption = None,
@@ -69,4 +72,8 @@ def peek(
         ) as manager,
         manager.open_queue(source, "peek") as queue,
     ):
-        look(queue, printer, lookup_id, limit, wait)
+        if where is None:
+            look(queue, printer, lookup_id, limit, wait)
+        else:
+            for message in matching(manager, source, where, limit, follow=follow):
+                printer.show(message)

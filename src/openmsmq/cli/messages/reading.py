@@ -12,7 +12,7 @@ from openmsmq.cli.failure import FAILED, NOTHING_CAME
 from .output import MessagePrinter, OutputClosed, Style
 
 if TYPE_CHECKING:
-    from openmsmq.client import Queue, ReceivedMessage
+    from openmsmq.client import Queue, QueueManager, ReceivedMessage
 
 DEFAULT_COUNT: Final = 1
 # The ends of names of journals and dead-letter queues, also as .NET writes them.
@@ -100,6 +100,24 @@ def printing(style: Style, *, kept: bool) -> Iterator[MessagePrinter]:
         typer.echo(err=True)
     if not printer.count:
         raise typer.Exit(NOTHING_CAME)
+
+
+def matching(
+    manager: "QueueManager", source: str, where: str, limit: int | None, *, follow: bool
+) -> "Iterator[ReceivedMessage]":
+    """The messages of a queue that a filter holds for, in the order of arrival.
+
+    Raises:
+        BadParameter: a filter looks at what is there, and does not wait.
+    """
+    from openmsmq.care import search
+    from openmsmq.care.filters import parse_filter
+    from openmsmq.care.places import place_of
+
+    if follow:
+        raise typer.BadParameter("--where and --follow exclude each other")
+    for found in search(manager, [place_of(source)], parse_filter(where), limit=limit):
+        yield found.message
 
 
 def look(

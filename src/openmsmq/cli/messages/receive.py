@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
+from openmsmq.cli.care.options import WhereOption
 from openmsmq.cli.failure import reporting
 from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.options.remote import (
@@ -31,6 +32,7 @@ from .reading import (
     TimeoutOption,
     keeps_copies,
     limit_of,
+    matching,
     printing,
     timeout_of,
 )
@@ -54,6 +56,7 @@ def receive(
     timeout: TimeoutOption = None,
     follow: FollowOption = False,
     lookup_id: LookupIdOption = None,
+    where: WhereOption = None,
     raw: RawOption = False,
     separator: SeparatorOption = None,
     user: UserOption = None,
@@ -79,7 +82,10 @@ def receive(
         ) as manager,
         manager.open_queue(source, "receive") as queue,
     ):
-        if lookup_id:
+        if where is not None:
+            found = matching(manager, source, where, limit, follow=follow)
+            take_by_lookup_id(queue, printer, [each.lookup_id for each in found])
+        elif lookup_id:
             take_by_lookup_id(queue, printer, lookup_id)
         else:
             take(queue, printer, limit, wait)

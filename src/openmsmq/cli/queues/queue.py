@@ -5,6 +5,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from openmsmq.cli.care.options import WhereOption
+from openmsmq.cli.care.running import run_spec
+from openmsmq.cli.care.specs import spec_of
 from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption, connect
@@ -17,6 +20,7 @@ from openmsmq.cli.options.remote import (
     info_of,
 )
 from openmsmq.cli.output import Column, JsonOption, print_json, print_properties, print_table
+from openmsmq.terminal.printable import printable
 from openmsmq.terminal.progress import progress
 from openmsmq.terminal.quantities import count_text, size_text
 
@@ -83,6 +87,7 @@ def register(app: typer.Typer) -> None:
         "list": list_queues,
         "show": show,
         "set": set_queue,
+        "explain": explain,
         "purge": purge,
         "delete": delete,
         "grant": grant,
@@ -212,6 +217,7 @@ def set_queue(
 def purge(
     path: PathArgument,
     *,
+    where: WhereOption = None,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     user: UserOption = None,
@@ -221,7 +227,11 @@ def purge(
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
-    """Remove every message of a queue, a journal or a dead-letter queue."""
+    """Remove every message of a queue, a journal or a dead-letter queue, or those of a filter."""
+    if where is not None:
+        spec = spec_of("purge", [path], where=where)
+        run_spec(socket, spec, dry_run=dry_run, yes=yes, as_json=as_json)
+        return
     with connect_to(
         path, socket, user=user, password_file=password_file, auth=auth, level=level
     ) as manager:
@@ -241,6 +251,21 @@ def purge(
     else:
         did = "Would remove" if dry_run else "Removed"
         typer.echo(f"{did} {count_text(count, 'message')} from {info['path']}")
+
+
+def explain(
+    path: PathArgument, *, as_json: JsonOption = False, socket: SocketOption = None
+) -> None:
+    """Say what a queue takes, who may use it, and why its messages stay."""
+    from openmsmq.care.explain import explain_queue
+
+    with connect(socket) as manager:
+        sentences = explain_queue(manager, path)
+    if as_json:
+        print_json({"path": path, "sentences": sentences})
+    else:
+        for sentence in sentences:
+            typer.echo(printable(sentence))
 
 
 def delete(

@@ -1,0 +1,1 @@
+"""Commands for many messages: search, dead letters, jobs, files, traces."""

@@ -1,0 +1,82 @@
+"""`openmsmq audit`: who did what at the console."""
+
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import msgspec
+import typer
+
+from openmsmq.cli.failure import reporting
+from openmsmq.cli.options.data_directory import DataOption, data_directory
+from openmsmq.cli.output import Column, JsonOption, print_json, print_table
+
+FOLDER: Final = "console"
+NAME: Final = "audit"
+_COLUMNS: Final = (
+    Column("Time"),
+    Column("Who"),
+    Column("What"),
+    Column("Target", cut=True),
+    Column("Messages", right=True),
+    Column("Result"),
+    Column("From", optional=True),
+    Column("Job", optional=True),
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("audit")(reporting("audit", audit))
+
+
+def audit(
+    *,
+    data: DataOption = None,
+    last: Annotated[
+        int | None, typer.Option("--last", min=1, metavar="N", help="Only the last N entries.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what was done at the console and over the HTTP API: who, what, when, result."""
+    entries = read_entries(data_directory(data) / FOLDER)
+    if last is not None:
+        entries = entries[-last:]
+    if as_json:
+        for entry in entries:
+            print_json(entry)
+        return
+    print_table(_COLUMNS, [_row(entry) for entry in entries])
+
+
+def read_entries(folder: Path) -> list[dict[str, Any]]:
+    """The entries of the audit log, the oldest first; a line that was cut short is left out."""
+    entries: list[dict[str, Any]] = []
+    # A full file is renamed to `audit.1.jsonl`, that one to `audit.2.jsonl`, and so on.
+    for path in sorted(folder.glob(f"{NAME}*.jsonl"), key=_number, reverse=True):
+        for line in path.read_bytes().splitlines():
+            try:
+                entry = msgspec.json.decode(line)
+            except msgspec.MsgspecError:
+                continue
+            if isinstance(entry, dict):
+                entries.append(entry)
+    return entries
+
+
+def _number(path: Path) -> int:
+    part = path.name.removeprefix(NAME).removesuffix(".jsonl").strip(".")
+    return int(part) if part.isdigit() else 0
+
+
+def _row(entry: dict[str, Any]) -> tuple[str, ...]:
+    count = entry.get("count")
+    return (
+        str(entry.get("time", "")),
+        str(entry.get("principal", "")),
+        str(entry.get("action", "")),
+        str(entry.get("target", "")),
+        "" if count is None else f"{count:,}",
+        str(entry.get("result", "")),
+        str(entry.get("address", "")),
+        str(entry.get("job", "")),
+    )

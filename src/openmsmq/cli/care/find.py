@@ -1,0 +1,135 @@
+"""`openmsmq find`: messages of any queue that a filter holds for."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from openmsmq.cli.failure import NOTHING_CAME, reporting
+from openmsmq.cli.options.connection import SocketOption, connect
+from openmsmq.cli.output import JsonOption, cut, print_json
+from openmsmq.terminal.printable import printable
+from openmsmq.terminal.progress import progress
+from openmsmq.terminal.quantities import count_text, size_text, time_text
+from openmsmq.terminal.streams import is_terminal
+
+from .options import WhereOption, condition_of
+
+if TYPE_CHECKING:
+    from openmsmq.care import FoundMessage, Place, PlaceKind, SearchProgress
+    from openmsmq.care.filters import Condition
+    from openmsmq.client import QueueManager
+
+_LABEL_SHOWN: Final = 60
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("find")(reporting("find", find))
+
+
+def find(
+    text: Annotated[
+        str | None, typer.Argument(metavar="[TEXT]", help="Text in the label or the body.")
+    ] = None,
+    *,
+    where: WhereOption = None,
+    queue: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--queue", metavar="NAME", help="Queue to search, or a pattern with *; may be repeated."
+        ),
+    ] = None,
+    within: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--in",
+            metavar="KIND",
+            help="queue, subqueue, journal, deadletter, outgoing; may be repeated [all].",
+        ),
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="At most so many messages.")
+    ] = None,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Find messages in all queues, journals, dead letters and outgoing queues; nothing is removed.
+
+    The exit code is 3 when none was found.
+    """
+    from openmsmq.care import PlaceKind, search
+    from openmsmq.care.places import ALL_KINDS
+
+    try:
+        kinds = [PlaceKind(word) for word in within] if within else sorted(ALL_KINDS)
+    except ValueError as exc:
+        raise typer.BadParameter(
+            f"{exc}; one of {', '.join(sorted(ALL_KINDS))}", param_hint="--in"
+        ) from None
+    condition = _condition(text, where)
+    with connect(socket) as manager, progress("searching", None) as update:
+        # Where the messages themselves can be seen, a bar would only be in the way.
+        watched = not is_terminal(sys.stdout)
+        state: SearchProgress | None = None
+
+        def tell(now: "SearchProgress") -> None:
+            nonlocal state
+            state = now
+            if watched:
+                update(now.looked_at, now.total)
+
+        places = _places(manager, queue, kinds)
+        found = 0
+        for each in search(manager, places, condition, limit=count, progress=tell):
+            found += 1
+            _show(each, as_json=as_json)
+    if state is not None:
+        for name, error in state.not_searched:
+            typer.echo(f"Not searched: {printable(name)}: {printable(str(error))}", err=True)
+    if not as_json:
+        looked = 0 if state is None else state.looked_at
+        typer.echo(
+            f"{count_text(found, 'message')} of {looked:,} in {len(places):,} places", err=True
+        )
+    if not found:
+        raise typer.Exit(NOTHING_CAME)
+
+
+def _condition(text: str | None, where: str | None) -> "Condition | None":
+    from openmsmq.care.filters import And, Comparison, Or
+
+    condition = condition_of(where)
+    if text is None:
+        return condition
+    anywhere = Or((Comparison("label", "~", text), Comparison("body", "~", text)))
+    return anywhere if condition is None else And((anywhere, condition))
+
+
+def _places(
+    manager: "QueueManager", names: list[str] | None, kinds: "list[PlaceKind]"
+) -> "list[Place]":
+    from openmsmq.care import list_places
+    from openmsmq.care.places import find_place
+
+    if not names:
+        return list_places(manager, kinds=kinds)
+    places: list[Place] = []
+    for name in names:
+        if "*" in name:
+            places += list_places(manager, kinds=kinds, pattern=name)
+        else:
+            places.append(find_place(manager, name))
+    return places
+
+
+def _show(found: "FoundMessage", *, as_json: bool) -> None:
+    message = found.message
+    if as_json:
+        print_json({"queue": found.place.name, **message.to_dict()})
+        return
+    label = cut(printable(message.label), _LABEL_SHOWN)
+    typer.echo(
+        f"{printable(found.place.name)}  {message.lookup_id}  {time_text(message.arrived_time)}  "
+        f"{size_text(message.body_size)}  {label}"
+    )

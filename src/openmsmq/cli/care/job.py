@@ -1,0 +1,164 @@
+"""`openmsmq job`: jobs of this user: what they did; resume, stop and undo them."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from openmsmq.cli.groups import Commands, add_group
+from openmsmq.cli.options.confirmation import YesOption, confirm
+from openmsmq.cli.options.connection import SocketOption, connect
+from openmsmq.cli.output import Column, JsonOption, print_json, print_properties, print_table
+from openmsmq.terminal.printable import printable
+from openmsmq.terminal.quantities import count_text, time_text
+
+from .running import report_object, run_job
+
+if TYPE_CHECKING:
+    from openmsmq.care.jobs import Job
+
+_HELP: Final = "Show jobs that move, send, save or remove messages; resume, stop and undo them."
+_COLUMNS: Final = (
+    Column("Job"),
+    Column("Kind"),
+    Column("State"),
+    Column("Messages", right=True),
+    Column("Done", right=True),
+    Column("Refused", right=True, optional=True),
+    Column("Planned", optional=True),
+)
+JobArgument = Annotated[str, typer.Argument(metavar="ID", help="From `openmsmq job list`.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the program."""
+    commands: Commands = {
+        "list": list_jobs,
+        "show": show,
+        "resume": resume,
+        "stop": stop,
+        "undo": undo,
+    }
+    add_group(app, "job", commands, help_text=_HELP)
+
+
+def _load(identifier: str) -> "Job":
+    from openmsmq.care.jobs import jobs_directory, load_job
+
+    if not identifier or "/" in identifier or identifier.startswith("."):
+        raise typer.BadParameter(f"{identifier!r} is not the id of a job")
+    return load_job(jobs_directory() / identifier)
+
+
+def list_jobs(*, as_json: JsonOption = False) -> None:
+    """List the jobs of this user, the oldest first."""
+    from openmsmq.care.jobs import job_ids, jobs_directory, report_of
+
+    jobs = [_load(identifier) for identifier in job_ids(jobs_directory())]
+    reports = [(job, report_of(job)) for job in jobs]
+    if as_json:
+        for job, report in reports:
+            print_json(report_object(job, report))
+        return
+    rows = [
+        (
+            report.id,
+            str(job.spec.kind),
+            report.state,
+            count_text(len(job.messages)),
+            count_text(report.done),
+            count_text(report.refused),
+            time_text(datetime.fromtimestamp(job.plan.created, UTC)),
+        )
+        for job, report in reports
+    ]
+    print_table(_COLUMNS, rows)
+
+
+def show(
+    identifier: JobArgument,
+    *,
+    messages: Annotated[
+        bool, typer.Option("--messages", help="Also what became of each message.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a job is to do and what it has done."""
+    from openmsmq.care.jobs import report_of
+
+    job = _load(identifier)
+    report = report_of(job)
+    if as_json:
+        print_json(report_object(job, report))
+    else:
+        spec = job.spec
+        print_properties(
+            [
+                ("Job", report.id),
+                ("Kind", str(spec.kind)),
+                ("State", report.state),
+                ("From", ", ".join(spec.sources) or spec.file),
+                ("To", spec.target or ("where each was for" if spec.kind == "retry" else "-")),
+                ("Messages", count_text(len(job.messages))),
+                ("Done", count_text(report.done)),
+                ("Refused", count_text(report.refused)),
+                ("No longer there", count_text(report.gone)),
+                ("Left", count_text(report.left)),
+            ]
+        )
+        for text, count in report.reasons.items():
+            typer.echo(f"  {count:,} refused: {printable(text)}")
+    if not messages:
+        return
+    for message, result in job.results():
+        outcome = "left" if result is None else str(result.outcome)
+        text = "" if result is None else result.text
+        if as_json:
+            print_json(
+                {
+                    "id": message.id,
+                    "lookup_id": str(message.lookup_id),
+                    "label": message.label,
+                    "destination": message.destination,
+                    "outcome": outcome,
+                    "text": text,
+                }
+            )
+        else:
+            line = f"{outcome:8}  {message.id}  {message.label}  {text}"
+            typer.echo(printable(line.rstrip()))
+
+
+def resume(
+    identifier: JobArgument, *, as_json: JsonOption = False, socket: SocketOption = None
+) -> None:
+    """Go on with a job that was stopped or killed."""
+    run_job(socket, _load(identifier), as_json=as_json)
+
+
+def stop(identifier: JobArgument) -> None:
+    """Ask the process that runs a job to stop it after the current step."""
+    _load(identifier).ask_to_stop()
+    typer.echo(f"Asked job {identifier} to stop")
+
+
+def undo(
+    identifier: JobArgument,
+    *,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Put back what a job has moved or sent, as far as it is still there."""
+    from openmsmq.care.jobs import report_of, undo_job
+
+    job = _load(identifier)
+    confirm(f"Put back {count_text(report_of(job).done, 'message')}?", yes=yes)
+    with connect(socket) as manager:
+        report = undo_job(manager, job)
+    if as_json:
+        print_json({"job": report.id, "undone": report.undone, "gone": report.gone})
+        return
+    typer.echo(f"Put back {count_text(report.undone, 'message')}")
+    if report.gone:
+        typer.echo(f"{count_text(report.gone, 'message')} no longer where the job put them")

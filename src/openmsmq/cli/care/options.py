@@ -1,0 +1,52 @@
+"""Options of commands that choose messages and work on many of them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from openmsmq.care.filters import Condition
+
+WhereOption = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="FILTER",
+        help='Which messages, such as "label ~ order and age > 1h" (docs/search.md).',
+    ),
+]
+FirstOption = Annotated[
+    int | None, typer.Option("--first", min=1, metavar="N", help="Only the first N of them.")
+]
+RateOption = Annotated[
+    float | None,
+    typer.Option("--rate", min=0.001, metavar="N", help="At most N messages a second."),
+]
+LookupIdsOption = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--lookup-id", min=0, metavar="ID", help="Message with this lookup id; may be repeated."
+    ),
+]
+FileArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="File.omq, or .jsonl for JSON lines.")
+]
+SourceArgument = Annotated[
+    str, typer.Argument(metavar="SOURCE", help="Queue to take them from, such as ';deadletter'.")
+]
+ToOption = Annotated[
+    str | None,
+    typer.Option("--to", metavar="DEST", help="Send them here [each to where it was for]."),
+]
+
+
+def condition_of(where: str | None) -> "Condition | None":
+    """The filter that an option says.
+
+    Raises:
+        FilterError: it cannot be read.
+    """
+    from openmsmq.care.filters import parse_filter
+
+    return None if where is None else parse_filter(where)

@@ -1,0 +1,146 @@
+"""Jobs as commands run them: plan, question, progress, report."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from openmsmq.cli.failure import FAILED
+from openmsmq.cli.options.confirmation import confirm
+from openmsmq.cli.options.connection import connect
+from openmsmq.cli.output import print_json
+from openmsmq.terminal.printable import printable
+from openmsmq.terminal.progress import progress
+from openmsmq.terminal.quantities import count_text
+
+if TYPE_CHECKING:
+    from openmsmq.care.jobs import Job, JobReport, JobSpec
+
+# What a job does, before and after it has.
+WORDS: Final = {
+    "move": ("Move", "Moved"),
+    "copy": ("Copy", "Copied"),
+    "retry": ("Send", "Sent"),
+    "remove": ("Remove", "Removed"),
+    "purge": ("Purge", "Purged"),
+    "save": ("Save", "Saved"),
+    "load": ("Load", "Loaded"),
+}
+_REASONS_SHOWN: Final = 10
+
+
+def run_spec(
+    socket: Path | None, spec: "JobSpec", *, dry_run: bool, yes: bool, as_json: bool
+) -> None:
+    """Plan a job and carry it out, or only say what it would do.
+
+    Raises:
+        Exit: something was refused, or the job was stopped.
+    """
+    from openmsmq.care.jobs import JobRunner, jobs_directory, plan_job
+
+    with connect(socket) as manager, progress("looking", None) as update:
+        job = plan_job(manager, spec, jobs_directory(), progress=update)
+    if dry_run:
+        try:
+            report = JobRunner(job, lambda: connect(socket)).dry_run()
+        finally:
+            job.forget()
+        show_report(job, report, as_json=as_json)
+        return
+    count = len(job.messages)
+    if count:
+        do, _ = WORDS[spec.kind]
+        where = f" to {printable(spec.target)}" if spec.target else ""
+        try:
+            confirm(f"{do} {count_text(count, 'message')}{where}?", yes=yes)
+        except typer.Abort:
+            job.forget()
+            raise
+    run_job(socket, job, as_json=as_json)
+
+
+def run_job(socket: Path | None, job: "Job", *, as_json: bool) -> None:
+    """Carry out what is left of a job; Ctrl-C stops it between two steps."""
+    from openmsmq.care.jobs import JobRunner
+
+    with stopping() as stopped, progress(job.spec.kind, len(job.messages)) as update:
+        runner = JobRunner(
+            job, lambda: connect(socket), progress=update, stopped=lambda: bool(stopped)
+        )
+        report = runner.run()
+    show_report(job, report, as_json=as_json)
+
+
+@contextmanager
+def stopping() -> Iterator[list[int]]:
+    """A list that has something in it once the user pressed Ctrl-C, or the command was ended."""
+    asked: list[int] = []
+
+    def ask(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - of signals
+        asked.append(number)
+
+    before = {each: signal.signal(each, ask) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def report_object(job: "Job", report: "JobReport") -> dict[str, Any]:
+    """A report for JSON."""
+    return {
+        "job": report.id,
+        "kind": str(job.spec.kind),
+        "state": report.state,
+        "dry_run": report.state == "dry run",
+        "messages": len(job.messages),
+        "done": report.done,
+        "refused": report.refused,
+        "gone": report.gone,
+        "left": report.left,
+        "reasons": report.reasons,
+    }
+
+
+def show_report(job: "Job", report: "JobReport", *, as_json: bool) -> None:
+    """Say what a job did or would do.
+
+    Raises:
+        Exit: with code 1, when something was refused or is left.
+    """
+    if as_json:
+        print_json(report_object(job, report))
+    else:
+        _print_report(job, report)
+    if report.refused or report.left:
+        raise typer.Exit(FAILED)
+
+
+def _print_report(job: "Job", report: "JobReport") -> None:
+    do, did = WORDS[job.spec.kind]
+    dry = report.state == "dry run"
+    words = f"Would {do.lower()}" if dry else did
+    typer.echo(f"{words} {count_text(report.done, 'message')}")
+    if report.gone:
+        typer.echo(f"{count_text(report.gone, 'message')} no longer there, or locked by a reader")
+    if report.refused:
+        would = "would be " if dry else ""
+        typer.echo(f"{count_text(report.refused, 'message')} {would}refused, and stay:", err=True)
+        reasons = sorted(report.reasons.items(), key=lambda each: -each[1])
+        for text, count in reasons[:_REASONS_SHOWN]:
+            typer.echo(f"  {count:,}: {printable(text)}", err=True)
+    if dry:
+        return
+    if report.left:
+        typer.echo(
+            f"{count_text(report.left, 'message')} left: `openmsmq job resume {report.id}`",
+            err=True,
+        )
+    elif report.done and job.spec.kind in ("move", "retry", "copy", "load"):
+        typer.echo(f"Undo: openmsmq job undo {report.id}")

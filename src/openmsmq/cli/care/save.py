@@ -1,0 +1,35 @@
+"""`openmsmq save`: messages of queues into a file."""
+
+from typing import Annotated
+
+import typer
+
+from openmsmq.cli.failure import reporting
+from openmsmq.cli.options.connection import SocketOption
+from openmsmq.cli.output import JsonOption
+
+from .options import FileArgument, FirstOption, LookupIdsOption, WhereOption
+from .running import run_spec
+from .specs import spec_of
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("save")(reporting("save", save))
+
+
+def save(
+    file: FileArgument,
+    source: Annotated[
+        list[str], typer.Argument(metavar="SOURCE...", help="Queues whose messages are saved.")
+    ],
+    *,
+    where: WhereOption = None,
+    lookup_id: LookupIdsOption = None,
+    first: FirstOption = None,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Save messages to a file, with everything that is known of them; they stay in their queues."""
+    spec = spec_of("save", source, where=where, lookup_ids=lookup_id, first=first, file=file)
+    run_spec(socket, spec, dry_run=False, yes=True, as_json=as_json)

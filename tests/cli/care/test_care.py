@@ -1,0 +1,202 @@
+"""Commands for many messages: find, retry, copy, save, load, deadletter, job, audit."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.running import Manager, run
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\x1b[31mred\x1b[0m",
+    "{{ 7*7 }}",
+    "javascript:alert(1)",
+    "a\u202eb\u200bc",
+    '=1+1,"x"',
+    "e" + "\u0301" * 248,
+]
+
+
+@pytest.fixture(autouse=True)
+def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("OPENMSMQ_JOBS", str(tmp_path / "jobs"))
+    return tmp_path / "jobs"
+
+
+@pytest.fixture
+def filled(manager: Manager, queue: str) -> str:
+    lines = b"\n".join(b"%d apples" % number for number in range(10))
+    manager.run("send", queue, "--lines", "-", "--label", "order", "--recoverable", stdin=lines)
+    return queue
+
+
+@pytest.fixture
+def other(manager: Manager, queue: str) -> Iterator[str]:
+    path = f"{queue}-other"
+    assert manager.run("queue", "create", path).code == 0
+    yield path
+    manager.run("queue", "delete", path)
+
+
+def count(manager: Manager, queue: str) -> int:
+    found: int = manager.run("queue", "show", queue, "--json").object["messages"]
+    return found
+
+
+def test_messages_are_found(manager: Manager, filled: str) -> None:
+    found = manager.run("find", "7 apples", "--queue", filled, "--json")
+    assert [(each["body"], each["queue"]) for each in found.objects] == [("7 apples", filled)]
+    shown = manager.run("find", "--where", "body ~ APPLES", "--queue", filled, "--count", "3")
+    assert len(shown.out.splitlines()) == 3
+    assert "3 messages of" in shown.err
+    everywhere = manager.run("find", "7 apples", "--in", "queue", "--json")
+    assert "7 apples" in [each["body"] for each in everywhere.objects]
+
+
+def test_nothing_is_found(manager: Manager, queue: str) -> None:
+    assert manager.run("find", "nothing at all", "--queue", queue).code == 3
+    wrong = manager.run("find", "--where", "labl ~ x")
+    assert wrong.code == 1
+    assert "'labl' is not a property" in wrong.err
+    assert manager.run("find", "x", "--in", "cellar").code == 2
+
+
+def test_where_on_peek_and_receive(manager: Manager, filled: str) -> None:
+    filter_ = ("--where", "body ~ '7 a' or body ~ '8 a'")
+    peeked = manager.run("peek", filled, *filter_, "--all", "--json")
+    assert [each["body"] for each in peeked.objects] == ["7 apples", "8 apples"]
+    received = manager.run("receive", filled, *filter_, "--json")
+    assert received.object["body"] == "7 apples"
+    assert count(manager, filled) == 9
+    assert manager.run("peek", filled, *filter_, "--follow").code == 2
+    assert manager.run("peek", filled, "--where", "priority = 0").code == 3
+
+
+def test_where_on_move_and_purge(manager: Manager, filled: str) -> None:
+    words = (filled, ";held", "--where", "body ~ '7 a'")
+    assert manager.run("move", *words, "--dry-run").out == "Would move 1 message\n"
+    assert count(manager, filled) == 10
+    moved = manager.run("move", *words)
+    assert moved.out.startswith("Moved 1 message\nUndo: openmsmq job undo ")
+    assert manager.run("move", *words, "--all").code == 2
+    purged = manager.run("queue", "purge", filled, "--where", "body ~ '8 a'", "--json")
+    assert (purged.object["kind"], purged.object["done"]) == ("purge", 1)
+    assert count(manager, filled) == 8
+
+
+def test_a_retry_and_its_undo(manager: Manager, filled: str, other: str) -> None:
+    tried = manager.run("retry", filled, "--to", other, "--first", "4", "--dry-run", "--json")
+    assert (tried.object["done"], tried.object["dry_run"]) == (4, True)
+    assert run(["job", "list", "--json"]).objects == []
+    done = manager.run("retry", filled, "--to", other, "--first", "4", "--json").object
+    assert (done["state"], done["done"], count(manager, other)) == ("finished", 4, 4)
+    shown = run(["job", "show", done["job"], "--messages", "--json"]).objects
+    assert [each["outcome"] for each in shown[1:]] == ["done"] * 4
+    assert done["job"] in run(["job", "list"]).out
+    undone = manager.run("job", "undo", done["job"])
+    assert undone.out == "Put back 4 messages\n"
+    assert (count(manager, filled), count(manager, other)) == (10, 0)
+    assert run(["job", "list", "--json"]).object["state"] == "undone"
+
+
+def test_what_is_refused_says_why(manager: Manager, filled: str) -> None:
+    outcome = manager.run("retry", filled, "--to", r".\private$\none")
+    assert outcome.code == 1
+    assert outcome.out == "Sent 0 messages\n"
+    assert "10 messages refused, and stay:" in outcome.err
+    assert "MQ_ERROR_QUEUE_NOT_FOUND" in outcome.err
+    assert count(manager, filled) == 10
+
+
+def test_files_and_copies(manager: Manager, filled: str, other: str, tmp_path: Path) -> None:
+    for name in ("a.omq", "a.jsonl"):
+        file = str(tmp_path / name)
+        assert manager.run("save", file, filled).out == "Saved 10 messages\n"
+        loaded = manager.run("load", file, other, "--where", "body ~ '3 a'", "--json").object
+        assert loaded["done"] == 1
+    assert count(manager, other) == 2
+    copied = manager.run("copy", filled, other, "--json").object
+    assert (copied["done"], count(manager, filled), count(manager, other)) == (10, 10, 12)
+    broken = tmp_path / "b.omq"
+    broken.write_bytes((tmp_path / "a.omq").read_bytes()[:-5])
+    outcome = manager.run("load", str(broken), other)
+    assert outcome.code == 1
+    assert "cut short after 10 messages" in outcome.err
+
+
+def test_dead_letters(manager: Manager, filled: str) -> None:
+    manager.run(
+        *("send", filled, "--body", "late", "--dead-letter", "--recoverable"),
+        *("--time-to-be-received", "0", "--label", "late one"),
+    )
+    where = ("--where", f"destination_queue ~ '{filled[2:]}'")
+    (group,) = manager.run("deadletter", "list", *where, "--by", "label,age", "--json").objects
+    assert (group["label"], group["messages"], group["age"]) == ("late one", 1, "less than 1 hour")
+    listed = manager.run("deadletter", "list", *where).out
+    assert "the time to be received ran out" in listed
+    assert "Remedy: Check that the receiver runs" in listed
+    shown = manager.run("deadletter", "show", *where, "--json").object
+    assert shown["body"] == "late"
+    kept = manager.run("deadletter", "retry", *where, "--limits", "keep")
+    assert (kept.code, "its time is over" in kept.err) == (1, True)
+    sent = manager.run("deadletter", "retry", *where, "--limits", "lift", "--json").object
+    assert (sent["done"], sent["refused"]) == (1, 0)
+    assert manager.run("deadletter", "list", *where).out == "No dead letters\n"
+    manager.run("job", "undo", sent["job"])
+    dropped = manager.run("deadletter", "drop", *where, "--json").object
+    assert (dropped["kind"], dropped["done"]) == ("remove", 1)
+    for words in (
+        ("list", "--by", "colour"),
+        ("retry", "--queue", "x"),
+        ("retry", "--limits", "x"),
+    ):
+        assert manager.run("deadletter", *words).code == 2
+
+
+@pytest.mark.parametrize("label", HOSTILE)
+def test_hostile_text_appears_as_itself(manager: Manager, queue: str, label: str) -> None:
+    manager.run("send", queue, "--body", label, "--label", label)
+    assert manager.run("find", "--queue", queue, "--json").object["label"] == label
+    shown = manager.run("find", "--queue", queue).out
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert shown.count("\n") == 1
+    job = manager.run("copy", queue, queue, "--json").object["job"]
+    shown = run(["job", "show", job, "--messages"]).out
+    assert "\x1b" not in shown
+    objects = run(["job", "show", job, "--messages", "--json"]).objects
+    assert objects[1]["label"] == label
+
+
+def test_a_queue_is_explained(manager: Manager, filled: str) -> None:
+    said = manager.run("queue", "explain", filled).out
+    assert "It is not transactional" in said
+    assert "It has 10 messages" in said
+    assert "No program has it open to read" in said
+    assert manager.run("queue", "explain", filled, "--json").object["sentences"]
+
+
+def test_a_job_that_is_not_there(tmp_path: Path) -> None:
+    assert run(["job", "show", "../x"]).code == 2
+    outcome = run(["job", "show", "20260101-000000-abcd"])
+    assert outcome.code == 1
+    assert "no such job" in outcome.err
+
+
+def test_the_audit_log_is_read_with_its_old_files(tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "console"
+    folder.mkdir(parents=True)
+    entries = [
+        {"time": f"2026-01-0{day}", "principal": "user:ann", "action": "purge", "count": day}
+        for day in (1, 2, 3)
+    ]
+    for name, entry in zip(("audit.2.jsonl", "audit.1.jsonl", "audit.jsonl"), entries, strict=True):
+        (folder / name).write_text(json.dumps(entry) + "\n")
+    with (folder / "audit.jsonl").open("a") as file:
+        file.write('{"time": "cut')
+    shown = run(["audit", "--data", str(tmp_path / "data"), "--json"]).objects
+    assert [entry["count"] for entry in shown] == [1, 2, 3]
+    table = run(["audit", "--data", str(tmp_path / "data"), "--last", "1"]).out
+    assert "2026-01-03" in table
+    assert "2026-01-02" not in table
