@@ -7,7 +7,7 @@ value comes from an option of the command line, else from the environment, else 
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
@@ -20,6 +20,14 @@ from .parts.multicast import MulticastConfig
 from .parts.rpc_config import RpcConfig
 from .parts.srmp import SrmpConfig
 from .signature_config import SignatureConfig
+
+
+class Setting(NamedTuple):
+    """A setting in force, and where its value comes from."""
+
+    key: str
+    value: Any
+    source: str
 
 
 class Config(SrmpConfig, MulticastConfig, ConsoleConfig, RpcConfig, SignatureConfig):
@@ -48,6 +56,18 @@ class Config(SrmpConfig, MulticastConfig, ConsoleConfig, RpcConfig, SignatureCon
             return cls(**{**values, **variables, **given})
         except ValidationError as exc:
             raise ConfigError(describe(exc, cls.model_fields, names)) from exc
+
+
+def effective_settings(file: Path | None, environment: Mapping[str, str]) -> list[Setting]:
+    """Every setting that `serve` would have without options, by key.
+
+    Raises:
+        ConfigError: a key is unknown or its value cannot be used; the text names it.
+    """
+    values = Config.load(file, {}, environment).model_dump(mode="json")
+    sources = {key: str(file) for key in (read_file(file) if file is not None else {})}
+    sources |= {key: variable(key) for key in read_environment(Config.model_fields, environment)}
+    return [Setting(key, values[key], sources.get(key, "default")) for key in sorted(values)]
 
 
 def read_file(file: Path) -> dict[str, Any]:
