@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from openmsmq.core.messages.due_times import due_time
 from openmsmq.core.model.lanes import Lane
 from openmsmq.core.model.message import (
     NEVER,
@@ -40,6 +41,7 @@ def check_invariants(manager: QueueManager) -> None:
     check_memory(manager)
     check_locks(state)
     check_timers(state)
+    check_schedule(state)
     check_streams(state)
     check_outbox(state)
     checks = manager.incoming.checks
@@ -136,7 +138,11 @@ def check_queue(queue: Queue) -> None:
         assert lanes.get(lookup_id) is None, f"{queue.path}: locked and visible"
         size += message.size
     assert queue.total_bytes == size, f"{queue.path}: {queue.total_bytes} bytes, not {size}"
-    reserved = sum(message.size for message in queue.pending.values())
+    aside = [*queue.pending.values(), *queue.delayed.values()]
+    reserved = sum(message.size for message in aside)
+    for lookup_id, message in queue.delayed.items():
+        assert (message.lookup_id, message.queue) == (lookup_id, queue)
+        assert message.state == PositionState.DELAYED
     assert queue.reserved_bytes == reserved, f"{queue.path}: {queue.reserved_bytes} reserved"
     assert all(queue.locked.get(key) is message for key, message in queue.peekable.items())
     for read in queue.waiting:
@@ -183,6 +189,10 @@ def check_totals(state: State) -> None:
         for queue in state.outgoing.values()
         for message in queue.locked.values()
     )
+    assert totals.delayed_messages == sum(len(queue.delayed) for queue in queues)
+    assert totals.delayed_bytes == sum(
+        message.size for queue in queues for message in queue.delayed.values()
+    )
     journals = [queue for queue in queues if queue.role in JOURNALS]
     assert totals.journal_bytes == sum(queue.total_bytes for queue in journals)
 
@@ -211,6 +221,7 @@ def everywhere(manager: QueueManager) -> list[Message]:
         messages += queue.lanes
         messages += queue.locked.values()
         messages += queue.pending.values()
+        messages += queue.delayed.values()
     return messages
 
 
@@ -277,6 +288,22 @@ def check_timers(state: State) -> None:
             assert message.key == key
             assert message.expires != NEVER
             assert message.state != PositionState.DELETED, "a deleted message has a timer"
+
+
+def check_schedule(state: State) -> None:
+    """Every message that waits for a time is looked at then, and no other is."""
+    schedule = state.schedule
+    heap = set(schedule._heap)
+    for key, (time, message) in schedule._entries.items():
+        assert message.key == key
+        assert message.state != PositionState.DELETED, "a deleted message is scheduled"
+        assert (time, key) in heap
+    for queue in state.queues.values():
+        assert all(message.key in schedule._entries for message in queue.delayed.values())
+        if queue.role is QueueRole.SUBQUEUE:
+            for message in (*queue.lanes, *queue.locked.values()):
+                if due_time(message) is not None:
+                    assert message.key in schedule._entries, f"{queue.path}: never looked at"
 
 
 # Streams and batches

@@ -22,6 +22,11 @@ class QueueProperties(TypedDict, total=False):
         base_priority: of a public queue, for routing.
         multicast: `address:port` of the multicast group that it listens to; empty for none.
         type: GUID of the kind of service that it belongs to.
+        receive_retry_count: how often a message that was given back is read again in a cycle.
+        retry_cycle_delay: seconds that it then rests in the subqueue `retry`.
+        max_retry_cycles: how often it comes back from there.
+        receive_error_handling: what follows: "none" (the program decides), "move", "reject",
+            "drop" or "hold".
     """
 
     transactional: bool
@@ -34,3 +39,7 @@ class QueueProperties(TypedDict, total=False):
     base_priority: int
     multicast: str
     type: str
+    receive_retry_count: int
+    retry_cycle_delay: int
+    max_retry_cycles: int
+    receive_error_handling: Literal["none", "move", "reject", "drop", "hold"]

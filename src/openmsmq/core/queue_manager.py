@@ -13,7 +13,7 @@ How to drive it
     `incoming` for protocols that receive, `outgoing` for those that send,
     `redirections` for messages over HTTP, `coordination` and `enlisted` for transactions across
     machines, `enlistments` for what their coordinators ask, `ranges`, `leases` and `stages` for
-    pipelines, `management` and `definer` for people.
+    pipelines, `management`, `set_aside` and `definer` for people.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from uuid import UUID
 from openmsmq.core.definitions.definer import Definer
 from openmsmq.core.management.counters import Counters
 from openmsmq.core.management.management import Management
+from openmsmq.core.management.set_aside import SetAside
 from openmsmq.core.messages.expiry import expire_due
+from openmsmq.core.messages.scheduled import handle_schedule
 from openmsmq.core.model.local_queue_manager import store_local
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
@@ -105,6 +107,7 @@ class QueueManager:
         "outgoing",
         "ranges",
         "redirections",
+        "set_aside",
         "stages",
         "state",
         "traffic",
@@ -147,6 +150,7 @@ class QueueManager:
         self.ranges = Ranges(self.state)
         self.leases = Leases(self.state)
         self.stages = Stages(self.state)
+        self.set_aside = SetAside(self.state)
         self.management = Management(self.state, self.stages)
         self.set_time(now=now, utc=utc)
         self.state.unused_look_at = now + self.state.settings.unused_outgoing_seconds
@@ -265,6 +269,10 @@ class QueueManager:
         second = state.expiry.next()
         if second is not None:
             due = earlier(due, state.now + max(second - state.utc, 0.0))
+        if state.schedule:
+            scheduled = state.schedule.next()
+            if scheduled is not None:
+                due = earlier(due, state.now + max(scheduled - state.utc, 0.0))
         return due
 
     def handle_timer(self, *, now: float, utc: float) -> None:
@@ -277,6 +285,8 @@ class QueueManager:
         # Together they delete no more than one step may.
         expired = expire_due(self.state, PURGE_STEP)
         purging.delete_leftovers(self.state, PURGE_STEP - expired)
+        if self.state.schedule:
+            handle_schedule(self.state)
         handle_directory_timers(self.state)
         self.state.message_checks.handle_timer()
         self.stages.expire()

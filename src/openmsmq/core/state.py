@@ -9,6 +9,7 @@ from uuid import UUID
 
 from openmsmq.core.management.counters import Counters
 from openmsmq.core.model.change_marks import ChangeMarks
+from openmsmq.core.model.schedule import Schedule
 from openmsmq.core.model.timers import ExpiryTimers, WaitTimers
 from openmsmq.core.model.totals import Totals
 from openmsmq.core.rows.ordinals import Reservation
@@ -111,6 +112,7 @@ class State:
         "producers",
         "queues",
         "redirections",
+        "schedule",
         "scratch",
         "scratch_handles",
         "sequence",
@@ -171,6 +173,8 @@ class State:
         self.unchecked = 0
         self.expiry = ExpiryTimers()
         self.waits = WaitTimers()
+        # Messages that appear, return or go at a time.
+        self.schedule = Schedule()
 
         # Every queue by its number in the store, and by its names.
         self.queues: dict[int, Queue] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -48,17 +48,21 @@ class Traffic:
         transaction: Transaction | None = None,
         *,
         deadletter_queue: str = "",
+        deliver_at: float | None = None,
     ) -> Sent:
         """Send packets that a client built: in a transaction all of them, or none and an error.
 
         Without one those before the first that is refused are sent; `Sent.refusal` says why it is.
 
         The queue manager writes its GUID, an ordinal and the time into each. `deadletter_queue` is
-        the path name of a local queue for those that cannot be delivered.
+        the path name of a local queue for those that cannot be delivered; they appear at
+        `deliver_at`, in seconds since 1970.
         """
         if deadletter_queue:
             deadletter_queue = parse_local_path(self._state, deadletter_queue).queue_name.key
-        return sending.enqueue_many(self._state, descriptor, packets, transaction, deadletter_queue)
+        return sending.enqueue_many(
+            self._state, descriptor, packets, transaction, deadletter_queue, deliver_at
+        )
 
     def enqueue_each(
         self,
@@ -162,10 +166,12 @@ class Traffic:
         delete: bool,
         reason: int = taking.ACK_RECEIVE,
         transactional: bool = False,
+        handed: Collection[int] = (),
     ) -> Result:
         """End two-phase reads: delete the messages, or give them back in place.
 
-        `reason` may be NACK_RECEIVE_REJECTED. What a transaction holds is left to it.
+        `reason` may be NACK_RECEIVE_REJECTED. What a transaction holds is left to it. Those of
+        `handed` that go back were seen by a program, whose read has failed.
         """
         return taking.end_many(
             self._state,
@@ -173,6 +179,7 @@ class Traffic:
             lookup_ids,
             reason if delete else 0,
             transactional=transactional,
+            handed=handed,
         )
 
     def reject_many(

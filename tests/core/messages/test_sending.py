@@ -117,6 +117,8 @@ def test_a_message_goes_through_the_four_states(harness: Harness) -> None:
         "LOCKED",
         "DELETED",
         "PURGE_PENDING",
+        "HELD",
+        "DELAYED",
     ]
     sent = harness.send(b"1")
     (message,) = sent.messages

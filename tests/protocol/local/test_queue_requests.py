@@ -30,6 +30,10 @@ def test_a_new_queue_is_described(client: Client) -> None:
         base_priority=-3,
         multicast="234.1.1.1:8001",
         type="11111111-2222-3333-4444-555555555555",
+        receive_retry_count=7,
+        retry_cycle_delay=60,
+        max_retry_cycles=3,
+        receive_error_handling="hold",
     )
     assert shown["path"] == r"QM\private$\orders"
     assert shown["format_name"] == r"DIRECT=OS:QM\private$\orders"
@@ -46,11 +50,17 @@ def test_a_new_queue_is_described(client: Client) -> None:
         "base_priority": -3,
         "multicast": "234.1.1.1:8001",
         "type": "{11111111-2222-3333-4444-555555555555}",
+        "receive_retry_count": 7,
+        "retry_cycle_delay": 60,
+        "max_retry_cycles": 3,
+        "receive_error_handling": "hold",
         "created_time": int(client.world.core.utc),
         "modified_time": int(client.world.core.utc),
         "messages": 0,
         "bytes": 0,
         "locked_messages": 0,
+        "held_messages": 0,
+        "delayed_messages": 0,
         "journal_messages": 0,
         "journal_bytes": 0,
         "oldest_message_age_seconds": None,
@@ -59,6 +69,8 @@ def test_a_new_queue_is_described(client: Client) -> None:
         "waiting_reads": 0,
         "arrived_messages": 0,
         "arrived_bytes": 0,
+        "aborted_messages": 0,
+        "poisoned_messages": 0,
         "deleted": {},
     }
     assert {name: shown[name] for name in expected} == expected

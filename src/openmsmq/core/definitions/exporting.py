@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.queue import Queue, QueueRole
+from openmsmq.core.model.retry_policy import ReceiveErrorHandling
 from openmsmq.core.queues.access import check_machine_right, check_queue_right
 from openmsmq.directory.objects import NULL_GUID, UNLIMITED
 from openmsmq.security.caller import SYSTEM_CALLER
@@ -73,6 +74,15 @@ def export(state: State, *, caller: Caller, accounts: Accounts) -> Definitions:
     )
 
 
+_HANDLING: Final[dict[ReceiveErrorHandling, Literal["none", "move", "reject", "drop", "hold"]]] = {
+    ReceiveErrorHandling.NONE: "none",
+    ReceiveErrorHandling.MOVE: "move",
+    ReceiveErrorHandling.REJECT: "reject",
+    ReceiveErrorHandling.DROP: "drop",
+    ReceiveErrorHandling.HOLD: "hold",
+}
+
+
 def define_queue(queue: Queue, *, accounts: Accounts) -> QueueDefinition:
     """One queue, whole."""
     properties = queue.properties
@@ -89,6 +99,10 @@ def define_queue(queue: Queue, *, accounts: Accounts) -> QueueDefinition:
         base_priority=properties.base_priority,
         multicast=properties.multicast_address or "",
         type="" if properties.type == NULL_GUID else f"{{{str(properties.type).upper()}}}",
+        receive_retry_count=queue.policy.receive_retry_count,
+        retry_cycle_delay=queue.policy.retry_cycle_delay,
+        max_retry_cycles=queue.policy.max_retry_cycles,
+        receive_error_handling=_HANDLING[queue.policy.receive_error_handling],
         permissions=describe_entries(
             entries_of(properties.security), accounts=accounts, words=describe_queue_rights
         ),

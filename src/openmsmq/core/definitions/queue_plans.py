@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from openmsmq.core.model.queue import Queue, QueueRole
+from openmsmq.core.model.retry_policy import NO_POLICY, POLICY_ATTRIBUTES
 from openmsmq.core.queues.access import check_machine_right, check_queue_right
 from openmsmq.core.queues.creation import (
     CREATE_ATTRIBUTES,
@@ -16,6 +17,7 @@ from openmsmq.core.queues.creation import (
 )
 from openmsmq.core.queues.manager_settings import set_queue_manager
 from openmsmq.core.queues.names import parse_local_path
+from openmsmq.core.queues.policies import take_policy
 from openmsmq.core.queues.purging import delete_queue
 from openmsmq.directory.objects import NULL_GUID, QueueObject
 from openmsmq.security.caller import SYSTEM_CALLER
@@ -63,6 +65,7 @@ _ATTRIBUTES: Final = {
     "base_priority": "base_priority",
     "multicast": "multicast_address",
     "type": "type",
+    **{name: name for name in POLICY_ATTRIBUTES},
 }
 
 
@@ -226,7 +229,7 @@ class QueuePlanner:
         names = [
             name
             for name, attribute in _ATTRIBUTES.items()
-            if getattr(properties, attribute) != attributes[attribute]
+            if _value(queue, attribute) != attributes[attribute]
         ]
         changes = [
             Change(
@@ -308,11 +311,17 @@ def _attributes(definition: QueueDefinition, place: str) -> dict[str, Any]:
         "base_priority": definition.base_priority,
         "multicast_address": definition.multicast or None,
         "type": _guid(definition.type, f"{place}.type"),
+        **{name: getattr(definition, name) for name in POLICY_ATTRIBUTES},
     }
     for name, attribute in _ATTRIBUTES.items():
         with at(f"{place}.{name}"):
-            apply_attributes(QueueObject(), {attribute: values[attribute]}, CREATE_ATTRIBUTES)
+            _, others = take_policy(NO_POLICY, {attribute: values[attribute]})
+            apply_attributes(QueueObject(), others, CREATE_ATTRIBUTES)
     return values
+
+
+def _value(queue: Queue, attribute: str) -> object:
+    return getattr(queue.policy if attribute in POLICY_ATTRIBUTES else queue.properties, attribute)
 
 
 def _quota(quota: int | str) -> int:

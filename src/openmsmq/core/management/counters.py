@@ -272,6 +272,7 @@ class QueueCounters:
         "deleted",
         "last_received",
         "moved",
+        "poisoned",
     )
 
     def __init__(self) -> None:
@@ -279,8 +280,10 @@ class QueueCounters:
         self.arrived_bytes = 0
         # By reason, a message class.
         self.deleted: dict[int, int] = {}
-        # Messages that a transaction had received and gave back when it was aborted.
+        # Messages that a transaction or a program had received and gave back.
         self.aborted = 0
+        # Messages that failed in every retry cycle.
+        self.poisoned = 0
         # Messages that were moved to another queue.
         self.moved = 0
         # When a message was last received, in seconds since 1970; 0 for never.

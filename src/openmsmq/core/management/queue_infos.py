@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Final, Protocol
 
+from openmsmq.core.model.message import HELD
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
 from openmsmq.core.model.queue import Queue, QueueRole, QueueType
@@ -60,6 +61,7 @@ def guid_text(identifier: object) -> str:
 def queue_info(state: State, queue: Queue) -> QueueInfo:
     """Properties and counts of a queue."""
     settings = queue.family.properties
+    policy = queue.family.policy
     journal = queue.journal
     computer = state.manager.computer_name
     return QueueInfo(
@@ -79,11 +81,17 @@ def queue_info(state: State, queue: Queue) -> QueueInfo:
         base_priority=settings.base_priority,
         multicast=settings.multicast_address,
         type=guid_text(settings.type),
+        receive_retry_count=policy.receive_retry_count,
+        retry_cycle_delay=policy.retry_cycle_delay,
+        max_retry_cycles=policy.max_retry_cycles,
+        receive_error_handling=str(policy.receive_error_handling),
         created_time=settings.create_time,
         modified_time=settings.modify_time,
         messages=queue.count,
         bytes=queue.total_bytes,
         locked_messages=len(queue.locked),
+        held_messages=sum(message.holder == HELD for message in queue.locked.values()),
+        delayed_messages=len(queue.delayed),
         journal_messages=journal.count if journal is not None else 0,
         journal_bytes=journal.total_bytes if journal is not None else 0,
         oldest_message_age_seconds=oldest_age(queue, state.utc),
@@ -92,6 +100,8 @@ def queue_info(state: State, queue: Queue) -> QueueInfo:
         waiting_reads=len(queue.waiting),
         arrived_messages=queue.counters.arrived_messages,
         arrived_bytes=queue.counters.arrived_bytes,
+        aborted_messages=queue.counters.aborted,
+        poisoned_messages=queue.counters.poisoned,
         deleted={class_name(reason): count for reason, count in queue.counters.deleted.items()},
     )
 

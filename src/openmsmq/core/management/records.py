@@ -90,11 +90,17 @@ class QueueInfo:
     base_priority: int
     multicast: str | None
     type: str
+    receive_retry_count: int
+    retry_cycle_delay: int
+    max_retry_cycles: int
+    receive_error_handling: str
     created_time: int
     modified_time: int
     messages: int
     bytes: int
     locked_messages: int
+    held_messages: int
+    delayed_messages: int
     journal_messages: int
     journal_bytes: int
     oldest_message_age_seconds: float | None
@@ -103,6 +109,8 @@ class QueueInfo:
     waiting_reads: int
     arrived_messages: int
     arrived_bytes: int
+    aborted_messages: int
+    poisoned_messages: int
     deleted: dict[str, int]
 
 
@@ -111,6 +119,21 @@ class QueueDetails(QueueInfo):
     """A queue with its permissions; None when the caller may not read them."""
 
     permissions: tuple[Permission, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelayedInfo:
+    """A message that waits for its time; `lookup_id` is another one once it has appeared."""
+
+    queue: str
+    lookup_id: int
+    id: str
+    label: str
+    deliver_at: str
+    body_size: int
+    priority: int
+    delivery: str
+    transactional: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,7 +82,7 @@ def _columns(queues: list[Queue], since: int) -> QueueSample:
         "messages": [queue.count for queue in queues],
         "bytes": [queue.total_bytes for queue in queues],
         "locked_messages": [len(queue.locked) for queue in queues],
-        "delayed_messages": [0 for _ in queues],
+        "delayed_messages": [len(queue.delayed) for queue in queues],
         "journal_messages": [0 if each is None else each.count for each in journals],
         "journal_bytes": [0 if each is None else each.total_bytes for each in journals],
         "oldest_arrived": [_oldest_arrived(queue) for queue in queues],
@@ -95,7 +95,7 @@ def _columns(queues: list[Queue], since: int) -> QueueSample:
         "received_messages": [each.deleted.get(_ACK_RECEIVE, 0) for each in counters],
         "aborted_messages": [each.aborted for each in counters],
         "moved_messages": [each.moved for each in counters],
-        "poisoned_messages": [0 for _ in queues],
+        "poisoned_messages": [each.poisoned for each in counters],
     }
     packed = {name: array(code, rows[name]).tobytes() for name, code in COLUMNS.items()}
     return QueueSample(

@@ -87,9 +87,9 @@ def insert(
     state: State, queue: Queue, arrivals: list[Arrival], deadletter_queue: str = ""
 ) -> list[Message]:
     """Put messages at the end of their lanes, visible at once."""
-    messages, ids = _make(state, queue, arrivals, _AVAILABLE)
+    messages, ids = make_messages(state, queue, arrivals, _AVAILABLE)
     if deadletter_queue:
-        _name_deadletter_queue(messages, deadletter_queue)
+        name_deadletter_queue(messages, deadletter_queue)
     put(state, messages)
     publish(state, queue, messages, ids)
     return messages
@@ -103,9 +103,9 @@ def insert_pending(
     deadletter_queue: str = "",
 ) -> list[Message]:
     """Keep messages aside until the transaction that sends them is decided."""
-    messages, _ = _make(state, queue, arrivals, _LOCKED)
+    messages, _ = make_messages(state, queue, arrivals, _LOCKED)
     if deadletter_queue:
-        _name_deadletter_queue(messages, deadletter_queue)
+        name_deadletter_queue(messages, deadletter_queue)
     for message in messages:
         message.holder = transaction
         message.stored = 0
@@ -116,7 +116,7 @@ def insert_pending(
 
 def insert_staged(state: State, queue: Queue, arrivals: list[Arrival]) -> list[Message]:
     """Store messages that are in no queue yet."""
-    messages, _ = _make(state, queue, arrivals, STAGED)
+    messages, _ = make_messages(state, queue, arrivals, STAGED)
     put(state, messages)
     return messages
 
@@ -141,14 +141,16 @@ def publish_staged(state: State, queue: Queue, messages: list[Message]) -> None:
     publish(state, queue, messages, ids)
 
 
-def _name_deadletter_queue(messages: list[Message], deadletter_queue: str) -> None:
+def name_deadletter_queue(messages: list[Message], deadletter_queue: str) -> None:
+    """Messages have a dead-letter queue of their own."""
     for message in messages:
         message.make_history().deadletter_queue = deadletter_queue
 
 
-def _make(
+def make_messages(
     state: State, queue: Queue, arrivals: list[Arrival], position_state: int
 ) -> tuple[list[Message], list[int]]:
+    """New messages with the next lookup ids, which are in no queue yet; also these ids."""
     sequence = state.sequence.take(len(arrivals), state.outbox)
     utc = state.utc
     stored = state.outbox.number

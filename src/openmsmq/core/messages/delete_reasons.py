@@ -87,6 +87,7 @@ def delete_messages(
         forget_packet(state, message)
     if queue.outgoing is not None:
         state.forwarded.remove(messages)
+    state.schedule.stop_all(messages)
     count_messages(state, queue, -len(messages), -size)
     count_decided(state, queue, messages)
     queue.count_deleted(reason, len(messages))

@@ -17,6 +17,7 @@ from openmsmq.wire.packets.base_header import INFINITE
 from .delete_reasons import delete_messages
 
 _AVAILABLE: Final = int(PositionState.AVAILABLE)
+_HELD: Final = int(PositionState.HELD)
 _TIMED_OUT: Final = int(MessageClass.NACK_RECEIVE_TIMEOUT)
 _TIMED_OUT_AT_SENDER: Final = int(MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER)
 _NOT_REACHED: Final = int(MessageClass.NACK_REACH_QUEUE_TIMEOUT)
@@ -50,6 +51,9 @@ def expire(state: State, messages: Iterable[Message]) -> None:
                 continue
             queue.lanes.remove(message)
             gone.setdefault((queue, _reason(state, queue, message)), []).append(message)
+        elif message.state == _HELD:
+            queue.forget_locked(message)
+            gone.setdefault((queue, _TIMED_OUT), []).append(message)
         elif message.lookup_id in queue.pending and isinstance(message.holder, Transaction):
             # The send is not committed: the removal waits for the commit, too.
             reason = _reason(state, queue, message)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.model.message import NEVER, PositionState
+from openmsmq.core.model.message import HELD, NEVER, PositionState
 from openmsmq.core.model.open_queue import MAY_MOVE, MAY_SEND
 from openmsmq.core.model.queue import QueueRole, QueueType
 from openmsmq.core.outbox import Result
 from openmsmq.core.queues.creation import drop_if_unused
-from openmsmq.core.transactions.transactions import OperationType, Transaction, move_now, withdraw
+from openmsmq.core.transactions.transactions import OperationType, Transaction, withdraw
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
-from .positions import changes, count_decided, count_messages, reslot
+from .positions import changes, count_decided, count_messages, move_now, reslot
 from .reading import queue_to_read
 from .redirecting import redirect
 from .taking import check_transaction
@@ -96,6 +96,9 @@ def move_many(
     if message_class:
         for message in messages:
             message.make_history().message_class = message_class
+    for message in messages:
+        if message.state == PositionState.HELD:
+            queue.forget_locked(message)
     moved = [move_now(state, queue, message, to) for message in messages]
     drop_if_unused(state, queue)
     lookup_ids = [message.lookup_id for message in moved]
@@ -184,11 +187,12 @@ def _find(queue: Queue, lookup_id: int, transaction: Transaction | None) -> Mess
         )
     holder = message.holder
     # [MS-MQRR] 3.1.4.10: a message that is part of another transaction is not moved.
-    if holder is not None and holder is not transaction:
+    decides = holder == HELD and transaction is None
+    if holder is not None and holder is not transaction and not decides:
         other = "another" if transaction is not None else "a"
         owner = f"locked by {other} transaction"
         if not isinstance(holder, Transaction):
-            owner = "being received by another reader"
+            owner = HELD if holder == HELD else "being received by another reader"
         raise QueueError(
             Hresult.MQ_ERROR_MESSAGE_LOCKED_UNDER_TRANSACTION,
             f"{queue.path}: message {lookup_id} is {owner}",

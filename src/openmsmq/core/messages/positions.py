@@ -15,6 +15,8 @@ from openmsmq.core.model.queue import JOURNALS, Queue
 from openmsmq.core.state import State
 from openmsmq.wire.lookup_id import SEQUENCE_BITS
 
+from .due_times import schedule
+
 
 def next_lookup_id(state: State, priority: int) -> int:
     """A new SequentialID as a lookup id that sorts by priority, then by arrival."""
@@ -113,6 +115,32 @@ def reslot(
     if moved.stored:
         state.fresh.append(moved)
     _settle_in(state, moved, target, wake=wake)
+    return moved
+
+
+def move_now(
+    state: State, queue: Queue, message: Message, target: Queue, *, arrived: float | None = None
+) -> Message:
+    """Move a message that is no longer in sight of readers into another queue.
+
+    Args:
+        arrived: when it arrived there, unless that is now.
+    """
+    message.state = PositionState.DELETED
+    message.holder = None
+    state.schedule.stop(message)
+    count_messages(state, queue, -1, -message.size)
+    queue.counters.moved += 1
+    history = message.make_history()
+    history.move_count += 1
+    history.last_move_time = int(state.utc)
+    # [MS-MQRR] 2.2.5.3: it counts the reads and moves that failed in a row.
+    history.abort_count = 0
+    expires = message.expires
+    if expires != NEVER:
+        state.expiry.stop(message)
+    moved = reslot(state, message, target, arrived=arrived, expires=expires)
+    schedule(state, moved)
     return moved
 
 

@@ -29,6 +29,7 @@ from openmsmq.wire.message.user_message_run import UserMessageRun, split_runs
 from openmsmq.wire.packets.base_header import MAX_PACKET_SIZE, PRIORITY_MASK
 
 from .arrivals import Arrival, expiry, insert, insert_pending, traits_of
+from .delayed import check_delivery_time, delay_pending, insert_delayed, unlimited
 from .encrypted_sending import check_encryption
 from .expiry import expire_now
 from .fanout import copies_for
@@ -76,8 +77,12 @@ def enqueue_many(
     packets: Sequence[bytes],
     transaction: Transaction | None,
     deadletter_queue: str,
+    deliver_at: float | None = None,
 ) -> Sent:
     """Send packets: in a transaction all of them, else those before the first that is refused.
+
+    Args:
+        deliver_at: when they appear, in seconds since 1970; None is at once.
 
     Raises:
         QueueError: a packet, its sender or the queue does not allow it, or there is no room; then
@@ -85,12 +90,14 @@ def enqueue_many(
     """
     if transaction is not None:
         transaction.require_active()
+    if deliver_at is not None:
+        check_delivery_time(state, deliver_at)
     runs = check_packets(packets)
     if descriptor.multiple and not descriptor.closed:
-        return send_to_several(state, descriptor, runs, transaction, deadletter_queue)
+        return send_to_several(state, descriptor, runs, transaction, deadletter_queue, deliver_at)
     descriptor.require(MAY_SEND)
     check_senders(runs, descriptor.caller)
-    return send_checked(state, descriptor, runs, transaction, deadletter_queue)
+    return send_checked(state, descriptor, runs, transaction, deadletter_queue, deliver_at)
 
 
 def check_packets(packets: Sequence[bytes]) -> list[UserMessageRun]:
@@ -150,6 +157,7 @@ def send_checked(
     runs: Sequence[UserMessageRun],
     transaction: Transaction | None,
     deadletter_queue: str,
+    deliver_at: float | None = None,
 ) -> Sent:
     """Send messages whose packets and senders have been checked.
 
@@ -171,12 +179,19 @@ def send_checked(
         runs, refusal = _before_refused(state, descriptor, queue, runs)
     tag = None if transaction is None else transaction.number
     ordinal, arrivals = stamp_runs(state, descriptor, queue, runs, tag)
+    if deliver_at is not None:
+        arrivals = unlimited(arrivals)
     if transaction is not None:
         messages = insert_pending(state, queue, arrivals, transaction, deadletter_queue)
+        if deliver_at is not None:
+            delay_pending(messages, deliver_at)
         transaction.add(OperationType.ENQUEUE, messages)
         depends = 0
     else:
-        messages = insert(state, queue, arrivals, deadletter_queue)
+        if deliver_at is None:
+            messages = insert(state, queue, arrivals, deadletter_queue)
+        else:
+            messages = insert_delayed(state, queue, arrivals, deliver_at, deadletter_queue)
         depends = max([message.stored for message in messages], default=0)
     if any(message.expires != NEVER for message in messages):
         expire_now(state, messages)
@@ -398,6 +413,7 @@ def send_to_several(
     runs: Sequence[UserMessageRun],
     transaction: Transaction | None,
     deadletter_queue: str,
+    deliver_at: float | None = None,
 ) -> Sent:
     """One copy for each element; the first that fails stops it, earlier copies stay."""
     check_senders(runs, descriptor.caller)
@@ -408,7 +424,9 @@ def send_to_several(
     refusal: QueueError | None = None
     for child in descriptor.children:
         copies = copies_for(views, child.format_name, descriptor.format_name)
-        sent = send_checked(state, child, split_runs(copies), transaction, deadletter_queue)
+        sent = send_checked(
+            state, child, split_runs(copies), transaction, deadletter_queue, deliver_at
+        )
         messages += sent.messages
         first_ordinal = first_ordinal or sent.first_ordinal
         depends = max(depends, sent.depends)

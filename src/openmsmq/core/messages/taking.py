@@ -24,10 +24,11 @@ from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import StoreError
 
 from .delete_reasons import delete_messages
+from .poison import count_aborts
 from .positions import changes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from openmsmq.core.model.message import Message
     from openmsmq.core.model.open_queue import OpenQueueDescriptor
@@ -109,8 +110,12 @@ def end_many(
     reason: int,
     *,
     transactional: bool,
+    handed: Collection[int] = (),
 ) -> Result:
     """Dequeue Message End for several messages: they leave for `reason`; 0 gives them back.
+
+    Args:
+        handed: of those that go back, the ones that a program has seen: its read has failed.
 
     Raises:
         QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, a message is not being received here; then none
@@ -125,8 +130,10 @@ def end_many(
     for message in messages:
         del held[message.lookup_id]
     if not reason:
-        return_locked(state, messages)
-        return Result(0)
+        failed = [message for message in messages if message.lookup_id in handed]
+        unseen = [message for message in messages if message.lookup_id not in handed]
+        return_locked(state, unseen + count_aborts(state, failed))
+        return Result(changes(state, failed))
     purged = [message for message in messages if message.state == _PURGE_PENDING]
     for message in messages:
         queue.forget_locked(message)

@@ -32,6 +32,10 @@ class PositionState(IntEnum):
     LOCKED = 1
     DELETED = 2
     PURGE_PENDING = 3
+    # Two of our own, which records keep: a poison message that waits for an operator, and a
+    # message that appears later.
+    HELD = 4
+    DELAYED = 5
 
 
 class Traits(IntFlag):
@@ -193,6 +197,8 @@ class Message:
         return self.history
 
 
+# Holds poison messages until an operator decides.
+HELD: Final = "held for an operator"
 # Holds the messages of an outgoing queue that were delivered and whose fate is not known yet.
 AWAITING_FINAL_ACK: Final = "awaiting final acknowledgment"
 

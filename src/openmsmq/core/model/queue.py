@@ -11,6 +11,7 @@ from openmsmq.directory.objects import QueueObject
 
 from .lanes import Lanes
 from .message import Message, PositionState
+from .retry_policy import NO_POLICY
 
 if TYPE_CHECKING:
     from openmsmq.core.pipelines.ranges import Pin
@@ -62,6 +63,7 @@ class Queue:
         "born",
         "changed",
         "counters",
+        "delayed",
         "deleted",
         "descriptors",
         "expected",
@@ -76,6 +78,7 @@ class Queue:
         "peekable",
         "pending",
         "pins",
+        "policy",
         "properties",
         "queue_type",
         "reserved_bytes",
@@ -110,10 +113,14 @@ class Queue:
         self.lanes = Lanes()
         self.locked: dict[int, Message] = {}
         self.pending: dict[int, Message] = {}
+        # Messages that appear later, by the lookup ids that they have until then.
+        self.delayed: dict[int, Message] = {}
         # Locked messages with AllowPeekWhenLocked: also in `locked`.
         self.peekable: dict[int, Message] = {}
         self.total_bytes = 0
-        # Bytes of sends that are not committed: counted against the quota only.
+        # What becomes of messages that readers give back again and again.
+        self.policy = NO_POLICY
+        # Bytes of sends that are not committed or delayed: counted against the quota only.
         self.reserved_bytes = 0
         self.descriptors: dict[int, OpenQueueDescriptor] = {}
         self.waiting: deque[ReadRequest] = deque()
@@ -140,6 +147,11 @@ class Queue:
     def family(self) -> Queue:
         """The queue that a subqueue or a journal belongs to; the queue itself otherwise."""
         return self.parent if self.parent is not None else self
+
+    @property
+    def subqueue_name(self) -> str:
+        """The name of a subqueue within its queue, in lower case; empty for other queues."""
+        return self.path.rpartition(";")[2].lower() if self.role is QueueRole.SUBQUEUE else ""
 
     def lock(self, message: Message, holder: object) -> None:
         """Take a visible message out of sight without giving up its place."""

@@ -9,6 +9,8 @@ class Totals:
         "awaiting_final_ack",
         "bytes",
         "committed",
+        "delayed_bytes",
+        "delayed_messages",
         "in_doubt",
         "journal_bytes",
         "messages",
@@ -27,6 +29,9 @@ class Totals:
         # Bytes of all messages, and of those in journals.
         self.bytes = 0
         self.journal_bytes = 0
+        # Messages that appear later, which the others do not contain, and their bytes.
+        self.delayed_messages = 0
+        self.delayed_bytes = 0
         # Transactions that are prepared and wait for the decision of a coordinator, and those that
         # ended since the start.
         self.in_doubt = 0

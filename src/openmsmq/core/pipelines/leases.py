@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Final
 
-from openmsmq.core.messages.positions import changes
+from openmsmq.core.messages.positions import changes, move_now
 from openmsmq.core.messages.reading import queue_to_read
 from openmsmq.core.model.open_queue import MAY_RECEIVE, OpenQueueDescriptor
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.queues.creation import drop_if_unused, make_subqueue
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.state import State
-from openmsmq.core.transactions.transactions import move_now
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.limits import MAX_SUBQUEUE_NAME

@@ -8,7 +8,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from openmsmq.core.events import QueueChanged, QueueCreated
+from openmsmq.core.messages.due_times import schedule_retries
 from openmsmq.core.model.queue import Queue, QueueRole, QueueType
+from openmsmq.core.model.retry_policy import NO_POLICY
 from openmsmq.core.outbox import Result, ResultOf
 from openmsmq.core.rows.queue_rows import forget_queue, store_queue
 from openmsmq.core.sites.public_queues import publish, register
@@ -25,6 +27,7 @@ from openmsmq.wire.names.queue_name import QueueName, QueueScope, Suffix
 
 from .access import check_machine_right, check_queue_right
 from .names import parse_local_path
+from .policies import take_policy
 from .queue_security import accepted_queue_security, new_queue_security
 from .value_text import value_text
 
@@ -81,12 +84,16 @@ def create_queue(
     if name.key in state.paths:
         raise QueueError(Hresult.MQ_ERROR_QUEUE_EXISTS, path)
     properties = QueueObject(identifier=state.guids())
+    policy, attributes = take_policy(NO_POLICY, attributes)
     apply_attributes(properties, attributes, CREATE_ATTRIBUTES)
     properties.security = new_queue_security(state, caller, properties.security)
     _name(state, name, properties)
     if name.scope is QueueScope.PUBLIC and not skip_directory:
         register(state, properties, caller)
     queue = add_queue(state, name, QueueRole.USER, properties)
+    if policy != NO_POLICY:
+        queue.policy = policy
+        store_queue(state, queue)
     state.outbox.tell(QueueCreated(queue=queue, depends=state.outbox.number))
     return ResultOf(queue, state.outbox.number)
 
@@ -206,15 +213,19 @@ def set_queue(state: State, queue: Queue, *, caller: Caller, attributes: dict[st
     if attributes.keys() - {"security"}:
         needed |= QueueRight.SET_QUEUE_PROPERTIES
     check_queue_right(queue, caller, needed)
+    policy, attributes = take_policy(queue.policy, attributes)
     changed = replace(queue.properties)
     apply_attributes(changed, attributes, SET_ATTRIBUTES)
     if "security" in attributes:
         changed.security = accepted_queue_security(changed.security).serialize()
     changed.modify_time = int(state.utc)
-    if queue.queue_type is QueueType.PUBLIC:
+    if queue.queue_type is QueueType.PUBLIC and attributes:
         publish(state, changed, caller, tuple(attributes))
     queue.properties = changed
     queue.changed = state.marks.number
+    if policy != queue.policy:
+        queue.policy = policy
+        schedule_retries(state, queue)
     state.groups.set(queue, changed.multicast_address)
     store_queue(state, queue)
     state.outbox.tell(QueueChanged(queue=queue, depends=state.outbox.number))

@@ -4,6 +4,7 @@ from itertools import islice
 from typing import Final
 
 from openmsmq.core.events import QueueDeleted
+from openmsmq.core.messages.delayed import leave_with_queue
 from openmsmq.core.messages.delete_reasons import delete_messages
 from openmsmq.core.messages.positions import changes
 from openmsmq.core.messages.reading import end_reads, queue_to_read
@@ -30,6 +31,7 @@ _PURGED: Final = int(MessageClass.NACK_Q_PURGED)
 _PURGED_AT_SENDER: Final = int(MessageClass.NACK_DELETED)
 _QUEUE_DELETED: Final = int(MessageClass.NACK_Q_DELETED)
 _LOCKED: Final = int(PositionState.LOCKED)
+_HELD: Final = int(PositionState.HELD)
 _EVERYTHING: Final = 1 << 62
 
 
@@ -58,15 +60,28 @@ def purge(state: State, descriptor: OpenQueueDescriptor, *, upto: int | None, li
         if message.state == _LOCKED and message.sequence <= upto:
             message.state = PositionState.PURGE_PENDING
             queue.peekable.pop(message.lookup_id, None)
-    messages: list[Message] = []
+    messages = _take_held(queue, upto, limit)
     for lane in queue.lanes.arrivals(0, upto):
         messages += islice(lane, limit - len(messages))
     for message in messages:
-        queue.lanes.remove(message)
+        if message.state != _HELD:
+            queue.lanes.remove(message)
     if messages:
         reason = _PURGED_AT_SENDER if queue.outgoing is not None else _PURGED
         delete_messages(state, queue, messages, reason)
     return Purged(len(messages), upto, changes(state, messages), done=len(messages) < limit)
+
+
+def _take_held(queue: Queue, upto: int, limit: int) -> list[Message]:
+    """Messages that wait for an operator, who decides so."""
+    held = [
+        message
+        for message in queue.locked.values()
+        if message.state == _HELD and message.sequence <= upto
+    ]
+    for message in held[:limit]:
+        queue.forget_locked(message)
+    return held[:limit]
 
 
 def delete_queue(
@@ -104,6 +119,7 @@ def _take_away(state: State, queue: Queue) -> None:
         descriptor.locked.clear()
     queue.descriptors.clear()
     queue.peekable.clear()
+    leave_with_queue(state, queue)
     unlist_queue(state, queue)
     queue.deleted = True
     state.deleted[queue.number] = queue

@@ -38,8 +38,9 @@ def check_room(state: State, queue: Queue, size: int) -> EnqueueStatus:
 
 def check_growth(state: State, queue: Queue, size: int, manager_size: int) -> EnqueueStatus:
     """As `check_room`, if the queue manager has grown by another size than the queue."""
+    totals = state.totals
     if state.local.throttled or exceeds(
-        state.manager.queue_manager_quota, state.totals.bytes, manager_size
+        state.manager.queue_manager_quota, totals.bytes + totals.delayed_bytes, manager_size
     ):
         return EnqueueStatus.QUEUE_MANAGER_QUOTA
     held = queue.total_bytes + queue.reserved_bytes

@@ -1,13 +1,14 @@
 """Queues as state rows: their attributes in the store."""
 
 import json
-from dataclasses import fields
+from dataclasses import asdict, fields
 from struct import Struct
 from typing import Any, Final
 from uuid import UUID
 
 from openmsmq.core.model.outgoing_queue import HELD_REASONS, NOT_CONNECTED, OutgoingQueue
 from openmsmq.core.model.queue import Queue, QueueRole, QueueType
+from openmsmq.core.model.retry_policy import NO_POLICY, ReceiveErrorHandling, RetryPolicy
 from openmsmq.core.state import State
 from openmsmq.core.transfer.transports import transport_of
 from openmsmq.directory.objects import QueueObject
@@ -58,6 +59,8 @@ def _serialize(queue: Queue) -> bytes:
         row["deleted"] = True
     elif queue.parent is not None:
         row["parent"] = queue.parent.number
+    if queue.policy != NO_POLICY:
+        row["policy"] = asdict(queue.policy)
     outgoing = queue.outgoing
     if outgoing is not None:
         row["destination_format_name"] = outgoing.destination_format_name
@@ -104,6 +107,8 @@ def parse_queue(number: int, value: bytes, queues: dict[int, Queue]) -> Queue:
         parent,
     )
     queue.deleted = "deleted" in row
+    if "policy" in row:
+        queue.policy = _parse_policy(row["policy"])
     if "destination_format_name" in row:
         state = QueueState(row.get("state", QueueState.INACTIVE.value))
         queue.outgoing = OutgoingQueue(
@@ -114,3 +119,8 @@ def parse_queue(number: int, value: bytes, queues: dict[int, Queue]) -> Queue:
             destination=UUID(row[_DESTINATION]) if _DESTINATION in row else None,
         )
     return queue
+
+
+def _parse_policy(row: dict[str, Any]) -> RetryPolicy:
+    handling = ReceiveErrorHandling(row.pop("receive_error_handling"))
+    return RetryPolicy(**row, receive_error_handling=handling)

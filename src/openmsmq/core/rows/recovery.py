@@ -8,10 +8,13 @@ from struct import Struct
 from typing import TYPE_CHECKING, Final, Protocol
 
 from openmsmq.core.management.counters import QueueCounters
+from openmsmq.core.messages.delayed import set_aside
+from openmsmq.core.messages.due_times import schedule
 from openmsmq.core.messages.positions import count_messages
 from openmsmq.core.model.local_queue_manager import ROW_KEY, LocalQueueManager
 from openmsmq.core.model.message import (
     AWAITING_FINAL_ACK,
+    HELD,
     NEVER,
     RECORD_SIZE,
     STAGED,
@@ -21,6 +24,7 @@ from openmsmq.core.model.message import (
     parse_history,
     unpack_record,
 )
+from openmsmq.core.model.queue import QueueRole
 from openmsmq.core.pipelines.leases import parse_lease
 from openmsmq.core.pipelines.staging import recover_producers
 from openmsmq.core.queues.creation import drop_if_unused, list_queue
@@ -50,6 +54,11 @@ _UNCHECKED_KEY: Final = b"unchecked"
 _UNCHECKED: Final = Struct("<Q")
 _AVAILABLE: Final = PositionState.AVAILABLE
 _LOCKED: Final = PositionState.LOCKED
+_HELD: Final = PositionState.HELD
+_DELAYED: Final = PositionState.DELAYED
+_KEPT_STATES: Final = frozenset((_HELD, _DELAYED))
+# Queues in which messages may be held, and from which they may have to leave.
+_TIMED: Final = frozenset((QueueRole.USER, QueueRole.SUBQUEUE))
 
 Rows = dict[int, dict[bytes, bytes]]
 
@@ -174,6 +183,8 @@ def _recover_messages(
         message = Message(
             key, lookup_id, queue, None, size, traits, arrived, expires, _AVAILABLE, 0
         )
+        if position_state in _KEPT_STATES and not queue.deleted:
+            message.state = position_state
         if len(record) > RECORD_SIZE:
             message.history = parse_history(record)
         if expires != NEVER:
@@ -191,6 +202,10 @@ def _recover_messages(
 
 def _place(state: State, queue: Queue, messages: list[Message]) -> None:
     messages.sort(key=attrgetter("lookup_id"))
+    delayed = [message for message in messages if message.state == _DELAYED]
+    if delayed:
+        set_aside(state, queue, delayed)
+        messages = [message for message in messages if message.state != _DELAYED]
     size = sum([message.size for message in messages])
     count_messages(state, queue, len(messages), size)
     # They arrived before this start.
@@ -200,6 +215,13 @@ def _place(state: State, queue: Queue, messages: list[Message]) -> None:
             if is_awaiting_final_ack(message):
                 queue.hold(message, AWAITING_FINAL_ACK)
                 state.totals.awaiting_final_ack += 1
+        messages = [message for message in messages if message.state == _AVAILABLE]
+    if queue.role in _TIMED:
+        for message in messages:
+            schedule(state, message)
+            if message.state == _HELD:
+                message.holder = HELD
+                queue.locked[message.lookup_id] = message
         messages = [message for message in messages if message.state == _AVAILABLE]
     if messages:
         queue.lanes.extend(messages, [message.lookup_id for message in messages])
@@ -219,7 +241,8 @@ def _recover_transaction(
         operation_type = OperationType(operation.operation_type)
         for message in messages:
             if operation_type is OperationType.ENQUEUE:
-                message.state = _LOCKED
+                if message.state != _DELAYED:
+                    message.state = _LOCKED
                 message.holder = transaction
                 message.queue.pending[message.lookup_id] = message
                 message.queue.reserved_bytes += message.size

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from openmsmq.core.messages.arrivals import announce, put
+from openmsmq.core.messages.delayed import appear, set_aside
 from openmsmq.core.messages.delete_reasons import delete_messages
+from openmsmq.core.messages.poison import count_aborts
 from openmsmq.core.messages.positions import (
     count_messages,
     give_back,
+    move_now,
     next_lookup_id,
-    reslot,
     store_record,
 )
-from openmsmq.core.model.message import NEVER, RECOVERABLE, Message, PositionState
+from openmsmq.core.model.message import RECOVERABLE, Message, PositionState
 from openmsmq.core.outbox import Result
 from openmsmq.core.queues.creation import drop_if_unused
 from openmsmq.core.rows.packets import forget_packet, packet_of
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 _AVAILABLE: Final = int(PositionState.AVAILABLE)
 _LOCKED: Final = int(PositionState.LOCKED)
 _DELETED: Final = int(PositionState.DELETED)
+_DELAYED: Final = int(PositionState.DELAYED)
 _PURGE_PENDING: Final = int(PositionState.PURGE_PENDING)
 _PURGED: Final = int(MessageClass.NACK_Q_PURGED)
 _TIMED_OUT: Final = int(MessageClass.NACK_RECEIVE_TIMEOUT)
@@ -195,14 +198,18 @@ def prepare(state: State, transaction: Transaction, *, single_phase: bool = True
 
 
 def _mark_boundaries(transaction: Transaction) -> None:
-    """Mark the first and the last message that the transaction sends to each queue."""
-    first: dict[Queue, Message] = {}
-    last: dict[Queue, Message] = {}
+    """Mark the first and the last message that the transaction sends to each queue.
+
+    Those that appear together count together.
+    """
+    first: dict[tuple[Queue, float], Message] = {}
+    last: dict[tuple[Queue, float], Message] = {}
     for operation in transaction.operations:
         if operation.operation_type is OperationType.ENQUEUE:
             for message in operation.messages:
-                first.setdefault(message.queue, message)
-                last[message.queue] = message
+                time = message.arrived if message.state == _DELAYED else 0.0
+                first.setdefault((message.queue, time), message)
+                last[message.queue, time] = message
     for message in first.values():
         _mark(message, first=True, last=None)
     for message in last.values():
@@ -271,6 +278,12 @@ def _commit_enqueue(state: State, messages: list[Message], *, stored: bool) -> N
         if queue.deleted:
             _send_to_nowhere(state, queue, group, stored=stored)
             continue
+        delayed = [message for message in group if message.state == _DELAYED]
+        if delayed:
+            _commit_delayed(state, queue, delayed, stored=stored)
+            group = [message for message in group if message not in delayed]
+        if not group:
+            continue
         for message in group:
             _leave_pending(queue, message)
             message.state = _AVAILABLE
@@ -287,6 +300,22 @@ def _commit_enqueue(state: State, messages: list[Message], *, stored: bool) -> N
             put(state, group)
         queue.lanes.insert_many(group)
         announce(state, queue, group)
+
+
+def _commit_delayed(state: State, queue: Queue, messages: list[Message], *, stored: bool) -> None:
+    """Messages that appear later begin to wait; those that are due appear at once."""
+    for message in messages:
+        _leave_pending(queue, message)
+        message.stored = state.outbox.number
+        if stored:
+            message.make_history().transaction = 0
+            store_record(state, message)
+    if not stored:
+        put(state, messages)
+    set_aside(state, queue, messages)
+    due = [message for message in messages if message.arrived <= state.utc]
+    if due:
+        appear(state, queue, due)
 
 
 def _send_to_nowhere(state: State, queue: Queue, messages: list[Message], *, stored: bool) -> None:
@@ -337,27 +366,6 @@ def _commit_move(state: State, messages: list[Message], target: Queue | None) ->
         drop_if_unused(state, queue)
 
 
-def move_now(
-    state: State, queue: Queue, message: Message, target: Queue, *, arrived: float | None = None
-) -> Message:
-    """Move a message that is no longer in sight of readers into another queue.
-
-    Args:
-        arrived: when it arrived there, unless that is now.
-    """
-    message.state = _DELETED
-    message.holder = None
-    count_messages(state, queue, -1, -message.size)
-    queue.counters.moved += 1
-    history = message.make_history()
-    history.move_count += 1
-    history.last_move_time = int(state.utc)
-    expires = message.expires
-    if expires != NEVER:
-        state.expiry.stop(message)
-    return reslot(state, message, target, arrived=arrived, expires=expires)
-
-
 def abort(state: State, transaction: Transaction) -> Result:
     """Undo all operations."""
     stored = not transaction.single_phase
@@ -374,11 +382,7 @@ def abort(state: State, transaction: Transaction) -> Result:
                 if message.holder is transaction and not message.queue.deleted
             ]
             touched_store |= any(message.traits & RECOVERABLE for message in returned)
-            for message in returned:
-                message.make_history().abort_count += 1
-                message.queue.counters.aborted += 1
-                store_record(state, message)
-            return_locked(state, returned)
+            return_locked(state, count_aborts(state, returned))
             if operation.target is not None:
                 drop_if_unused(state, operation.target)
     return Result(state.outbox.number if touched_store else 0)

@@ -98,7 +98,9 @@ def send_alone(session: LocalSession, request: local.Send) -> None:
     descriptor = session.opened(request.handle)
     transaction = manager.traffic.begin(manager.traffic.new_guid())
     try:
-        sent = manager.traffic.enqueue_many(descriptor, request.packets, transaction)
+        sent = manager.traffic.enqueue_many(
+            descriptor, request.packets, transaction, deliver_at=request.deliver_at
+        )
     except QueueError:
         manager.traffic.abort(transaction.identifier)
         raise
@@ -114,7 +116,10 @@ def send_with_others(session: LocalSession, request: local.Send) -> None:
         if request.chain:
             session.check_chain(request.chain)
         sent = manager.traffic.enqueue_many(
-            session.opened(request.handle), request.packets, transaction
+            session.opened(request.handle),
+            request.packets,
+            transaction,
+            deliver_at=request.deliver_at,
         )
         if sent.refusal is not None:
             raise sent.refusal
@@ -236,7 +241,10 @@ def look_up(session: LocalSession, request: local.Lookup) -> None:
 
 def end_receive(session: LocalSession, request: local.EndReceive) -> None:
     ended = session.manager.traffic.end_many(
-        session.holder.descriptor(request.handle), request.lookup_ids, delete=request.delete
+        session.holder.descriptor(request.handle),
+        request.lookup_ids,
+        delete=request.delete,
+        handed=request.handed,
     )
     session.done(request.id, len(request.lookup_ids), ended.depends)
 
@@ -295,6 +303,23 @@ def cancel(session: LocalSession, request: local.Cancel) -> None:
     session.done(request.id, cancelled or cancel_deferred(session, request.request))
 
 
+def list_delayed(session: LocalSession, request: local.ListDelayed) -> Steps:
+    parts = session.manager.set_aside.delayed(request.queue, caller=session.identity())
+    return session.stream(request.id, parts)
+
+
+def decide_set_aside(session: LocalSession, request: local.DecideSetAside) -> None:
+    aside = session.manager.set_aside
+    actions = {"deliver": aside.deliver, "cancel": aside.cancel, "release": aside.release}
+    if request.action not in actions:
+        raise QueueError(
+            Hresult.MQ_ERROR_INVALID_PARAMETER,
+            f"action {request.action!r} must be one of {', '.join(actions)}",
+        )
+    decided = actions[request.action](request.queue, request.lookup_ids, caller=session.identity())
+    session.done(request.id, decided.value, decided.depends)
+
+
 def begin_transaction(session: LocalSession, request: local.BeginTransaction) -> None:
     session.holder.begin(request.id, session.manager.traffic.new_guid())
     session.done(request.id)
@@ -341,6 +366,8 @@ HANDLERS: Final[Handlers] = {
     local.PurgeMessages: purge_messages,
     local.FindMessage: find_message,
     local.Cancel: cancel,
+    local.ListDelayed: list_delayed,
+    local.DecideSetAside: decide_set_aside,
     local.BeginTransaction: begin_transaction,
     local.EndTransaction: end_transaction,
     local.PropagateTransaction: propagate_transaction,

@@ -23,6 +23,10 @@ ATTRIBUTES: Final = {
     "base_priority": "base_priority",
     "multicast": "multicast_address",
     "type": "type",
+    "receive_retry_count": "receive_retry_count",
+    "retry_cycle_delay": "retry_cycle_delay",
+    "max_retry_cycles": "max_retry_cycles",
+    "receive_error_handling": "receive_error_handling",
 }
 PRIVACY: Final = {level.name.lower(): level for level in QueuePrivacyLevel}
 

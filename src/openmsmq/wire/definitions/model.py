@@ -37,6 +37,10 @@ class QueueDefinition(
     base_priority: Annotated[int, msgspec.Meta(ge=-0x8000, le=0x7FFF)] = 0
     multicast: str = ""
     type: str = ""
+    receive_retry_count: Annotated[int, msgspec.Meta(ge=0)] = 5
+    retry_cycle_delay: Annotated[int, msgspec.Meta(ge=0)] = 1800
+    max_retry_cycles: Annotated[int, msgspec.Meta(ge=0)] = 2
+    receive_error_handling: Literal["none", "move", "reject", "drop", "hold"] = "none"
     permissions: tuple[PermissionDefinition, ...] | None = None
 
 

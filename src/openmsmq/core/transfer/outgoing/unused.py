@@ -30,6 +30,7 @@ def is_unused(queue: Queue) -> bool:
         and outgoing.sequence is None
         and not queue.count
         and not queue.pending
+        and not queue.delayed
         and not queue.descriptors
         and not queue.expected
     )

@@ -12,13 +12,15 @@ class Send(Request, frozen=True, tag=20):
 
     Without a transaction the packets before the first that is refused are accepted. After that all
     requests of the same `chain` are refused, as they may follow unseen; 0 is none. A refusal
-    aborts the transaction, because its commit may follow unseen.
+    aborts the transaction, because its commit may follow unseen. With `deliver_at`, in seconds
+    since 1970, they appear then.
     """
 
     handle: int
     packets: Packets
     transaction: int = 0
     chain: int = 0
+    deliver_at: float | None = None
 
 
 class Receive(Request, frozen=True, tag=21):
@@ -46,11 +48,15 @@ class Lookup(Request, frozen=True, tag=22):
 
 
 class EndReceive(Request, frozen=True, tag=23):
-    """End two-phase reads: remove the messages for good, or give them back in place."""
+    """End two-phase reads: remove the messages for good, or give them back in place.
+
+    `handed` are those that go back although a program has seen them: its read has failed.
+    """
 
     handle: int
     lookup_ids: LookupIds
     delete: bool
+    handed: tuple[int, ...] = ()
 
 
 class Move(Request, frozen=True, tag=24):
@@ -112,6 +118,23 @@ class SendEach(Request, frozen=True, tag=27):
     packets: Packets
 
 
+class ListDelayed(Request, frozen=True, tag=34):
+    """The messages that wait for their time: of one queue, or of all without a name."""
+
+    queue: str = ""
+
+
+class DecideSetAside(Request, frozen=True, tag=35):
+    """Decide over messages of a queue that readers do not see; all of them without lookup ids.
+
+    `action` is deliver or cancel, for delayed messages, or release, for held poison messages.
+    """
+
+    queue: str
+    action: str
+    lookup_ids: LookupIds | None = None
+
+
 class BeginTransaction(Request, frozen=True, tag=30):
     """The id of this request names the transaction, so that others can follow at once."""
 
@@ -138,6 +161,8 @@ TrafficRequest = (
     | PurgeMessages
     | FindMessage
     | Cancel
+    | ListDelayed
+    | DecideSetAside
     | SendEach
     | BeginTransaction
     | EndTransaction

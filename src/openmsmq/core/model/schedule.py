@@ -1,0 +1,69 @@
+"""Schedule: messages to be looked at at a time of day."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .message import Message
+
+# The heap is built anew when it has more entries than this that no longer count.
+_STALE: Final = 1_000
+
+
+class Schedule:
+    """One time for each message; one that leaves its place earlier is forgotten at once."""
+
+    __slots__ = ("_entries", "_heap")
+
+    def __init__(self) -> None:
+        self._entries: dict[int, tuple[float, Message]] = {}
+        # The times with the keys of their messages; an entry that is another by now is stale.
+        self._heap: list[tuple[float, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def start(self, message: Message, time: float) -> None:
+        """Look at the message at this time, and no longer at another."""
+        self._entries[message.key] = time, message
+        if len(self._heap) > 2 * len(self._entries) + _STALE:
+            self._heap = [(time, key) for key, (time, _) in self._entries.items()]
+            heapify(self._heap)
+        else:
+            heappush(self._heap, (time, message.key))
+
+    def stop(self, message: Message) -> None:
+        """Forget the message."""
+        self._entries.pop(message.key, None)
+
+    def stop_all(self, messages: Iterable[Message]) -> None:
+        """Forget messages, if any is known at all."""
+        if self._entries:
+            for message in messages:
+                self._entries.pop(message.key, None)
+
+    def next(self) -> float | None:
+        """The time of the next message."""
+        heap = self._heap
+        while heap:
+            time, key = heap[0]
+            entry = self._entries.get(key)
+            if entry is not None and entry[0] == time:
+                return time
+            heappop(heap)
+        return None
+
+    def due(self, utc: float, limit: int) -> list[Message]:
+        """Up to `limit` messages whose time has come; each is returned once."""
+        messages: list[Message] = []
+        while len(messages) < limit:
+            time = self.next()
+            if time is None or time > utc:
+                break
+            _, key = heappop(self._heap)
+            messages.append(self._entries.pop(key)[1])
+        return messages
