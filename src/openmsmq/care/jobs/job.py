@@ -31,8 +31,7 @@ VARIABLE: Final = "OPENMSMQ_JOBS"
 STOP: Final = "stop"
 # How long a finished job can be looked at and undone.
 KEPT_SECONDS: Final = 30 * 86_400.0
-# Messages of one step, and about how many bytes.
-BATCH_MESSAGES: Final = 500
+# Bytes of one step, about.
 BATCH_BYTES: Final = 4 * 1024 * 1024
 
 
@@ -128,7 +127,7 @@ class Job:
         self.folder = folder
         self.plan = plan
         self.messages = list(_read_lines(folder / MESSAGES, _decode_message))
-        self.batches = cut(self.messages, plan.spec.rate)
+        self.batches = cut(self.messages, plan.spec)
         self.begun: dict[int, Entry] = {}
         self.done: dict[int, Entry] = {}
         self.undoing: dict[int, Entry] = {}
@@ -242,9 +241,9 @@ class Journal:
         self._file.close()
 
 
-def cut(messages: list[PlannedMessage], rate: float | None) -> list[Batch]:
+def cut(messages: list[PlannedMessage], spec: JobSpec) -> list[Batch]:
     """Cut messages into batches; the same messages always give the same batches."""
-    most = BATCH_MESSAGES if rate is None else max(1, min(BATCH_MESSAGES, int(rate)))
+    most = spec.step if spec.rate is None else max(1, min(spec.step, int(spec.rate)))
     batches: list[Batch] = []
     part: list[PlannedMessage] = []
     size = start = 0

@@ -33,6 +33,9 @@ class Limits(StrEnum):
     LIFT = "lift"
 
 
+# Messages that are handled together, unless a job says otherwise, and at most.
+STEP_MESSAGES: Final = 500
+MOST_STEP_MESSAGES: Final = 1000
 _NEEDS_TARGET: Final = (JobKind.MOVE, JobKind.COPY, JobKind.LOAD)
 _NEEDS_FILE: Final = (JobKind.SAVE, JobKind.LOAD)
 
@@ -49,6 +52,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
         rate: messages a second at most.
         limits: for messages that are sent again.
         file: of a save or a load.
+        step: messages that are handled together at most.
     """
 
     kind: JobKind
@@ -60,6 +64,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     rate: float | None = None
     limits: Limits = Limits.RESTART
     file: str = ""
+    step: int = STEP_MESSAGES
 
     @property
     def condition(self) -> Condition | None:
@@ -93,6 +98,8 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
             return "lookup ids mean messages of one queue"
         if self.first is not None and self.first < 1:
             return "the portion has one message at least"
+        if not 1 <= self.step <= MOST_STEP_MESSAGES:
+            return f"a step has 1 to {MOST_STEP_MESSAGES} messages"
         if self.rate is not None and not self.rate > 0:
             return "the rate is above 0"
         return ""

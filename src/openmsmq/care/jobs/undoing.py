@@ -5,8 +5,9 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from openmsmq.care.durable import locked_directory
-from openmsmq.care.places import PlaceKind, place_of
+from openmsmq.care.places import PlaceKind, find_place, place_of
 from openmsmq.client import Queue, QueueManager
+from openmsmq.client.machines import other_machine
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.lookup_id import SEQUENCE_MASK
@@ -84,6 +85,8 @@ def _undo_batch(manager: QueueManager, job: Job, batch: Batch, journal: Journal)
     handled = _handled(batch, done)
     if not handled:
         return []
+    if _is_elsewhere(manager, batch.messages[0].destination):
+        return handled
     with opened(manager, batch.messages[0].destination) as queue:
         there = _there(queue, handled, done)
         noted = job.undoing.get(batch.number)
@@ -94,6 +97,13 @@ def _undo_batch(manager: QueueManager, job: Job, batch: Batch, journal: Journal)
         if there:
             _put_back(manager, job, batch, queue, there)
     return noted.gone
+
+
+def _is_elsewhere(manager: QueueManager, destination: str) -> bool:
+    """Whether messages were sent to another machine, or wait for it: they cannot come back."""
+    if other_machine(destination, manager.identity.names) is not None:
+        return True
+    return find_place(manager, destination).kind is PlaceKind.OUTGOING
 
 
 def _put_back(

@@ -9,7 +9,14 @@ from openmsmq.cli.options.confirmation import DryRunOption, YesOption
 from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.output import JsonOption
 
-from .options import FirstOption, LookupIdsOption, RateOption, SourceArgument, WhereOption
+from .options import (
+    FirstOption,
+    LookupIdsOption,
+    RateOption,
+    SourceArgument,
+    StepOption,
+    WhereOption,
+)
 from .running import run_spec
 from .specs import LimitsOption, spec_of
 
@@ -28,6 +35,7 @@ def copy(
     first: FirstOption = None,
     rate: RateOption = None,
     limits: LimitsOption = "restart",
+    step: StepOption = 500,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
@@ -43,5 +51,6 @@ def copy(
         first=first,
         rate=rate,
         limits=limits,
+        step=step,
     )
     run_spec(socket, spec, dry_run=dry_run, yes=yes, as_json=as_json)

@@ -14,7 +14,15 @@ from openmsmq.cli.output import Column, JsonOption, print_json, print_table
 from openmsmq.terminal.printable import printable
 from openmsmq.terminal.quantities import count_text, duration_text, size_text
 
-from .options import FirstOption, LookupIdsOption, RateOption, ToOption, WhereOption, condition_of
+from .options import (
+    FirstOption,
+    LookupIdsOption,
+    RateOption,
+    StepOption,
+    ToOption,
+    WhereOption,
+    condition_of,
+)
 from .running import run_spec
 from .specs import LimitsOption, spec_of
 
@@ -147,6 +155,7 @@ def retry(
     first: FirstOption = None,
     rate: RateOption = None,
     limits: LimitsOption = "restart",
+    step: StepOption = 500,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
@@ -161,6 +170,7 @@ def retry(
         first=first,
         rate=rate,
         limits=limits,
+        step=step,
     )
     run_spec(socket, spec, dry_run=dry_run, yes=yes, as_json=as_json)
 

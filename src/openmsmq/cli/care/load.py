@@ -9,7 +9,7 @@ from openmsmq.cli.options.confirmation import DryRunOption, YesOption
 from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.output import JsonOption
 
-from .options import FileArgument, FirstOption, RateOption, WhereOption
+from .options import FileArgument, FirstOption, RateOption, StepOption, WhereOption
 from .running import run_spec
 from .specs import LimitsOption, spec_of
 
@@ -27,6 +27,7 @@ def load(
     first: FirstOption = None,
     rate: RateOption = None,
     limits: LimitsOption = "restart",
+    step: StepOption = 500,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
@@ -34,6 +35,6 @@ def load(
 ) -> None:
     """Send the messages of a file that `save` wrote, each once."""
     spec = spec_of(
-        "load", [], target, where=where, first=first, rate=rate, limits=limits, file=file
+        "load", [], target, where=where, first=first, rate=rate, limits=limits, step=step, file=file
     )
     run_spec(socket, spec, dry_run=dry_run, yes=yes, as_json=as_json)

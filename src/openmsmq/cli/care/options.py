@@ -23,6 +23,12 @@ RateOption = Annotated[
     float | None,
     typer.Option("--rate", min=0.001, metavar="N", help="At most N messages a second."),
 ]
+StepOption = Annotated[
+    int,
+    typer.Option(
+        "--step", min=1, max=1000, metavar="N", help="Handle so many messages together at most."
+    ),
+]
 LookupIdsOption = Annotated[
     list[int] | None,
     typer.Option(

@@ -7,7 +7,15 @@ from openmsmq.cli.options.confirmation import DryRunOption, YesOption
 from openmsmq.cli.options.connection import SocketOption
 from openmsmq.cli.output import JsonOption
 
-from .options import FirstOption, LookupIdsOption, RateOption, SourceArgument, ToOption, WhereOption
+from .options import (
+    FirstOption,
+    LookupIdsOption,
+    RateOption,
+    SourceArgument,
+    StepOption,
+    ToOption,
+    WhereOption,
+)
 from .running import run_spec
 from .specs import LimitsOption, spec_of
 
@@ -26,6 +34,7 @@ def retry(
     first: FirstOption = None,
     rate: RateOption = None,
     limits: LimitsOption = "restart",
+    step: StepOption = 500,
     dry_run: DryRunOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
@@ -44,5 +53,6 @@ def retry(
         first=first,
         rate=rate,
         limits=limits,
+        step=step,
     )
     run_spec(socket, spec, dry_run=dry_run, yes=yes, as_json=as_json)

@@ -32,6 +32,7 @@ def spec_of(
     rate: float | None = None,
     limits: str = "restart",
     file: Path | None = None,
+    step: int = 500,
 ) -> "JobSpec":
     """The job that a command asks for.
 
@@ -57,4 +58,5 @@ def spec_of(
         rate=rate,
         limits=Limits(limits),
         file="" if file is None else str(file.absolute()),
+        step=step,
     )
