@@ -118,14 +118,14 @@ def test_deleted_queues_are_named_and_forgotten_ones_mean_everything(
 
 
 def test_dead_letters_are_counted_by_class(harness: Harness) -> None:
-    harness.send(b"1", b"2", negative_journaling=True)
-    harness.qm.traffic.purge(harness.open(RECEIVE))
+    harness.send(b"1", b"2", time_to_be_received=5, negative_journaling=True)
+    harness.advance(5)
     for _ in range(2):
         letters = {
             part.queue: part.classes for part in sample(harness) if part.part == "dead letters"
         }
         state = harness.qm.state
-        assert letters[state.deadletter.path] == {"NACK_Q_PURGED": 2}
+        assert letters[state.deadletter.path] == {"NACK_RECEIVE_TIMEOUT": 2}
         assert letters[state.xact_deadletter.path] == {}
 
 
