@@ -1,0 +1,133 @@
+"""One sampler for each queue manager: everybody who looks shares its picture and its history."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from openmsmq.aio import QueueManager
+from openmsmq.wire.errors import MsmqError
+
+from .history import History
+from .picture import Picture
+
+if TYPE_CHECKING:
+    from .console import Console
+
+# How often a sample is taken while somebody looks, and otherwise.
+BUSY_SECONDS: Final = 1.0
+IDLE_SECONDS: Final = 5.0
+# Who has asked within this time looks.
+LOOKING_SECONDS: Final = 15.0
+# How often the history is written to its file.
+KEEP_SECONDS: Final = 300.0
+
+
+class Sampler:
+    """Takes samples as long as the console runs.
+
+    Attributes:
+        picture: the newest; empty before the first.
+        fault: why there is no newer one; empty if the last sample came.
+        taken: when the last one was taken, by the monotonic clock; None before the first.
+    """
+
+    def __init__(self, console: "Console") -> None:
+        self._console = console
+        folder = console.settings.folder
+        self.picture: Final = Picture()
+        self.history: Final = History(None if folder is None else folder / "history")
+        self.fault = "no sample has been taken yet"
+        self.taken: float | None = None
+        self._looked = -LOOKING_SECONDS
+        self._wake = asyncio.Event()
+        self._sampled = asyncio.Condition()
+        self._listeners: list[Callable[[Picture], None]] = []
+        self._task: asyncio.Task[None] | None = None
+        self._manager: QueueManager | None = None
+        self._kept = time.monotonic()
+
+    async def start(self) -> None:
+        self.history.load()
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        await self._hang_up()
+        self.history.save()
+
+    # For those who look
+
+    def look(self) -> None:
+        """Somebody looks: samples are taken every second for a while."""
+        looked = time.monotonic() - self._looked < LOOKING_SECONDS
+        self._looked = time.monotonic()
+        if not looked:
+            self._wake.set()
+
+    def listen(self, listener: Callable[[Picture], None]) -> Callable[[], None]:
+        """Call back after each sample; call what this returns to end it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    async def fresh(self, seconds: float) -> Picture:
+        """A picture that is no older than this, or the newest there is if none comes.
+
+        A sample is taken now if need be; callers share it.
+        """
+        taken = self.taken
+        if taken is None or time.monotonic() - taken > seconds:
+            self._wake.set()
+            async with self._sampled:
+                await self._sampled.wait()
+        return self.picture
+
+    # Taking samples
+
+    async def _run(self) -> None:
+        while True:
+            self._wake.clear()
+            await self._sample()
+            async with self._sampled:
+                self._sampled.notify_all()
+            looked_at = time.monotonic() - self._looked < LOOKING_SECONDS
+            pause = BUSY_SECONDS if looked_at or self._listeners else IDLE_SECONDS
+            try:
+                async with asyncio.timeout(pause):
+                    await self._wake.wait()
+            except TimeoutError:
+                pass
+
+    async def _sample(self) -> None:
+        try:
+            async with asyncio.timeout(IDLE_SECONDS):
+                if self._manager is None:
+                    # Numbers of samples are those of one connection.
+                    self._manager = await self._console.connect()
+                    self.picture.head = {}
+                parts = await self._manager.sample(self.picture.number)
+        except (MsmqError, TimeoutError) as exc:
+            self.fault = str(exc) or "the queue manager does not answer"
+            await self._hang_up()
+            return
+        self.picture.take(parts)
+        self.fault = ""
+        self.taken = time.monotonic()
+        self.history.add(self.picture, time.time())
+        for listener in list(self._listeners):
+            listener(self.picture)
+        if self.taken - self._kept >= KEEP_SECONDS:
+            self._kept = self.taken
+            self.history.save()
+
+    async def _hang_up(self) -> None:
+        manager, self._manager = self._manager, None
+        if manager is not None:
+            try:
+                await manager.close()
+            except MsmqError:
+                # It is lost already.
+                return
