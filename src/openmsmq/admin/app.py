@@ -15,6 +15,8 @@ from openmsmq.wire.errors import MsmqError
 from .console import Console
 from .front_desk import FrontDesk
 from .health import health_routes
+from .meters import CountedApp
+from .metrics.routes import metrics_routes
 from .pages.extras import Extras
 from .pages.live import Live
 from .pages.site import Site
@@ -25,7 +27,7 @@ from .web import WebRoutes
 RouteGroup = Callable[[Console], Sequence[BaseRoute]]
 """Makes the routes of one subject; it may add to `Console.services` what they need."""
 
-GROUPS: Final[tuple[RouteGroup, ...]] = (health_routes,)
+GROUPS: Final[tuple[RouteGroup, ...]] = (health_routes, metrics_routes)
 # What programs ask for that want no page.
 PLAIN_PATHS: Final = ("/metrics", "/healthz", "/readyz")
 
@@ -54,7 +56,7 @@ def build_app(console: Console) -> App:
 
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={MsmqError: refuse})
     settings = console.settings
-    return Guard(
+    guard = Guard(
         app,
         hosts=desk.hosts,
         tokens=desk.tokens,
@@ -64,6 +66,7 @@ def build_app(console: Console) -> App:
         largest=settings.console_request_bytes,
         refuse=lambda scope, problem: _refusal(site, scope, problem),
     )
+    return CountedApp(guard, console.meters)
 
 
 def _refusal(site: Site, scope: Scope, problem: Problem) -> Response:

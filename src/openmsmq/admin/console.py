@@ -9,6 +9,8 @@ from typing import Final, Protocol
 from openmsmq.aio import QueueManager, connect
 from openmsmq.wire.errors import MsmqError
 
+from .meters import ConsoleMeters
+from .sampler import Sampler
 from .settings import ConsoleSettings
 
 # How long the queue manager has to answer before it counts as not there.
@@ -29,7 +31,9 @@ class Console:
     def __init__(self, settings: ConsoleSettings) -> None:
         self.settings: Final = settings
         self.started: Final = time.time()
-        self.services: Final[list[Service]] = []
+        self.meters: Final = ConsoleMeters()
+        self.sampler: Final = Sampler(self)
+        self.services: Final[list[Service]] = [self.sampler]
         # What a reload reads again.
         self.reloads: Final[list[Callable[[], None]]] = []
         self._manager: QueueManager | None = None

@@ -79,8 +79,10 @@ class History:
         self._totals = _rings(TOTAL_RINGS, TOTAL_COLUMNS)
         # By number; the longest unchanged first.
         self._queues: OrderedDict[int, _QueueHistory] = OrderedDict()
-        # When each counter was last seen, and its value: of totals under -1.
-        self._seen: dict[int, tuple[float, float, float]] = {}
+        # The last values of both counters: of totals under -1.
+        self._seen: dict[int, tuple[float, float]] = {}
+        # When the last sample was taken.
+        self._sampled = 0.0
         self.memory = sum(ring.memory for ring in self._totals)
 
     def add(self, picture: Picture, utc: float) -> None:
@@ -113,16 +115,18 @@ class History:
         )
         for ring in self._totals:
             ring.add(utc, values)
+        self._sampled = utc
 
     def _rates(self, number: int, utc: float, arrived: float, received: float) -> tuple[float, ...]:
         before = self._seen.get(number)
-        self._seen[number] = (utc, arrived, received)
-        if before is None or utc <= before[0]:
+        self._seen[number] = (arrived, received)
+        # What did not change was so at the last sample, too.
+        seconds = utc - self._sampled
+        if before is None or seconds <= 0:
             return 0.0, 0.0
-        seconds = utc - before[0]
         return (
-            max(arrived - before[1], 0.0) / seconds,
-            max(received - before[2], 0.0) / seconds,
+            max(arrived - before[0], 0.0) / seconds,
+            max(received - before[1], 0.0) / seconds,
         )
 
     def _add_queue(self, queue: QueuePicture, utc: float) -> None:

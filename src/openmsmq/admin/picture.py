@@ -95,6 +95,6 @@ class Picture:
                 queue.deleted[reason] = count
 
 
-def unpacked(name: str, packed: bytes) -> array[Any]:
+def unpacked(name: str, packed: bytes) -> "array[Any]":
     """A column of a sample."""
     return array("d" if name in TIMES else "Q", packed)

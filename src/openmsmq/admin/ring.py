@@ -26,7 +26,8 @@ class Ring:
     """The last `size` steps.
 
     A value of a step is the last one that was added in it, and for rates the mean. Steps without a
-    value repeat the last one, with a rate of 0: nothing changed. After `interrupt` they are unknown.
+    value repeat the last one, with a rate of 0: nothing changed. After `interrupt` they
+    are unknown.
 
     Args:
         rates: which columns are rates.

@@ -1,0 +1,149 @@
+"""Rings and the history of a queue manager: steps, gaps, bounds, restarts."""
+
+import math
+from array import array
+from pathlib import Path
+from typing import Any
+
+from openmsmq.admin.history import QUEUE_RINGS, TOTAL_COLUMNS, History
+from openmsmq.admin.picture import Picture
+from openmsmq.admin.ring import Ring
+
+NAMES = (
+    *("number", "messages", "bytes", "locked_messages", "delayed_messages", "journal_messages"),
+    *("journal_bytes", "oldest_arrived", "quota", "readers", "waiting_reads", "last_received"),
+    *("arrived_messages", "arrived_bytes", "received_messages", "aborted_messages"),
+    *("moved_messages", "poisoned_messages"),
+)
+TIMES = {"oldest_arrived", "last_received"}
+
+
+def head(number: int = 1, *, complete: bool = False, **others: Any) -> dict[str, Any]:
+    totals = dict.fromkeys(
+        ("messages", "bytes", "outgoing_messages", "dead_letters", "memory_bytes", "clients"), 0
+    )
+    return {
+        "part": "head",
+        "number": number,
+        "complete": complete,
+        "utc": 0.0,
+        "removed": [],
+        "status": {"guid": "g", "name": "QM", **totals},
+        **others,
+    }
+
+
+def queues(*rows: dict[str, int], new: tuple[int, ...] = ()) -> dict[str, Any]:
+    columns = {
+        name: array("d" if name in TIMES else "Q", [row.get(name, 0) for row in rows]).tobytes()
+        for name in NAMES
+    }
+    named = [
+        {
+            "number": number,
+            "path": f"private$\\q{number}",
+            "kind": "queue",
+            "transactional": False,
+            "created_time": 0,
+        }
+        for number in new
+    ]
+    return {"part": "queues", "new": named, "columns": columns, "deleted": []}
+
+
+def test_a_ring_keeps_the_last_value_of_a_step_and_the_mean_of_a_rate() -> None:
+    ring = Ring(10, 3, (False, True))
+    ring.add(100.0, (5, 1.0))
+    ring.add(104.0, (7, 3.0))
+    ring.add(110.0, (9, 4.0))
+    series = ring.series(110.0)
+    assert (series.start, series.step) == (90, 10)
+    assert series.columns[0][1:] == [7.0, 9.0]
+    assert series.columns[1][1:] == [2.0, 4.0]
+    assert math.isnan(series.columns[0][0])
+
+
+def test_quiet_steps_repeat_the_value_with_a_rate_of_0() -> None:
+    ring = Ring(1, 5, (False, True))
+    ring.add(10.0, (4, 8.0))
+    ring.add(13.0, (6, 2.0))
+    assert ring.series(14.0).columns == [[4.0, 4.0, 4.0, 6.0, 6.0], [8.0, 0.0, 0.0, 2.0, 0.0]]
+    # A clock that goes back changes nothing.
+    ring.add(12.0, (99, 99.0))
+    assert ring.series(13.0).columns[0][-2:] == [4.0, 6.0]
+
+
+def test_nothing_is_made_up_for_the_time_of_an_interruption() -> None:
+    ring = Ring(1, 4, (False,))
+    ring.add(10.0, (4,))
+    copy = Ring(1, 4, (False,))
+    assert copy.restore(*ring.dump())
+    copy.add(12.0, (5,))
+    shown = copy.series(12.0).columns[0]
+    assert (shown[1], shown[3]) == (4.0, 5.0)
+    assert math.isnan(shown[2])
+    assert not copy.restore(3, b"of another size")
+    ring.interrupt()
+    assert math.isnan(ring.series(11.0).columns[0][-1])
+
+
+def test_rates_of_queues_and_totals_come_from_their_counters() -> None:
+    history, picture = History(None), Picture()
+    picture.take([head(complete=True), queues({"number": 1, "arrived_messages": 10}, new=(1,))])
+    history.add(picture, 1000.0)
+    picture.take([head(2), queues({"number": 1, "messages": 3, "arrived_messages": 40})])
+    history.add(picture, 1015.0)
+    series = history.queue(1, 0, 1015.0)
+    assert series is not None
+    assert [column[-1] for column in series.columns] == [3.0, 2.0, 0.0]
+    totals = dict(zip(TOTAL_COLUMNS, history.totals(1, 1015.0).columns, strict=True))
+    assert totals["arrived_per_second"][-1] == 2.0
+    assert history.queue(2, 0, 1015.0) is None
+
+
+def test_unused_and_deleted_queues_have_no_history() -> None:
+    history, picture = History(None), Picture()
+    rows = ({"number": 1}, {"number": 2, "messages": 1})
+    picture.take([head(complete=True), queues(*rows, new=(1, 2))])
+    history.add(picture, 1000.0)
+    assert history.queue(1, 0, 1000.0) is None
+    assert history.queue(2, 0, 1000.0) is not None
+    picture.take([head(2, removed=[2])])
+    history.add(picture, 1001.0)
+    assert (history.queue(2, 0, 1001.0), list(picture.queues)) == (None, [1])
+
+
+def test_memory_is_bounded_and_the_least_used_queues_lose_theirs_first() -> None:
+    room = sum(size for _, size in QUEUE_RINGS) * 4 * 3 + 400
+    history, picture = History(None), Picture()
+    history = History(None, max_bytes=history.memory + 2 * room)
+    rows = [{"number": number, "messages": 1} for number in (1, 2, 3)]
+    for number, row in enumerate(rows, 1):
+        new = (number,)
+        picture.take([head(number, complete=number == 1), queues(row, new=new)])
+        history.add(picture, 1000.0 + number)
+    known = [history.queue(number, 0, 1010.0) is not None for number in (1, 2, 3)]
+    assert known == [False, True, True]
+    assert history.memory <= history._max_bytes
+
+
+def test_it_is_kept_over_a_restart_of_the_console(tmp_path: Path) -> None:
+    file = tmp_path / "console" / "history"
+    history, picture = History(file), Picture()
+    picture.take([head(complete=True), queues({"number": 1, "messages": 7}, new=(1,))])
+    history.add(picture, 1000.0)
+    history.save()
+    again = History(file)
+    again.load()
+    picture.take([head(complete=True), queues({"number": 1, "messages": 8}, new=(1,))])
+    again.add(picture, 1030.0)
+    series = again.queue(1, 0, 1030.0)
+    assert series is not None
+    assert (series.columns[0][-3], series.columns[0][-1]) == (7.0, 8.0)
+    # Of another queue manager, and of no form at all.
+    other = Picture()
+    other.take([head(complete=True, status={**picture.head["status"], "guid": "other"})])
+    again.add(other, 1031.0)
+    assert again.queue(1, 0, 1031.0) is None
+    file.write_bytes(b"nonsense")
+    History(file).load()
