@@ -43,7 +43,8 @@ class CommonConfig(BaseModel):
     settings of all parts.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Only `Config` is used, so no validator is built for its bases.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     data: AbsolutePath = Field(default_factory=default_data_directory, validate_default=True)
     # Without one: the host name at the first start, then the name that is kept.
