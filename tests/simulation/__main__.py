@@ -13,13 +13,19 @@ def main() -> int:
     parser.add_argument("seeds", nargs="+", help="a seed, or first-last")
     parser.add_argument("--trace", action="store_true", help="tell what happens")
     parser.add_argument("--web", action="store_true", help="send over HTTP, too")
+    parser.add_argument("--multicast", action="store_true", help="send by multicast, too")
     options = parser.parse_args()
     failed = 0
     for text in options.seeds:
         first, _, last = text.partition("-")
         for seed in range(int(first), int(last or first) + 1):
             start = time.perf_counter()
-            simulation = Simulation(seed, trace=print if options.trace else None, web=options.web)
+            simulation = Simulation(
+                seed,
+                trace=print if options.trace else None,
+                web=options.web,
+                multicast=options.multicast,
+            )
             try:
                 simulation.run()
                 result = "ok"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from ipaddress import IPv4Address
 from itertools import count
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -30,6 +31,7 @@ from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 from .disks import Disk, FileDisk, MemoryDisk
 from .eager import EagerReceived, EagerReceiver
+from .multicast import NodeMulticast
 from .verifier import SlowVerifier
 from .ways import ForgetfulSession, ForgetfulSettings, Ways
 from .world import START_NOW, START_UTC, WEB_NUMBERS, Wire, World, is_web
@@ -111,6 +113,8 @@ class Node:
         # None for a node that does not speak HTTP.
         self.http: HttpTransport | None = None
         self.srmp: SrmpProtocol | None = None
+        # None for a node without multicast.
+        self.multicast: NodeMulticast | None = None
         world.nodes[address] = world.nodes[name] = self
         self.boot()
 
@@ -174,12 +178,16 @@ class Node:
         self.engine.add_output(self._output, self._has_output)
         if self.ways.web:
             self._add_web()
+        if self.world.groups is not None:
+            self.multicast = NodeMulticast(self, self.world.groups)
         self.tick()
         if self.on_boot is not None:
             self.on_boot(self)
         self.binary.start(now=self.world.now)
         if self.srmp is not None:
             self.srmp.start(now=self.world.now)
+        if self.multicast is not None:
+            self.multicast.protocol.start(now=self.world.now)
         self.service()
 
     def _add_web(self) -> None:
@@ -232,6 +240,8 @@ class Node:
         self.binary.stop(now=self.world.now)
         if self.srmp is not None:
             self.srmp.stop(now=self.world.now)
+        if self.multicast is not None:
+            self.multicast.protocol.stop(now=self.world.now)
         self.flush()
         self.service()
 
@@ -306,6 +316,18 @@ class Node:
         else:
             self.binary.connection_lost(number, now=self.world.now)
         self.service()
+
+    def receive_datagram(
+        self, life: int, data: bytes, source: str, group: IPv4Address | None
+    ) -> None:
+        """A packet of multicast arrives that was sent to this life of the node."""
+        if self.alive(life):
+            assert self.multicast is not None
+            self.tick()
+            self.multicast.protocol.receive_datagram(
+                data, source=IPv4Address(source), group=group, now=self.world.now
+            )
+            self.service()
 
     # The engine by hand
 

@@ -1,6 +1,7 @@
 """One run of the simulation: a seed decides everything, faults come and stop, promises must hold.
 
-With `web`, half of the messages go over HTTP, the others by the binary protocol.
+With `web`, half of the messages go over HTTP, the others by the binary protocol. With `multicast`
+there are messages to a group besides (`multicast.py`).
 
 At least three queue managers, 300 messages and 10 faults. Applications are clients of the local
 protocol that die at any moment. What was sent and received is what is on disk, which a client may
@@ -37,6 +38,7 @@ from .checks import check_leaks, check_restart, check_rows, check_start
 from .client import check_held
 from .faults import FAULTS, inject
 from .ledger import Ledger, Violation
+from .multicast import GroupNetwork, MulticastTraffic
 from .node import Node, guid_at
 from .routed_sites import RoutedSites
 from .ways import Ways
@@ -66,10 +68,13 @@ class Simulation:
         trace: Callable[[str], None] | None = None,
         faults: tuple[str, ...] = FAULTS,
         web: bool = False,
+        multicast: bool = False,
         routed: bool | None = None,
     ) -> None:
         self.world = World(seed, trace=trace)
         random = self.world.random
+        if multicast:
+            self.world.groups = GroupNetwork(self.world)
         # Dice of its own, so that a seed means the same with and without checks.
         checks = Random(f"checks {seed}")
         self.ledger = Ledger()
@@ -106,6 +111,9 @@ class Simulation:
             self.ledger.hops = tuple(self.nodes[-hops:])
         dice = Random(f"web {seed}") if web else None
         self.workload = Workload(self.world, self.ledger, self.nodes, dice)
+        self.multicast: MulticastTraffic | None = None
+        if self.world.groups is not None:
+            self.multicast = MulticastTraffic(self.world, self.world.groups, self.nodes)
         self._faults = faults
         self.faults = 0
 
@@ -134,7 +142,7 @@ class Simulation:
         # What clients are about to do is done within the first step.
         world.run_until(world.now + _SETTLE_STEP)
         while not self._settled():
-            if world.now > deadline or world.entries > _MOST_ENTRIES:
+            if world.now > deadline or world.entries > self._most_entries:
                 raise Violation(f"it never settles: {self._unsettled()}")
             self._read_all()
             world.run_until(world.now + _SETTLE_STEP)
@@ -143,10 +151,16 @@ class Simulation:
         world.run_until(world.now + _QUIET_SECONDS)
         self.ledger.collect(self.nodes, ADMIN)
         self.ledger.check()
+        if self.multicast is not None:
+            self.multicast.check()
         for node in self.nodes:
             check_leaks(node)
             check_restart(node)
             check_rows(node)
+
+    @property
+    def _most_entries(self) -> int:
+        return _MOST_ENTRIES if self.multicast is None else 2 * _MOST_ENTRIES
 
     def _schedule(self) -> None:
         world = self.world
@@ -166,6 +180,8 @@ class Simulation:
         for _ in range(random.randint(0, 2)):
             purge = partial(self.workload.purge, random.choice(self.nodes), ORDERED)
             world.after(random.uniform(0, _ACTIVE_SECONDS), purge)
+        if self.multicast is not None:
+            self.multicast.schedule(_ACTIVE_SECONDS * 0.9)
         if self.sites is not None:
             for _ in range(self._routing.randint(2, 12)):
                 world.after(self._routing.uniform(0, _ACTIVE_SECONDS), self._change_topology)
@@ -189,6 +205,8 @@ class Simulation:
         """No more faults; whoever is down comes back by itself."""
         self.world.say("calm")
         self.workload.calm = True
+        if self.world.groups is not None:
+            self.world.groups.calm = True
         if self.sites is not None:
             self.sites.heal()
         for node in self.nodes:

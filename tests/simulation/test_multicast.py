@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.simulation.ledger import Violation
 from tests.simulation.multicast_storm import MulticastStorm
+from tests.simulation.run import Simulation
 
 from openmsmq.protocol.pgm.apdu_assembly import ApduAssembly
 from openmsmq.protocol.pgm.repairs import Repairs
@@ -55,3 +57,14 @@ def test_a_mutation_is_noticed(mutate: Callable[[Patch], None], monkeypatch: Pat
 def _run_storms() -> None:
     for seed in range(TRIALS):
         MulticastStorm(seed).run()
+
+
+def test_the_main_simulation_notices_a_source_that_repairs_nothing(monkeypatch: Patch) -> None:
+    answer_no_nak(monkeypatch)
+    with pytest.raises(Violation, match="multicast"):
+        _run_simulations()
+
+
+def _run_simulations() -> None:
+    for seed in range(3, 2 * TRIALS, 2):
+        Simulation(seed, web=True, multicast=True).run()

@@ -16,11 +16,12 @@ _SOAK_WEB_SEEDS = 2_000
 
 def _run(first: int, count: int, *, web: bool = False) -> None:
     for seed in range(first, first + count):
-        simulation = Simulation(seed, web=web)
+        multicast = web and seed % 2 == 1
+        simulation = Simulation(seed, web=web, multicast=multicast)
         try:
             simulation.run()
         except AssertionError as exc:
-            options = "--web --trace" if web else "--trace"
+            options = f"{'--web ' * web}{'--multicast ' * multicast}--trace"
             raise AssertionError(f"python -m tests.simulation {seed} {options}: {exc}") from exc
         assert len(simulation.nodes) >= 3
         assert len(simulation.ledger.entries) >= MESSAGES
@@ -36,7 +37,7 @@ def test_what_was_promised_holds_whatever_breaks(first: int) -> None:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("first", range(0, WEB_SEEDS, _AT_A_TIME))
-def test_what_was_promised_holds_over_http_and_the_binary_protocol(first: int) -> None:
+def test_what_was_promised_holds_over_http_multicast_and_the_binary_protocol(first: int) -> None:
     _run(first, _AT_A_TIME, web=True)
 
 

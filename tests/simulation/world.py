@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 if TYPE_CHECKING:
+    from .multicast import GroupNetwork
     from .node import Node
 
 START_NOW: Final = 1000.0
@@ -40,6 +41,8 @@ class World:
         self.now = START_NOW
         self.nodes: dict[str, Node] = {}
         self.wires: list[Wire] = []
+        # Where nodes send by multicast; None for a run without it.
+        self.groups: GroupNetwork | None = None
         self.counts: dict[str, int] = {}
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
         # How much was to happen so far.
