@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Mount
 
 from openmsmq.wire.errors import MsmqError
 
+from .api.application import PREFIX, Api
 from .console import Console
 from .front_desk import FrontDesk
 from .health import health_routes
@@ -39,6 +40,7 @@ def build_app(console: Console) -> App:
     site = Site(desk)
     pages = [*site.routes(), *Live(desk, site).routes(), *Extras(desk, site).routes()]
     routes = [route for group in GROUPS for route in group(console)]
+    routes.append(Mount(PREFIX, WebRoutes(PREFIX, Api(desk).routes())))
     routes.append(Mount("/", WebRoutes("", pages)))
 
     @contextlib.asynccontextmanager

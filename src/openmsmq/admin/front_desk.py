@@ -11,6 +11,7 @@ from typing import Final
 from openmsmq.aio import QueueManager
 from openmsmq.wire.errors import MsmqError
 
+from .care_desk import CareDesk
 from .console import Console
 from .figures import Figures
 from .trust.audit import AuditLog
@@ -34,6 +35,7 @@ class FrontDesk:
         folder = settings.folder
         self.console: Final = console
         self.figures: Final = Figures(console)
+        self.care: Final = CareDesk(console)
         self.tokens: Final = Tokens(settings.console_tokens or _token_file(folder))
         self.sessions: Final = Sessions()
         self.links: Final = Links(folder, tls=settings.console_certificate is not None)
@@ -50,9 +52,11 @@ class FrontDesk:
         """Listen for those who want a link, and watch the queue manager."""
         await self.links.start()
         await self.figures.start()
+        await self.care.start()
 
     async def stop(self) -> None:
         """Hang up."""
+        await self.care.stop()
         await self.links.stop()
         await self.figures.stop()
         for manager in self._managers.values():
@@ -122,6 +126,22 @@ class Caller:
             raise Problem(
                 403,
                 f"Your token does not include the queue {queue}.",
+                cause="It is limited to " + ", ".join(self.person.queues) + ".",
+                remedy="An administrator of the console can make another token: "
+                "`openmsmq console token add`.",
+                name="QUEUE_NOT_IN_TOKEN",
+            )
+
+    def need_every_queue(self) -> None:
+        """Refuse what is about the whole queue manager to a token for some queues.
+
+        Raises:
+            Problem: 403.
+        """
+        if self.person.queues:
+            raise Problem(
+                403,
+                "This is about the whole queue manager, and your token about some queues.",
                 cause="It is limited to " + ", ".join(self.person.queues) + ".",
                 remedy="An administrator of the console can make another token: "
                 "`openmsmq console token add`.",

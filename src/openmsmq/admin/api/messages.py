@@ -294,3 +294,30 @@ async def remove_messages(caller: Caller, queue: str, body: MessagesToRemove) ->
             await source.receive_by_lookup_id(lookup_id)
     await (await caller.manager()).flush()
     return Counted(len(ids))
+
+
+class CopyToSend(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a copy of a message goes, and what of it is changed."""
+
+    to: str
+    label: str | None = None
+    body: str | None = None
+    body_base64: str | None = None
+
+
+async def send_copy(caller: Caller, queue: str, lookup_id: str, body: CopyToSend) -> Sent:
+    """Send a copy of a message, perhaps with another label or body; it stays where it is."""
+    caller.need_bodies()
+    caller.need_queue(body.to)
+    message = (await look_up(caller, queue, lookup_id)).to_message()
+    if body.label is not None:
+        message.label = body.label
+    if body.body_base64 is not None:
+        message.body = base64.b64decode(body.body_base64)
+    elif body.body is not None:
+        message.body = body.body
+        message.body_type = None
+    manager = await caller.manager()
+    async with manager.open_queue(full_name(body.to), "send") as target:
+        single = "single" if await target.is_transactional() else None
+        return Sent(await target.send_and_wait(message, single))

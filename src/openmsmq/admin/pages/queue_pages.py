@@ -308,6 +308,7 @@ def _name(value: str | None) -> Markup:
 async def message_page(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
     """One message on a page of its own."""
     queue, lookup_id = names["queue"], names["lookup_id"]
+    caller.need_queue(queue)
     values = await message_values(caller, queue, lookup_id, query)
     message: ReceivedMessage | None = values["message"]
     title = "Message" if message is None else message.label or "No label"

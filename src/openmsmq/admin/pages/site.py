@@ -19,13 +19,24 @@ from openmsmq.admin.trust.problems import STATUS_TEXTS, Problem
 from openmsmq.admin.trust.sessions import LONGEST_SECONDS
 from openmsmq.admin.web import WebRoute, segment
 
+from .care_pages import deadletters_page, find_page, job_page, jobs_page
 from .frame import frame_values, url_maker
 from .link_pages import outgoing_one, outgoing_page
+from .manager_pages import (
+    audit_page,
+    definitions_page,
+    journals_page,
+    sessions_page,
+    settings_page,
+    transactions_page,
+)
 from .overview_page import overview_page
 from .queue_pages import message_page, messages_tab, queues_page
+from .queue_tabs import activity_tab, permissions_tab, settings_tab, subqueues_tab
 from .render import page as answer_with
 from .render import static
 
+ADMINISTRATOR: Final = Role.ADMINISTRATOR
 Gather = Callable[[Caller, QueryParams, dict[str, str]], Awaitable[dict[str, Any]]]
 
 
@@ -35,6 +46,8 @@ class Page:
 
     Args:
         live: names of blocks, and the ids of the elements that they are in.
+        whole: whether it is about the whole queue manager, so that a token for some queues is not
+            enough.
     """
 
     path: str
@@ -43,6 +56,7 @@ class Page:
     gather: Gather
     live: tuple[tuple[str, str], ...] = ()
     role: Role = Role.READER
+    whole: bool = False
 
 
 PAGES: Final[tuple[Page, ...]] = (
@@ -68,6 +82,33 @@ PAGES: Final[tuple[Page, ...]] = (
         (("sidequeues", "side-queues"), ("newer", "newer")),
     ),
     Page("/queues/{queue}/messages/{lookup_id}", "message.html", "queues", message_page),
+    Page("/queues/{queue}/subqueues", "queue_tab.html", "queues", subqueues_tab),
+    Page("/queues/{queue}/activity", "queue_tab.html", "queues", activity_tab),
+    Page("/queues/{queue}/permissions", "queue_tab.html", "queues", permissions_tab),
+    Page("/queues/{queue}/settings", "queue_tab.html", "queues", settings_tab),
+    Page(
+        "/dead-letters",
+        "deadletters.html",
+        "deadletters",
+        deadletters_page,
+        (("jobs", "jobs"),),
+        whole=True,
+    ),
+    Page("/journals", "records.html", "journals", journals_page, (("lists", "lists"),)),
+    Page(
+        "/transactions",
+        "transactions.html",
+        "transactions",
+        transactions_page,
+        (("list", "list"),),
+    ),
+    Page("/sessions", "records.html", "sessions", sessions_page, (("lists", "lists"),)),
+    Page("/find", "find.html", "find", find_page),
+    Page("/jobs", "jobs.html", "jobs", jobs_page, (("jobs", "jobs"),)),
+    Page("/jobs/{job}", "job.html", "jobs", job_page, (("state", "state"), ("acts", "acts"))),
+    Page("/definitions", "definitions.html", "definitions", definitions_page, role=ADMINISTRATOR),
+    Page("/audit", "audit.html", "audit", audit_page, role=ADMINISTRATOR, whole=True),
+    Page("/settings", "settings.html", "settings", settings_page),
     Page("/outgoing", "outgoing.html", "outgoing", outgoing_page, (("list", "list"),)),
     Page(
         "/outgoing/{destination}",
@@ -75,6 +116,7 @@ PAGES: Final[tuple[Page, ...]] = (
         "outgoing",
         outgoing_one,
         (("state", "state"), ("history", "history")),
+        whole=True,
     ),
 )
 
@@ -126,6 +168,8 @@ class Site:
     ) -> dict[str, Any]:
         """What a page shows."""
         caller.need(page.role, what="This page")
+        if page.whole:
+            caller.need_every_queue()
         await self._desk.figures.refresh()
         raw = _raw_path(page, names)
         shown = await page.gather(caller, query, names)

@@ -117,8 +117,14 @@ def highlight(text: str, needle: str) -> Markup:
     return Markup("{}<mark>{}</mark>{}").format(safe[:at], safe[at:end], safe[end:])
 
 
+def shown_lines(value: str) -> str:
+    """Text of several lines with what hides or turns other text made visible."""
+    return "\n".join(printable(line) for line in value.split("\n"))
+
+
 FILTERS: dict[str, Any] = {
     "shown": shown,
+    "shown_lines": shown_lines,
     "short": lambda queue: shown(short_name(queue)),
     "count": count,
     "compact": compact,

@@ -72,6 +72,7 @@
       if (field.type === "radio") { if (field.checked) values[field.name] = field.value; continue; }
       if (field.type === "checkbox") { if (field.checked) values[field.name] = true; continue; }
       if (field.hasAttribute("data-list")) { values[field.name] = field.value.split(/[\s,]+/).filter(Boolean); continue; }
+      if (field.hasAttribute("data-json")) { if (field.value) values[field.name] = JSON.parse(field.value); continue; }
       if (field.hasAttribute("data-unchanged-null") && field.value === field.defaultValue) continue;
       if (field.value === "") continue;
       if (field.type === "number") { values[field.name] = Number(field.value); continue; }
@@ -88,7 +89,7 @@
     try {
       const values = valuesOf(form);
       const result = await call(method, path, method === "DELETE" && !Object.keys(values).length ? undefined : values);
-      form.closest("dialog")?.close();
+      if (!form.hasAttribute("data-keep")) form.closest("dialog")?.close();
       const done = form.dataset.done ?? "Done";
       const words = form.hasAttribute("data-count") && result?.count !== undefined ? `${result.count.toLocaleString("en-US")} ${done}` : done;
       if (form.dataset.show && result) { show(form, result); return; }
@@ -320,7 +321,7 @@
     if (at("[data-reload]")) location.reload();
     const open = at("[data-open]");
     if (open) { if (open.dataset.open === "palette") openPalette(); else document.getElementById(open.dataset.open)?.showModal(); }
-    if (at("[data-close]")) at("dialog")?.close();
+    if (at("[data-close]")) { at("dialog")?.close(); if (at("[data-reload-on-close]")) location.reload(); }
     const copy = at("[data-copy]");
     if (copy) navigator.clipboard?.writeText(copy.dataset.copy).then(() => toast("Copied"), () => toast("The browser does not allow to copy", { bad: true }));
     const download = at("[data-export]");
@@ -350,6 +351,7 @@
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.dataset.api) { event.preventDefault(); submit(form); }
+    if (form.hasAttribute("data-sign-out")) { event.preventDefault(); call("POST", "/sign-out").then(() => location.assign("/sign-in")); }
   });
   addEventListener("resize", () => { clearTimeout(paneWait); paneWait = setTimeout(drawAll, 150); });
   setInterval(() => { if (live && !document.hidden) drawAll(); }, 15000);

@@ -1,0 +1,150 @@
+"""The OpenAPI document, made from the table."""
+
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+
+from openmsmq.admin.trust.problems import STATUS_TEXTS, ErrorRecord
+from openmsmq.version import __version__
+
+from .table import ENDPOINTS, PREFIX, Endpoint
+
+_ERRORS: Final = (400, 401, 403, 404, 409, 413, 421, 422, 429, 503)
+_SEGMENTS: Final = {
+    "queue": "Path name of a queue without the computer, percent-encoded as one segment, such as "
+    "`private$%5Corders`.",
+    "lookup_id": "Lookup id of a message.",
+    "destination": "Destination of an outgoing queue, percent-encoded as one segment.",
+    "job": "Number of a job.",
+    "transaction": "Identifier of a transaction.",
+    "token": "Name of a token.",
+}
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """Why a request was refused."""
+
+    error: ErrorRecord
+
+
+@cache
+def openapi_document() -> dict[str, Any]:
+    """The document that `/api/v1/openapi.json` answers with."""
+    types: list[type[msgspec.Struct]] = [Failure]
+    for endpoint in ENDPOINTS:
+        types += [
+            kind
+            for kind in (endpoint.body, endpoint.result)
+            if isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+        ]
+    _, components = msgspec.json.schema_components(
+        types, ref_template="#/components/schemas/{name}"
+    )
+    paths: dict[str, dict[str, Any]] = {}
+    for endpoint in ENDPOINTS:
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+    paths["/openapi.json"] = {
+        "get": {
+            "operationId": "openapi",
+            "summary": "This document.",
+            "tags": ["Console"],
+            "responses": {
+                "200": {
+                    "description": "The document",
+                    "content": {"application/json": {"schema": {"type": "object"}}},
+                },
+                **_failures(),
+            },
+        }
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "openmsmq", "version": __version__},
+        "servers": [{"url": PREFIX}],
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(endpoint: Endpoint) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": endpoint.name,
+        "summary": endpoint.words,
+        "description": f"Role: {endpoint.role.word}.",
+        "tags": [endpoint.group],
+        "parameters": [*_path_parameters(endpoint), *_query_parameters(endpoint)],
+        "responses": {**_success(endpoint), **_failures()},
+    }
+    if endpoint.changes:
+        operation["parameters"].append(
+            {
+                "name": "Idempotency-Key",
+                "in": "header",
+                "required": False,
+                "description": "A repeated request with the same key takes effect once.",
+                "schema": {"type": "string", "maxLength": 200},
+            }
+        )
+    if endpoint.body is not None:
+        schema = {"$ref": f"#/components/schemas/{endpoint.body.__name__}"}
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": schema}},
+        }
+    return operation
+
+
+def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": _SEGMENTS[name],
+            "schema": {"type": "string", "minLength": 1},
+        }
+        for name in endpoint.names
+    ]
+
+
+def _query_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+    if endpoint.query is None:
+        return []
+    schema = msgspec.json.schema_components([endpoint.query])[1][endpoint.query.__name__]
+    return [
+        {"name": name, "in": "query", "required": False, "schema": kind}
+        for name, kind in schema["properties"].items()
+    ]
+
+
+def _success(endpoint: Endpoint) -> dict[str, Any]:
+    if endpoint.result is None:
+        return {"204": {"description": "Done"}}
+    if endpoint.result is bytes:
+        content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+    else:
+        content = {"application/json": {"schema": _result_schema(endpoint.result)}}
+    status = "201" if endpoint.name == "create_queue" else "200"
+    return {status: {"description": "Done", "content": content}}
+
+
+def _result_schema(result: Any) -> dict[str, Any]:
+    if isinstance(result, type) and issubclass(result, msgspec.Struct):
+        return {"$ref": f"#/components/schemas/{result.__name__}"}
+    return {"type": "object"}
+
+
+def _failures() -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/Failure"}
+    return {
+        str(status): {
+            "description": STATUS_TEXTS[status],
+            "content": {"application/json": {"schema": schema}},
+        }
+        for status in (*_ERRORS, 405)
+    }

@@ -1,0 +1,252 @@
+"""The queue manager itself: status, sessions, transactions, definitions; and the console."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+
+from openmsmq.admin.front_desk import Caller
+from openmsmq.admin.trust.audit import Entry
+from openmsmq.admin.trust.problems import Problem
+from openmsmq.admin.trust.tokens import Token, digest_of, new_token
+from openmsmq.wire.definitions.reading import read_definitions
+from openmsmq.wire.definitions.writing import write_json, write_toml
+
+SECRET_KEYS: Final = ("token",)
+
+
+class Me(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks, and what they may do."""
+
+    principal: str
+    role: str
+    bodies: bool
+    queues: list[str]
+    credential: str
+    address: str
+
+
+class TransactionDecision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a transaction in doubt ends."""
+
+    outcome: Literal["commit", "abort"]
+
+
+class DefinitionsText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Definitions as TOML or JSON, and how they are applied."""
+
+    text: str
+    prune: bool = False
+    force: bool = False
+    recreate: bool = False
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """What is changed, or would be."""
+
+    changes: list[dict[str, Any]]
+
+
+class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A token; what it is, is nowhere."""
+
+    name: str
+    principal: str
+    role: str
+    bodies: bool
+    queues: list[str]
+    ends: str | None
+
+
+class TokenList(msgspec.Struct, frozen=True):
+    """Every token."""
+
+    tokens: list[TokenRecord]
+
+
+class TokenToAdd(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A token to make."""
+
+    name: str
+    principal: str
+    role: Literal["reader", "operator", "administrator"] = "reader"
+    bodies: bool = False
+    queues: list[str] = []
+    ends: datetime | None = None
+
+
+class NewToken(msgspec.Struct, frozen=True):
+    """A token, shown this once."""
+
+    name: str
+    token: str
+
+
+class AuditQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which entries of the audit log."""
+
+    filter: str = ""
+    limit: int = 200
+
+
+class AuditEntries(msgspec.Struct, frozen=True):
+    """Entries of the audit log, the newest first."""
+
+    entries: list[Entry]
+
+
+class BackupFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file on the machine of the queue manager."""
+
+    file: str
+
+
+class Records(msgspec.Struct, frozen=True):
+    """A list of what the queue manager says."""
+
+    entries: list[dict[str, Any]]
+
+
+async def show_status(caller: Caller) -> dict[str, Any]:
+    """State, identity, endpoints and totals of the queue manager."""
+    return await (await caller.manager()).status()
+
+
+async def show_me(caller: Caller) -> Me:
+    """Who asks, and what they may do."""
+    person = caller.person
+    return Me(
+        principal=person.principal,
+        role=person.role.word,
+        bodies=person.sees_bodies,
+        queues=list(person.queues),
+        credential=person.credential,
+        address=person.address,
+    )
+
+
+async def show_settings(caller: Caller) -> dict[str, Any]:
+    """The settings of the console, without secrets."""
+    settings = msgspec.structs.asdict(caller.desk.console.settings)
+    return {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in settings.items()
+        if name not in SECRET_KEYS
+    }
+
+
+async def list_sessions(caller: Caller) -> Records:
+    """Sessions with other queue managers."""
+    return Records(await (await caller.manager()).sessions())
+
+
+async def list_clients(caller: Caller) -> Records:
+    """Clients of the queue manager, with what they hold."""
+    return Records(await (await caller.manager()).clients())
+
+
+async def list_transactions(caller: Caller) -> Records:
+    """Open, prepared and doubtful transactions."""
+    return Records(await (await caller.manager()).transactions())
+
+
+async def resolve_transaction(caller: Caller, transaction: str, body: TransactionDecision) -> None:
+    """End a transaction in doubt by hand."""
+    manager = await caller.manager()
+    await manager.resolve_transaction(transaction, commit=body.outcome == "commit")
+
+
+async def export_definitions(caller: Caller) -> bytes:
+    """Queues, permissions and policies as TOML."""
+    return write_toml(await (await caller.manager()).export_definitions()).encode()
+
+
+async def definitions_json(caller: Caller) -> dict[str, Any]:
+    """Queues, permissions and policies as JSON."""
+    found = await (await caller.manager()).export_definitions()
+    value: dict[str, Any] = msgspec.json.decode(write_json(found))
+    return value
+
+
+async def diff_definitions(caller: Caller, body: DefinitionsText) -> Changes:
+    """What applying definitions would change."""
+    return await _apply(caller, body, dry_run=True)
+
+
+async def apply_definitions(caller: Caller, body: DefinitionsText) -> Changes:
+    """Make things as definitions say, all of it or nothing."""
+    return await _apply(caller, body, dry_run=False)
+
+
+async def _apply(caller: Caller, body: DefinitionsText, *, dry_run: bool) -> Changes:
+    source = "definitions.json" if body.text.lstrip().startswith("{") else "definitions.toml"
+    definitions = read_definitions(body.text, source)
+    manager = await caller.manager()
+    changes = await manager.apply_definitions(
+        definitions,
+        dry_run=dry_run,
+        prune=body.prune,
+        force=body.force,
+        recreate=body.recreate,
+    )
+    return Changes(changes)
+
+
+async def backup(caller: Caller, body: BackupFile) -> dict[str, Any]:
+    """Copy the store to a file on the machine of the queue manager."""
+    return await (await caller.manager()).backup(body.file)
+
+
+async def list_tokens(caller: Caller) -> TokenList:
+    """Every token."""
+    return TokenList(
+        [
+            TokenRecord(
+                name=entry.name,
+                principal=entry.principal,
+                role=entry.role,
+                bodies=entry.bodies,
+                queues=list(entry.queues),
+                ends=None if entry.ends is None else entry.ends.isoformat(),
+            )
+            for entry in caller.desk.tokens.all()
+        ]
+    )
+
+
+async def add_token(caller: Caller, body: TokenToAdd) -> NewToken:
+    """Make a token; it is shown this once."""
+    secret = new_token()
+    ends = body.ends
+    if ends is not None and ends.tzinfo is None:
+        ends = ends.replace(tzinfo=UTC)
+    caller.desk.tokens.add(
+        Token(
+            name=body.name,
+            sha256=digest_of(secret),
+            principal=body.principal,
+            role=body.role,
+            bodies=body.bodies,
+            queues=tuple(body.queues),
+            ends=ends,
+        )
+    )
+    return NewToken(body.name, secret)
+
+
+async def remove_token(caller: Caller, token: str) -> None:
+    """Remove a token; sessions that were begun with it end."""
+    if not caller.desk.tokens.remove(token):
+        raise Problem(404, f"There is no token {token}.")
+
+
+async def list_audit(caller: Caller, query: AuditQuery) -> AuditEntries:
+    """The last entries of the audit log."""
+    needle = query.filter.casefold()
+    entries = [
+        entry
+        for entry in caller.desk.audit.recent()
+        if not needle or needle in msgspec.json.encode(entry).decode().casefold()
+    ]
+    return AuditEntries(entries[: max(1, min(query.limit, 2_000))])

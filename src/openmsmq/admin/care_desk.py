@@ -1,0 +1,231 @@
+"""Care for messages on behalf of people: searches and jobs, in threads of their own."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+
+from openmsmq.care.durable import write_durably
+from openmsmq.care.jobs import (
+    Job,
+    JobReport,
+    JobRunner,
+    JobSpec,
+    UndoReport,
+    job_ids,
+    load_job,
+    plan_job,
+    undo_job,
+)
+from openmsmq.client import QueueManager, connect
+from openmsmq.wire.errors import ConfigError, MsmqError
+
+from .console import ANSWER_SECONDS, Console
+from .trust.person import Person
+from .trust.problems import Problem
+
+T = TypeVar("T")
+OWNER: Final = "owner.json"
+MOST_RUNNING: Final = 8
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """Who began a job, and when it ended."""
+
+    principal: str
+    credential: str
+
+
+class RunningJob:
+    """A job that runs in a thread."""
+
+    def __init__(self) -> None:
+        self.stop = threading.Event()
+        self.handled = 0
+        self.fault = ""
+        self.task: asyncio.Task[None] | None = None
+
+
+class CareDesk:
+    """Runs the functions of `openmsmq.care`, which block, for people at the console."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        folder = console.settings.folder
+        self.folder: Final = None if folder is None else folder / "jobs"
+        self._running: dict[str, RunningJob] = {}
+        self._faults: dict[str, str] = {}
+
+    async def start(self) -> None:
+        """Go on with the jobs that the end of an earlier console interrupted."""
+        for job in await asyncio.to_thread(self.jobs):
+            if job.state == "unfinished":
+                self.run(job)
+
+    async def stop(self) -> None:
+        """Stop waiting for jobs; they go on with the next console."""
+        for running in self._running.values():
+            running.stop.set()
+        for running in list(self._running.values()):
+            if running.task is not None:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(asyncio.shield(running.task), 1.0)
+
+    def connect(self, principal: str) -> QueueManager:
+        """A blocking connection for somebody; close it."""
+        settings = self._console.settings
+        return connect(
+            settings.address,
+            token=settings.token,
+            ca_file=settings.ca_file,
+            timeout=5 * ANSWER_SECONDS,
+            act_for=principal,
+        )
+
+    async def call(self, person: Person, work: Callable[[QueueManager], T]) -> T:
+        """Do something that blocks, in a thread, for somebody."""
+
+        def work_in_thread() -> T:
+            with self.connect(person.principal) as manager:
+                return work(manager)
+
+        return await asyncio.to_thread(work_in_thread)
+
+    # Jobs
+
+    def jobs(self) -> list[Job]:
+        """Every job, the newest first."""
+        if self.folder is None or not self.folder.exists():
+            return []
+        found = []
+        for identifier in reversed(job_ids(self.folder)):
+            with contextlib.suppress(ConfigError):
+                found.append(load_job(self.folder / identifier))
+        return found
+
+    def job(self, identifier: str) -> Job:
+        """One job.
+
+        Raises:
+            Problem: 404, there is none.
+        """
+        if self.folder is not None and identifier in job_ids(self.folder):
+            return load_job(self.folder / identifier)
+        raise Problem(404, f"There is no job {identifier}.", remedy="Jobs lists those that exist.")
+
+    def owner(self, job: Job) -> Owner:
+        """Who began a job."""
+        try:
+            return msgspec.json.decode((job.folder / OWNER).read_bytes(), type=Owner)
+        except (OSError, msgspec.MsgspecError):
+            return Owner("", "")
+
+    def state(self, job: Job) -> str:
+        """How a job is: `running`, `failed`, or as it says itself."""
+        if job.plan.id in self._running:
+            return "running"
+        return "failed" if self._faults.get(job.plan.id) else job.state
+
+    def fault(self, job: Job) -> str:
+        """Why a job failed."""
+        return self._faults.get(job.plan.id, "")
+
+    def handled(self, job: Job) -> int:
+        """How many messages a job has been through."""
+        running = self._running.get(job.plan.id)
+        return max(running.handled if running else 0, len(job.messages) - job.counts()["left"])
+
+    async def plan(self, person: Person, spec: JobSpec) -> Job:
+        """Find the messages of a job and write down what is to be done."""
+        folder = self._jobs_folder()
+        return await self.call(person, lambda manager: plan_job(manager, spec, folder))
+
+    async def dry_run(self, person: Person, spec: JobSpec) -> tuple[Job, JobReport]:
+        """What a job would do, by the checks that it makes; nothing is changed."""
+        job = await self.plan(person, spec)
+        runner = JobRunner(job, lambda: self.connect(person.principal), patience=ANSWER_SECONDS)
+        try:
+            return job, await asyncio.to_thread(runner.dry_run)
+        finally:
+            await asyncio.to_thread(_forget, job.folder)
+
+    async def begin(self, person: Person, spec: JobSpec) -> Job:
+        """Plan a job and run it."""
+        if len(self._running) >= MOST_RUNNING:
+            raise Problem(429, "Too many jobs run.", remedy="Wait for one to end.", retry_after=5)
+        job = await self.plan(person, spec)
+        owner = msgspec.json.encode(Owner(person.principal, person.credential))
+        write_durably(job.folder / OWNER, owner)
+        self.run(job)
+        return job
+
+    def run(self, job: Job) -> None:
+        """Run a job, or the rest of it, for the one who began it."""
+        identifier = job.plan.id
+        if identifier in self._running:
+            raise Problem(409, f"Job {identifier} runs already.")
+        running = RunningJob()
+        principal = self.owner(job).principal
+
+        def progress(handled: int, total: int) -> None:
+            del total
+            running.handled = handled
+
+        runner = JobRunner(
+            job,
+            lambda: self.connect(principal),
+            progress=progress,
+            stopped=running.stop.is_set,
+        )
+
+        async def run() -> None:
+            try:
+                await asyncio.to_thread(runner.run)
+            except MsmqError as exc:
+                self._faults[identifier] = str(exc)
+            finally:
+                del self._running[identifier]
+
+        self._faults.pop(identifier, None)
+        self._running[identifier] = running
+        running.task = asyncio.create_task(run())
+
+    def stop_job(self, job: Job) -> None:
+        """Stop a job after its current step; it can be resumed."""
+        running = self._running.get(job.plan.id)
+        if running is None:
+            raise Problem(409, f"Job {job.plan.id} does not run.")
+        running.stop.set()
+
+    async def undo(self, person: Person, job: Job) -> UndoReport:
+        """Put back what a job has moved or sent."""
+        return await self.call(person, lambda manager: undo_job(manager, job))
+
+    async def wait_for(self, job: Job, seconds: float) -> Job:
+        """Wait for a short job to end, so that its result can be told at once."""
+        running = self._running.get(job.plan.id)
+        if running is not None and running.task is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(running.task), seconds)
+        return await asyncio.to_thread(self.job, job.plan.id)
+
+    def _jobs_folder(self) -> Path:
+        if self.folder is None:
+            raise Problem(
+                409,
+                "This console keeps no jobs.",
+                cause="It was started without a folder.",
+                remedy="Start it with --folder.",
+            )
+        return self.folder
+
+
+def _forget(folder: Path) -> None:
+    """Delete the plan of a dry run."""
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()

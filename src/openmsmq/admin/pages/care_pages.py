@@ -1,0 +1,212 @@
+"""Dead letters, jobs and searches as pages."""
+
+import time
+from typing import Any, Final
+
+import msgspec
+from starlette.datastructures import QueryParams
+
+from openmsmq.admin.api import jobs as calls
+from openmsmq.admin.front_desk import Caller
+from openmsmq.admin.trust.person import Role
+from openmsmq.admin.trust.problems import Problem, problem_of
+from openmsmq.care.dead_letters import AGES, dead_letters
+from openmsmq.care.filters import filter_from_data
+from openmsmq.client import QueueManager
+from openmsmq.terminal.quantities import count_text
+from openmsmq.wire.errors import MsmqError
+
+from .text import short_name
+
+SAMPLES: Final = 6
+SHOWN_JOBS: Final = 5
+FIELDS: Final = {"reason": "class_name", "destination": "destination_queue", "label": "label"}
+
+
+async def deadletters_page(
+    caller: Caller, query: QueryParams, names: dict[str, str]
+) -> dict[str, Any]:
+    """Dead letters in groups; the group that is open; the retry that is planned."""
+    del names
+    by = query.get("by", "reason")
+    which = query.get("queue", "all")
+    if by not in ("reason", "destination", "label", "age") or which not in calls.DEAD:
+        raise Problem(400, "There is no such group of dead letters.")
+    groups: list[dict[str, Any]] = []
+    problem = None
+    try:
+        found = await calls.list_dead_letters(
+            caller,
+            calls.DeadLetterQuery(by=by, queue=which),  # type: ignore[arg-type]  # checked above
+        )
+        groups = [_group(group, by) for group in found.groups]
+    except MsmqError as exc:
+        problem = problem_of(exc)
+        if problem.status == 503:
+            raise
+    opened = query.get("open", "")
+    chosen = next((group for group in groups if group["key"] == opened), None)
+    values: dict[str, Any] = {
+        "crumbs": [("Dead letters", "")],
+        "by": by,
+        "which": which,
+        "groups": groups,
+        "total": sum(group["messages"] for group in groups),
+        "recent": 0,
+        "problem": problem,
+        "plan": None,
+        "retry_problem": None,
+        "jobs": await job_rows(caller, SHOWN_JOBS),
+    }
+    if chosen is None:
+        return values
+    chosen["open"] = True
+    where = group_filter(by, chosen["key"])
+    values |= await _samples(caller, which, where)
+    if query.get("retry") and caller.person.role >= Role.OPERATOR:
+        values |= await _plan(caller, which, where)
+    return values
+
+
+def _group(group: calls.DeadLetterGroupRecord, by: str) -> dict[str, Any]:
+    title, _, constant = group.reason.rpartition(" (")
+    words = title or group.reason
+    key = constant.rstrip(")") if by == "reason" else group.key
+    return {
+        **msgspec.structs.asdict(group),
+        "key": key,
+        "title": words[:1].upper() + words[1:] if by == "reason" else group.key or "no label",
+        "constant": constant.rstrip(")") if by == "reason" else words,
+        "open": False,
+    }
+
+
+def group_filter(by: str, key: str) -> dict[str, Any]:
+    """The filter that holds for the dead letters of a group."""
+    if by in FIELDS:
+        return {"property": FIELDS[by], "operator": "=", "value": key}
+    bounds = [0.0, *(limit for _, limit in AGES)]
+    words = [word for word, _ in AGES]
+    at = words.index(key) if key in words else len(words)
+    terms: list[dict[str, Any]] = [{"property": "age", "operator": ">=", "value": bounds[at]}]
+    if at < len(AGES):
+        terms.append({"property": "age", "operator": "<", "value": AGES[at][1]})
+    return {"and": terms}
+
+
+async def _samples(caller: Caller, which: str, where: dict[str, Any]) -> dict[str, Any]:
+    """The first dead letters of a group, and where all of them were for."""
+    condition = filter_from_data(where)
+
+    def work(manager: QueueManager) -> tuple[list[dict[str, Any]], dict[str, int]]:
+        samples: list[dict[str, Any]] = []
+        destinations: dict[str, int] = {}
+        for found in dead_letters(manager, condition, queues=calls.DEAD[which]):
+            message = found.message
+            destination = (message.destination_queue or "").rpartition("private$\\")[2]
+            destinations[destination] = destinations.get(destination, 0) + 1
+            if len(samples) < SAMPLES:
+                samples.append(
+                    {
+                        "queue": calls.place_name(found.place.name),
+                        "lookup_id": message.lookup_id,
+                        "label": message.label,
+                        "destination": destination,
+                        "waited": message.arrived_time.timestamp() - message.sent_time.timestamp(),
+                        "body_size": message.body_size,
+                        "arrived_time": message.arrived_time,
+                    }
+                )
+        return samples, destinations
+
+    samples, destinations = await caller.desk.care.call(caller.person, work)
+    most = sorted(destinations.items(), key=lambda pair: -pair[1])[:5]
+    return {"samples": samples, "destinations": most}
+
+
+async def _plan(caller: Caller, which: str, where: dict[str, Any]) -> dict[str, Any]:
+    """The dry run of a retry: the checks that the job makes."""
+    sources = ["system$" + name.upper() for name in calls.DEAD[which]]
+    body = calls.JobToBegin(kind="retry", sources=sources, where=where, dry_run=True)
+    try:
+        plan = await calls.begin_job(caller, body)
+    except MsmqError as exc:
+        return {"retry_problem": problem_of(exc)}
+    return {
+        "plan": plan,
+        "sources": " ".join(sources),
+        "where": msgspec.json.encode(where).decode(),
+    }
+
+
+async def job_rows(caller: Caller, most: int | None = None) -> list[dict[str, Any]]:
+    """Jobs as lists show them."""
+    jobs = (await calls.list_jobs(caller)).jobs
+    return [job_row(job) for job in jobs[:most]]
+
+
+def job_row(job: calls.JobRecord) -> dict[str, Any]:
+    """A job with a title, a tone and an icon."""
+    sources = ", ".join(_place(name) for name in job.sources)
+    title = f"{job.kind.capitalize()} {count_text(job.messages, 'message')} from {sources}"
+    if job.target:
+        title += f" to {_place(job.target)}"
+    tones = {
+        "finished": ("ok", "circle-check"),
+        "failed": ("bad", "circle-alert"),
+        "running": ("", "clock"),
+    }
+    tone, symbol = tones.get(job.state, ("faint", "pause"))
+    return {**msgspec.structs.asdict(job), "title": title, "tone": tone, "icon": symbol}
+
+
+def _place(name: str) -> str:
+    words = {"system$;DEADLETTER": "dead letters", "system$;DEADXACT": "transactional dead letters"}
+    return words.get(name, short_name(name))
+
+
+async def jobs_page(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
+    """Every job."""
+    del query, names
+    return {"crumbs": [("Jobs", "")], "jobs": await job_rows(caller)}
+
+
+async def job_page(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
+    """One job and its results."""
+    del query
+    job = job_row(await calls.show_job(caller, names["job"]))
+    results = await calls.job_results(caller, names["job"])
+    return {
+        "crumbs": [("Jobs", "/jobs"), (job["id"], "")],
+        "job": job,
+        "results": results.results[:200],
+    }
+
+
+async def find_page(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
+    """A search over everything."""
+    del names
+    text, words = query.get("text", ""), query.get("filter", "")
+    queues = query.get("queues", "") or "*"
+    identifier = query.get("id", "")
+    if identifier:
+        words = words or f"id = '{identifier}'"
+    values: dict[str, Any] = {
+        "crumbs": [("Find a message", "")],
+        "text": text,
+        "filter": words,
+        "queues": query.get("queues", ""),
+        "result": None,
+        "problem": None,
+        "now": time.time(),
+    }
+    if not text and not words:
+        return values
+    pattern = queues if "\\" in queues or queues.startswith("*") else f"*{queues}*"
+    try:
+        found = await calls.find_messages(
+            caller, calls.SearchQuery(filter=words, text=text, queues=pattern)
+        )
+    except MsmqError as exc:
+        return {**values, "problem": problem_of(exc)}
+    return {**values, "result": found}
