@@ -11,7 +11,7 @@ from openmsmq.cli import build_app
 
 def test_the_document_is_valid() -> None:
     document = openapi_document()
-    validate(document)  # type: ignore[arg-type]  # a mapping
+    validate(document)
     operations = [
         operation["operationId"]
         for path in document["paths"].values()

@@ -53,7 +53,9 @@ class Links:
         """Listen on the socket."""
         if self._path is None:
             return
-        self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        # Others may ask for a link, and read nothing else here.
+        self._path.parent.chmod(0o711)
         self._path.unlink(missing_ok=True)
         self._server = await asyncio.start_unix_server(self._answer, self._path)
         self._path.chmod(0o666)
