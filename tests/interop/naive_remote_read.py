@@ -67,6 +67,8 @@ class NaiveCalls(NaiveQueues):
         # Of qmcomm and RemoteRead, and of qm2qm.
         self.ports = [0, 0]
         self._pending: dict[bytes, Opened] = {}
+        # How opnum 15 ends.
+        self.refused_end = 0
 
     def interfaces(self) -> Interfaces:
         found = {QMCOMM: self._qmcomm(), QM2QM: self._qm2qm()}
@@ -94,6 +96,11 @@ class NaiveCalls(NaiveQueues):
             9: self._rr_end_receive,
             10: self._rr_move,
             11: self._rr_open_for_move,
+            # It takes part in no transaction: what it has sent is gone with the end.
+            12: lambda _, __: bytes(4),
+            13: self._rr_start_receive,
+            14: lambda _, __: bytes(4),
+            15: self._rr_end_in_transaction,
         }
         return {opnum: call for opnum, call in calls.items() if opnum < self.kind.remote_read}
 
@@ -154,6 +161,10 @@ class NaiveCalls(NaiveQueues):
             return struct.pack("<I", INVALID_HANDLE)
         self._end(opened, request, ack)
         return bytes(4)
+
+    def _rr_end_in_transaction(self, stub: bytes, caller: Connection) -> bytes:
+        answer = self._rr_end_receive(stub, caller)
+        return struct.pack("<I", self.refused_end) if self.refused_end else answer
 
     def _rr_move(self, stub: bytes, _: Connection) -> bytes:
         source = self._context(stub)

@@ -32,6 +32,7 @@ OTHER = r".\private$\others"
 SECONDS = 20
 NULL = bytes(20)
 FIRST_OF_LOOKUPS, RECEIVES = 0x40000000, 0x20
+RECEIVE_ACCESS = 1
 OLD_KINDS = pytest.mark.parametrize("kind", [MQQP_ONLY, WINDOWS_2000], ids=["MQQP only", "2000"])
 ALL_KINDS = pytest.mark.parametrize(
     "kind",
@@ -43,12 +44,14 @@ ALL_KINDS = pytest.mark.parametrize(
 class Server:
     """A server with two queues that writes down all calls."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: Kind, port: int = 0) -> None:
         self.address = new_address()
         self.calls = NaiveCalls(kind)
         self.calls.create("orders")
         self.calls.create("others")
-        self.rpc = NaiveRpcServer(self.address, [0, 0], self.calls.interfaces(), self.calls.rundown)
+        self.rpc = NaiveRpcServer(
+            self.address, [port, 0], self.calls.interfaces(), self.calls.rundown
+        )
         self.calls.ports = self.rpc.ports
         self.url = f"msmq://{self.address}:{self.rpc.ports[0]}"
 
@@ -62,8 +65,8 @@ class Server:
 
 
 @contextmanager
-def serving(kind: Kind) -> Iterator[Server]:
-    server = Server(kind)
+def serving(kind: Kind, port: int = 0) -> Iterator[Server]:
+    server = Server(kind, port)
     with server.rpc:
         yield server
 
@@ -327,3 +330,108 @@ def test_lookup_id_0_is_never_sent(kind: Kind) -> None:
             assert queue.peek_by_lookup_id(0, relation="next").body_bytes == b"first"
             assert queue.receive_by_lookup_id(0, relation="next").body_bytes == b"first"
             assert not server.made(QM2QM, 10)
+
+
+# Transactions
+
+
+@contextmanager
+def transaction_at(server: Server) -> Iterator[tuple[openmsmq.Queue, openmsmq.Transaction]]:
+    """A queue of the server, and a transaction of a queue manager of ours."""
+    name = rf"DIRECT=TCP:{server.address}\private$\orders"
+    with (
+        openmsmq.embedded(bind=new_address(), rpc_port=0, rpc_minimum_level="none") as home,
+        home.open_queue(name, "receive") as queue,
+    ):
+        yield queue, home.transaction()
+
+
+@contextmanager
+def taking_part() -> Iterator[Server]:
+    """A server at the port where it is looked for without an endpoint mapper."""
+    with serving(WINDOWS_7, port=2103) as server:
+        yield server
+
+
+def transact(server: Server) -> tuple[list[Logged], int]:
+    """Receive, receive by lookup id, reject and move in one; the calls, and what was rejected."""
+    server.rpc.log.clear()
+    with transaction_at(server) as (queue, transaction):
+        server.calls.put("orders", b"0", b"1", b"2")
+        first = queue.receive(SECONDS, transaction)
+        second = queue.receive_by_lookup_id(
+            first.lookup_id, relation="next", transaction=transaction
+        )
+        queue.reject([second.lookup_id], transaction)
+        queue.move(QUEUE + ";aside", count=1, transaction=transaction)
+        transaction.commit()
+    return server.made(REMOTE_READ), second.lookup_id
+
+
+def uow(call: Logged) -> bytes:
+    """The XACTUOW of a call."""
+    return call.stub[:16] if call.opnum == 12 else call.stub[-16:]
+
+
+@pytest.mark.spec("MQRR-2.2.8-02", "MQRR-3.1.4.12-04", "MQRR-3.2.4.2-01")
+def test_a_transaction_is_enlisted_before_anything_is_done_in_it() -> None:
+    identifiers = []
+    with taking_part() as server:
+        for _ in range(2):
+            calls, _rejected = transact(server)
+            in_order = [call.opnum for call in calls]
+            assert in_order.count(12) == 1
+            assert in_order.index(12) < min(in_order.index(13), in_order.index(10))
+            identifiers.append({uow(call) for call in calls if call.opnum in (10, 12, 13)})
+            assert len(identifiers[-1]) == 1
+    # Each transaction has an identifier of its own.
+    assert len(identifiers[0] | identifiers[1]) == 2
+
+
+@pytest.mark.spec("MQRR-3.1.4.9-10", "MQRR-3.1.4.13-12")
+def test_receives_of_a_transaction_end_by_opnum_15_on_a_handle_that_may_receive() -> None:
+    with taking_part() as server:
+        calls, _ = transact(server)
+    assert 9 not in {call.opnum for call in calls}
+    received = [call for call in calls if call.opnum == 13]
+    ended = [call for call in calls if call.opnum == 15]
+    # By position, then by lookup id.
+    assert [call.stub[24:32] == bytes(8) for call in received] == [True, False]
+    # RR_ACK, for the same requests.
+    assert [(call.stub[20:24], call.stub[24:28]) for call in ended] == [
+        (struct.pack("<I", 2), call.stub[44:48]) for call in received
+    ]
+    (opened,) = [call for call in calls if call.opnum == 2]
+    assert {call.stub[:20] for call in received} == {opened.answer[:20]}
+    (access,) = struct.unpack_from("<I", opened.stub, len(opened.stub) - 36)
+    assert access == RECEIVE_ACCESS
+
+
+@pytest.mark.spec("MQRR-3.1.4.14-07", "MQRR-3.2.4.5-01")
+def test_a_rejection_follows_the_end_of_its_receive() -> None:
+    with taking_part() as server:
+        calls, rejected = transact(server)
+    in_order = [call.opnum for call in calls]
+    (rejection,) = [call for call in calls if call.opnum == 14]
+    (opened,) = [call for call in calls if call.opnum == 2]
+    assert rejection.stub[:20] == opened.answer[:20]
+    assert struct.unpack_from("<QH", rejection.stub, 24) == (rejected, 0xC004)
+    assert [opnum for opnum in in_order[: in_order.index(14)] if opnum >= 12] == [
+        12,
+        13,
+        15,
+        13,
+        15,
+    ]
+
+
+@pytest.mark.spec("MQRR-3.2.4.4.2-01")
+def test_a_message_whose_end_is_refused_is_withheld_and_nothing_commits() -> None:
+    with taking_part() as server, transaction_at(server) as (queue, transaction):
+        server.calls.put("orders", b"0")
+        server.calls.refused_end = Hresult.MQ_ERROR_TRANSACTION_SEQUENCE
+        with pytest.raises(openmsmq.QueueError) as refused:
+            queue.receive(SECONDS, transaction)
+        assert refused.value.code == Hresult.MQ_ERROR_TRANSACTION_SEQUENCE
+        with pytest.raises(openmsmq.QueueError, match="did not arrive here"):
+            transaction.commit()

@@ -14,6 +14,11 @@ def test_open_transactions_are_listed(manager: Manager) -> None:
         assert "active" in line
         listed = manager.run("transaction", "list", "--json").object
         assert (listed["state"], listed["sent"]) == ("active", 0)
+        for outcome in ("commit", "abort"):
+            failed = manager.run("transaction", "resolve", listed["id"], outcome, "--yes")
+            assert failed.code == 1
+            assert "is active, and not in doubt" in failed.err
+            assert "end the program" in failed.err
         transaction.abort()
 
 
@@ -23,6 +28,7 @@ def test_only_what_is_in_doubt_is_resolved(manager: Manager) -> None:
     assert shown == f"Would resolve transaction {identifier}: abort\n"
     failed = manager.run("transaction", "resolve", identifier, "commit")
     assert "lost, or there twice" in failed.err
-    assert "is not in doubt" in failed.err
+    assert f"there is no transaction {identifier}" in failed.err
+    assert "openmsmq transaction list" in failed.err
     failed = manager.run("transaction", "resolve", "x", "commit")
     assert "is not a transaction" in failed.err

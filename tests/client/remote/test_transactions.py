@@ -115,6 +115,45 @@ def test_a_move_takes_effect_with_the_transaction(machines: Machines, *, commit:
         assert [message.body for message in later.cursor()] == (["1"] if commit else [])
 
 
+@SPEC("MQRR-3.1.4.14-02")
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_rejection_takes_effect_with_the_transaction(machines: Machines, *, commit: bool) -> None:
+    with machines.far.create_queue(r".\private$\answers") as answers:
+        message = openmsmq.Message(
+            "rejected", admin_queue=r".\private$\answers", acknowledge="receive"
+        )
+        machines.far.send(r".\private$\orders", message, transaction="single")
+        with machines.home.open_queue(ORDERS) as orders:
+            *_, last = orders.cursor()
+            transaction = machines.home.transaction()
+            taken = orders.receive_by_lookup_id(last.lookup_id, transaction=transaction)
+            orders.reject([taken.lookup_id], transaction)
+            if commit:
+                transaction.commit()
+            else:
+                transaction.abort()
+            machines.wait_until_settled()
+        classes = [each.class_name for each in answers.cursor()]
+    assert classes == (["MQMSG_CLASS_NACK_RECEIVE_REJECTED"] if commit else [])
+    left = ["0", "1", "2", "3"]
+    assert machines.bodies()[0] == (left if commit else [*left, "rejected"])
+
+
+def test_what_a_transaction_has_not_received_is_not_rejected(machines: Machines) -> None:
+    with machines.home.open_queue(ORDERS) as orders, machines.home.transaction() as transaction:
+        first = orders.receive(5, transaction)
+        second = orders.peek(5)
+        for lookup_id, code in (
+            (second.lookup_id, Hresult.MQ_ERROR_TRANSACTION_USAGE),
+            (first.lookup_id + 4711, Hresult.MQ_ERROR_MESSAGE_NOT_FOUND),
+        ):
+            with pytest.raises(QueueError) as refused:
+                orders.reject([lookup_id], transaction)
+            assert refused.value.code == code
+    machines.wait_until_settled()
+    assert machines.bodies()[0] == ["1", "2", "3"]
+
+
 def test_a_message_is_received_by_lookup_id_in_a_transaction(machines: Machines) -> None:
     with machines.home.open_queue(ORDERS) as orders:
         third = [message.lookup_id for message in orders.cursor()][2]

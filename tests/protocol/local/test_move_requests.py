@@ -70,3 +70,16 @@ def test_a_purge_needs_the_right_to_receive(client: Client) -> None:
 def test_an_administrator_is_nobody_special_to_a_queue(client: Client) -> None:
     administrator = client.world.client(ADMINISTRATOR)
     assert administrator.refusal(local.OpenQueue, ORDERS, "receive") == "MQ_ERROR_ACCESS_DENIED"
+
+
+def test_what_a_transaction_received_is_rejected_with_it(client: Client) -> None:
+    client.create(OTHER, transactional=True)
+    client.send(b"one", name=OTHER, transaction=-1)
+    handle = client.open(name=OTHER)
+    number = client.begin()
+    (lookup_id,) = client.call(local.Receive, handle, transaction=number).lookup_ids
+    assert client.refusal(local.Reject, handle, 0, [lookup_id]) == "MQ_ERROR_TRANSACTION_USAGE"
+    assert client.refusal(local.Reject, handle, number, [4711]) == "MQ_ERROR_MESSAGE_NOT_FOUND"
+    assert client.value(local.Reject, handle, number, [lookup_id]) is None
+    client.value(local.EndTransaction, number, True)
+    assert client.refusal(local.Receive, handle, action="peek") == "MQ_ERROR_IO_TIMEOUT"

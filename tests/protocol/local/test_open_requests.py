@@ -135,6 +135,7 @@ def test_a_handle_of_another_client_is_none(client: Client) -> None:
         (local.Lookup, (9, 1)),
         (local.EndReceive, (9, [1], True)),
         (local.Move, (9, 9)),
+        (local.Reject, (9, 1, [1])),
         (local.Purge, (9,)),
         (local.RangeInfo, (9,)),
         (local.PlanRange, (9, 0)),

@@ -207,6 +207,11 @@ class Backend(Protocol):
             message_class: why they are dead letters, for a move into a dead-letter queue.
         """
 
+    def reject_messages(
+        self, handle: Handle, lookup_ids: list[int], transaction: int
+    ) -> Operation[None]:
+        """Have messages that a transaction received leave as rejected when it commits."""
+
     def purge_messages(self, handle: Handle, lookup_ids: list[int]) -> Operation[list[int]]:
         """Purge messages by lookup id; return the lookup ids of those that were there."""
 

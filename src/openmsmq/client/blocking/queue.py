@@ -372,6 +372,24 @@ class Queue:
         """Put messages that were held back in place, or remove them for good."""
         self._driver.call(self._logic.release_many, held, taken=remove)
 
+    def reject(self, lookup_ids: Sequence[int], transaction: Transaction) -> None:
+        """Have messages that a transaction received leave as rejected when it commits.
+
+        Their senders get the acknowledgment MQMSG_CLASS_NACK_RECEIVE_REJECTED if they asked for
+        one, and the messages a place in the dead-letter queue if they want that. An abort puts
+        them back like all others.
+
+        Args:
+            lookup_ids: which messages.
+            transaction: the one that received them, over this connection.
+
+        Raises:
+            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND or MQ_ERROR_TRANSACTION_USAGE, the transaction
+                did not receive one of them.
+        """
+        number = self._number_in(transaction)
+        self._driver.call(self._logic.reject, lookup_ids, number)
+
     def move(
         self,
         target: str,

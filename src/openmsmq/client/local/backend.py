@@ -275,6 +275,11 @@ class LocalBackend:
         value = yield from self.call(local.Move, source.number, target.number, *fields)
         return MoveStep(value["count"], value["lookup_ids"])
 
+    def reject_messages(
+        self, handle: Handle, lookup_ids: list[int], transaction: int
+    ) -> Operation[None]:
+        return self.call(local.Reject, handle.number, transaction, lookup_ids)
+
     def purge_messages(self, handle: Handle, lookup_ids: list[int]) -> Operation[list[int]]:
         return self.call(local.PurgeMessages, handle.number, lookup_ids)
 

@@ -476,6 +476,12 @@ class QueueLogic:
         """How the queue is opened to take messages out: an outgoing queue is open already."""
         return "receive_admin" if "receive_admin" in self._handles else "receive"
 
+    def reject(self, lookup_ids: Sequence[int], transaction: int) -> Operation[None]:
+        """Have messages that a transaction received leave as rejected when it commits."""
+        several("lookup_ids", lookup_ids, "lookup ids")
+        handle = yield from self.opened(self._taking)
+        yield from self.backend.reject_messages(handle, list(lookup_ids), transaction)
+
     def move_target(self, name: str) -> "QueueLogic":
         """The queue that a move goes to; `;name` is a subqueue of this queue."""
         return QueueLogic(self.backend, move_target(self.name, name))

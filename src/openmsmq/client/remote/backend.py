@@ -402,6 +402,14 @@ class RemoteBackend:
             return False
         return True
 
+    def reject_messages(
+        self, handle: Handle, lookup_ids: list[int], transaction: int
+    ) -> Operation[None]:
+        assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
+        for lookup_id in lookup_ids:
+            rejection = self.transactions.reject(transaction, handle.queue, lookup_id)
+            yield from self.call(rejection, handle.format_name)
+
     # What only a queue manager does
 
     def purge_messages(self, handle: Handle, lookup_ids: list[int]) -> NoReturn:  # noqa: ARG002

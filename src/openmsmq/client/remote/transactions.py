@@ -75,6 +75,11 @@ class RemoteTransactions:
             return self._backend.protocol.move(source, target, lookup_id)
         return self._protocol.move(source, target, lookup_id, self._identifier(number))
 
+    def reject(self, number: int, queue: RemoteQueue, lookup_id: int) -> Invoke:
+        """The call by which a message that was received leaves as rejected with the commit."""
+        self._identifier(number)
+        return self._protocol.reject(queue, lookup_id)
+
     def read(
         self,
         number: int,

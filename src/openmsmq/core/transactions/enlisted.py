@@ -220,8 +220,19 @@ class Enlisted:
         """
         transactions = self._transactions
         if identifier not in transactions.in_doubt:
+            if identifier in self._state.transactions:
+                raise QueueError(
+                    Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
+                    f"transaction {identifier} is active, and not in doubt",
+                    cause="Its program still works in it, or waits for its commit.",
+                    remedy="Wait, or end the program: a transaction whose program is gone before "
+                    "all have prepared is aborted.",
+                )
             raise QueueError(
-                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE, f"transaction {identifier} is not in doubt"
+                Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
+                f"there is no transaction {identifier}, or it is over",
+                cause="It has ended meanwhile, or it is a transaction of another queue manager.",
+                remedy="See `openmsmq transaction list`.",
             )
         done = (
             transactions.commit_request(identifier)

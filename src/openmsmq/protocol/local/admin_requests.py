@@ -138,7 +138,7 @@ def resolve_transaction(session: LocalSession, request: local.ResolveTransaction
         raise QueueError(
             Hresult.MQ_ERROR_INVALID_PARAMETER, f"{request.transaction} is not a transaction"
         ) from exc
-    if identifier in manager.coordination:
+    if identifier in manager.coordination.unconfirmed():
         if not request.commit:
             raise QueueError(
                 Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,

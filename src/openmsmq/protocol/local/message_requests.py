@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
+from openmsmq.core.model.open_queue import MAY_RECEIVE, OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.read import MessageSeekAction, Read
 from openmsmq.core.model.read_request import ReadRequest
 from openmsmq.wire.codes.hresult import Hresult
@@ -262,6 +262,17 @@ def move(session: LocalSession, request: local.Move) -> None:
     session.done(request.id, {"count": moved.count, "lookup_ids": moved.lookup_ids}, moved.depends)
 
 
+def reject(session: LocalSession, request: local.Reject) -> None:
+    queue = session.holder.descriptor(request.handle).require(MAY_RECEIVE)
+    transaction = session.holder.transaction(request.transaction)
+    if transaction is None:
+        raise QueueError(
+            Hresult.MQ_ERROR_TRANSACTION_USAGE, f"{queue.path}: a rejection needs a transaction"
+        )
+    session.manager.traffic.reject_many(transaction, queue, request.lookup_ids)
+    session.done(request.id, None, session.seen)
+
+
 def purge(session: LocalSession, request: local.Purge) -> None:
     """One bounded step: the client asks again until `done`."""
     purged = session.manager.traffic.purge(
@@ -361,6 +372,7 @@ HANDLERS: Final[Handlers] = {
     local.Lookup: look_up,
     local.EndReceive: end_receive,
     local.Move: move,
+    local.Reject: reject,
     local.Purge: purge,
     local.Hold: hold,
     local.PurgeMessages: purge_messages,

@@ -130,6 +130,17 @@ def test_reads_by_cursor_have_no_lookup_id() -> None:
         assert (request.h_cursor, request.lookup_id) == (4, 0)
 
 
+@pytest.mark.spec("MQRR-3.2.4.10.2-01")
+def test_receives_of_a_transaction_by_cursor_have_no_lookup_id() -> None:
+    queue, identifier = remote_queue(), bytes(range(16))
+    call = MQRR.read_in(identifier, queue, Reading(ReceiveAction.RECEIVE, cursor=4))
+    request = call.invoke.request
+    assert (call.invoke.call.opnum, request.h_cursor, request.lookup_id) == (13, 4, 0)
+    assert request.p_transaction_id == identifier
+    ended = MQRR.end_in_transaction(queue, call.request_id, Ack.RR_ACK)
+    assert (ended.call.opnum, ended.request.dw_request_id) == (15, call.request_id)
+
+
 def test_reads_that_receive_are_those_that_lock() -> None:
     assert Reading(LookupAction.RECEIVE_PREV, 0, 5).receives
     assert not Reading(ReceiveAction.PEEK_NEXT, cursor=4).receives

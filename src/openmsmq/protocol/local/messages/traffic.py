@@ -150,6 +150,14 @@ class PropagateTransaction(Request, frozen=True, tag=32):
     transaction: int
 
 
+class Reject(Request, frozen=True, tag=34):
+    """Have messages that a transaction received leave as rejected when it commits."""
+
+    handle: int
+    transaction: int
+    lookup_ids: LookupIds
+
+
 TrafficRequest = (
     Send
     | Receive
@@ -167,4 +175,5 @@ TrafficRequest = (
     | BeginTransaction
     | EndTransaction
     | PropagateTransaction
+    | Reject
 )

@@ -4,6 +4,7 @@ from typing import Final
 
 from openmsmq.protocol.rpc.errors import RpcFault
 from openmsmq.wire.codes.endpoints import REMOTE_READ
+from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.ndr import Call
 from openmsmq.wire.remote_read.queue_format import QueueFormat
 from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage, split_packet
@@ -20,6 +21,7 @@ from openmsmq.wire.rpc_interfaces.remote_read import (
     R_OPEN_QUEUE_FOR_MOVE,
     R_PURGE_QUEUE,
     R_QM_ENLIST_REMOTE_TRANSACTION,
+    R_SET_USER_ACKNOWLEDGEMENT_CLASS,
     R_START_RECEIVE,
     R_START_TRANSACTIONAL_RECEIVE,
     CancelReceiveRequest,
@@ -32,6 +34,7 @@ from openmsmq.wire.rpc_interfaces.remote_read import (
     OpenQueueRequest,
     OpenQueueResponse,
     QMEnlistRemoteTransactionRequest,
+    SetUserAcknowledgementClassRequest,
     StartReceiveRequest,
     StartReceiveResponse,
     StartTransactionalReceiveRequest,
@@ -224,6 +227,13 @@ class RemoteReadProtocol:
         """Leave a receive in its transaction, or take it out again."""
         request = EndReceiveRequest(queue.context, ack, request_id)
         return self._invoke(R_END_TRANSACTIONAL_RECEIVE, request)
+
+    def reject(self, queue: RemoteQueue, lookup_id: int) -> Invoke:
+        """Have a message that was received in a transaction leave as rejected."""
+        # [MS-MQRR] 3.2.4.10: the server knows the transaction by the message.
+        rejected = MessageClass.NACK_RECEIVE_REJECTED
+        request = SetUserAcknowledgementClassRequest(queue.context, lookup_id, rejected)
+        return self._invoke(R_SET_USER_ACKNOWLEDGEMENT_CLASS, request)
 
     # Managing messages
 
