@@ -192,6 +192,11 @@ class ReadingBackend:
             self._queue(target)[each] = self._queue(source).pop(each)
         return at_once(MoveStep(len(ids), []))
 
+    def reject_messages(
+        self, handle: Handle, lookup_ids: list[int], transaction: int
+    ) -> Operation[None]:
+        raise NotImplementedError
+
     def purge_messages(self, handle: Handle, lookup_ids: list[int]) -> NoReturn:
         self._refuse("messages cannot be purged")
 

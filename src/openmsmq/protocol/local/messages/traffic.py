@@ -150,7 +150,7 @@ class PropagateTransaction(Request, frozen=True, tag=32):
     transaction: int
 
 
-class Reject(Request, frozen=True, tag=34):
+class Reject(Request, frozen=True, tag=39):
     """Have messages that a transaction received leave as rejected when it commits."""
 
     handle: int
