@@ -22,7 +22,8 @@ from openmsmq.wire.packets.base_header import INFINITE
 
 from .client import Answered, Client, Script
 from .ledger import EXPRESS, TRANSACTIONAL, Entry, Ledger
-from .node import Node
+from .node import USER, Node
+from .secured import check_received, secured_packet
 
 PLAIN: Final = r"private$\plain"
 ORDERED: Final = r"private$\ordered"
@@ -54,9 +55,17 @@ class Sender:
 
     def run(self) -> Script:
         client, entries = self._client, self._entries
-        name, destination = _addressed(entries[0].destination, entries[0].queue, web=entries[0].web)
-        _, admin = _addressed(client.node, ADMIN)
-        packets = [_packet(entry, destination, admin) for entry in entries]
+        first = entries[0]
+        name, destination = _addressed(
+            first.destination, first.queue, web=first.web, number=first.number
+        )
+        admin_name, admin = _addressed(client.node, ADMIN)
+        packets = [
+            secured_packet(entry, name, admin_name, USER)
+            if entry.signed or entry.encrypted
+            else _packet(entry, destination, admin)
+            for entry in entries
+        ]
         opened = yield from call(client, local.OpenQueue, name, "send")
         if isinstance(opened, local.Failed):
             # The local queue is not there just now.
@@ -112,15 +121,21 @@ def _mark_sent(entries: list[Entry]) -> None:
         entry.sent = True
 
 
-def _addressed(node: Node, path: str, *, web: bool = False) -> tuple[str, QueueAddress]:
-    """The name of a queue and its address: one that is routed where there is a directory."""
+def _addressed(
+    node: Node, path: str, *, web: bool = False, number: int = 0
+) -> tuple[str, QueueAddress]:
+    """The name of a queue and its address: one that is routed where there are routers.
+
+    Args:
+        number: that of the queue in private names, if one is to be used.
+    """
     if web:
         url = f"HTTP://{node.address}/msmq/{path}".replace("\\", "/")
         return f"DIRECT={url}", direct_address(url)
-    if node.directory is None:
+    if node.directory is None or (node.ways.secure and not number):
         name = f"TCP:{node.address}\\{path}"
         return f"DIRECT={name}", direct_address(name)
-    number = node.numbers[path]
+    number = number or node.numbers[path]
     return rf"PRIVATE={node.guid}\{number:08x}", private_address(node.guid, number)
 
 
@@ -280,11 +295,13 @@ class Reader:
     # What counts
 
     def _found(self, reply: local.Messages) -> Found:
-        entries = self._ledger.entries
-        return [
-            (entries[UserMessage(packet).label], lookup_id)
-            for packet, lookup_id in zip(reply.packets, reply.lookup_ids, strict=True)
-        ]
+        found: Found = []
+        for packet, lookup_id in zip(reply.packets, reply.lookup_ids, strict=True):
+            message = UserMessage(packet)
+            entry = self._ledger.entries[message.label]
+            check_received(entry, message, self._client.node)
+            found.append((entry, lookup_id))
+        return found
 
     def _note(self, found: Found, reply: local.AnyReply, _depends: int) -> None:
         """Messages were locked."""

@@ -37,6 +37,11 @@ class Entry:
     queue: str
     # Whether it goes over HTTP.
     web: bool = False
+    # The version of its signature, and whether its body travels encrypted.
+    signed: str = ""
+    encrypted: bool = False
+    # The number of its queue in private names, if it is sent to one.
+    number: int = 0
     # Queue managers that may be on its way.
     hops: tuple[Node, ...] = ()
     # Its place among all messages in the order of the commits, and when that was.
@@ -91,7 +96,8 @@ class Entry:
     def __str__(self) -> str:
         return (
             f"{self.kind} {self.tag} from {self.source.name} to {self.destination.name}"
-            f"{' by HTTP' if self.web else ''}"
+            f"{' by HTTP' if self.web else ''}{' encrypted' if self.encrypted else ''}"
+            f"{f' signed {self.signed}' if self.signed else ''}"
             f" {self.queue}: sent {self.sent}, transmitted {self.transmitted}, received"
             f" {len(self.received)}, acks {[MessageClass(ack).name for ack in self.acks]}"
             f" of {self.acknowledgments:04b}, dead letters {self.dead_letters}, journaled"
@@ -163,17 +169,19 @@ class Ledger:
         self._check_order()
 
     def _check_order(self) -> None:
-        streams: dict[tuple[str, str, str, bool], list[tuple[int, int]]] = {}
+        streams: dict[tuple[object, ...], list[tuple[int, int]]] = {}
         for entry in self.entries.values():
             # A plain message that its source gave up may still be in a check at its destination,
             # and messages that come over a later connection do not wait for it.
             given_up = (
-                entry.kind == RECOVERABLE and entry.in_doubt and entry.destination.ways.checks > 0
+                entry.kind == RECOVERABLE and entry.in_doubt and entry.destination.ways.checking
             )
             # Over routers plain messages may overtake each other: their ways may differ.
             loose = entry.kind == RECOVERABLE and bool(self.hops)
             if entry.kind != EXPRESS and not given_up and not loose:
-                key = entry.source.name, entry.destination.name, entry.queue, entry.web
+                # Each name of a queue has an outgoing queue of its own.
+                ends = entry.source.name, entry.destination.name
+                key: tuple[object, ...] = (*ends, entry.queue, entry.web, entry.number)
                 places = streams.setdefault(key, [])
                 places += [(lookup_id, entry.order) for lookup_id, _ in entry.received]
         for key, places in streams.items():

@@ -32,6 +32,7 @@ from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from .disks import Disk, FileDisk, MemoryDisk
 from .eager import EagerReceived, EagerReceiver
 from .multicast import NodeMulticast
+from .secured import POLICY, SecuredMachines
 from .verifier import SlowVerifier
 from .ways import ForgetfulSession, ForgetfulSettings, Ways
 from .world import START_NOW, START_UTC, WEB_NUMBERS, Wire, World, is_web
@@ -63,6 +64,7 @@ class Node:
         address: str,
         ways: Ways,
         directory: Directory | None = None,
+        machines: SecuredMachines | None = None,
     ) -> None:
         self.world = world
         self.name = name
@@ -78,7 +80,10 @@ class Node:
         if ways.forgetful:
             self.settings = ForgetfulSettings(window_size=ways.window_size, forgets=self._forgets)
         seed = f"checks of {name} {world.seed}"
-        self.verifier = SlowVerifier(seed, ways.checks, self.guid.bytes_le) if ways.checks else None
+        self._workers = SlowVerifier(seed, ways.checks, self.guid.bytes_le)
+        # A node that verifies signatures has the verifier of the product.
+        self.verifier = self._workers if ways.checks and not ways.secure else None
+        self._machines = machines
         self.disk: Disk = FileDisk(self.guid.bytes) if ways.files else MemoryDisk()
         # The state rows that the last start found.
         self.rows: list[tuple[int, bytes, bytes]] = []
@@ -133,7 +138,7 @@ class Node:
 
     def open(self, found: Recovery) -> QueueManager:
         """A queue manager from what a store has."""
-        store = self.disk.store
+        store, machines = self.disk.store, self._machines
         new = LocalQueueManager(
             QueueManagerObject(
                 identifier=self.guid, computer_name=self.name, queue_manager_quota=UNLIMITED
@@ -148,9 +153,12 @@ class Node:
             scratch=store.scratch,
             directory=self.directory,
             settings=Settings(
-                names=frozenset((self.address,)), memory_budget=self.ways.memory_budget
+                names=frozenset((self.address,)),
+                memory_budget=self.ways.memory_budget,
+                senders=POLICY,
             ),
             verifier=self.verifier,
+            decryptor=None if machines is None else machines.decryption(self.name),
             now=self.world.now,
             utc=self.utc,
         )
@@ -171,7 +179,10 @@ class Node:
         )
         self.watch = Watch(self.engine)
         check_engine(self.engine)
-        self.binary = BinaryProtocol(self.qm, self.engine.gate, self.settings)
+        encryption = None if self._machines is None else self._machines.encryption()
+        self.binary = BinaryProtocol(
+            self.qm, self.engine.gate, self.settings, encryption=encryption
+        )
         if self.ways.eager:
             self.binary._receiver.__class__ = EagerReceiver
         self.engine.add_carrier(self.binary)
@@ -346,9 +357,8 @@ class Node:
 
     def _start_jobs(self) -> None:
         while (job := self.engine.take_job()) is not None:
-            assert self.verifier is not None
             done = partial(self._job_done, self.life, job)
-            self.world.after(self.verifier.seconds(), done)
+            self.world.after(self._workers.seconds(), done)
 
     def _job_done(self, life: int, job: CheckJob) -> None:
         if self.alive(life):

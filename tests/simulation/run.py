@@ -1,7 +1,8 @@
 """One run of the simulation: a seed decides everything, faults come and stop, promises must hold.
 
 With `web`, half of the messages go over HTTP, the others by the binary protocol. With `multicast`
-there are messages to a group besides (`multicast.py`).
+there are messages to a group besides (`multicast.py`). In a third of the seeds messages are signed,
+encrypted, or both.
 
 At least three queue managers, 300 messages and 10 faults. Applications are clients of the local
 protocol that die at any moment. What was sent and received is what is on disk, which a client may
@@ -39,8 +40,9 @@ from .client import check_held
 from .faults import FAULTS, inject
 from .ledger import Ledger, Violation
 from .multicast import GroupNetwork, MulticastTraffic
-from .node import Node, guid_at
+from .node import USER, Node, guid_at
 from .routed_sites import RoutedSites
+from .secured import SecuredMachines, SecurityDice, check_sent
 from .ways import Ways
 from .workload import Workload
 from .world import START_NOW, World
@@ -70,6 +72,7 @@ class Simulation:
         web: bool = False,
         multicast: bool = False,
         routed: bool | None = None,
+        secure: bool | None = None,
     ) -> None:
         self.world = World(seed, trace=trace)
         random = self.world.random
@@ -90,6 +93,11 @@ class Simulation:
         if hops:
             guids = dict(zip(names, map(guid_at, addresses), strict=True))
             self.sites = RoutedSites(self._routing, guids, names[-hops:])
+        # Another third has signed and encrypted messages.
+        is_secure = seed % 3 == 1 and not is_routed if secure is None else secure
+        machines: SecuredMachines | None = None
+        if is_secure:
+            machines = SecuredMachines(dict(zip(names, map(guid_at, addresses), strict=True)), USER)
         for number in range(count):
             ways = Ways(
                 eager=random.random() < 0.4,
@@ -100,9 +108,12 @@ class Simulation:
                 files=random.random() < 0.2,
                 checks=checks.choice((0.0, 0.0, 0.2, 0.8)),
                 web=web,
+                secure=is_secure,
             )
             directory = self.sites.open() if self.sites is not None else None
-            node = Node(self.world, names[number], addresses[number], ways, directory)
+            if machines is not None:
+                directory = machines.open()
+            node = Node(self.world, names[number], addresses[number], ways, directory, machines)
             node.on_transmit = self._transmitted
             node.on_forgotten = self._forgotten
             node.on_boot = partial(check_start, ledger=self.ledger)
@@ -110,7 +121,8 @@ class Simulation:
         if self.sites is not None:
             self.ledger.hops = tuple(self.nodes[-hops:])
         dice = Random(f"web {seed}") if web else None
-        self.workload = Workload(self.world, self.ledger, self.nodes, dice)
+        security = SecurityDice(seed) if is_secure else None
+        self.workload = Workload(self.world, self.ledger, self.nodes, dice, security)
         self.multicast: MulticastTraffic | None = None
         if self.world.groups is not None:
             self.multicast = MulticastTraffic(self.world, self.world.groups, self.nodes)
@@ -118,6 +130,7 @@ class Simulation:
         self.faults = 0
 
     def _transmitted(self, node: Node, data: bytes) -> None:
+        check_sent(self.ledger.entries, data)
         for tag in _TAG.findall(data):
             entry = self.ledger.entries[tag.decode()]
             # The acknowledgment did not reach this node, which has it still.

@@ -30,6 +30,13 @@ class Ways:
     checks: float = 0.0
     # Whether it speaks HTTP, too.
     web: bool = False
+    # Whether it verifies signatures and decrypts bodies, which takes its time, too.
+    secure: bool = False
+
+    @property
+    def checking(self) -> bool:
+        """Whether messages may wait for checks."""
+        return self.checks > 0 or self.secure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from .client import Client
 from .ledger import EXPRESS, NA, NR, PA, PR, RECOVERABLE, TRANSACTIONAL, Entry, Ledger
 from .node import USER, Node
 from .routed_sites import queue_number
+from .secured import SecurityDice
 from .world import World
 
 _ACKNOWLEDGMENTS: Final = (0, 0, 0, PA, PA | NA, PR | NR, PA | PR | NA | NR, NA | NR)
@@ -20,7 +21,12 @@ class Workload:
     """The applications of a run."""
 
     def __init__(
-        self, world: World, ledger: Ledger, nodes: list[Node], web: Random | None = None
+        self,
+        world: World,
+        ledger: Ledger,
+        nodes: list[Node],
+        web: Random | None = None,
+        security: SecurityDice | None = None,
     ) -> None:
         self._world = world
         self._ledger = ledger
@@ -29,6 +35,8 @@ class Workload:
         self.calm = False
         # Decides which messages go over HTTP; None for a run without it.
         self._web = web
+        # Decides which messages are signed and encrypted; None for a run without.
+        self._security = security
         # The life of a node and the batch in which its queue was last created.
         self._created = dict.fromkeys(nodes, (0, 0))
         for node in nodes:
@@ -60,6 +68,10 @@ class Workload:
         for entry in entries:
             self._decorate(entry)
             entry.web = web
+        if self._security is not None:
+            there = self.is_there(destination, queue)
+            number = queue_number(destination, queue) if there else 0
+            self._security.decorate(entries, number, web=web)
         Client(source, lambda client: Sender(client, self._ledger, entries).run(), calm=self.calm)
 
     def is_there(self, node: Node, path: str) -> bool:
