@@ -1,6 +1,7 @@
-"""Figures that pages show: the last ones known of the queue manager, with when they were."""
+"""Figures that pages show: the newest picture of the queue manager, and what happened lately."""
 
 import asyncio
+import math
 import time
 from collections import deque
 from typing import Any, Final
@@ -10,118 +11,214 @@ import msgspec
 from openmsmq.wire.errors import MsmqError
 
 from .console import Console
+from .history import TOTAL_COLUMNS
 
-STEP_SECONDS: Final = 1.0
-# How many samples the totals keep.
-KEPT: Final = 3600
+FRESH_SECONDS: Final = 1.0
+# Labels and other properties of queues are asked for again after this time, or with a new queue.
+PROPERTIES_SECONDS: Final = 10.0
+# Reasons and histories of outgoing queues.
+LINKS_SECONDS: Final = 2.0
+# How often the times to disk are noted, and how many are kept.
+DISK_STEP: Final = 15.0
+DISK_KEPT: Final = 1440
+# Range of a plot: which ring of totals and of queues, and how many of its values.
+SPANS: Final = {
+    "5m": (0, 300, 0, 20),
+    "1h": (1, 240, 0, 240),
+    "6h": (1, 1440, 1, 72),
+    "24h": (2, 720, 1, 288),
+}
+_TOTALS: Final = tuple(TOTAL_COLUMNS)
 
 
-class Totals(msgspec.Struct, frozen=True):
-    """The totals of the queue manager at one moment."""
-
-    time: float
-    messages: int
-    arrived: int
-    bytes: int
-    dead_letters: int
-    outgoing: int
-
-
-class QueueFigures(msgspec.Struct):
+class QueueFigures(msgspec.Struct, frozen=True):
     """What is known of one queue beside its properties."""
 
-    arrived: int = 0
-    waiting: int = 0
-    time: float = 0.0
     arriving: float | None = None
     leaving: float | None = None
-    series: deque[float] = msgspec.field(default_factory=lambda: deque(maxlen=60))
+    series: list[float] = []
 
 
 class Figures:
-    """Asks the queue manager at most once a second, however many look.
+    """What pages and plots show, from the one sampler of the console.
 
-    When it does not answer, the last figures stay, with the time since when they are old.
+    When the queue manager does not answer, the last figures stay, with the time that they are of.
+
+    Attributes:
+        status: as `openmsmq status`; empty before the first sample.
+        queues, outgoing: as the client lists them, with the newest counts.
+        stale_since: the time of the figures, if the queue manager does not answer.
     """
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._sampler = console.sampler
         self._lock = asyncio.Lock()
         self.status: dict[str, Any] = {}
         self.queues: list[dict[str, Any]] = []
         self.outgoing: list[dict[str, Any]] = []
-        self.time = 0.0
         self.stale_since: float | None = None
-        self.history: deque[Totals] = deque(maxlen=KEPT)
-        self._by_queue: dict[str, QueueFigures] = {}
+        self.dead_letters: dict[str, dict[str, int]] = {}
+        self._numbers: dict[str, int] = {}
+        self._listed = -PROPERTIES_SECONDS
+        self._linked = -LINKS_SECONDS
+        self._disk: deque[tuple[float, float, float]] = deque(maxlen=DISK_KEPT)
+        self._flushes: list[int] = []
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Sample from now on."""
-        self._task = asyncio.create_task(self._run())
+        """Note the times to disk from now on."""
+        self._task = asyncio.create_task(self._note_disk())
 
     async def stop(self) -> None:
-        """Stop sampling."""
+        """Stop noting."""
         if self._task is not None:
             self._task.cancel()
 
-    async def _run(self) -> None:
-        while True:
-            await self.refresh()
-            await asyncio.sleep(5 * STEP_SECONDS)
-
     async def refresh(self) -> None:
-        """Ask again, unless the last answer is younger than a second."""
+        """Make the figures no older than a second, if the queue manager answers."""
         async with self._lock:
-            if time.time() - self.time < STEP_SECONDS:
+            self._sampler.look()
+            picture = await self._sampler.fresh(FRESH_SECONDS)
+            if not picture.head:
+                self.stale_since = self.stale_since or time.time()
                 return
-            try:
-                async with asyncio.timeout(2 * STEP_SECONDS):
-                    manager = await self._console.manager()
-                    self.status = await manager.status()
-                    self.queues = await manager.queues(include_system=True)
-                    self.outgoing = await manager.outgoing()
-            except (MsmqError, TimeoutError):
-                if self.stale_since is None:
-                    self.stale_since = self.time or time.time()
-                return
-            self.time, self.stale_since = time.time(), None
-            self._note()
+            self.status = picture.head["status"]
+            self.dead_letters = picture.dead_letters
+            self.stale_since = picture.head["utc"] if self._sampler.fault else None
+            if self.stale_since is None:
+                try:
+                    await self._list()
+                except MsmqError:
+                    self.stale_since = picture.head["utc"]
+            self._overlay()
 
-    def of(self, queue: str) -> QueueFigures:
-        """The figures of a queue by its path name without the computer."""
-        return self._by_queue.get(queue) or QueueFigures()
+    async def _list(self) -> None:
+        """Ask for what samples do not have: labels, reasons."""
+        picture = self._sampler.picture
+        now = time.monotonic()
+        numbers = {queue.path.casefold(): number for number, queue in picture.queues.items()}
+        if numbers.keys() != self._numbers.keys() or now - self._listed > PROPERTIES_SECONDS:
+            manager = await self._console.manager()
+            self.queues = await manager.queues(include_system=True)
+            self._numbers, self._listed = numbers, now
+        if not picture.outgoing:
+            self.outgoing = []
+        elif now - self._linked > LINKS_SECONDS or len(picture.outgoing) != len(self.outgoing):
+            manager = await self._console.manager()
+            self.outgoing = await manager.outgoing()
+            self._linked = now
 
-    def rate(self) -> float | None:
-        """Messages that arrive in a second."""
-        if len(self.history) < 2:
-            return None
-        last, before = self.history[-1], self.history[-2]
-        return max(0.0, (last.arrived - before.arrived) / (last.time - before.time))
-
-    def _note(self) -> None:
-        arrived = 0
+    def _overlay(self) -> None:
+        """Put the newest counts over those of the list."""
+        picture = self._sampler.picture
+        utc = picture.head["utc"]
         for info in self.queues:
-            arrived += info["arrived_messages"]
-            name = info["path"].partition("\\")[2]
-            known = self._by_queue.setdefault(name, QueueFigures())
-            passed = self.time - known.time
-            if known.time and passed:
-                came = info["arrived_messages"] - known.arrived
-                gone = came - (info["messages"] - known.waiting)
-                known.arriving = max(0.0, came / passed)
-                known.leaving = max(0.0, gone / passed)
-            known.arrived, known.waiting = info["arrived_messages"], info["messages"]
-            known.time = self.time
-            known.series.append(float(info["messages"]))
-        status = self.status
-        self.history.append(
-            Totals(
-                self.time,
-                status["messages"],
-                arrived,
-                status["bytes"],
-                status["dead_letters"],
-                status["outgoing_messages"],
-            )
-        )
+            number = self._numbers.get(_name(info).casefold(), -1)
+            queue = picture.queues.get(number)
+            if queue is None:
+                continue
+            values = queue.values
+            for name in _COUNTS:
+                info[name] = int(values[name])
+            oldest = values["oldest_arrived"]
+            info["oldest_message_age_seconds"] = max(0.0, utc - oldest) if oldest else None
+
+    def of(self, queue: str, span: str = "1h") -> QueueFigures:
+        """The figures of a queue by its path name without the computer."""
+        number = self._numbers.get(queue.casefold(), -1)
+        _, _, ring, count = SPANS[span]
+        series = self._sampler.history.queue(number, ring, time.time())
+        if series is None:
+            return QueueFigures(0.0, 0.0) if number >= 0 else QueueFigures()
+        waiting, arriving, leaving = (_filled(column[-count:]) for column in series.columns)
+        return QueueFigures(arriving[-1], leaving[-1], _known(waiting))
+
+    def totals(self, span: str = "1h") -> dict[str, list[float]]:
+        """Columns of the totals, with `time`; from the first moment that something is known of."""
+        ring, count, _, _ = SPANS[span]
+        series = self._sampler.history.totals(ring, time.time())
+        times = [float(series.start + at * series.step) for at in range(len(series.columns[0]))]
+        first = next((at for at, v in enumerate(series.columns[0]) if not math.isnan(v)), None)
+        if first is None:
+            return {name: [] for name in ("time", *_TOTALS)}
+        first = max(first, len(times) - count)
+        columns = [_filled(column[first:]) for column in series.columns]
+        return {"time": times[first:], **dict(zip(_TOTALS, columns, strict=True))}
+
+    def waiting(self, queues: list[str], span: str) -> list[list[float]]:
+        """Columns of a plot: times, and the messages that waited in each queue."""
+        _, _, ring, count = SPANS[span]
+        columns: list[list[float]] = []
+        times: list[float] = []
+        for name in queues:
+            number = self._numbers.get(name.casefold(), -1)
+            series = self._sampler.history.queue(number, ring, time.time())
+            if series is None:
+                columns.append([])
+                continue
+            times = [float(series.start + at * series.step) for at in range(len(series.columns[0]))]
+            columns.append(_filled(series.columns[0]))
+        columns = [column or [0.0] * len(times) for column in columns]
+        return [times[-count:], *(column[-count:] for column in columns)]
+
+    def disk(self) -> list[list[float]]:
+        """Columns of a plot: times, median and 99th percentile of the times to disk in ms."""
+        return [list(column) for column in zip(*self._disk, strict=True)] or [[]]
+
+    async def _note_disk(self) -> None:
+        while True:
+            head = self._sampler.picture.head
+            if head:
+                histogram = head["process"]["flush_seconds"]
+                counts = list(histogram["counts"])
+                before = self._flushes if len(self._flushes) == len(counts) else [0] * len(counts)
+                came = [max(0, now - then) for now, then in zip(counts, before, strict=True)]
+                self._flushes = counts
+                middle, high = (quantile(histogram["bounds"], came, part) for part in (0.5, 0.99))
+                self._disk.append((head["utc"], 1000 * middle, 1000 * high))
+            await asyncio.sleep(DISK_STEP)
+
+
+_COUNTS: Final = (
+    "messages",
+    "bytes",
+    "locked_messages",
+    "journal_messages",
+    "journal_bytes",
+    "readers",
+    "waiting_reads",
+    "arrived_messages",
+    "arrived_bytes",
+)
+
+
+def quantile(bounds: list[float], counts: list[int], part: float) -> float:
+    """A quantile of a histogram: the bound that so large a part is below; 0 without values."""
+    total = sum(counts)
+    below = 0
+    for bound, count in zip([*bounds, bounds[-1]], counts, strict=True):
+        below += count
+        if total and below >= part * total:
+            return bound
+    return 0.0
+
+
+def _name(info: dict[str, Any]) -> str:
+    return str(info["path"]).partition("\\")[2]
+
+
+def _filled(values: list[float]) -> list[float]:
+    """Values with the one before in the place of those that are not known."""
+    filled: list[float] = []
+    last = 0.0
+    for value in values:
+        last = last if math.isnan(value) else value
+        filled.append(round(last, 3))
+    return filled or [0.0]
+
+
+def _known(values: list[float]) -> list[float]:
+    """At most 60 values for a small line."""
+    step = max(1, len(values) // 60)
+    return values[::step]

@@ -2,9 +2,7 @@
 
 import csv
 import io
-import itertools
 import re
-import time
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
@@ -13,14 +11,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from openmsmq.admin.api import messages as message_calls
+from openmsmq.admin.figures import SPANS
 from openmsmq.admin.front_desk import FrontDesk
+from openmsmq.admin.trust.problems import Problem
 from openmsmq.admin.web import WebRoute, segment
 from openmsmq.client import ReceivedMessage
 
 from .site import Site
 from .text import count, short_name
 
-SPANS: Final = {"5m": 300.0, "1h": 3600.0, "6h": 6 * 3600.0, "24h": 86400.0}
 PALETTE_QUEUES: Final = 8
 MESSAGE_ID: Final = re.compile(r"\{?[0-9A-Fa-f-]{36}\}?\\\d+")
 PLACES: Final = (
@@ -76,36 +75,23 @@ class Extras:
 
     async def columns(self, request: Request, names: dict[str, str]) -> Response:
         """Columns of numbers for a plot: times first."""
-        self._site.caller(request)
+        caller = self._site.caller(request)
         figures = self._desk.figures
-        since = time.time() - SPANS.get(request.query_params.get("range", "1h"), 3600.0)
-        history = [total for total in figures.history if total.time >= since]
-        times = [round(total.time, 1) for total in history]
-        columns: list[list[float]] = [times]
+        span = request.query_params.get("range", "1h")
+        span = span if span in SPANS else "1h"
         if names["name"] == "rates":
-            pairs = list(itertools.pairwise(history))
-            columns = [
-                [round(last.time, 1) for _, last in pairs],
-                [
-                    _rate(first.arrived, last.arrived, last.time - first.time)
-                    for first, last in pairs
-                ],
-                [
-                    _rate(
-                        first.arrived - first.messages,
-                        last.arrived - last.messages,
-                        last.time - first.time,
-                    )
-                    for first, last in pairs
-                ],
-            ]
+            totals = figures.totals(span)
+            rates = ("time", "arrived_per_second", "received_per_second")
+            columns = [totals[name] for name in rates]
         elif names["name"] == "waiting":
-            columns += [
-                _aligned(list(figures.of(name).series), len(times))
-                for name in request.query_params.getlist("queue")[:5]
-            ]
+            queues = request.query_params.getlist("queue")[:5]
+            for queue in queues:
+                caller.need_queue(queue)
+            columns = figures.waiting(queues, span)
+        elif names["name"] == "disk":
+            columns = figures.disk()
         else:
-            columns = [[]]
+            raise Problem(404, "There are no such figures.")
         return JSONResponse({"columns": columns})
 
     async def palette(self, request: Request, names: dict[str, str]) -> Response:
@@ -223,12 +209,3 @@ def _attachment(name: str) -> dict[str, str]:
 
 def _entry(symbol: str, title: str, href: str, note: str = "") -> dict[str, str]:
     return {"icon": symbol, "title": title, "href": href, "note": note}
-
-
-def _rate(before: float, after: float, seconds: float) -> float:
-    return round(max(0.0, (after - before) / max(seconds, 0.001)), 2)
-
-
-def _aligned(values: list[float], length: int) -> list[float]:
-    """The last values, with zeros in front where there were none yet."""
-    return [0.0] * (length - len(values)) + values[-length:] if length else []

@@ -32,7 +32,7 @@ def frame_values(caller: Caller, current: str) -> dict[str, Any]:
             "deadletters": count(dead) if dead else "",
             "outgoing": f"{down} down" if down else "",
             "journals": "",
-            "transactions": count(status.get("transactions", 0)) or "",
+            "transactions": count(status["transactions"]) if status.get("transactions") else "",
             "sessions": count(sessions) if sessions else "",
             "find": "",
             "jobs": "",

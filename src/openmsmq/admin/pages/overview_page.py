@@ -1,6 +1,5 @@
 """The overview: what needs attention, figures, busiest queues, links."""
 
-import itertools
 from typing import Any, Final
 
 from starlette.datastructures import QueryParams
@@ -123,16 +122,12 @@ def _attention(
 
 def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list[dict[str, Any]]:
     figures = caller.desk.figures
-    status, history = figures.status, list(figures.history)
+    status, totals = figures.status, figures.totals("1h")
     unread = [row for row in rows if row.unread]
     oldest = max((row for row in rows if row.oldest), key=lambda r: r.oldest or 0.0, default=None)
     amount, _, unit = (age(oldest.oldest) if oldest else "0 s").partition(" ")
     down = sum(link.tone == "bad" for link in links)
-    leaving = sum(row.leaving or 0.0 for row in rows)
-    arrivals = [
-        max(0.0, (last.arrived - first.arrived) / max(0.1, last.time - first.time))
-        for first, last in itertools.pairwise(history)
-    ]
+    arrivals, receives = totals["arrived_per_second"], totals["received_per_second"]
 
     def figure(
         title: str, value: str, note: str, series: list[float], unit: str = "", tone: str = ""
@@ -142,7 +137,7 @@ def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list
             "value": value,
             "unit": unit,
             "note": note,
-            "series": series[-60:],
+            "series": series[:: max(1, len(series) // 60)],
             "tone": tone,
         }
 
@@ -154,14 +149,16 @@ def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list
             "Messages in queues",
             compact(messages),
             count_text(messages),
-            [float(total.messages) for total in history],
+            totals["messages"],
         ),
-        figure("Arriving", rate(figures.rate()), "in all queues", arrivals, "/s"),
+        figure(
+            "Arriving", rate(arrivals[-1] if arrivals else 0.0), "in all queues", arrivals, "/s"
+        ),
         figure(
             "Received",
-            rate(leaving),
+            rate(receives[-1] if receives else 0.0),
             count_text(len(unread), "queue") + " without a reader",
-            arrivals,
+            receives,
             "/s",
         ),
         figure(
@@ -176,14 +173,14 @@ def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list
             "Dead letters",
             compact(dead),
             "not delivered or not received",
-            [float(total.dead_letters) for total in history],
+            totals["dead_letters"],
             tone="bad" if dead else "",
         ),
         figure(
             "Waiting to leave",
             compact(waiting),
             count_text(len(links), "link") + (f", {down} down" if down else ""),
-            [float(total.outgoing) for total in history],
+            totals["outgoing_messages"],
             tone="bad" if down else "",
         ),
     ]

@@ -47,7 +47,7 @@ def queue_row(record: QueueRecord, figures: Figures) -> QueueRow:
         known.leaving,
         oldest,
         record.readers,
-        list(known.series),
+        known.series,
         is_unread(record),
         record.transactional,
         record.journal,

@@ -216,7 +216,7 @@
     } catch { return; }
     if (!element.clientWidth) return;
     element.replaceChildren();
-    if (!columns[0].length) { element.append(make("p", { class: "faint plot-none" }, "No figures yet")); return; }
+    if (columns[0].length < 2) { element.append(make("p", { class: "faint plot-none" }, "No figures yet")); return; }
     const axis = { stroke: css("--text-3"), font: `11px ${css("--sans")}`, ticks: { show: false }, grid: { stroke: css("--line-soft"), width: 1 } };
     const format = formats[element.dataset.format] ?? compact;
     new uPlot({
