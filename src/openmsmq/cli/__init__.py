@@ -43,6 +43,7 @@ COMMANDS: Final = (
         "move", "Move messages to and from subqueues, or back from dead letters.", ".messages.move"
     ),
     Entry("find", "Find messages in all queues, journals and dead letters.", ".care.find"),
+    Entry("trace", "Show where a message is and what happened to it.", ".care.trace"),
     Entry("copy", "Send copies of messages to another queue.", ".care.copy"),
     Entry("retry", "Send messages again, each once, and remove the originals.", ".care.retry"),
     Entry("deadletter", "Show dead letters by reason; retry or drop them.", ".care.dead_letter"),

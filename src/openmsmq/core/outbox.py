@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from openmsmq.wire.batch import Batch
+from openmsmq.wire.history_record import Happening
 from openmsmq.wire.message.user_message_patch import identifier_of
+from openmsmq.wire.scalars import GUID_SIZE
 
 from .events import MessageDropped
 
 if TYPE_CHECKING:
     from openmsmq.core.management.counters import Counters
+    from openmsmq.core.model.trace_log import TraceLog
 
     from .events import Event
 
@@ -43,10 +46,11 @@ class ResultOf(Result, Generic[T]):
 class Outbox:
     """The batch that is being built, its number, and the events since they were last taken."""
 
-    __slots__ = ("batch", "counters", "durable_number", "events", "number")
+    __slots__ = ("batch", "counters", "durable_number", "events", "number", "trace")
 
-    def __init__(self, counters: Counters) -> None:
+    def __init__(self, counters: Counters, trace: TraceLog | None = None) -> None:
         self.counters = counters
+        self.trace = trace
         self.batch = Batch()
         self.number = 1
         self.durable_number = 0
@@ -63,11 +67,22 @@ class Outbox:
             packet: of the message.
         """
         self.counters.dropped_messages.add((what, reason))
+        identifier = identifier_of(packet)
+        if self.trace is not None and self.trace.enabled:
+            self.trace.note(
+                Happening.DROPPED,
+                f"{queue}: {what}, {reason}",
+                0,
+                1,
+                0,
+                int.from_bytes(identifier[GUID_SIZE:], "little"),
+                identifier[:GUID_SIZE],
+            )
         self.tell(
             MessageDropped(
                 what=what,
                 queue=queue,
-                identifier=identifier_of(packet),
+                identifier=identifier,
                 reason=reason,
                 depends=self.changed(),
             )

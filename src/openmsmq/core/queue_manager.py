@@ -32,6 +32,7 @@ from openmsmq.core.model.local_queue_manager import store_local
 from openmsmq.core.model.open_queue import OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.model.timers import earlier
+from openmsmq.core.model.trace_log import TraceLog
 from openmsmq.core.pipelines.leases import Leases
 from openmsmq.core.pipelines.ranges import Ranges
 from openmsmq.core.pipelines.staging import Stages
@@ -248,6 +249,7 @@ class QueueManager:
         """Say what time it is for the operations that follow."""
         self.state.now = now
         self.state.utc = utc
+        self.state.trace.utc = utc
 
     @property
     def now(self) -> float:
@@ -357,6 +359,11 @@ class QueueManager:
     def utc(self) -> float:
         """The time of day in seconds since 1970, as `set_time` said."""
         return self.state.utc
+
+    @property
+    def trace(self) -> TraceLog:
+        """What happened to messages since it was last taken, if `keep_history` is set."""
+        return self.state.trace
 
     @property
     def throttled(self) -> bool:

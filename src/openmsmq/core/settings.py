@@ -66,6 +66,8 @@ class Settings:
     directory_periods: DirectoryPeriods = field(default_factory=DirectoryPeriods)
     # In whose name the queue manager itself works with the directory.
     own: Caller = SYSTEM_CALLER
+    # Whether what happens to messages is noted; whoever wants it has to take it.
+    keep_history: bool = False
     # How long a staged batch waits for its commit.
     stage_seconds: float = 24 * 3600.0
     # How long it is known which batch a producer published last.

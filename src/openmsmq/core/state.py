@@ -12,6 +12,7 @@ from openmsmq.core.model.change_marks import ChangeMarks
 from openmsmq.core.model.schedule import Schedule
 from openmsmq.core.model.timers import ExpiryTimers, WaitTimers
 from openmsmq.core.model.totals import Totals
+from openmsmq.core.model.trace_log import TraceLog
 from openmsmq.core.rows.ordinals import Reservation
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.settings import Settings
@@ -126,6 +127,7 @@ class State:
         "topology",
         "totals",
         "touched",
+        "trace",
         "transactions",
         "unchecked",
         "unconfirmed",
@@ -163,10 +165,12 @@ class State:
         self.topology: KnownTopology | None = None
 
         self.counters = Counters()
+        # What happened to messages, for the history.
+        self.trace = TraceLog(enabled=settings.keep_history)
         self.marks = ChangeMarks()
         # What each dead-letter queue has by class, and the counts of the queue at that time.
         self.dead_letter_classes: dict[int, tuple[tuple[int, int, int], dict[int, int]]] = {}
-        self.outbox = Outbox(self.counters)
+        self.outbox = Outbox(self.counters, self.trace)
         self.sequence = Reservation(b"sequence", SEQUENCE_BLOCK, None)
         self.ordinals = Reservation(b"ordinal", ORDINAL_BLOCK, None)
         # Messages with keys up to this one were stored with whatever their senders claimed.

@@ -63,6 +63,8 @@ class CommonConfig(BaseModel):
     max_streams: int = Field(default=50_000, ge=1, le=10_000_000)
     max_streams_per_address: int = Field(default=5_000, ge=1, le=10_000_000)
     memory_budget_bytes: int = Field(default=48 * MEBIBYTE, ge=MEBIBYTE)
+    # What happened to messages, on disk; 0 keeps nothing.
+    history_bytes: int = Field(default=64 * MEBIBYTE, ge=0, le=64 * 1024 * MEBIBYTE)
     segment_bytes: int = Field(default=64 * MEBIBYTE, ge=MEBIBYTE, le=1024 * MEBIBYTE)
     quota_kilobytes: int = Field(default=0xFFFFFFFF, ge=0, le=0xFFFFFFFF)
     journal_quota_kilobytes: int = Field(default=0xFFFFFFFF, ge=0, le=0xFFFFFFFF)

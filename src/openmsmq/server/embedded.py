@@ -27,6 +27,7 @@ DEFAULTS: Final = {
         f"{name}_port": "off"
         for name in ("binary", "ping", "rpc", "qm2qm", "epm", "http", "https", "console", "local")
     },
+    "history_bytes": 0,
     "segment_bytes": 8 * 1024 * 1024,
 }
 

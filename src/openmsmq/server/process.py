@@ -26,6 +26,7 @@ from openmsmq.security.default_descriptor import default_machine_descriptor
 from openmsmq.security.encryption.body_decryption import BodyDecryption
 from openmsmq.security.principals import Accounts, parse_principal
 from openmsmq.service.accounts import ServiceAccounts, caller_of
+from openmsmq.service.history import HistoryFiles
 from openmsmq.service.host import Host
 from openmsmq.service.keys import KeyFiles
 from openmsmq.service.logs import (
@@ -60,6 +61,7 @@ from .backups import Backups
 from .common_config import default_name
 from .config import Config
 from .defining import apply_definitions_file
+from .histories import Histories
 from .key_requests import KeyRequests
 from .parts import PARTS
 from .parts.part import Part, Premises
@@ -68,6 +70,7 @@ from .reloading import reload
 from .start_checks import check_start
 
 KEYS_DIRECTORY: Final = "keys"
+HISTORY_DIRECTORY: Final = "history"
 PROGRESS_STEP: Final = 16_384
 
 T = TypeVar("T")
@@ -80,6 +83,7 @@ class Running(NamedTuple):
     messages: MessageLog
     backups: Backups
     keys: KeyRequests
+    history: Histories
     parts: list[Part]
 
 
@@ -137,7 +141,11 @@ class QueueManagerProcess:
             host = Host(engine, self.store, failed=self._failed)
             parts: list[Part] = []
             backups, keys = Backups(self.store, host), KeyRequests(self._keys, host)
-            self._started_with = Running(host, MessageLog(host), backups, keys, parts)
+            files = HistoryFiles(
+                config.data / HISTORY_DIRECTORY, config.history_bytes, engine.manager.trace
+            )
+            history = Histories(files, host)
+            self._started_with = Running(host, MessageLog(host), backups, keys, history, parts)
             premises = Premises(host, self, self._tokens)
             for kind in PARTS:
                 parts.append(kind(config, premises))  # noqa: PERF401 - made ones are closed
@@ -249,12 +257,13 @@ class QueueManagerProcess:
 
     async def _close(self) -> None:
         if self._started_with is not None:
-            host, messages, _, _, parts = self._started_with
+            host, messages, _, _, history, parts = self._started_with
             for part in reversed(parts):
                 await part.close()
             await host.close()
             messages.sum_up()
             host.manager.stopped()
+            history.close()
         self.store.close()
 
     # What requests ask for
@@ -317,6 +326,9 @@ class QueueManagerProcess:
 
     def export_machine_keys(self, answer: Deferred) -> None:
         self._running.keys.export(answer)
+
+    def trace(self, identifier: bytes, answer: Deferred) -> None:
+        self._running.history.trace(identifier, answer)
 
     def backup(self, file: str, answer: Deferred) -> None:
         """Copy the store to a file while it is in use."""
@@ -386,6 +398,7 @@ def make_manager(
         settings=Settings(
             names=frozenset(name.lower() for name in names),
             memory_budget=config.memory_budget_bytes,
+            keep_history=config.history_bytes > 0,
             send_insecure_nacks=config.send_insecure_nacks,
             receipt_hosts=frozenset(config.srmp_receipt_hosts),
             max_forwarded_bytes_per_address=config.max_forwarded_bytes_per_address,

@@ -41,6 +41,9 @@ IN_DOUBT: Final = LogEvent(
 )
 DAMAGE_FOUND: Final = LogEvent("M0012", logging.ERROR, "the store found damage in one of its files")
 BACKED_UP: Final = LogEvent("M0013", logging.INFO, "backup written")
+HISTORY_FAILED: Final = LogEvent(
+    "M0094", logging.ERROR, "the history of messages could not be written"
+)
 BACKUP_FAILED: Final = LogEvent("M0014", logging.ERROR, "backup failed")
 FEW_FILES: Final = LogEvent(
     "M0015", logging.WARNING, "fewer open files are allowed than max_connections may need"

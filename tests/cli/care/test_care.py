@@ -169,6 +169,27 @@ def test_hostile_text_appears_as_itself(manager: Manager, queue: str, label: str
     assert objects[1]["label"] == label
 
 
+def test_a_message_is_traced(manager: Manager, queue: str) -> None:
+    manager.run("send", queue, "--body", "x", "--recoverable")
+    sent = manager.run("peek", queue, "--json").object["id"]
+    found = manager.run("trace", sent, "--json").object
+    assert [each["queue"].lower().endswith(queue[2:]) for each in found["places"]] == [True]
+    assert [each["event"] for each in found["events"]] == ["arrived"]
+    manager.run("move", queue, ";held", "--all")
+    manager.run("receive", f"{queue};held")
+    shown = manager.run("trace", sent)
+    assert "It is in no queue here" in shown.out
+    words = [line.partition("  It ")[2].split()[:2] for line in shown.out.splitlines()[1:]]
+    assert words == [["arrived", "in"], ["was", "moved"], ["was", "received"]]
+
+
+def test_an_unknown_message_is_explained(manager: Manager) -> None:
+    unknown = manager.run("trace", r"{11111111-2222-3333-4444-555555555555}\17")
+    assert unknown.code == 3
+    assert "It has not come here since" in unknown.out
+    assert manager.run("trace", "nothing").code == 2
+
+
 def test_a_queue_is_explained(manager: Manager, filled: str) -> None:
     said = manager.run("queue", "explain", filled).out
     assert "It is not transactional" in said

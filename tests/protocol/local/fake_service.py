@@ -68,6 +68,9 @@ class FakeService:
     def export_machine_keys(self, answer: Deferred) -> None:
         answer.done({"guid": "g"})
 
+    def trace(self, identifier: bytes, answer: Deferred) -> None:
+        answer.done({"kept": True, "since": 1.0, "events": [{"place": identifier.hex()}]})
+
     def backup(self, file: str, answer: Deferred) -> None:
         self.backups.append((file, answer))
 

@@ -365,3 +365,12 @@ def test_keys_of_the_queue_manager_are_for_administrators(client: Client) -> Non
     assert client.refusal(local.ImportMachineKeys, "x", "other", b"") == (
         "MQ_ERROR_INVALID_PARAMETER"
     )
+
+
+def test_a_message_is_traced_by_who_may_see_dead_letters() -> None:
+    world = World()
+    administrator = world.client(ADMINISTRATOR)
+    value = administrator.value(local.TraceMessage, bytes(20))
+    assert value == {"kept": True, "since": 1.0, "events": [{"place": "00" * 20}]}
+    stranger = world.client(STRANGER)
+    assert stranger.refusal(local.TraceMessage, bytes(20)) == "MQ_ERROR_ACCESS_DENIED"

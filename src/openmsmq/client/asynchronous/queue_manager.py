@@ -16,7 +16,7 @@ from openmsmq.client.logic.manager import ManagerLogic, reply_to
 from openmsmq.client.logic.ranges import ProducerLogic
 from openmsmq.client.logic.transaction import transaction_number
 from openmsmq.client.machines import other_machine
-from openmsmq.client.message import Message
+from openmsmq.client.message import Message, correlation_bytes
 from openmsmq.client.properties import Access, Info, QueueProperties, Share
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.client.remote.address import Logon
@@ -500,6 +500,20 @@ class QueueManager:
             QueueError: there is no directory, or these are no keys.
         """
         return await self._driver.call(self._management.import_machine_keys, guid, name, keys)
+
+    async def message_history(self, message_id: str) -> Info:
+        """What happened to a message (`{guid}\\ordinal`), as far as the queue manager has noted it.
+
+        Returns:
+            `kept`: whether a history is kept; `since`: the time of its oldest record, or None;
+            `events`: `time`, `event`, `place` and `reason` of each, the oldest first.
+
+        Raises:
+            QueueError: the caller may not see dead letters.
+            ValueError: it is no id.
+        """
+        identifier = correlation_bytes(message_id)
+        return await self._driver.call(self._management.trace, identifier)
 
     async def backup(self, file: str | Path) -> Info:
         """Copy the store to a file on the queue manager's machine while it runs."""

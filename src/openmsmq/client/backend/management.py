@@ -120,5 +120,8 @@ class Management(Protocol):
     def import_machine_keys(self, guid: str, name: str, keys: bytes) -> Operation[Info]:
         """Put the public keys of another queue manager into the directory."""
 
+    def trace(self, identifier: bytes) -> Operation[Info]:
+        """What the history has of a message."""
+
     def backup(self, file: str) -> Operation[Info]:
         """Copy the store to a file of the queue manager's machine."""

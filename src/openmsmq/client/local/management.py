@@ -119,5 +119,8 @@ class LocalManagement:
     def import_machine_keys(self, guid: str, name: str, keys: bytes) -> Operation[Info]:
         return self._backend.call(local.ImportMachineKeys, guid, name, keys)
 
+    def trace(self, identifier: bytes) -> Operation[Info]:
+        return self._backend.call(local.TraceMessage, identifier)
+
     def backup(self, file: str) -> Operation[Info]:
         return self._backend.call(local.Backup, file)

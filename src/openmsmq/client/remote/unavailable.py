@@ -133,5 +133,8 @@ class UnavailableManagement:
     def import_machine_keys(self, guid: str, name: str, keys: bytes) -> NoReturn:  # noqa: ARG002
         self._refuse("keys of a queue manager cannot be managed")
 
+    def trace(self, identifier: bytes) -> NoReturn:  # noqa: ARG002
+        self._refuse("the history of messages cannot be read")
+
     def backup(self, file: str) -> NoReturn:  # noqa: ARG002
         self._refuse("a store cannot be copied")

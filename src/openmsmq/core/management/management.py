@@ -219,6 +219,14 @@ class Management:
             dead_letter_samples(state),
         )
 
+    def require_traffic(self, caller: Caller) -> None:
+        """Refuse who may not see what becomes of messages of others.
+
+        Raises:
+            AccessDenied: without the right to look at dead letters.
+        """
+        check_machine_right(self._state, caller, _SEE_TRAFFIC)
+
     def require_administrator(self, caller: Caller, deed: str) -> None:
         """Refuse who is not an administrator of the queue manager.
 

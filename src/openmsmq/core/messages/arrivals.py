@@ -28,6 +28,7 @@ from openmsmq.wire.message.user_message_patch import source_of
 from openmsmq.wire.packets.base_header import INFINITE
 
 from .positions import count_messages, duplicate, touch
+from .tracing import note_arrivals
 
 if TYPE_CHECKING:
     from openmsmq.core.transactions.transactions import Transaction
@@ -227,6 +228,7 @@ def announce(state: State, queue: Queue, messages: list[Message]) -> None:
         size += message.size
         wanted |= message.traits
     count_messages(state, queue, len(messages), size)
+    note_arrivals(state, queue, messages)
     touch(state, queue, messages)
     if wanted & _ON_ARRIVAL and queue.role is QueueRole.USER:
         for message in messages:

@@ -23,11 +23,13 @@ from openmsmq.core.queues.quota import OVER_QUOTA, dead_letters_have_room, journ
 from openmsmq.core.rows.packets import forget_packet, packet_of
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
+from openmsmq.wire.history_record import Happening
 from openmsmq.wire.message.user_header import UserHeaderFlags
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_patch import source_of
 
 from .positions import count_decided, count_messages, duplicate, reslot
+from .tracing import note_messages
 
 ACK_RECEIVE: Final = int(MessageClass.ACK_RECEIVE)
 _DELETED: Final = PositionState.DELETED
@@ -91,6 +93,7 @@ def delete_messages(
     count_messages(state, queue, -len(messages), -size)
     count_decided(state, queue, messages)
     queue.count_deleted(reason, len(messages))
+    note_messages(state, _happening(queue, reason), queue, messages, reason)
     if reason == ACK_RECEIVE:
         queue.counters.last_received = state.utc
     if stored:
@@ -106,6 +109,13 @@ def delete_messages(
         state.outbox.tell(
             MessagesDeleted(queue=queue, messages=told, reason=reason, depends=depends)
         )
+
+
+def _happening(queue: Queue, reason: int) -> int:
+    """What it means that messages leave a queue for a reason."""
+    if reason & NEGATIVE_BIT:
+        return Happening.REMOVED
+    return Happening.RECEIVED if queue.outgoing is None else Happening.ACKNOWLEDGED
 
 
 def _journal_of(queue: Queue) -> Queue | None:

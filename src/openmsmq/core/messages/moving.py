@@ -13,11 +13,13 @@ from openmsmq.core.queues.creation import drop_if_unused
 from openmsmq.core.transactions.transactions import OperationType, Transaction, withdraw
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.history_record import Happening
 
 from .positions import changes, count_decided, count_messages, move_now, reslot
 from .reading import queue_to_read
 from .redirecting import redirect
 from .taking import check_transaction
+from .tracing import note_messages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,6 +102,7 @@ def move_many(
         if message.state == PositionState.HELD:
             queue.forget_locked(message)
     moved = [move_now(state, queue, message, to) for message in messages]
+    note_messages(state, Happening.MOVED, to, moved)
     drop_if_unused(state, queue)
     lookup_ids = [message.lookup_id for message in moved]
     return Moved(len(moved), lookup_ids, changes(state, moved))
@@ -216,4 +219,5 @@ def move_message(state: State, message: Message, target: Queue) -> Message:
     count_decided(state, queue, (message,))
     if message.expires != NEVER:
         state.expiry.stop(message)
+    note_messages(state, Happening.MOVED, target, (message,))
     return reslot(state, message, target, wake=target.queue_type is not QueueType.SYSTEM)

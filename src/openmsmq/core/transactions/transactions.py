@@ -18,6 +18,7 @@ from openmsmq.core.messages.positions import (
     next_lookup_id,
     store_record,
 )
+from openmsmq.core.messages.tracing import note_messages
 from openmsmq.core.model.message import RECOVERABLE, Message, PositionState
 from openmsmq.core.outbox import Result
 from openmsmq.core.queues.creation import drop_if_unused
@@ -27,6 +28,7 @@ from openmsmq.core.transfer.outgoing.sequences import number_messages
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.history_record import Happening
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_patch import patch_transaction
 
@@ -363,6 +365,7 @@ def _commit_move(state: State, messages: list[Message], target: Queue | None) ->
         for message in group:
             queue.forget_locked(message)
             move_now(state, queue, message, target)
+        note_messages(state, Happening.MOVED, target, group)
         drop_if_unused(state, queue)
 
 
@@ -382,6 +385,8 @@ def abort(state: State, transaction: Transaction) -> Result:
                 if message.holder is transaction and not message.queue.deleted
             ]
             touched_store |= any(message.traits & RECOVERABLE for message in returned)
+            for queue, group in _by_queue(returned):
+                note_messages(state, Happening.ABORTED, queue, group)
             return_locked(state, count_aborts(state, returned))
             if operation.target is not None:
                 drop_if_unused(state, operation.target)

@@ -186,6 +186,11 @@ def backup(session: LocalSession, request: local.Backup) -> None:
     session.service.backup(request.file, defer(session, request))
 
 
+def trace_message(session: LocalSession, request: local.TraceMessage) -> None:
+    session.manager.management.require_traffic(session.identity())
+    session.service.trace(request.identifier, defer(session, request))
+
+
 def machine_keys(session: LocalSession, request: local.MachineKeys) -> None:
     session.manager.management.require_administrator(session.identity(), "use its keys")
     if request.action == "list":
@@ -226,6 +231,7 @@ HANDLERS: Final[Handlers] = {
     local.GrantMachine: grant_machine,
     local.SetOnline: set_online,
     local.Backup: backup,
+    local.TraceMessage: trace_message,
     local.ExportDefinitions: export_definitions,
     local.ApplyDefinitions: apply_definitions,
     local.MachineKeys: machine_keys,

@@ -55,6 +55,9 @@ class Service(Protocol):
     def export_machine_keys(self, answer: "Deferred") -> None:
         """Answer with the public keys of the queue manager."""
 
+    def trace(self, identifier: bytes, answer: "Deferred") -> None:
+        """Answer with what the history has of a message."""
+
     def backup(self, file: str, answer: "Deferred") -> None:
         """Copy the store to a file, and answer with the file and its size."""
 

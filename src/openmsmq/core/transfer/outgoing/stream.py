@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from openmsmq.core.messages.tracing import note_messages
 from openmsmq.core.model.message import (
     RECOVERABLE,
     TRANSACTIONAL,
@@ -22,6 +23,7 @@ from openmsmq.core.model.message import (
     PositionState,
 )
 from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.history_record import Happening
 from openmsmq.wire.message.sequence_info import SequenceInfo
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_patch import patch_transaction
@@ -168,6 +170,7 @@ class OutgoingStream:
             departure.express &= not traits & RECOVERABLE
             ready += 1
         if ready:
+            note_messages(state, Happening.SENT, self.queue, read.messages[:ready])
             self._depart(departure, read.messages[:ready], read.packets[:ready])
         return departure
 

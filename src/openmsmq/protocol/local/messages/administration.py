@@ -1,6 +1,8 @@
 """Requests of administrators: outgoing queues, keys, rights, lists, definitions."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from openmsmq.wire.definitions.model import Definitions
 
@@ -22,6 +24,12 @@ class Backup(Request, frozen=True, tag=62):
     """Copy the store to a file of the queue manager's machine while it runs."""
 
     file: str
+
+
+class TraceMessage(Request, frozen=True, tag=78):
+    """What is known of a message by its identifier of 20 bytes."""
+
+    identifier: Annotated[bytes, Meta(min_length=20, max_length=20)]
 
 
 class MachineKeys(Request, frozen=True, tag=90):
@@ -147,6 +155,7 @@ AdministrationRequest = (
     | ListRedirections
     | ChangeRedirection
     | Backup
+    | TraceMessage
     | MachineKeys
     | ImportMachineKeys
     | ListSessions

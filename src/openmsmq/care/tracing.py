@@ -1,0 +1,100 @@
+"""Everything that is known of one message: where it is, and what happened to it."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from openmsmq.client import QueueManager, ReceivedMessage
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.scalars import MessageIdentifier
+
+from .places import Place, list_places
+from .reasons import remedy
+
+_ABSENT: Final = (
+    Hresult.MQ_ERROR_MESSAGE_NOT_FOUND,
+    Hresult.MQ_ERROR_QUEUE_NOT_FOUND,
+    Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE,
+)
+_WORDS: Final = {
+    "arrived": "arrived in {place}",
+    "received": "was received from {place}",
+    "aborted": "went back into {place}: the transaction that had received it was aborted",
+    "moved": "was moved to {place}",
+    "removed": "left {place}: {reason}",
+    "sent": "was sent to {place}",
+    "acknowledged": "was acknowledged by {place}",
+    "dropped": "was dropped: {place}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TraceEvent:
+    """Something that happened to the message, in words."""
+
+    time: float
+    event: str
+    place: str
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What is known of a message.
+
+    Attributes:
+        places: where it is now, and the message there.
+        events: what happened, the oldest first.
+        why: why nothing is known, or more is not; empty if the record is complete.
+        not_searched: places that could not be searched, and why.
+    """
+
+    id: str
+    places: list[tuple[Place, ReceivedMessage]]
+    events: list[TraceEvent]
+    why: str
+    not_searched: list[tuple[str, str]]
+
+
+def trace_message(manager: QueueManager, message_id: str) -> Trace:
+    """Look for a message in all places, and read what the queue manager noted of it.
+
+    Raises:
+        ValueError: it is no message id.
+        QueueError: the caller may not see dead letters.
+    """
+    identifier = str(MessageIdentifier.from_text(message_id))
+    places: list[tuple[Place, ReceivedMessage]] = []
+    not_searched: list[tuple[str, str]] = []
+    for place in list_places(manager):
+        try:
+            with manager.open_queue(place.name, place.access) as queue:
+                places.append((place, queue.peek_by_id(identifier)))
+        except QueueError as exc:
+            if exc.code not in _ABSENT:
+                not_searched.append((place.name, str(exc)))
+    history = manager.message_history(identifier)
+    events = [_event(each) for each in history["events"]]
+    return Trace(identifier, places, events, _why(manager, identifier, history), not_searched)
+
+
+def _event(event: dict[str, Any]) -> TraceEvent:
+    reason = remedy(event["reason"]).reason if event["reason"] else ""
+    text = _WORDS.get(event["event"], "{place}").format(place=event["place"], reason=reason)
+    return TraceEvent(event["time"], event["event"], event["place"], reason, text)
+
+
+def _why(manager: QueueManager, identifier: str, history: dict[str, Any]) -> str:
+    if not history["kept"]:
+        return "The queue manager keeps no history: history_bytes is 0."
+    if any(event["event"] == "arrived" for event in history["events"]):
+        return ""
+    if history["since"] is None:
+        return "The history is empty: nothing has happened since it is kept."
+    since = datetime.fromtimestamp(history["since"], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    own = MessageIdentifier.from_text(identifier).source
+    if str(own).lower() == manager.identity.guid.strip("{}").lower():
+        return f"It was sent here before {since}, where the history begins, or never."
+    return f"It has not come here since {since}, where the history begins."

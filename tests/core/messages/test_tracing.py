@@ -1,0 +1,101 @@
+"""Notes for the history: one record for what happens together."""
+
+import pytest
+from tests.core.harness import MOVE, ORDERS, QM_GUID, RECEIVE, USER, Harness
+
+from openmsmq.core.settings import Settings
+from openmsmq.wire.history_record import Happening, HistoryReader, HistoryRecord
+
+
+@pytest.fixture
+def harness() -> Harness:
+    harness = Harness(settings=Settings(keep_history=True))
+    harness.create()
+    return harness
+
+
+def noted(harness: Harness) -> list[tuple[str, int, int, str]]:
+    """What was noted: what, first key, how many, where."""
+    reader = HistoryReader()
+    harness.settle()
+    harness.qm.trace.forget_names()
+    records = list(reader.read(harness.qm.trace.take()))
+    return [
+        (Happening(each.kind).name, each.key, each.messages, reader.names.get(each.place, ""))
+        for each in records
+    ]
+
+
+def last(harness: Harness) -> HistoryRecord:
+    return list(HistoryReader().read(harness.qm.trace.take()))[-1]
+
+
+def test_messages_that_arrive_and_leave_together_are_one_record(harness: Harness) -> None:
+    sent = harness.send(*[b"x"] * 100)
+    record = last(harness)
+    assert record.kind == Happening.ARRIVED
+    assert (record.messages, record.ordinal) == (100, sent.first_ordinal)
+    assert record.source == QM_GUID.bytes_le
+    assert record.utc == harness.utc
+    first = record.key
+    harness.drain()
+    received = last(harness)
+    assert (received.kind, received.key, received.messages) == (Happening.RECEIVED, first, 100)
+
+
+def test_gaps_make_records_of_their_own(harness: Harness) -> None:
+    ids = harness.send(b"a", b"b", b"c", b"d").lookup_ids
+    first = last(harness).key
+    reader = harness.open(RECEIVE)
+    harness.qm.traffic.hold_many(reader, [ids[0], ids[1], ids[3]])
+    harness.qm.traffic.end_many(reader, [ids[0], ids[1], ids[3]], delete=True)
+    assert [each[:3] for each in noted(harness)] == [
+        ("RECEIVED", first, 2),
+        ("RECEIVED", first + 3, 1),
+    ]
+
+
+def test_moves_aborts_and_removals(harness: Harness) -> None:
+    harness.create(r".\private$\t", transactional=True)
+    transaction = harness.qm.traffic.begin(harness.guid())
+    harness.send(b"a", name=r".\private$\t", transaction=transaction)
+    harness.qm.traffic.commit(transaction.identifier)
+    first = last(harness).key
+    other = harness.qm.traffic.begin(harness.guid())
+    reader = harness.open(RECEIVE, r".\private$\t")
+    harness.qm.traffic.dequeue_many(reader, transaction=other, timeout=0)
+    harness.qm.traffic.abort(other.identifier)
+    assert [each[0] for each in noted(harness)] == ["ABORTED"]
+    held = harness.open(MOVE, r".\private$\t;held")
+    harness.qm.traffic.move_many(reader, held)
+    third = harness.qm.traffic.begin(harness.guid())
+    back = harness.open(MOVE, r".\private$\t")
+    harness.qm.traffic.move_many(
+        harness.open(RECEIVE, r".\private$\t;held"), back, transaction=third
+    )
+    harness.qm.traffic.commit(third.identifier)
+    assert [each[:3] for each in noted(harness)] == [("MOVED", first, 1)] * 2
+    harness.qm.traffic.purge(reader)
+    removed = last(harness)
+    assert (removed.kind, removed.reason) == (Happening.REMOVED, 0xC001)
+
+
+def test_nothing_is_noted_without_a_history() -> None:
+    harness = Harness()
+    harness.create()
+    harness.send(b"a")
+    harness.drain()
+    assert harness.qm.trace.take() == b""
+
+
+def test_a_dropped_copy_is_noted(harness: Harness) -> None:
+    harness.qm.set_queue(harness.qm.find_queue(ORDERS), caller=USER, journaling=True)
+    harness.qm.set_queue(harness.qm.find_queue(ORDERS), caller=USER, journal_quota=0)
+    sent = harness.send(b"a")
+    harness.drain()
+    (dropped,) = [
+        each
+        for each in HistoryReader().read(harness.qm.trace.take())
+        if each.kind == Happening.DROPPED
+    ]
+    assert (dropped.ordinal, dropped.source) == (sent.first_ordinal, QM_GUID.bytes_le)
