@@ -33,6 +33,8 @@ COMMANDS: Final = (
     Entry("serve", "Run a queue manager in the foreground.", ".manager.serve"),
     Entry("status", "Show state, endpoints and totals of the queue manager.", ".manager.status"),
     Entry("top", "Watch queues, rates and depth.", ".manager.top"),
+    Entry("health", "Say whether the queue manager is well.", ".manager.health"),
+    Entry("reload", "Let the queue manager read files again.", ".manager.reload"),
     Entry("console", "Run the web console alone, or sign in to it.", ".manager.console"),
     Entry("queue", "Create, list, show, change, purge and delete queues.", ".queues.queue"),
     Entry("machine", "Rights of the queue manager itself; offline and online.", ".manager.machine"),

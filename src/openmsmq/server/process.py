@@ -63,10 +63,11 @@ from .config import Config
 from .defining import apply_definitions_file
 from .histories import Histories
 from .key_requests import KeyRequests
+from .notifying import Notifier
 from .parts import PARTS
 from .parts.part import Part, Premises
 from .provisioning import open_directory, prepare_directory
-from .reloading import reload
+from .reloading import Reloaded, reload
 from .start_checks import check_start
 
 KEYS_DIRECTORY: Final = "keys"
@@ -90,12 +91,23 @@ class Running(NamedTuple):
 class QueueManagerProcess:
     """One queue manager with its store and its listeners, inside a running event loop.
 
+    Args:
+        reread: the configuration as it is now, for a reload; None where it comes from no file.
+
     Raises:
         StoreError: another process uses the data directory, or it cannot be used.
     """
 
-    def __init__(self, config: Config, *, store: Store | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        *,
+        store: Store | None = None,
+        reread: Callable[[], Config] | None = None,
+    ) -> None:
         self.config = config
+        self.notifier = Notifier()
+        self._reread = reread
         self.accounts: Accounts = ServiceAccounts(config.data)
         self.endpoints: dict[str, str] = {}
         self._tokens = Tokens(config.local_tokens)
@@ -205,9 +217,17 @@ class QueueManagerProcess:
                 log_event(KEYS_NOT_PUBLISHED, reason=fault)
         return engine
 
-    def reload(self) -> None:
-        """Read tokens and certificates again, open the log file anew."""
-        reload(self.config, self._running.parts)
+    def reload(self) -> Reloaded:
+        """Read tokens, certificates, quotas and the log level again, open the log file anew."""
+        self.notifier.reloading()
+        outcome = reload(self.config, self._running.parts, self.manager, self._reread)
+        self.notifier.reloaded(self.status_line)
+        return outcome
+
+    @property
+    def status_line(self) -> str:
+        """The state in one line, for the service manager."""
+        return f"{self.manager.name} is ready"
 
     # Stop
 
@@ -243,6 +263,7 @@ class QueueManagerProcess:
     async def stop(self) -> None:
         """Hang up, make everything durable, close the store."""
         log_event(STOPPING)
+        self.notifier.stopping()
         if self.config.ready_file is not None:
             self.config.ready_file.unlink(missing_ok=True)
         self.host.tick()

@@ -1,7 +1,9 @@
 """What a queue manager reads again while it runs, without a restart."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 
+from openmsmq.core.queue_manager import QueueManager
 from openmsmq.service.logs import NOT_RELOADED, RELOADED, configure_logs, log_event
 from openmsmq.wire.errors import ConfigError
 
@@ -9,26 +11,56 @@ from .config import Config
 from .parts.part import Part
 
 
-def reload(config: Config, parts: Iterable[Part]) -> None:
-    """Read tokens and certificates again and open the log file anew.
+@dataclass(slots=True)
+class Reloaded:
+    """What was read again, by key, and what could not be used, with the reason."""
 
-    What cannot be used is logged, and what was in force before stays. The configuration itself is
-    read at the start only.
+    reloaded: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def reload(
+    config: Config,
+    parts: Iterable[Part],
+    manager: QueueManager,
+    reread: Callable[[], Config] | None = None,
+) -> Reloaded:
+    """Read tokens and certificates again, quotas and the log level, and open the log file anew.
+
+    What cannot be used is logged, and what was in force before stays. All other keys of the
+    configuration are read at the start only.
+
+    Args:
+        reread: the configuration as it is now; None where there is no file.
     """
-    reloaded = []
-    for key, action in _actions(config, parts):
+    outcome = Reloaded()
+    for key, action in _actions(config, parts, manager, reread):
         try:
             action()
         except ConfigError as exc:
+            outcome.failed[key] = exc.detail
             log_event(NOT_RELOADED, what=key, reason=exc.detail)
         else:
-            reloaded.append(key)
-    log_event(RELOADED, what=", ".join(reloaded) or "nothing")
+            outcome.reloaded.append(key)
+    log_event(RELOADED, what=", ".join(outcome.reloaded) or "nothing")
+    return outcome
 
 
-def _actions(config: Config, parts: Iterable[Part]) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The keys that name files, and what reads each again; the log first."""
-    if config.log_file is not None:
-        yield "log_file", lambda: configure_logs(config)
+def _actions(
+    config: Config,
+    parts: Iterable[Part],
+    manager: QueueManager,
+    reread: Callable[[], Config] | None,
+) -> Iterator[tuple[str, Callable[[], None]]]:
+    """The keys that are read again, and what does it; the log first."""
+    if config.log_file is not None or reread is not None:
+        key = "log_level" if config.log_file is None else "log_file"
+        yield key, lambda: configure_logs(config if reread is None else reread())
+    if reread is not None:
+        yield "quota_kilobytes", lambda: _set_quotas(manager, reread())
     for part in parts:
         yield from part.reloads.items()
+
+
+def _set_quotas(manager: QueueManager, config: Config) -> None:
+    manager.set_quotas(messages=config.quota_kilobytes, journals=config.journal_quota_kilobytes)

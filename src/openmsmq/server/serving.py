@@ -16,14 +16,18 @@ async def serve(
     *,
     progress: Progress | None = None,
     ready: Callable[[dict[str, str]], None] | None = None,
+    reread: Callable[[], Config] | None = None,
 ) -> None:
-    """Run a queue manager until SIGTERM or SIGINT; SIGHUP lets it reload."""
+    """Run a queue manager until SIGTERM or SIGINT; SIGHUP lets it reload.
+
+    The service manager that started it is told how it is.
+    """
     hangups: list[int] = []
     signal.signal(signal.SIGHUP, lambda number, _frame: hangups.append(number))
     needed = config.max_connections + OTHER_FILES
     remote = config.rpc_max_connections + config.http_max_connections
     allow_files(needed, needed + remote)
-    process = QueueManagerProcess(config)
+    process = QueueManagerProcess(config, reread=reread)
     loop = asyncio.get_running_loop()
 
     def listen_to_signals() -> None:
@@ -37,6 +41,7 @@ async def serve(
         process.reload()
     if ready is not None:
         ready(process.endpoints)
+    process.notifier.ready(process.status_line)
     try:
         await process.run()
     finally:

@@ -59,6 +59,9 @@ class FakeService:
     def process_metrics(self) -> ProcessMetrics:
         return METRICS
 
+    def reload(self) -> object:
+        return {"reloaded": ["local_tokens"], "failed": {}}
+
     def machine_keys(self) -> list[dict[str, Any]]:
         return [{"bits": 2048}]
 

@@ -24,7 +24,7 @@ from .text import OPENMETRICS, PREFIX, PROMETHEUS, Family, write
 from .windows_families import windows_families
 
 # How old a picture may be that a scrape shows.
-FRESH_SECONDS: Final = 1.0
+FRESH_SECONDS: Final = 0.25
 GZIP_LEVEL: Final = 1
 
 

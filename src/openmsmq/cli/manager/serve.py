@@ -132,7 +132,14 @@ def run(file: Path | None, options: dict[str, Any]) -> int:
     try:
         settings = Config.load(file, options, os.environ)
         configure_logs(settings)
-        uvloop.run(serve_until_stopped(settings, progress=progress.update, ready=ready))
+        uvloop.run(
+            serve_until_stopped(
+                settings,
+                progress=progress.update,
+                ready=ready,
+                reread=lambda: Config.load(file, options, os.environ),
+            )
+        )
     except MsmqError as exc:
         progress.close()
         typer.echo(f"openmsmq serve: {describe(exc)}", err=True)

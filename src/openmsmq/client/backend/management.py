@@ -50,6 +50,9 @@ class Management(Protocol):
     def sample(self, since: int) -> "InfoStream":
         """Counts of everything, and what changed since an earlier sample."""
 
+    def reload(self) -> Operation[Info]:
+        """Read files again."""
+
     def outgoing_infos(self) -> "InfoStream":
         """Outgoing queues."""
 

@@ -370,6 +370,17 @@ class QueueManager:
         """
         return self._driver.call(self._management.sample(since).whole)
 
+    def reload(self) -> Info:
+        """Let the queue manager read tokens, certificates, quotas and its log level again.
+
+        Returns:
+            `reloaded`, the keys, and `failed`, the reasons by key.
+
+        Raises:
+            AccessDenied: you are not an administrator of the queue manager.
+        """
+        return self._driver.call(self._management.reload)
+
     def outgoing(self) -> list[Info]:
         """Outgoing queues: destination, state, what waits and why."""
         return self._driver.call(self._management.outgoing_infos().whole)

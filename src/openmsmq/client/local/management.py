@@ -46,6 +46,9 @@ class LocalManagement:
     def sample(self, since: int) -> PartStream:
         return PartStream(self._backend, local.Sample, since)
 
+    def reload(self) -> Operation[Info]:
+        return self._backend.call(local.Reload)
+
     def outgoing_infos(self) -> PartStream:
         return PartStream(self._backend, local.ListOutgoing)
 

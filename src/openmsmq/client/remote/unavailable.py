@@ -53,6 +53,9 @@ class UnavailableManagement:
     def sample(self, since: int) -> NoReturn:  # noqa: ARG002 - the interface
         self._refuse("a queue manager cannot be watched")
 
+    def reload(self) -> NoReturn:
+        self._refuse("a server cannot be told to read files again")
+
     def outgoing_infos(self) -> NoReturn:
         self._refuse("outgoing queues cannot be listed")
 

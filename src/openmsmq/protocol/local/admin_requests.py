@@ -32,6 +32,11 @@ def sample(session: LocalSession, request: local.Sample) -> Steps:
     return session.stream(request.id, parts)
 
 
+def reload(session: LocalSession, request: local.Reload) -> None:
+    session.manager.management.require_administrator(session.identity(), "let it read files again")
+    session.done(request.id, session.service.reload(), session.seen)
+
+
 def list_outgoing(session: LocalSession, request: local.ListOutgoing) -> Steps:
     outgoing = session.manager.management.outgoing(caller=session.identity())
     return session.stream(request.id, outgoing)
@@ -215,6 +220,7 @@ def import_machine_keys(session: LocalSession, request: local.ImportMachineKeys)
 HANDLERS: Final[Handlers] = {
     local.GetStatus: get_status,
     local.Sample: sample,
+    local.Reload: reload,
     local.ListOutgoing: list_outgoing,
     local.HoldOutgoing: hold_outgoing,
     local.ShowOutgoing: show_outgoing,

@@ -46,6 +46,9 @@ class Service(Protocol):
     def process_metrics(self) -> ProcessMetrics:
         """What the process measures of itself."""
 
+    def reload(self) -> object:
+        """Read files again; returns what was read and what could not be used."""
+
     def machine_keys(self) -> list[dict[str, Any]]:
         """The keys of the queue manager that can decrypt."""
 

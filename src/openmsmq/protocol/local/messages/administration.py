@@ -140,6 +140,10 @@ class Sample(Request, frozen=True, tag=100):
     since: int = 0
 
 
+class Reload(Request, frozen=True, tag=101):
+    """Read tokens, certificates, quotas and the log level again."""
+
+
 class SetOnline(Request, frozen=True, tag=95):
     """Take the queue manager offline, or bring it online: whether it talks to others."""
 
@@ -167,6 +171,7 @@ AdministrationRequest = (
     | GrantMachine
     | SetOnline
     | Sample
+    | Reload
     | ExportDefinitions
     | ApplyDefinitions
 )

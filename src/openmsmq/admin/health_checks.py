@@ -1,0 +1,46 @@
+"""Whether a queue manager is well: the same for `/readyz` and `openmsmq health`."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+READY: Final = "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that must be so.
+
+    Attributes:
+        name: a word for it, which programs may know.
+        detail: what is wrong, for people; empty if nothing is.
+    """
+
+    name: str
+    detail: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return not self.detail
+
+
+def no_answer(reason: str) -> list[Check]:
+    """The checks of a queue manager that does not answer."""
+    return [Check("answers", reason or "the queue manager does not answer")]
+
+
+def ready_checks(status: dict[str, Any]) -> list[Check]:
+    """Whether it is ready, takes messages and listens, from what `status` says."""
+    state = status["state"]
+    faults = {name: text for name, text in status["faults"].items() if name != "console"}
+    listening = "; ".join(f"{name}: {text}" for name, text in faults.items())
+    if not status["endpoints"]:
+        listening = "nothing listens"
+    return [
+        Check("answers"),
+        Check("ready", "" if state.lower() == READY else f"the queue manager is {state}"),
+        Check(
+            "takes-messages",
+            "new messages are refused: the disk is full" if status["throttled"] else "",
+        ),
+        Check("listens", listening),
+    ]

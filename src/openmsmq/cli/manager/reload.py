@@ -1,0 +1,26 @@
+"""`openmsmq reload`: let the queue manager read files again, as SIGHUP does."""
+
+import typer
+
+from openmsmq.cli.failure import reporting
+from openmsmq.cli.options.connection import SocketOption, connect
+from openmsmq.cli.output import JsonOption, print_json
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("reload")(reporting("reload", reload))
+
+
+def reload(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
+    """Read tokens, certificates, quotas and the log level again."""
+    with connect(socket) as manager:
+        result = manager.reload()
+    if as_json:
+        print_json(result)
+    else:
+        typer.echo(f"Reloaded {', '.join(result['reloaded']) or 'nothing'}")
+        for key, reason in result["failed"].items():
+            typer.echo(f"{key}: {reason}; what was in force before stays", err=True)
+    if result["failed"]:
+        raise typer.Exit(1)
