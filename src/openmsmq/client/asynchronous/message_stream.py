@@ -25,6 +25,7 @@ class MessageStream:
     """
 
     def __init__(self, driver: Driver, ahead: Prefetch, timeout: float | None) -> None:
+        self._driver = driver
         self._ahead = ahead
         # It knows nothing of this object, so that it ends as soon as a loop drops it.
         self._messages = take(driver, ahead, timeout)
@@ -48,6 +49,29 @@ class MessageStream:
         self._ahead.current_taken = kind is None
         with contextlib.suppress(*((ConnectionLost,) if kind is not None else ())):
             await self.close()
+
+    def ack(self, message: ReceivedMessage) -> None:
+        """Remove a message of the loop for good, and go on with the loop.
+
+        It is under way when this returns, and final after `QueueManager.flush()`.
+
+        Raises:
+            ValueError: it was removed or put back before, or the connection was lost.
+        """
+        self._settle(message, taken=True)
+
+    def nack(self, message: ReceivedMessage) -> None:
+        """Put a message of the loop back in place, and go on with the loop, which may get it again.
+
+        Raises:
+            ValueError: it was removed or put back before, or the connection was lost.
+        """
+        self._settle(message, taken=False)
+
+    def _settle(self, message: ReceivedMessage, *, taken: bool) -> None:
+        with self._driver.lock:
+            self._ahead.settle(message, taken=taken)
+        self._driver.flush_data()
 
     async def close(self) -> None:
         """End the loop: what was not taken is back in place, what was taken is removed."""

@@ -343,7 +343,11 @@ class Queue:
         return aiter(self.messages())
 
     def messages(
-        self, timeout: float | timedelta | None = None, prefetch: int = DEFAULT_PREFETCH
+        self,
+        timeout: float | timedelta | None = None,
+        prefetch: int = DEFAULT_PREFETCH,
+        *,
+        manual: bool = False,
     ) -> MessageStream:
         """Take messages one after the other, fetched ahead many at a time.
 
@@ -354,9 +358,11 @@ class Queue:
         Args:
             timeout: end when no message came for so long; None waits for ever.
             prefetch: how many messages may be locked for this loop at most, about.
+            manual: remove a message only when `MessageStream.ack` is called for it; those for which
+                it was not called are back in place when the loop ends.
         """
         limit = seconds("timeout", timeout)
-        return MessageStream(self._driver, Prefetch(self._logic, prefetch), limit)
+        return MessageStream(self._driver, Prefetch(self._logic, prefetch, manual=manual), limit)
 
     # Managing
 

@@ -25,9 +25,12 @@ class Prefetch:
     """The messages of one loop over a queue.
 
     One batch is with the caller while the next one is on its way.
+
+    Args:
+        manual: nothing counts as taken before `settle`.
     """
 
-    def __init__(self, queue: QueueLogic, size: int) -> None:
+    def __init__(self, queue: QueueLogic, size: int, *, manual: bool = False) -> None:
         whole("prefetch", size)
         self._queue = queue
         chunk = min(max(size // 2, 1), queue.backend.largest_read)
@@ -41,6 +44,11 @@ class Prefetch:
         self._removed = 0
         # How many messages of the batch the caller was given.
         self.given = 0
+        self._manual = manual
+        # Lookup ids of the batch that `settle` was called for, and messages of earlier batches that
+        # it was not called for yet.
+        self._settled: set[int] = set()
+        self._open: dict[int, ReceivedMessage] = {}
         # Whether the last of them counts as taken when the loop ends.
         self.current_taken = True
 
@@ -48,9 +56,10 @@ class Prefetch:
         """The next messages, once the caller has taken all before; None when none came in time."""
         handle = yield from self._begin()
         self.remove_taken()
+        if self._manual:
+            self._open.update({each.lookup_id: each for each in self._unsettled()})
         self._queue.give_back(handle, self._batch[self.given :])
-        self._batch = []
-        self._removed = self.given = 0
+        self._forget_batch()
         self._queue.backend.check()
         while not self._batch:
             try:
@@ -69,9 +78,11 @@ class Prefetch:
     def _begin(self) -> Operation[Handle]:
         """Open the queue, again if the connection was lost."""
         if self._handle is not None and self._handle.channel is not self._queue.backend.channel:
-            self._queue.taken_at_loss(self._batch[self._removed : self.given])
-            self._batch = []
-            self._read = self._removed = self.given = 0
+            if not self._manual:
+                self._queue.taken_at_loss(self._unsettled())
+            self._forget_batch()
+            self._open.clear()
+            self._read = 0
         self._handle = yield from self._queue.opened("receive")
         return self._handle
 
@@ -103,9 +114,46 @@ class Prefetch:
         rest = self._batch[self.given : self.given + 1]
         return self._handle is None or all(self._handle.holds(m.lookup_id) for m in rest)
 
+    def _forget_batch(self) -> None:
+        self._batch = []
+        self._settled.clear()
+        self._removed = self.given = 0
+
+    def _unsettled(self) -> list[ReceivedMessage]:
+        """What the caller was given of the batch, and is neither removed nor settled."""
+        given = self._batch[self._removed : self.given]
+        if not self._settled:
+            return given
+        return [message for message in given if message.lookup_id not in self._settled]
+
+    def settle(self, message: ReceivedMessage, *, taken: bool) -> None:
+        """Remove a message that the caller was given, or put it back in place, now.
+
+        Raises:
+            ValueError: it is not one of this loop, or was removed or put back before.
+        """
+        handle = self._handle
+        if handle is None or handle.channel is not self._queue.backend.channel:
+            raise ValueError(
+                "message: the connection that it came by was lost; it is back in place"
+            )
+        lookup_id = message.lookup_id
+        if lookup_id in self._open:
+            del self._open[lookup_id]
+        elif any(each.lookup_id == lookup_id for each in self._unsettled()):
+            self._settled.add(lookup_id)
+        else:
+            raise ValueError("message: it was removed or put back before")
+        if taken:
+            self._queue.remove(handle, [message])
+        else:
+            self._queue.give_back(handle, [message])
+
     def remove_taken(self) -> bool:
         """Remove what the caller was given and has taken; say whether there was any."""
-        taken = self._batch[self._removed : self.given]
+        if self._manual:
+            return False
+        taken = self._unsettled()
         if not taken or self._handle is None:
             return False
         self._queue.remove(self._handle, taken)
@@ -122,9 +170,14 @@ class Prefetch:
             self.given -= 1
         self.remove_taken()
         self._handle = None
-        unseen = self._batch[self.given :]
-        self._batch = []
-        self.given = self._removed = 0
+        unseen = [*self._open.values()]
+        if self._manual:
+            unseen += self._unsettled()
+        unseen += [
+            each for each in self._batch[self.given :] if each.lookup_id not in self._settled
+        ]
+        self._open.clear()
+        self._forget_batch()
         if self._read:
             # Without messages it is over as well.
             with contextlib.suppress(QueueError):
