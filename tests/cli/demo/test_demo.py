@@ -17,6 +17,7 @@ def test_the_demo_shows_the_example_and_every_kind_of_packet(arguments: tuple[st
         assert f"   4.1.{section}  " in outcome.out
     assert "refused: SRMPEnvelopeHeader.Data at offset " in outcome.out
     assert " 200 seen by a cursor   200 received in order     0 left" in outcome.out
+    assert "signed by Demo User, verified on arrival: sig20" in outcome.out
     assert "with a wrong password: MQ_ERROR_ACCESS_DENIED" in outcome.out
     assert outcome.out.endswith("Everything above went as it should.\n")
     assert not {"FAULT", "DIFFERENT", "NOT NOTICED"} & set(outcome.out.split())

@@ -1,5 +1,6 @@
 """Encrypted bodies between queue managers that share a directory."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -9,7 +10,11 @@ from tests.directory.memory_file import directory_of
 from tests.protocol.binary.pair import ORDERS, USER, Network, Node
 from tests.protocol.binary.raw_peer import RawPeer
 from tests.security.encryption.keys import AES, BASE, ENHANCED, Owner, Randomness
+from tests.security.signatures.signer import private_key, signing_key
 
+from openmsmq.client.logic.packet_templates import Sender
+from openmsmq.client.logic.packets import PacketBuilder
+from openmsmq.client.message import Message
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
 from openmsmq.core.settings import Settings
@@ -18,6 +23,7 @@ from openmsmq.directory.objects import Enterprise, QueueManagerObject
 from openmsmq.security.encryption.body_decryption import BodyDecryption
 from openmsmq.security.encryption.body_encryption import BodyEncryption
 from openmsmq.security.encryption.settings import EncryptionSettings
+from openmsmq.security.signatures.verification import verify
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueuePrivacyLevel
@@ -25,11 +31,11 @@ from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.body_encryption import with_encrypted_body
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_builder import build_user_message
-from openmsmq.wire.message.user_message_patch import patch_private_body
+from openmsmq.wire.message.user_message_patch import patch_private_body, without_session_header
 from openmsmq.wire.names.format_name import parse_format_name
 from openmsmq.wire.names.queue_address import direct_address
 from openmsmq.wire.names.queue_address_names import address_of
-from openmsmq.wire.security.security_header import SecurityHeader
+from openmsmq.wire.security.security_header import SecurityHeader, SecurityHeaderFlags
 
 SECRET = b"a body that nobody else may read"
 FAILED = ConnectionStatus.CERTIFICATE_VALIDATION_FAILURE
@@ -148,6 +154,62 @@ def test_clear_messages_stay_clear() -> None:
     (message,) = pair.b.take()
     assert not message.private_body
     assert pair.owner.operations == 0
+
+
+def messages_on_the_wire(pair: Pair) -> list[UserMessage]:
+    """The user messages that the first queue manager has written, without their SessionHeaders."""
+    traffic = pair.traffic()
+    found = []
+    for match in re.finditer(b"LIOR", traffic):
+        start = match.start() - 4
+        size = int.from_bytes(traffic[start + 8 : start + 12], "little")
+        internal = traffic[start + 2] & 0x08
+        if not internal:
+            packet = without_session_header(traffic[start : start + size])
+            found.append(UserMessage(packet))
+    return found
+
+
+@pytest.mark.spec("MQDMPR-3.1.7.1.32-06")
+def test_a_packet_says_that_its_body_is_encrypted_exactly_if_it_has_a_privacy_level() -> None:
+    pair = make_pair(AES, ENHANCED, BASE, settings=LEGACY)
+    levels = [0, AES, 0, ENHANCED, BASE, 0]
+    for level in levels:
+        pair.send(b"body", level=level)
+    sent = messages_on_the_wire(pair)
+    private = [level != 0 for level in levels]
+    assert [message.privacy_level != 0 for message in sent] == private
+    assert [message.security_flags & SecurityHeaderFlags.EB != 0 for message in sent] == private
+
+
+@pytest.mark.spec("MQQB-3.1.7.1-03")
+def test_a_message_is_signed_before_it_is_encrypted_and_expires_before_both() -> None:
+    pair = make_pair()
+    sender = Sender(computer_name="A", sid=b"", queue_manager=pair.a.guid)
+    builder = PacketBuilder(sender, transactional=False)
+    options: dict[str, Any] = {"sign": True, "certificate": signing_key(), "encrypt": True}
+    packet = builder.build_signed(Message(SECRET, **options), pair.name)
+    late = builder.build_signed(Message(b"late", time_to_reach_queue=0, **options), pair.name)
+    descriptor = pair.a.qm.open_queue(pair.name, QueueAccessType.SEND, caller=USER)
+    encrypted: list[bytes] = []
+    original = BodyEncryption.encrypt
+
+    def encrypt(self: BodyEncryption, message: UserMessage, *args: Any, now: float) -> bytes:
+        encrypted.append(message.body)
+        return original(self, message, *args, now=now)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BodyEncryption, "encrypt", encrypt)
+        pair.a.qm.traffic.enqueue_many(descriptor, [late, packet])
+        pair.network.advance(2)
+    assert encrypted == [SECRET]
+    (wire,) = messages_on_the_wire(pair)
+    assert wire.encrypted
+    # The signature is that of the clear body.
+    public = private_key("alice").public_key()
+    clear = BodyDecryption(pair.owner).begin(wire, now=0.0).make()
+    assert clear is not None
+    assert verify(UserMessage(clear), public, wire.hash_algorithm) is not None
 
 
 def test_clear_and_encrypted_messages_keep_their_order() -> None:

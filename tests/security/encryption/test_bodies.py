@@ -135,7 +135,6 @@ def test_both_sizes_say_how_long_the_cipher_text_is() -> None:
     assert len(header.encryption_key) == 12 + 128
 
 
-@pytest.mark.spec("MQDMPR-3.1.7.1.32-06")
 def test_a_peer_may_keep_the_clear_length_in_message_size() -> None:
     owner = Owner(AES)
     wire = sent(private_message(b"x" * 100), owner)

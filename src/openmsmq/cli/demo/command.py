@@ -144,13 +144,14 @@ def _show_routing() -> int:
 
 
 def _show_encrypted(pair: "Pair") -> int:
-    """Send an encrypted message; return whether something went wrong."""
-    from .encrypted import send_encrypted
+    """Send a signed and encrypted message; return whether something went wrong."""
+    from .encrypted import SIGNER, send_encrypted
 
     sent = send_encrypted(pair)
     words = "encrypted on its way" if sent.encrypted else "NOT ENCRYPTED"
     typer.echo(f"   to {sent.name} with AES:")
     typer.echo(f"   {sent.body!r} {words}")
+    typer.echo(f"   signed by {SIGNER}, verified on arrival: {sent.level}")
     typer.echo(f"   the same to a direct name: {sent.refusal or 'NOT REFUSED'}")
     return int(not sent.good)
 
