@@ -101,8 +101,8 @@ class Sender:
         self.streams = manager.outgoing.open_streams(WEB, settings.resend_timer_table, SRMP_RULES)
         self.transfers: dict[int, Transfer] = {}
         self._by_outlet: dict[int, Transfer] = {}
-        # Transfers to look at after the next flush.
-        self._waiting: dict[Transfer, None] = {}
+        # Transfers to look at after the next flush, and the batch that their next message needs.
+        self._waiting: dict[Transfer, int] = {}
         self.offline = False
 
     # The queue manager
@@ -289,15 +289,17 @@ class Sender:
 
     def _send(self, transfer: Transfer) -> None:
         """Post what may leave now."""
-        if self._ready_at > self._gate.durable_number:
-            self._waiting[transfer] = None
+        durable = self._gate.durable_number
+        if self._ready_at > durable:
+            self._waiting[transfer] = self._ready_at
+        if self._waiting.get(transfer, 0) > durable:
             return
         while (room := self._outlets.room(transfer.outlet)) > 0:
             departure = transfer.stream.take(room, _READ_BYTES)
             for packet, token in zip(departure.packets, departure.tokens, strict=True):
                 self._post(transfer, packet, token)
             if departure.depends:
-                self._waiting[transfer] = None
+                self._waiting[transfer] = departure.depends
             if departure.depends or not departure.packets:
                 break
 
