@@ -28,7 +28,7 @@ PORTS = ("binary", "ping", "rpc", "qm2qm", "epm", "http", "https", "console", "l
 # Where the queue managers listen, by protocol.
 LISTENING = {"binary": 1801, "http": 28080, "https": 28443}
 QUEUE = r".\private$\ring"
-START_SECONDS = 60.0
+START_SECONDS = 240.0
 
 
 class Node:
