@@ -19,6 +19,7 @@ CLIENT: Final = ROOT / "src" / "openmsmq" / "client"
 MODULES: Final = (
     "message_stream",
     "other_machines",
+    "processing",
     "queue",
     "queue_manager",
     "ranges",

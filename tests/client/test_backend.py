@@ -154,6 +154,7 @@ class ReadingBackend:
         lookup_ids: Sequence[int],
         *,
         delete: bool,
+        handed: Sequence[int] = (),
         answered: Callable[[Sequence[int]], None] | None = None,
     ) -> None:
         queue = self._queue(handle)
@@ -215,7 +216,13 @@ class ReadingBackend:
     def packet_builder(self, *, transactional: bool) -> PacketBuilder:
         self._refuse("messages cannot be sent")
 
-    def send_and_wait(self, handle: SendHandle, packet: bytes, transaction: int) -> Operation[str]:
+    def send_and_wait(
+        self,
+        handle: SendHandle,
+        packet: bytes,
+        transaction: int,
+        deliver_at: float | None = None,
+    ) -> Operation[str]:
         self._refuse("messages cannot be sent")
 
     def begin_transaction(self) -> int:

@@ -47,6 +47,11 @@ COMMANDS: Final = (
     Entry("find", "Find messages in all queues, journals and dead letters.", ".care.find"),
     Entry("trace", "Show where a message is and what happened to it.", ".care.trace"),
     Entry("copy", "Send copies of messages to another queue.", ".care.copy"),
+    Entry(
+        "delayed",
+        "List messages that appear later; deliver or cancel them.",
+        ".messages.delayed",
+    ),
     Entry("retry", "Send messages again, each once, and remove the originals.", ".care.retry"),
     Entry("deadletter", "Show dead letters by reason; retry or drop them.", ".care.dead_letter"),
     Entry("save", "Save messages to a file.", ".care.save"),

@@ -1,6 +1,7 @@
 """What callers may pass as an argument; the errors name the argument and what it takes."""
 
-from datetime import timedelta
+import time
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from .message import Message
@@ -20,6 +21,33 @@ def seconds(name: str, value: float | timedelta | None) -> float | None:
     if isinstance(value, timedelta):
         return value.total_seconds()
     raise TypeError(f"{name}: seconds or a timedelta are taken, not {type(value).__name__}")
+
+
+def delivery_time(
+    delay: float | timedelta | None, deliver_at: float | datetime | None
+) -> float | None:
+    """When a message appears, in seconds since 1970; None for at once.
+
+    Raises:
+        TypeError: it is no time.
+        ValueError: both are given, the delay is below 0, or the time has no time zone.
+    """
+    if delay is not None and deliver_at is not None:
+        raise ValueError("delay, deliver_at: only one of them is taken")
+    if isinstance(deliver_at, datetime):
+        if deliver_at.tzinfo is None:
+            raise ValueError("deliver_at: a datetime with a time zone is taken")
+        return deliver_at.timestamp()
+    if deliver_at is not None and not isinstance(deliver_at, float | int):
+        raise TypeError(
+            f"deliver_at: a datetime or seconds are taken, not {type(deliver_at).__name__}"
+        )
+    after = seconds("delay", delay)
+    if after is None:
+        return deliver_at
+    if not after >= 0:
+        raise ValueError(f"delay: {after} is less than 0")
+    return time.time() + after
 
 
 def whole(name: str, value: int) -> int:

@@ -272,6 +272,8 @@ def test_delayed_messages_are_delivered_now_or_cancelled(harness: Harness) -> No
     assert (harness.contents(), len(queue.delayed)) == ([b"2"], 2)
     assert deliver_now(harness.qm.state, queue, None).value == 2
     assert harness.contents() == [b"2", b"1", b"3"]
+    assert deliver_now(harness.qm.state, queue, None).value == 0
+    assert cancel(harness.qm.state, queue, None, "somebody").value == 0
     send(harness, b"5")
     assert cancel(harness.qm.state, queue, None, "somebody").value == 1
     harness.restart()

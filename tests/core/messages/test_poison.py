@@ -175,6 +175,7 @@ def test_a_held_message_keeps_its_place_until_an_operator_decides(harness: Harne
     fail(harness)
     assert at(harness) == [b"2", b"3"]
     assert release_held(harness.qm.state, queue, None).value == 1
+    assert release_held(harness.qm.state, queue, None).value == 0
 
 
 def only_held(queue: Queue) -> Message:

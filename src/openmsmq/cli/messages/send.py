@@ -1,7 +1,9 @@
 """`openmsmq send`: messages from arguments, files and stdin."""
 
+import contextlib
 from array import array
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -24,14 +26,16 @@ from .send_options import (
     parse_acknowledge,
     parse_body_type,
     parse_correlation_id,
+    parse_delay,
     parse_duration,
     parse_guid,
     parse_hash,
+    parse_moment,
     parse_signature,
 )
 
 if TYPE_CHECKING:
-    from openmsmq.client import Message, QueueManager
+    from openmsmq.client import Message, Queue, QueueManager
 
 _EXAMPLES: Final = r"""
 Examples:
@@ -147,6 +151,18 @@ def send(
         ),
     ] = None,
     count: Annotated[int, typer.Option(min=1, metavar="N", help="Send it so many times.")] = 1,
+    delay: Annotated[
+        int | None,
+        typer.Option(
+            parser=parse_delay, metavar="SECONDS", help="It appears so much later, up to 366d."
+        ),
+    ] = None,
+    deliver_at: Annotated[
+        datetime | None,
+        typer.Option(
+            parser=parse_moment, metavar="TIME", help="It appears then: '2026-05-01 08:00'."
+        ),
+    ] = None,
     sign: Annotated[
         bool, typer.Option("--sign", help="Sign it with your certificate, see `openmsmq key`.")
     ] = False,
@@ -190,6 +206,10 @@ def send(
     if express and (recoverable or transactional):
         other = "--transactional" if transactional else "--recoverable"
         raise typer.BadParameter(f"--express and {other} exclude each other")
+    if delay is not None and deliver_at is not None:
+        raise typer.BadParameter("--delay and --deliver-at exclude each other")
+    if delay is not None:
+        deliver_at = datetime.now(UTC) + timedelta(seconds=delay)
     source = BodySource(body, body_file, lines)
     source.check()
     properties = given(
@@ -215,7 +235,9 @@ def send(
     with connect(socket) as manager, progress("sending", source.total(count)) as update:
         batch = Batch(source, properties, count, update)
         try:
-            sent = batch.send(manager, destination, transactional=transactional)
+            sent = batch.send(
+                manager, destination, transactional=transactional, deliver_at=deliver_at
+            )
         except QueueError as exc:
             # Those who go on from there need to know how many were accepted.
             if as_json and exc.accepted:
@@ -258,13 +280,22 @@ class Batch:
         self._destination = ""
 
     def send(
-        self, manager: "QueueManager", destination: str, *, transactional: bool
+        self,
+        manager: "QueueManager",
+        destination: str,
+        *,
+        transactional: bool,
+        deliver_at: datetime | None,
     ) -> dict[str, Any]:
         """Send all, and tell what was sent once it is accepted."""
         with manager.open_queue(destination, "send") as queue:
             self._destination = queue.format_name
             try:
-                queue.send_many(self._messages(), transaction="single" if transactional else None)
+                if deliver_at is not None:
+                    self._send_delayed(manager, queue, deliver_at, transactional=transactional)
+                else:
+                    whole = "single" if transactional else None
+                    queue.send_many(self._messages(), transaction=whole)
             except (ValueError, TypeError) as exc:
                 raise Refusal(
                     Hresult.MQ_ERROR_ILLEGAL_PROPERTY_VALUE,
@@ -272,7 +303,18 @@ class Batch:
                     cause="The value of an option does not fit into a message.",
                     remedy="Check the options against `openmsmq send --help`.",
                 ) from exc
-            return self.sent(len(self._sizes), transactional=transactional)
+            sent = self.sent(len(self._sizes), transactional=transactional)
+            if deliver_at is not None:
+                sent["deliver_at"] = deliver_at.astimezone(UTC).isoformat()
+            return sent
+
+    def _send_delayed(
+        self, manager: "QueueManager", queue: "Queue", deliver_at: datetime, *, transactional: bool
+    ) -> None:
+        with contextlib.ExitStack() as stack:
+            whole = stack.enter_context(manager.transaction()) if transactional else None
+            for message in self._messages():
+                queue.send(message, whole, deliver_at=deliver_at)
 
     def sent(self, count: int, *, transactional: bool) -> dict[str, Any]:
         """What is reported about the first messages, which were accepted."""

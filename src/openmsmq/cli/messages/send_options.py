@@ -1,5 +1,6 @@
 """The values of the options of `openmsmq send`, checked before anything is sent."""
 
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -15,6 +16,32 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 # The two largest values of the field have a meaning of their own.
 _MAX_SECONDS: Final = 0xFFFFFFFD
 _U32_MAX: Final = 0xFFFFFFFF
+
+
+def parse_delay(text: str) -> int:
+    """Seconds, with a unit also minutes, hours or days.
+
+    Raises:
+        BadParameter: the text is no such time, or has no end.
+    """
+    seconds = parse_duration(text)
+    if seconds == INFINITE:
+        raise typer.BadParameter("a message cannot be delayed for ever")
+    return seconds
+
+
+def parse_moment(text: str) -> datetime:
+    """A time in ISO 8601; one without a time zone is local.
+
+    Raises:
+        BadParameter: the text is no such time.
+    """
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except ValueError as exc:
+        raise typer.BadParameter(
+            f"{text!r} is not a time like '2026-05-01 08:00' or 2026-05-01T06:00:00Z"
+        ) from exc
 
 
 def parse_duration(text: str) -> int:

@@ -9,6 +9,8 @@ from openmsmq.cli.care.options import WhereOption
 from openmsmq.cli.care.running import run_spec
 from openmsmq.cli.care.specs import spec_of
 from openmsmq.cli.groups import Commands, add_group
+from openmsmq.cli.messages.delayed import AllOption, LookupIdOption, choose
+from openmsmq.cli.messages.send_options import parse_delay
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.options.remote import (
@@ -46,6 +48,16 @@ class Privacy(StrEnum):
     BODY = "body"
 
 
+class Handling(StrEnum):
+    """What becomes of a message that failed in every retry cycle."""
+
+    NONE = "none"
+    MOVE = "move"
+    REJECT = "reject"
+    DROP = "drop"
+    HOLD = "hold"
+
+
 def parse_quota(text: str) -> int:
     """Kilobytes, or the value that means no limit."""
     if text.lower() == "none":
@@ -80,6 +92,23 @@ MulticastOption = Annotated[
 ]
 
 
+RetryCountOption = Annotated[
+    int | None,
+    typer.Option(min=0, help="Retries of a message in a row before it rests in ;retry [5]."),
+]
+CycleDelayOption = Annotated[
+    int | None,
+    typer.Option(parser=parse_delay, metavar="SECONDS", help="How long it rests there [30m]."),
+]
+CyclesOption = Annotated[
+    int | None, typer.Option(min=0, help="How often it comes back from there [2].")
+]
+HandlingOption = Annotated[
+    Handling | None,
+    typer.Option(help="What follows: move to ;poison, reject, drop, hold; none: no policy."),
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the group to the program."""
     commands: Commands = {
@@ -92,6 +121,7 @@ def register(app: typer.Typer) -> None:
         "delete": delete,
         "grant": grant,
         "revoke": revoke,
+        "release": release,
     }
     add_group(app, "queue", commands, help_text=_HELP)
 
@@ -114,6 +144,10 @@ def create(
     privacy: PrivacyOption = None,
     base_priority: BasePriorityOption = None,
     multicast: MulticastOption = None,
+    receive_retry_count: RetryCountOption = None,
+    retry_cycle_delay: CycleDelayOption = None,
+    max_retry_cycles: CyclesOption = None,
+    receive_error_handling: HandlingOption = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
@@ -128,6 +162,10 @@ def create(
         privacy=privacy,
         base_priority=base_priority,
         multicast=multicast,
+        receive_retry_count=receive_retry_count,
+        retry_cycle_delay=retry_cycle_delay,
+        max_retry_cycles=max_retry_cycles,
+        receive_error_handling=receive_error_handling,
     )
     with connect(socket) as manager:
         manager.create_queue(path, **properties)
@@ -189,6 +227,10 @@ def set_queue(
     privacy: PrivacyOption = None,
     base_priority: BasePriorityOption = None,
     multicast: MulticastOption = None,
+    receive_retry_count: RetryCountOption = None,
+    retry_cycle_delay: CycleDelayOption = None,
+    max_retry_cycles: CyclesOption = None,
+    receive_error_handling: HandlingOption = None,
     as_json: JsonOption = False,
     socket: SocketOption = None,
 ) -> None:
@@ -202,6 +244,10 @@ def set_queue(
         privacy=privacy,
         base_priority=base_priority,
         multicast=multicast,
+        receive_retry_count=receive_retry_count,
+        retry_cycle_delay=retry_cycle_delay,
+        max_retry_cycles=max_retry_cycles,
+        receive_error_handling=receive_error_handling,
     )
     if not properties:
         raise typer.BadParameter("name at least one property to change; --help lists them")
@@ -378,3 +424,21 @@ def given(**properties: Any) -> dict[str, Any]:
         for name, value in properties.items()
         if value is not None
     }
+
+
+def release(
+    path: PathArgument,
+    *,
+    lookup_id: LookupIdOption = None,
+    every: AllOption = False,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Let readers have poison messages again that the queue holds."""
+    chosen = choose(lookup_id, every=every)
+    with connect(socket) as manager:
+        count = manager.release_held(path, chosen)
+    if as_json:
+        print_json({"path": path, "released": count})
+    else:
+        typer.echo(f"Released {count_text(count, 'message')} of {path}")

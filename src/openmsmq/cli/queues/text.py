@@ -54,18 +54,13 @@ def queue_properties(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if info["label"]:
         yield "Label", printable(info["label"])
     yield "Kind", ", ".join([f"{info['scope']} {info['kind']}", *traits(info)])
-    yield "Messages", amount(info["messages"], info["bytes"])
-    if info["locked_messages"]:
-        yield "Being read", count_text(info["locked_messages"], "message")
-    age = info["oldest_message_age_seconds"]
-    if age is not None:
-        yield "Oldest", f"{duration_text(age)} ago"
-    if info["journal"] or info["journal_messages"]:
-        yield "Journal", amount(info["journal_messages"], info["journal_bytes"])
+    yield from _contents(info)
     yield "Quota", quota_text(info["quota"])
     yield "Journal quota", quota_text(info["journal_quota"])
     if info["base_priority"]:
         yield "Base priority", str(info["base_priority"])
+    if info["receive_error_handling"] != "none":
+        yield "Retries", retries_text(info)
     if info["subqueues"]:
         yield "Subqueues", ", ".join(map(printable, info["subqueues"]))
     yield "Readers", readers_text(info)
@@ -79,6 +74,22 @@ def queue_properties(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Permissions", permissions(info["permissions"])
 
 
+def _contents(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is in a queue, and around it."""
+    yield "Messages", amount(info["messages"], info["bytes"])
+    if info["locked_messages"]:
+        yield "Being read", count_text(info["locked_messages"], "message")
+    if info["held_messages"]:
+        yield "Held", f"{count_text(info['held_messages'], 'message')} for an operator"
+    if info["delayed_messages"]:
+        yield "Delayed", count_text(info["delayed_messages"], "message")
+    age = info["oldest_message_age_seconds"]
+    if age is not None:
+        yield "Oldest", f"{duration_text(age)} ago"
+    if info["journal"] or info["journal_messages"]:
+        yield "Journal", amount(info["journal_messages"], info["journal_bytes"])
+
+
 def amount(count: int, size: int) -> str:
     """Messages and their size."""
     return f"{count_text(count)} ({size_text(size)})" if count else "0"
@@ -87,6 +98,14 @@ def amount(count: int, size: int) -> str:
 def quota_text(kilobytes: int) -> str:
     """A quota in words."""
     return "none" if kilobytes == NO_QUOTA else size_text(kilobytes * 1024)
+
+
+def retries_text(info: dict[str, Any]) -> str:
+    """The retry policy of a queue in words."""
+    retries = count_text(info["receive_retry_count"], "time")
+    rest = duration_text(info["retry_cycle_delay"])
+    cycles = count_text(info["max_retry_cycles"], "time")
+    return f"{retries} in a row, {cycles} after {rest}, then {info['receive_error_handling']}"
 
 
 def readers_text(info: dict[str, Any]) -> str:

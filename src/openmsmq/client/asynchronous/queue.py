@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Self
 
-from openmsmq.client.arguments import message_of, seconds
+from openmsmq.client.arguments import delivery_time, message_of, seconds
 from openmsmq.client.backend import SINGLE
 from openmsmq.client.logic.cursor import CursorLogic
 from openmsmq.client.logic.packets import PacketBuilder
@@ -25,6 +25,7 @@ from openmsmq.client.received_message import ReceivedMessage
 
 from .driver import Driver
 from .message_stream import MessageStream
+from .processing import Processing, Retries
 from .ranges import Ranges
 from .transaction import Transaction
 
@@ -88,7 +89,12 @@ class Queue:
     # Sending
 
     async def send(
-        self, message: Message | str | bytes, transaction: Transaction | str | None = None
+        self,
+        message: Message | str | bytes,
+        transaction: Transaction | str | None = None,
+        *,
+        delay: float | timedelta | None = None,
+        deliver_at: float | datetime | None = None,
     ) -> None:
         """Send one message; text or bytes are the body of one.
 
@@ -100,6 +106,8 @@ class Queue:
 
         Args:
             transaction: from `QueueManager.transaction()`, or "single" for one of its own.
+            delay: seconds or a timedelta after which the message appears, up to 366 days.
+            deliver_at: when it appears instead: a datetime with time zone, or seconds since 1970.
 
         Raises:
             ValueError: a property of the message does not fit; the text names it.
@@ -110,17 +118,30 @@ class Queue:
         number = 0
         if transaction is not None:
             number = transaction_number(transaction, self._logic.backend)
-        if number > 0 or (number == 0 and message.delivery == "express"):
+        if delay is not None or deliver_at is not None:
+            at = delivery_time(delay, deliver_at)
+            await self._driver.call(self._logic.send_and_wait, message, number, at)
+        elif number > 0 or (number == 0 and message.delivery == "express"):
             await self._driver.send(self._logic, message, number)
         else:
             await self._driver.call(self._logic.send_and_wait, message, number)
 
     async def send_and_wait(
-        self, message: Message | str | bytes, transaction: Transaction | str | None = None
+        self,
+        message: Message | str | bytes,
+        transaction: Transaction | str | None = None,
+        *,
+        delay: float | timedelta | None = None,
+        deliver_at: float | datetime | None = None,
     ) -> str:
-        """Send one message and return its id once the queue manager has accepted it."""
+        """Send one message and return its id once the queue manager has accepted it.
+
+        Args:
+            delay, deliver_at: as for `send`.
+        """
         number = transaction_number(transaction, self._logic.backend)
-        return await self._driver.call(self._logic.send_and_wait, message_of(message), number)
+        at = delivery_time(delay, deliver_at)
+        return await self._driver.call(self._logic.send_and_wait, message_of(message), number, at)
 
     async def send_many(
         self,
@@ -363,6 +384,36 @@ class Queue:
         """
         limit = seconds("timeout", timeout)
         return MessageStream(self._driver, Prefetch(self._logic, prefetch, manual=manual), limit)
+
+    def process(
+        self,
+        retries: int = 5,
+        delay: float | timedelta = 30.0,
+        poison: str = ";poison",
+        *,
+        cycles: int = 2,
+        timeout: float | timedelta | None = None,
+    ) -> Processing:
+        """Work through a transactional queue; messages that fail are tried again, then set aside.
+
+        Each message is received in a transaction of its own, which commits when the loop asks for
+        the next. If the loop ends otherwise, or the program dies, the message goes back and counts
+        as failed. One that failed more than `retries` times in a row rests in the subqueue `retry`;
+        after `cycles` rests it is moved to `poison`. If the queue has a policy of its own
+        (`receive_error_handling`), that counts instead.
+
+        Args:
+            delay: seconds or a timedelta of a rest.
+            poison: a subqueue of this queue, or its whole name.
+            timeout: end when no message came for so long; None waits for ever.
+        """
+        rest = seconds("delay", delay) or 0.0
+        rules = Retries(retries, rest, cycles, poison)
+        return Processing(self._driver, self, rules, seconds("timeout", timeout))
+
+    def _beside(self, name: str) -> "Queue":
+        """Another queue of the same connection."""
+        return Queue(self._driver, QueueLogic(self._logic.backend, name))
 
     # Managing
 

@@ -170,11 +170,13 @@ class Backend(Protocol):
         lookup_ids: Sequence[int],
         *,
         delete: bool,
+        handed: Sequence[int] = (),
         answered: Callable[[Sequence[int]], None] | None = None,
     ) -> None:
         """The second phase: delete messages that are locked, or put them back; nothing waits.
 
         Args:
+            handed: of those that are put back, the ones that the caller has seen.
             answered: called with lookup ids when their end was accepted or refused.
         """
 
@@ -231,7 +233,13 @@ class Backend(Protocol):
     def packet_builder(self, *, transactional: bool) -> PacketBuilder:
         """What builds packets for any queue; threads may share it."""
 
-    def send_and_wait(self, handle: SendHandle, packet: bytes, transaction: int) -> Operation[str]:
+    def send_and_wait(
+        self,
+        handle: SendHandle,
+        packet: bytes,
+        transaction: int,
+        deliver_at: float | None = None,
+    ) -> Operation[str]:
         """Send one packet and return the id of the message once it is accepted."""
 
     def begin_transaction(self) -> int:

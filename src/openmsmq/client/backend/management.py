@@ -1,6 +1,6 @@
 """Management: what a client asks about queues as a whole and about the queue manager."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from openmsmq.client.operations import Operation
@@ -116,6 +116,12 @@ class Management(Protocol):
         recreate: bool,
     ) -> Operation[list[Info]]:
         """Make things as definitions say; return what is changed, or would be."""
+
+    def delayed_infos(self, queue: str) -> "InfoStream":
+        """The delayed messages of one queue, or of all without a name."""
+
+    def decide(self, queue: str, action: str, lookup_ids: Sequence[int] | None) -> Operation[int]:
+        """ "deliver" or "cancel" delayed messages, "release" held ones; return how many."""
 
     def machine_keys(self, action: str) -> Operation[Any]:
         """The keys of the queue manager: "list", "rotate" or "export" them."""

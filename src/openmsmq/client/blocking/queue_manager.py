@@ -2,8 +2,8 @@
 """The blocking client: `connect()` and the queue manager that it returns."""
 
 import contextlib
-from collections.abc import Generator, Iterable
-from datetime import timedelta
+from collections.abc import Generator, Iterable, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, Unpack
@@ -542,10 +542,47 @@ class QueueManager:
         destination: str,
         message: Message | str | bytes,
         transaction: Transaction | str | None = None,
+        *,
+        delay: float | timedelta | None = None,
+        deliver_at: float | datetime | None = None,
     ) -> None:
         """Send one message to a queue by path name or format name; see `Queue.send`."""
         queue = Queue(self._driver, self._driver.target(self._logic, destination))
-        queue.send(message, transaction)
+        queue.send(message, transaction, delay=delay, deliver_at=deliver_at)
+
+    def delayed(self, queue: str = "") -> list[Info]:
+        """The messages that wait for their time, of one queue or of all; see `Queue.send`.
+
+        Args:
+            queue: its path name or format name; those for other machines wait here, too.
+        """
+        return self._driver.call(self._management.delayed_infos(queue).whole)
+
+    def deliver_delayed(self, queue: str, lookup_ids: Sequence[int] | None = None) -> int:
+        """Let delayed messages appear now; return how many.
+
+        Args:
+            lookup_ids: as `delayed` shows them; None for all of the queue.
+
+        Raises:
+            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, one is not there; then none appears.
+        """
+        return self._driver.call(self._management.decide, queue, "deliver", lookup_ids)
+
+    def cancel_delayed(self, queue: str, lookup_ids: Sequence[int] | None = None) -> int:
+        """Never deliver delayed messages; return how many. See `deliver_delayed`."""
+        return self._driver.call(self._management.decide, queue, "cancel", lookup_ids)
+
+    def release_held(self, queue: str, lookup_ids: Sequence[int] | None = None) -> int:
+        """Let readers have poison messages again that a queue holds; return how many.
+
+        Args:
+            lookup_ids: of some of them; None for all.
+
+        Raises:
+            QueueError: MQ_ERROR_MESSAGE_NOT_FOUND, one is not held; then none is released.
+        """
+        return self._driver.call(self._management.decide, queue, "release", lookup_ids)
 
     def request(
         self,

@@ -237,13 +237,14 @@ class LocalBackend:
         lookup_ids: Sequence[int],
         *,
         delete: bool,
+        handed: Sequence[int] = (),
         answered: Callable[[Sequence[int]], None] | None = None,
     ) -> None:
         channel = self.channel
         for at in range(0, len(lookup_ids), MAX_MESSAGES):
             part = list(lookup_ids[at : at + MAX_MESSAGES])
             channel.post_in_background(
-                local.EndReceive(channel.next_id(), handle.number, part, delete),
+                local.EndReceive(channel.next_id(), handle.number, part, delete, tuple(handed)),
                 answered=None if answered is None else _accepted_or_not(answered, part),
             )
 
@@ -290,9 +291,17 @@ class LocalBackend:
 
     # Sending and transactions
 
-    def send_and_wait(self, handle: SendHandle, packet: bytes, transaction: int) -> Operation[str]:
+    def send_and_wait(
+        self,
+        handle: SendHandle,
+        packet: bytes,
+        transaction: int,
+        deliver_at: float | None = None,
+    ) -> Operation[str]:
         channel = self.channel
-        request = local.Send(channel.next_id(), handle.number, [packet], transaction)
+        request = local.Send(
+            channel.next_id(), handle.number, [packet], transaction, deliver_at=deliver_at
+        )
         channel.post(request)
         reply = yield Wait(request.id)
         if isinstance(reply, local.Failed):

@@ -1,6 +1,6 @@
 """Management over the local protocol: one request for each question."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from openmsmq.client.arguments import several
@@ -115,6 +115,14 @@ class LocalManagement:
         return self._backend.call(
             local.ApplyDefinitions, definitions, dry_run, prune, force, recreate
         )
+
+    def delayed_infos(self, queue: str) -> PartStream:
+        return PartStream(self._backend, local.ListDelayed, queue)
+
+    def decide(self, queue: str, action: str, lookup_ids: Sequence[int] | None) -> Operation[int]:
+        several("lookup_ids", lookup_ids, "lookup ids")
+        ids = None if lookup_ids is None else list(lookup_ids)
+        return self._backend.call(local.DecideSetAside, queue, action, ids)
 
     def machine_keys(self, action: str) -> Operation[Any]:
         return self._backend.call(local.MachineKeys, action)

@@ -147,7 +147,7 @@ class Prefetch:
         if taken:
             self._queue.remove(handle, [message])
         else:
-            self._queue.give_back(handle, [message])
+            self._queue.give_back(handle, [message], handed=True)
 
     def remove_taken(self) -> bool:
         """Remove what the caller was given and has taken; say whether there was any."""
@@ -166,15 +166,21 @@ class Prefetch:
         if handle is None or handle.channel is not backend.channel or handle.channel.fault:
             self._handle = None
             return
-        if not self.current_taken and self.given > self._removed:
+        # What the caller has seen and did not take: its reads have failed.
+        failed = [*self._open.values()]
+        if not self.current_taken and self.given > self._removed and not self._manual:
             self.given -= 1
+            failed += self._batch[self.given : self.given + 1]
         self.remove_taken()
         self._handle = None
-        unseen = [*self._open.values()]
         if self._manual:
-            unseen += self._unsettled()
-        unseen += [
-            each for each in self._batch[self.given :] if each.lookup_id not in self._settled
+            failed += self._unsettled()
+        failed = [each for each in failed if each.lookup_id not in self._settled]
+        seen = {each.lookup_id for each in failed}
+        unseen = [
+            each
+            for each in self._batch[self.given :]
+            if each.lookup_id not in self._settled and each.lookup_id not in seen
         ]
         self._open.clear()
         self._forget_batch()
@@ -183,5 +189,6 @@ class Prefetch:
             with contextlib.suppress(QueueError):
                 unseen += yield from self._cancel()
             self._read = 0
+        self._queue.give_back(handle, failed, handed=True)
         self._queue.give_back(handle, unseen)
         yield from backend.flush()

@@ -230,7 +230,9 @@ class QueueLogic:
             raise
         return (yield from channel.settle(chain, count)) if chain else count
 
-    def send_and_wait(self, message: Message, transaction: int) -> Operation[str]:
+    def send_and_wait(
+        self, message: Message, transaction: int, deliver_at: float | None = None
+    ) -> Operation[str]:
         """Send one message and return its id once it is accepted."""
         handle = yield from self.opened_to_send()
         self.backend.check(max(transaction, 0))
@@ -238,7 +240,7 @@ class QueueLogic:
             packet = handle.builder(transaction)(message)
         except SignatureWanted:
             handle, packet = yield from self.signed_packet(message, transaction)
-        return (yield from self.backend.send_and_wait(handle, packet, transaction))
+        return (yield from self.backend.send_and_wait(handle, packet, transaction, deliver_at))
 
     def signed_packet(
         self, message: Message, transaction: int
@@ -398,7 +400,7 @@ class QueueLogic:
             if taken:
                 self.remove(held.handle, [held.message])
             else:
-                self.give_back(held.handle, [held.message])
+                self.give_back(held.handle, [held.message], handed=True)
             yield from self.backend.flush()
         elif taken:
             self.taken_at_loss([held.message])
@@ -430,11 +432,13 @@ class QueueLogic:
         self._current_channel()
         self._taken_before.update([message.lookup_id for message in taken])
 
-    def give_back(self, handle: Handle, unseen: Sequence[ReceivedMessage]) -> None:
-        """Put back in place what the caller has not seen."""
+    def give_back(
+        self, handle: Handle, messages: Sequence[ReceivedMessage], *, handed: bool = False
+    ) -> None:
+        """Put messages back in place that the caller has not seen, or, with `handed`, has seen."""
         if handle.channel.fault is None:
-            ids = [message.lookup_id for message in unseen]
-            self.backend.end(handle, ids, delete=False)
+            ids = [message.lookup_id for message in messages]
+            self.backend.end(handle, ids, delete=False, handed=ids if handed else ())
 
     def not_taken_before(
         self, handle: Handle, found: list[ReceivedMessage]

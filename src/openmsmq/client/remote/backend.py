@@ -267,6 +267,7 @@ class RemoteBackend:
         lookup_ids: Sequence[int],
         *,
         delete: bool,
+        handed: Sequence[int] = (),  # noqa: ARG002 - the protocol has no word for it
         answered: Callable[[Sequence[int]], None] | None = None,
     ) -> None:
         assert isinstance(handle, RemoteHandle)  # noqa: S101 - from `open`
@@ -427,7 +428,13 @@ class RemoteBackend:
     def packet_builder(self, *, transactional: bool) -> NoReturn:  # noqa: ARG002
         raise not_available("messages cannot be sent", str(self._address))
 
-    def send_and_wait(self, handle: SendHandle, packet: bytes, transaction: int) -> NoReturn:  # noqa: ARG002
+    def send_and_wait(
+        self,
+        handle: SendHandle,  # noqa: ARG002
+        packet: bytes,  # noqa: ARG002
+        transaction: int,  # noqa: ARG002
+        deliver_at: float | None = None,  # noqa: ARG002
+    ) -> NoReturn:
         raise not_available("messages cannot be sent", str(self._address))
 
     def begin_transaction(self) -> NoReturn:

@@ -1,6 +1,6 @@
 """What only a queue manager can do: each operation is refused with the reason."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NoReturn
 
 from openmsmq.client.backend import not_available
@@ -103,6 +103,17 @@ class UnavailableManagement:
 
     def route(self, destination: str) -> NoReturn:  # noqa: ARG002
         self._refuse("routes cannot be explained")
+
+    def delayed_infos(self, queue: str) -> NoReturn:  # noqa: ARG002
+        self._refuse("delayed messages cannot be listed")
+
+    def decide(
+        self,
+        queue: str,  # noqa: ARG002
+        action: str,  # noqa: ARG002
+        lookup_ids: Sequence[int] | None,  # noqa: ARG002
+    ) -> NoReturn:
+        self._refuse("delayed messages cannot be changed")
 
     def delete_outgoing(self, destination: str) -> NoReturn:  # noqa: ARG002
         self._refuse("outgoing queues cannot be deleted")

@@ -97,6 +97,8 @@ def _take_back(state: State, queue: Queue, message: Message) -> None:
 
 def appear(state: State, queue: Queue, messages: Sequence[Message]) -> list[Message]:
     """Messages that waited arrive now, in this order; returns them in their new places."""
+    if not messages:
+        return []
     sent_time = int(state.utc)
     arrivals: list[Arrival] = []
     for message, packet in zip(messages, packets_of(state, messages), strict=True):

@@ -116,7 +116,8 @@ def release_held(state: State, queue: Queue, lookup_ids: Sequence[int] | None) -
         messages = [_find_held(queue, each) for each in dict.fromkeys(lookup_ids)]
     for message in messages:
         message.make_history().abort_count = 0
-    give_back(state, queue, messages)
+    if messages:
+        give_back(state, queue, messages)
     for message in messages:
         store_record(state, message)
     return ResultOf(len(messages), changes(state, messages))

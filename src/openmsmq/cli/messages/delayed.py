@@ -1,0 +1,119 @@
+"""`openmsmq delayed`: messages that wait for their time."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+import typer
+
+from openmsmq.cli.groups import Commands, add_group
+from openmsmq.cli.options.confirmation import YesOption, confirm
+from openmsmq.cli.options.connection import SocketOption, connect
+from openmsmq.cli.output import Column, JsonOption, print_json, print_table
+from openmsmq.terminal.quantities import count_text, size_text
+
+_HELP: Final = "List messages that appear later; deliver or cancel them."
+_COLUMNS: Final = (
+    Column("Due"),
+    Column("Queue", cut=True),
+    Column("Lookup id", right=True),
+    Column("Size", right=True, optional=True),
+    Column("Label", cut=True, optional=True),
+)
+
+QueueArgument = Annotated[
+    str, typer.Argument(metavar="QUEUE", help="Path name or format name of the destination.")
+]
+LookupIdOption = Annotated[
+    list[int] | None, typer.Option("--lookup-id", metavar="ID", help="One of them; repeatable.")
+]
+AllOption = Annotated[bool, typer.Option("--all", help="All of the queue.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the program."""
+    commands: Commands = {"list": list_delayed, "deliver": deliver, "cancel": cancel}
+    add_group(app, "delayed", commands, help_text=_HELP)
+
+
+def list_delayed(
+    queue: Annotated[
+        str, typer.Argument(metavar="[QUEUE]", help="Path name or format name; else all.")
+    ] = "",
+    *,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """List messages that wait for their time, here or on the way to other machines."""
+    with connect(socket) as manager:
+        messages = manager.delayed(queue)
+    if as_json:
+        for message in messages:
+            print_json({**message, "lookup_id": str(message["lookup_id"])})
+        return
+    messages.sort(key=lambda message: message["deliver_at"])
+    if messages:
+        print_table(_COLUMNS, map(_row, messages))
+    else:
+        typer.echo("No message waits for its time.")
+
+
+def _row(message: dict[str, Any]) -> tuple[str, ...]:
+    due = datetime.fromisoformat(message["deliver_at"]).astimezone()
+    return (
+        due.strftime("%Y-%m-%d %H:%M:%S"),
+        message["queue"],
+        str(message["lookup_id"]),
+        size_text(message["body_size"]),
+        message["label"],
+    )
+
+
+def deliver(
+    queue: QueueArgument,
+    *,
+    lookup_id: LookupIdOption = None,
+    every: AllOption = False,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Let delayed messages appear now."""
+    chosen = choose(lookup_id, every=every)
+    with connect(socket) as manager:
+        count = manager.deliver_delayed(queue, chosen)
+    _tell("Delivered", {"queue": queue, "delivered": count}, count, as_json=as_json)
+
+
+def cancel(
+    queue: QueueArgument,
+    *,
+    lookup_id: LookupIdOption = None,
+    every: AllOption = False,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+    socket: SocketOption = None,
+) -> None:
+    """Remove delayed messages, which are never delivered then."""
+    chosen = choose(lookup_id, every=every)
+    with connect(socket) as manager:
+        count = len(manager.delayed(queue)) if chosen is None else len(chosen)
+        confirm(f"Cancel {count_text(count, 'delayed message')} for {queue}?", yes=yes)
+        count = manager.cancel_delayed(queue, chosen)
+    _tell("Cancelled", {"queue": queue, "cancelled": count}, count, as_json=as_json)
+
+
+def choose(lookup_ids: list[int] | None, *, every: bool) -> list[int] | None:
+    """The lookup ids that were given; None for all.
+
+    Raises:
+        BadParameter: neither or both were given.
+    """
+    if bool(lookup_ids) == every:
+        raise typer.BadParameter("name messages with --lookup-id, or all with --all")
+    return lookup_ids or None
+
+
+def _tell(did: str, result: dict[str, Any], count: int, *, as_json: bool) -> None:
+    if as_json:
+        print_json(result)
+    else:
+        typer.echo(f"{did} {count_text(count, 'message')} for {result['queue']}")

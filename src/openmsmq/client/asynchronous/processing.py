@@ -1,0 +1,170 @@
+"""Working through a queue with retries: the asynchronous client."""
+
+import contextlib
+import time
+from collections.abc import AsyncGenerator
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
+
+from openmsmq.client.errors import ConnectionLost, ReceiveTimeout
+from openmsmq.client.logic.transaction import TransactionLogic
+from openmsmq.client.received_message import ReceivedMessage
+from openmsmq.wire.codes.queue_error import QueueError
+
+from .driver import Driver
+from .transaction import Transaction
+
+if TYPE_CHECKING:
+    from .queue import Queue
+
+RETRY: Final = ";retry"
+# How often the subqueue `retry` is looked at while no message comes.
+LOOK_SECONDS: Final = 1.0
+
+
+class Retries(NamedTuple):
+    """What becomes of messages that fail, where the queue itself has no policy.
+
+    Attributes:
+        retries: how often a message is tried again at once.
+        delay: seconds that it then rests in the subqueue `retry`.
+        cycles: how often it comes back from there.
+        poison: the subqueue that it ends in.
+    """
+
+    retries: int
+    delay: float
+    cycles: int
+    poison: str
+
+
+class Processing:
+    """The messages of a queue, each in a transaction of its own; made by `Queue.process`.
+
+    The transaction commits when the loop asks for the next message. If the loop ends otherwise it
+    is aborted, and the message is tried again; in an `async with` statement it commits unless an
+    exception ends the statement.
+    """
+
+    def __init__(
+        self, driver: Driver, queue: "Queue", retries: Retries, timeout: float | None
+    ) -> None:
+        self._driver = driver
+        self._queue = queue
+        self._retries = retries
+        self._timeout = timeout
+        self._transaction: Transaction | None = None
+        self._messages = self._work()
+
+    def __aiter__(self) -> AsyncGenerator[ReceivedMessage, None]:
+        return self._messages
+
+    async def __anext__(self) -> ReceivedMessage:
+        return await anext(self._messages)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None and self._transaction is not None:
+            transaction, self._transaction = self._transaction, None
+            await transaction.commit()
+        with contextlib.suppress(*((ConnectionLost,) if kind is not None else ())):
+            await self.close()
+
+    async def close(self) -> None:
+        """End the loop: a message that is being worked on goes back and is tried again."""
+        await self._messages.aclose()
+
+    @property
+    def transaction(self) -> Transaction:
+        """The transaction of the current message, for what is to take effect with it.
+
+        Raises:
+            ValueError: there is no current message.
+        """
+        if self._transaction is None:
+            raise ValueError("no message is being worked on")
+        return self._transaction
+
+    async def _work(self) -> AsyncGenerator[ReceivedMessage, None]:
+        info = await self._queue.info()
+        own = info["receive_error_handling"] == "none"
+        try:
+            while True:
+                message = await self._next(own=own)
+                if message is None:
+                    return
+                if own and message.abort_count > self._retries.retries:
+                    await self._set_aside(message)
+                    continue
+                yield message
+                if self._transaction is not None:
+                    await self._transaction.commit()
+                    self._transaction = None
+        finally:
+            transaction, self._transaction = self._transaction, None
+            if transaction is not None and self._driver.usable:
+                await transaction.abort()
+
+    async def _next(self, *, own: bool) -> ReceivedMessage | None:
+        """The next message, received in a transaction; None when none came in time."""
+        ends = None if self._timeout is None else time.monotonic() + self._timeout
+        while True:
+            if own:
+                await self._bring_back()
+            left = None if ends is None else max(ends - time.monotonic(), 0.0)
+            wait = left
+            if own:
+                wait = LOOK_SECONDS if left is None else min(left, LOOK_SECONDS)
+            logic = await self._driver.call(TransactionLogic.begin, self._queue._logic.backend)
+            transaction = Transaction(self._driver, logic)
+            try:
+                message = await self._queue.receive(wait, transaction)
+            except ReceiveTimeout:
+                await transaction.abort()
+                if left is not None and left <= (wait or 0.0):
+                    return None
+            except BaseException:
+                if self._driver.usable:
+                    await transaction.abort()
+                raise
+            else:
+                self._transaction = transaction
+                return message
+
+    async def _set_aside(self, message: ReceivedMessage) -> None:
+        """A message has failed too often in a row: it rests for a while, or for good."""
+        # Each cycle moved it twice: into the subqueue and back.
+        rests = message.move_count // 2 < self._retries.cycles
+        target = RETRY if rests else self._retries.poison
+        transaction = self.transaction
+        await self._queue.move(target, [message.lookup_id], transaction=transaction)
+        await transaction.commit()
+        self._transaction = None
+
+    async def _bring_back(self) -> None:
+        """Move messages back that have rested long enough."""
+        due = time.time() - self._retries.delay
+        name = self._queue.name.partition(";")[0]
+        if RETRY[1:] not in (await self._queue.info())["subqueues"]:
+            return
+        resting = self._queue._beside(name + RETRY)
+        try:
+            rested = [
+                message.lookup_id
+                async for message in resting.cursor()
+                if message.arrived_time.timestamp() <= due
+            ]
+            if rested:
+                # Another program may have been faster.
+                with contextlib.suppress(QueueError):
+                    await resting.move(name, rested)
+        finally:
+            if self._driver.usable:
+                await resting.close()
