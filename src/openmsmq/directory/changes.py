@@ -78,7 +78,7 @@ def _name(document: Document, item: DirectoryObject) -> None:
     if isinstance(item, (Enterprise, ConnectedNetwork, User, DistributionList)):
         return
     enterprises = document.objects[ElementType.ENTERPRISE].values()
-    names = [each.name for each in enterprises if isinstance(each, Enterprise)]
+    names = [enterprise.name for enterprise in enterprises if isinstance(enterprise, Enterprise)]
     item.full_path = distinguished_name(item, names[0] if names else "")
     if isinstance(item, QueueObject):
         item.directory_path = f"LOCAL://{item.full_path}"

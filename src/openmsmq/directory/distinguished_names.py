@@ -35,7 +35,7 @@ def _relative_names(
 
 
 def _escape(name: str) -> str:
-    escaped = SPECIAL.sub(lambda found: f"\\{ord(found[0]):02X}", name)
+    escaped = SPECIAL.sub(lambda match: f"\\{ord(match[0]):02X}", name)
     if escaped.startswith(("#", " ")):
         escaped = "\\" + escaped
     return escaped[:-1] + "\\20" if escaped.endswith(" ") and len(name) > 1 else escaped

@@ -124,10 +124,10 @@ class LocalDirectory:
         filters: Sequence[AttributeFilter] | None = None,
         attributes: Sequence[str] | None = None,
     ) -> ReadResult:
-        found = self._find(kind, filters, attributes)
-        if isinstance(found, ReadResult):
-            return found
-        items, names = found
+        objects = self._find(kind, filters, attributes)
+        if isinstance(objects, ReadResult):
+            return objects
+        items, names = objects
         if not items:
             return ReadResult(DirectoryOperationResult.OBJECT_NOT_FOUND)
         return _show(items[0], names)
@@ -139,10 +139,10 @@ class LocalDirectory:
         attributes: Sequence[str] | None = None,
         sort_order: Sequence[AttributeSortOrder] | None = None,
     ) -> QueryResult:
-        found = self._find(kind, filters, attributes)
-        if isinstance(found, ReadResult):
-            return QueryResult(found.status, reason=found.reason)
-        items, names = found
+        objects = self._find(kind, filters, attributes)
+        if isinstance(objects, ReadResult):
+            return QueryResult(objects.status, reason=objects.reason)
+        items, names = objects
         if sort_order is not None and len(sort_order) != len(attributes or ()):
             reason = "the sort order does not go with the list of attributes"
             return QueryResult(DirectoryOperationResult.GENERIC_ERROR, reason=reason)
@@ -201,12 +201,12 @@ class LocalDirectory:
             )
         except ConfigError as exc:
             return ReadResult(DirectoryOperationResult.GENERIC_ERROR, reason=str(exc))
-        found = [
+        objects = [
             item
             for item in self._document.objects[kind].values()
             if all(expression.matches(item) for expression in filters or ())
         ]
-        return found, names
+        return objects, names
 
     def _change(self, change: Callable[[Document], ChangeResult]) -> ChangeResult:
         """Change a fresh copy under the lock; the file and the memory follow only on success."""

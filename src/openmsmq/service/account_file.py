@@ -234,7 +234,9 @@ def check_name(name: str) -> None:
     """
     if not 0 < len(name) <= MAX_NAME:
         raise ConfigError(f"a user name has 1 to {MAX_NAME} characters, not {len(name)}")
-    wrong = sorted({each for each in name if each in FORBIDDEN or not each.isprintable()})
+    wrong = sorted(
+        {character for character in name if character in FORBIDDEN or not character.isprintable()}
+    )
     if wrong or name != name.strip() or name.strip(".") == "":
         raise ConfigError(
             f"the user name {name!r} cannot be used",
@@ -286,9 +288,9 @@ def new_domain() -> SID:
 
 def render(accounts: AccountList) -> str:
     rows = [
-        {"name": each.name, "sid": str(each.sid), "nt_hash": each.nt_hash.hex()}
-        | ({} if each.principal is None else {"principal": each.principal})
-        for each in accounts.accounts.values()
+        {"name": account.name, "sid": str(account.sid), "nt_hash": account.nt_hash.hex()}
+        | ({} if account.principal is None else {"principal": account.principal})
+        for account in accounts.accounts.values()
     ]
     content = {
         "version": FORMAT_VERSION,

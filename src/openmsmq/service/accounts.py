@@ -57,11 +57,13 @@ class ServiceAccounts(UnixAccounts):
         self._known: dict[str, Account] = {}
 
     def account(self, name: str) -> SID | None:
-        found = self._accounts().get(upper(name))
-        return None if found is None else found.sid
+        account = self._accounts().get(upper(name))
+        return None if account is None else account.sid
 
     def account_name(self, sid: SID) -> str | None:
-        return next((each.name for each in self._accounts().values() if each.sid == sid), None)
+        return next(
+            (account.name for account in self._accounts().values() if account.sid == sid), None
+        )
 
     def _accounts(self) -> dict[str, Account]:
         """Those in the file now; none if it cannot be used, which a logon reports."""

@@ -116,8 +116,8 @@ class KeyFiles:
         Raises:
             ConfigError: a file cannot be used.
         """
-        found = [RetiredKey(_read(path), when) for when, path in self._retired(purpose, provider)]
-        return sorted(found, key=lambda each: each.retired, reverse=True)
+        keys = [RetiredKey(_read(path), when) for when, path in self._retired(purpose, provider)]
+        return sorted(keys, key=lambda key: key.retired, reverse=True)
 
     def forget_retired(self, purpose: str, provider: Provider, *, before: float) -> None:
         """Delete the key pairs that were replaced before a time."""

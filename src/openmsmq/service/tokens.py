@@ -47,11 +47,11 @@ class Tokens:
     def authenticate(self, token: str) -> Caller | None:
         """Whom a token stands for; takes as long for one token as for another."""
         digest = hashlib.sha256(token.encode()).hexdigest()
-        found = None
+        owner = None
         for known, caller in self._callers.items():
             if hmac.compare_digest(known, digest):
-                found = caller
-        return found
+                owner = caller
+        return owner
 
 
 def read_tokens(file: Path) -> dict[str, Caller]:
@@ -76,7 +76,7 @@ def caller_of_sid(sid: SID) -> Caller:
 
     The token says who it is, not that it is an administrator of the queue manager.
     """
-    found = unix_id(sid)
-    if found is not None and found[0] == UNIX_USER:
-        return caller_of_user(found[1])
+    number = unix_id(sid)
+    if number is not None and number[0] == UNIX_USER:
+        return caller_of_user(number[1])
     return sender_caller(sid)

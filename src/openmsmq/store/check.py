@@ -84,7 +84,7 @@ class _Check:
             self._check_segment(number)
             meter.add(1)
         try:
-            found = reader.read()
+            recovered = reader.read()
         except (Damage, UnknownVersion) as exc:
             self._note(exc, self._directory.name)
             self._damage.update(dict.fromkeys(self._tears.values()))
@@ -92,13 +92,13 @@ class _Check:
             return self._report()
         meter.end()
         # The end of the log may be torn; anywhere else the same bytes are damage.
-        if found.tear is not None:
-            self._repairable = (self._tears.pop(found.tear[0]),)
+        if recovered.tear is not None:
+            self._repairable = (self._tears.pop(recovered.tear[0]),)
         self._damage.update(dict.fromkeys(self._tears.values()))
         return self._report(
-            messages=len(found.index.entries),
-            message_bytes=found.index.message_bytes,
-            rows=len(found.index.rows),
+            messages=len(recovered.index.entries),
+            message_bytes=recovered.index.message_bytes,
+            rows=len(recovered.index.rows),
         )
 
     def _report(self, *, messages: int = 0, message_bytes: int = 0, rows: int = 0) -> StoreReport:

@@ -84,11 +84,11 @@ class FileStore:
         for name in reader.leftovers:
             self._files.unlink(self._directory / name)
         if reader.empty:
-            found = self._create()
+            recovered = self._create()
         else:
-            found = reader.read(progress, verify_limit=self._options.verify_limit)
-            self._repair(found)
-        self._open(found, reader.generations)
+            recovered = reader.read(progress, verify_limit=self._options.verify_limit)
+            self._repair(recovered)
+        self._open(recovered, reader.generations)
         self._recovered = True
         if reader.restored:
             self._note_restored()
@@ -96,7 +96,7 @@ class FileStore:
         return Recovery(
             messages=self._live_messages(),
             rows=[(table, key, value) for (table, key), value in rows.items()],
-            repaired=tuple(found.findings),
+            repaired=tuple(recovered.findings),
             restored=(STORE_TABLE, RESTORED_KEY) in rows,
         )
 
@@ -113,17 +113,17 @@ class FileStore:
             sizes={start.segment: self._options.segment_size},
         )
 
-    def _repair(self, found: Found) -> None:
+    def _repair(self, recovered: Found) -> None:
         """Cut off a torn frame, and make sure that what is shown is on the disk.
 
         The last frame may be in the page cache only, also after a flush that failed: it is
         written again before anybody sees it.
         """
-        for number in found.spoiled:
+        for number in recovered.spoiled:
             self._files.unlink(self._directory / segment_name(number))
-            del found.sizes[number]
-        if found.tear is not None:
-            number, tear = found.tear
+            del recovered.sizes[number]
+        if recovered.tear is not None:
+            number, tear = recovered.tear
             file = self._files.open(self._directory / segment_name(number))
             try:
                 for offset in range(tear.offset, tear.end, len(_ZEROS)):
@@ -131,23 +131,23 @@ class FileStore:
                 file.flush()
             finally:
                 file.close()
-        if found.last is not None:
-            (number, offset, _), length = found.last
+        if recovered.last is not None:
+            (number, offset, _), length = recovered.last
             file = self._files.open(self._directory / segment_name(number))
             try:
                 file.write_through(offset, [file.read(offset, length)])
             finally:
                 file.close()
 
-    def _open(self, found: Found, generations: list[int]) -> None:
-        tag = tag_of(found.store_id)
+    def _open(self, recovered: Found, generations: list[int]) -> None:
+        tag = tag_of(recovered.store_id)
         options = self._options
-        self._index = found.index
-        self._segments = Segments(self._files, self._directory, found.store_id)
-        for number, size in found.sizes.items():
+        self._index = recovered.index
+        self._segments = Segments(self._files, self._directory, recovered.store_id)
+        for number, size in recovered.sizes.items():
             self._segments.add(number, size)
         tail = Tail(
-            found.end,
+            recovered.end,
             sizes=self._segments.sizes,
             segment_size=options.segment_size,
             store_tag=tag,
@@ -161,17 +161,17 @@ class FileStore:
             store_tag=tag,
             take_moves=moves.take,
         )
-        self._committer.unmarked = found.last is not None
-        self._committer.logged_bytes = found.logged_bytes
-        self._committer.operations = found.operations
+        self._committer.unmarked = recovered.last is not None
+        self._committer.logged_bytes = recovered.logged_bytes
+        self._committer.operations = recovered.operations
         self._snapshots = Snapshots(
             self._files,
             options,
             segments=self._segments,
             index=self._index,
             committer=self._committer,
-            store_id=found.store_id,
-            kept=found.snapshots,
+            store_id=recovered.store_id,
+            kept=recovered.snapshots,
             generations=generations,
         )
         self._maintenance = Maintenance(

@@ -154,12 +154,12 @@ class SegmentReader:
         """Where a frame after the one at `place` starts, if there is any."""
         for start in range(place.offset, self.size, _WINDOW):
             chunk = bytes(self.view(start, min(_WINDOW, self.size - start)))
-            found = chunk.find(FRAME_MAGIC)
-            while found >= 0:
-                raw = chunk[found : found + FRAME_HEADER_SIZE]
-                if found % ALIGNMENT == 0 and self._is_later(raw, store_tag, place.sequence):
-                    return start + found
-                found = chunk.find(FRAME_MAGIC, found + 1)
+            position = chunk.find(FRAME_MAGIC)
+            while position >= 0:
+                raw = chunk[position : position + FRAME_HEADER_SIZE]
+                if position % ALIGNMENT == 0 and self._is_later(raw, store_tag, place.sequence):
+                    return start + position
+                position = chunk.find(FRAME_MAGIC, position + 1)
         return None
 
     def _is_later(self, raw: bytes | memoryview, store_tag: int, sequence: int) -> bool:

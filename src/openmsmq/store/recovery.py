@@ -133,23 +133,23 @@ class Reader:
         sizes = {number: self._size(segment_name(number)) for number in self.segments}
         snapshot_size = self._size(snapshot_name(self.generations[-1])) if self.generations else 0
         meter = Meter(progress, snapshot_size + sum(sizes.values()))
-        found = self._base(meter)
-        found.sizes = sizes
-        self._replay(found, meter)
-        self._check_rest(found)
-        live = found.index.live
+        recovered = self._base(meter)
+        recovered.sizes = sizes
+        self._replay(recovered, meter)
+        self._check_rest(recovered)
+        live = recovered.index.live
         for number in [n for n, weight in live.items() if not weight]:
             del live[number]
         for number in live:
             if number not in sizes:
                 raise Damage(segment_name(number), 0, "the file is missing")
-        for number in (n for n in self.segments if n <= found.start.segment):
+        for number in (n for n in self.segments if n <= recovered.start.segment):
             if number in live and sizes[number] <= verify_limit:
                 verify_limit -= sizes[number]
-                self._verify(found, number)
+                self._verify(recovered, number)
             meter.add(sizes[number])
         meter.end()
-        return found
+        return recovered
 
     def _size(self, name: str) -> int:
         file = self._files.open(self.directory / name)
@@ -202,85 +202,87 @@ class Reader:
             findings=findings,
         )
 
-    def _replay(self, found: Found, meter: Meter) -> None:
+    def _replay(self, recovered: Found, meter: Meter) -> None:
         """Follow the log to its end."""
-        while self._replay_segment(found):
-            meter.add(found.sizes[found.end.segment - 1])
-        if found.end.sequence < found.durable:
+        while self._replay_segment(recovered):
+            meter.add(recovered.sizes[recovered.end.segment - 1])
+        if recovered.end.sequence < recovered.durable:
             raise Damage(
-                segment_name(found.end.segment),
-                found.end.offset,
-                f"the log ends before batch {found.end.sequence}, but it was durable up to batch "
-                f"{found.durable - 1}",
+                segment_name(recovered.end.segment),
+                recovered.end.offset,
+                f"the log ends before batch {recovered.end.sequence}, "
+                f"but it was durable up to batch {recovered.durable - 1}",
             )
 
-    def _replay_segment(self, found: Found) -> bool:
+    def _replay_segment(self, recovered: Found) -> bool:
         """Follow the log through one segment; return whether it continues in the next."""
-        tag = tag_of(found.store_id)
-        reader = self.open(found.end.segment, found.store_id)
+        tag = tag_of(recovered.store_id)
+        reader = self.open(recovered.end.segment, recovered.store_id)
         try:
             while True:
-                place = found.end
+                place = recovered.end
                 frame = reader.frame(place, tag)
                 if isinstance(frame, Tear):
-                    found.tear = (place.segment, frame)
-                    found.findings.append(
+                    recovered.tear = (place.segment, frame)
+                    recovered.findings.append(
                         Finding(reader.name, frame.offset, f"{frame.reason}; cut off")
                     )
                     return False
                 if frame is None:
                     return False
                 header = frame.header
-                found.last = (place, header.length)
-                found.logged_bytes += header.length
+                recovered.last = (place, header.length)
+                recovered.logged_bytes += header.length
                 if header.kind == KIND_ROLL:
-                    found.end = Place(place.segment + 1, FIRST_FRAME, place.sequence + 1)
+                    recovered.end = Place(place.segment + 1, FIRST_FRAME, place.sequence + 1)
                     return True
-                found.index.apply(reader.changes(frame))
-                found.operations += (
+                recovered.index.apply(reader.changes(frame))
+                recovered.operations += (
                     header.puts + header.moves + header.updates + header.deletes + header.rows
                 )
-                found.end = frame.next_place
+                recovered.end = frame.next_place
         finally:
             reader.close()
 
-    def _check_rest(self, found: Found) -> None:
+    def _check_rest(self, recovered: Found) -> None:
         """Segments after the end of the log are prepared for it, and empty."""
         for number in self.segments:
-            if number > found.end.segment:
-                reader = self.open(number, found.store_id)
+            if number > recovered.end.segment:
+                reader = self.open(number, recovered.store_id)
                 try:
-                    self._check_unused(found, reader)
+                    self._check_unused(recovered, reader)
                 finally:
                     reader.close()
 
-    def _check_unused(self, found: Found, reader: SegmentReader) -> None:
+    def _check_unused(self, recovered: Found, reader: SegmentReader) -> None:
         if reader.last_written(FIRST_FRAME) == FIRST_FRAME:
             return
-        end = found.end
-        if reader.later_frame(Place(reader.header.number, FIRST_FRAME, 0), tag_of(found.store_id)):
+        end = recovered.end
+        if reader.later_frame(
+            Place(reader.header.number, FIRST_FRAME, 0), tag_of(recovered.store_id)
+        ):
             raise Damage(
                 segment_name(end.segment),
                 end.offset,
                 f"batch {end.sequence} is missing; batches follow in {reader.name}",
             )
-        found.spoiled.append(reader.header.number)
-        found.findings.append(
+        recovered.spoiled.append(reader.header.number)
+        recovered.findings.append(
             Finding(reader.name, FIRST_FRAME, "a segment that was never used is not zero; removed")
         )
 
-    def _verify(self, found: Found, number: int) -> None:
+    def _verify(self, recovered: Found, number: int) -> None:
         """Check a segment that the log was not read from.
 
         Damage where nothing is live does no harm and is only reported.
         """
-        reader = self.open(number, found.store_id)
-        limit = found.start.offset if number == found.start.segment else reader.size
+        reader = self.open(number, recovered.store_id)
+        limit = recovered.start.offset if number == recovered.start.segment else reader.size
         try:
             self._walk(reader, limit)
         except Damage as exc:
-            check_live(reader, found.index)
-            found.findings.append(
+            check_live(reader, recovered.index)
+            recovered.findings.append(
                 Finding(exc.file, exc.offset, f"{exc.reason}; no live message is affected")
             )
         finally:

@@ -110,8 +110,8 @@ class SnapshotWriter:
         self, index: Index, keys: list[int], row_keys: list[tuple[int, bytes]]
     ) -> Iterator[Block]:
         for i in range(0, len(keys), _PER_BLOCK):
-            found = map(index.entries.get, keys[i : i + _PER_BLOCK])
-            entries = [entry for entry in found if entry is not None]
+            places = map(index.entries.get, keys[i : i + _PER_BLOCK])
+            entries = [entry for entry in places if entry is not None]
             self._messages += len(entries)
             yield Block(_MESSAGES, len(entries), b"".join(entries))
         for i in range(0, len(row_keys), _PER_BLOCK):

@@ -178,7 +178,7 @@ class LocalBackend:
 
     def close(self, handles: Iterable[Handle | SendHandle]) -> Operation[None]:
         channel = self.channel
-        requests = [local.CloseQueue(channel.next_id(), each.number) for each in handles]
+        requests = [local.CloseQueue(channel.next_id(), handle.number) for handle in handles]
         for request in requests:
             channel.post(request)
         for request in requests:

@@ -321,7 +321,9 @@ class RequestChannel:
     def lose(self, text: str) -> ConnectionLost:
         """The connection was lost; the first reason counts."""
         if self.fault is None:
-            if self._batch.packets or any(each.size for each in self._background.values()):
+            if self._batch.packets or any(
+                background.size for background in self._background.values()
+            ):
                 self.fate_unknown = True
                 text += " Whether the messages sent last have arrived is not known."
             self.fault = ConnectionLost(text)
@@ -363,7 +365,7 @@ class RequestChannel:
         """
         self.close_sends()
         try:
-            while any(each.owner == chain for each in self._background.values()):
+            while any(background.owner == chain for background in self._background.values()):
                 yield Wait(0, arrivals=self.arrivals)
         except BaseException:
             self.disown(chain)
@@ -381,13 +383,13 @@ class RequestChannel:
         if self._batch.belongs_to(chain):
             self.close_sends()
         self._failures = [(0 if owner == chain else owner, e) for owner, e in self._failures]
-        for request, each in self._background.items():
-            if each.owner == chain:
-                self._background[request] = each._replace(owner=0)
+        for request, background in self._background.items():
+            if background.owner == chain:
+                self._background[request] = background._replace(owner=0)
 
     def forget_failures(self, transaction: int) -> None:
         """A transaction is over: its refusals are no longer needed."""
-        self._failures = [each for each in self._failures if each[0] != transaction]
+        self._failures = [kept for kept in self._failures if kept[0] != transaction]
 
     def make_room(self) -> Operation[None]:
         """Wait until what is on its way is within bounds."""

@@ -39,8 +39,8 @@ class PartStream:
             return None
         reply = yield Wait(self._request)
         self._ended = reply is None or is_last(reply)
-        found = part(reply)
-        return None if found.last else found.values
+        values = part(reply)
+        return None if values.last else values.values
 
     def whole(self) -> Operation[list[Info]]:
         """The whole list.

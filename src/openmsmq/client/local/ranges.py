@@ -71,8 +71,8 @@ class LocalRanges:
         return page((yield Wait(request.id)), machine)
 
     def next_block(self, request: int) -> Operation[Block | None]:
-        found = block((yield Wait(request)))
-        return None if found.last else found
+        answer = block((yield Wait(request)))
+        return None if answer.last else answer
 
     def drop(self, request: int) -> None:
         self._backend.channel.ignore(request)

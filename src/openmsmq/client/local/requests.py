@@ -74,7 +74,7 @@ def messages(reply: AnyReply | None, machine: bytes) -> list[ReceivedMessage]:
     """
     if not isinstance(reply, Messages):
         raise _not_as_expected(reply)
-    found = list(
+    received = list(
         map(
             ReceivedMessage,
             reply.packets,
@@ -85,15 +85,15 @@ def messages(reply: AnyReply | None, machine: bytes) -> list[ReceivedMessage]:
         )
     )
     for index, aborts, moves, moved in reply.counters:
-        message = found[index]
-        found[index] = ReceivedMessage(
+        message = received[index]
+        received[index] = ReceivedMessage(
             message.packet,
             message.lookup_id,
             reply.arrived_times[index],
             (aborts, moves, moved),
             machine,
         )
-    return found
+    return received
 
 
 def page(reply: AnyReply | None, machine: bytes) -> BrowsedPage:
@@ -109,14 +109,14 @@ def page(reply: AnyReply | None, machine: bytes) -> BrowsedPage:
     columns = zip(
         reply.packets, reply.lookup_ids, reply.arrived_times, reply.body_sizes, strict=True
     )
-    found = []
+    received = []
     for index, (packet, lookup_id, arrived, size) in enumerate(columns):
         counters = history.get(index, NO_COUNTERS)
         state, holder = states.get(index, ("available", ""))
-        found.append(
+        received.append(
             BrowsedMessage(packet, lookup_id, arrived, counters, machine, None, state, holder, size)
         )
-    return BrowsedPage(found, reply.more)
+    return BrowsedPage(received, reply.more)
 
 
 def block(reply: AnyReply | None) -> Block:

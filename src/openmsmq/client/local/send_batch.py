@@ -78,8 +78,8 @@ class SendBatch:
         if self._handles:
             handles, self._handles = self._handles, []
             chains: dict[int, int] = {}
-            for each in handles:
-                chains[each] = chains.get(each, 0) + 1
+            for number in handles:
+                chains[number] = chains.get(number, 0) + 1
             return SendEach(request, handles, packets), Background(size, 0, None, chains=chains)
         handle, transaction, chain = self._handle, self._transaction, self._chain
         owner = chain or transaction

@@ -33,28 +33,28 @@ class CursorLogic:
     def next_batch(self, timeout: float | None) -> Operation[list[ReceivedMessage] | None]:
         """The next messages; None when there is none in time."""
         handle = yield from self._begin()
-        found = yield from self._read(handle, 0.0, self._window)
+        messages = yield from self._read(handle, 0.0, self._window)
         self._window = min(2 * self._window, self._queue.backend.window)
-        if not found and timeout != 0:
+        if not messages and timeout != 0:
             # Alone: what is asked for after it is refused while it waits.
-            found = yield from self._read(handle, timeout, 1)
-        return found or None
+            messages = yield from self._read(handle, timeout, 1)
+        return messages or None
 
     def _read(
         self, handle: Handle, timeout: float | None, window: int
     ) -> Operation[list[ReceivedMessage]]:
         backend = self._queue.backend
-        each = min(window, backend.cursor_read)
-        first = Read(self._action, each, timeout, cursor=self._number)
+        count = min(window, backend.cursor_read)
+        first = Read(self._action, count, timeout, cursor=self._number)
         asked = [backend.ask(handle, first)]
         # After the last message these are refused.
         further = Read("peek_next", cursor=self._number)
-        asked += [backend.ask(handle, further) for _ in range(window // each - 1)]
-        found: list[ReceivedMessage] = []
+        asked += [backend.ask(handle, further) for _ in range(window // count - 1)]
+        messages: list[ReceivedMessage] = []
         self._action = "peek_next"
         try:
             while asked:
-                limit = None if timeout is None or found else timeout + GRACE_SECONDS
+                limit = None if timeout is None or messages else timeout + GRACE_SECONDS
                 try:
                     part = yield from backend.answer(asked[0], limit)
                 except QueueError as exc:
@@ -66,12 +66,12 @@ class CursorLogic:
                     if part is None:
                         raise not_answered(backend.channel)
                     del asked[0]
-                    found += part
+                    messages += part
         finally:
             for request in asked:
                 if handle.channel.fault is None:
                     backend.withdraw(request, None)
-        return found
+        return messages
 
     def _begin(self) -> Operation[Handle]:
         backend = self._queue.backend

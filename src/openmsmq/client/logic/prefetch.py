@@ -63,14 +63,14 @@ class Prefetch:
         self._queue.backend.check()
         while not self._batch:
             try:
-                found = yield from self._next_answer(handle, timeout)
+                messages = yield from self._next_answer(handle, timeout)
             except QueueError as exc:
                 self._read = 0
                 if exc.code in _ENDED:
                     return None
                 raise
             self._read = 0
-            self._batch = self._queue.not_taken_before(handle, found)
+            self._batch = self._queue.not_taken_before(handle, messages)
             if self._reads_ahead:
                 self._ask(handle)
         return self._batch
@@ -91,10 +91,10 @@ class Prefetch:
     ) -> Operation[list[ReceivedMessage]]:
         if not self._read:
             self._ask(handle)
-        found = yield from self._queue.backend.answer(self._read, timeout)
-        if found is None:
-            found = yield from self._cancel()
-        return found
+        answer = yield from self._queue.backend.answer(self._read, timeout)
+        if answer is None:
+            answer = yield from self._cancel()
+        return answer
 
     def _ask(self, handle: Handle) -> None:
         self._read = self._queue.backend.ask(handle, self._request)
@@ -103,10 +103,10 @@ class Prefetch:
         """End the read that waits; messages may have been faster."""
         backend = self._queue.backend
         backend.cancel(self._read)
-        found = yield from backend.answer(self._read, GRACE_SECONDS)
-        if found is None:
+        answer = yield from backend.answer(self._read, GRACE_SECONDS)
+        if answer is None:
             raise not_answered(backend.channel)
-        return found
+        return answer
 
     @property
     def holds_rest(self) -> bool:

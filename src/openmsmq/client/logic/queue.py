@@ -254,13 +254,13 @@ class QueueLogic:
     def peek(self, timeout: float | None) -> Operation[ReceivedMessage]:
         """Look at the first message."""
         handle = yield from self.opened_to_read()
-        found = yield from self._read(handle, Read("peek", timeout=timeout))
-        return found[0]
+        messages = yield from self._read(handle, Read("peek", timeout=timeout))
+        return messages[0]
 
     def receive(self, timeout: float | None, transaction: int) -> Operation[ReceivedMessage]:
         """Take the first message."""
-        found = yield from self._take(timeout, 1, transaction)
-        return found[0]
+        messages = yield from self._take(timeout, 1, transaction)
+        return messages[0]
 
     def receive_many(
         self, timeout: float | None, count: int, transaction: int
@@ -279,10 +279,10 @@ class QueueLogic:
         In a transaction the commit is the second step.
         """
         handle = yield from self.opened("receive")
-        found: list[ReceivedMessage] = []
+        messages: list[ReceivedMessage] = []
         try:
             while True:
-                asked = min(count - len(found), self.backend.largest_read)
+                asked = min(count - len(messages), self.backend.largest_read)
                 part = yield from self._read(
                     handle,
                     Read(
@@ -293,33 +293,33 @@ class QueueLogic:
                         two_phase=not transaction,
                     ),
                 )
-                found += part
+                messages += part
                 size = sum([len(message.packet) for message in part])
                 # Fewer than it may bring, and not half as many bytes: there was no more.
-                if len(found) >= count or (0 < len(part) < asked and 2 * size < READ_BYTES):
+                if len(messages) >= count or (0 < len(part) < asked and 2 * size < READ_BYTES):
                     break
-                timeout = 0.0 if found else timeout
+                timeout = 0.0 if messages else timeout
         except ReceiveTimeout:
-            if not found:
+            if not messages:
                 raise
         except BaseException:
             if not transaction:
-                self.give_back(handle, found)
+                self.give_back(handle, messages)
             raise
         if not transaction:
-            self.remove(handle, found)
-        return found
+            self.remove(handle, messages)
+        return messages
 
     def _read(self, handle: Handle, read: Read) -> Operation[list[ReceivedMessage]]:
         self.backend.check()
         request = self.backend.ask(handle, read)
         timeout = read.timeout
-        found = yield from self._answer(
+        messages = yield from self._answer(
             request,
             None if timeout is None else timeout + GRACE_SECONDS,
             handle if read.two_phase else None,
         )
-        return self.not_taken_before(handle, found) if read.two_phase else found
+        return self.not_taken_before(handle, messages) if read.two_phase else messages
 
     def _answer(
         self, request: int, seconds: float | None, locked_by: Handle | None
@@ -332,7 +332,7 @@ class QueueLogic:
         backend = self.backend
         channel = backend.channel
         try:
-            found = yield from backend.answer(request, seconds)
+            answer = yield from backend.answer(request, seconds)
         except MsmqError:
             # It is over: refused, ended or lost.
             raise
@@ -340,9 +340,9 @@ class QueueLogic:
             if channel.fault is None:
                 backend.withdraw(request, locked_by)
             raise
-        if found is None:
+        if answer is None:
             raise not_answered(channel)
-        return found
+        return answer
 
     def look_up(
         self, lookup_id: int, relation: str, transaction: int, *, receive: bool
@@ -362,8 +362,8 @@ class QueueLogic:
         handle = yield from self.opened(self._taking)
         self.backend.check()
         request = self.backend.ask(handle, HoldMany(list(lookup_ids)))
-        found = yield from self._answer(request, GRACE_SECONDS, handle)
-        return HeldMessages(handle, found)
+        messages = yield from self._answer(request, GRACE_SECONDS, handle)
+        return HeldMessages(handle, messages)
 
     def release_many(self, held: HeldMessages, *, taken: bool) -> Operation[None]:
         """Remove messages that were held, or put them back in place; return when that is done."""
@@ -413,8 +413,8 @@ class QueueLogic:
         two_phase = receive and not transaction
         read = LookUp(lookup_id, relation, receive, transaction, two_phase)
         request = self.backend.ask(handle, read)
-        found = yield from self._answer(request, GRACE_SECONDS, handle if two_phase else None)
-        return Held(handle, found[0])
+        messages = yield from self._answer(request, GRACE_SECONDS, handle if two_phase else None)
+        return Held(handle, messages[0])
 
     # The second step of a read
 
@@ -441,15 +441,15 @@ class QueueLogic:
             self.backend.end(handle, ids, delete=False, handed=ids if handed else ())
 
     def not_taken_before(
-        self, handle: Handle, found: list[ReceivedMessage]
+        self, handle: Handle, messages: list[ReceivedMessage]
     ) -> list[ReceivedMessage]:
         """Without those that the caller had before a loss: these are removed now."""
         before = self._taken_before
         if not before:
-            return found
-        again = [message for message in found if message.lookup_id in before]
+            return messages
+        again = [message for message in messages if message.lookup_id in before]
         self.remove(handle, again)
-        return [message for message in found if message.lookup_id not in before]
+        return [message for message in messages if message.lookup_id not in before]
 
     # Managing
 

@@ -87,7 +87,7 @@ class TransactionLogic:
         """
         number = self.number
         self.open = False
-        if commit and any(each.is_broken(at) for each, at in self._enlisted.items()):
+        if commit and any(queue.is_broken(at) for queue, at in self._enlisted.items()):
             yield from self._backend.end_transaction(number, commit=False)
             raise QueueError(
                 Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
@@ -149,7 +149,7 @@ def transaction_number(transaction: OwnTransaction | str | None, backend: Backen
     raise ValueError(f'transaction: {transaction!r} is neither a Transaction nor "single"')
 
 
-def _refusal(given: object, taken: str) -> str:
-    shown = repr(given) if isinstance(given, bool | int | str) else type(given).__name__
-    hint = "; await it first" if hasattr(type(given), "__await__") else ""
+def _refusal(value: object, taken: str) -> str:
+    shown = repr(value) if isinstance(value, bool | int | str) else type(value).__name__
+    hint = "; await it first" if hasattr(type(value), "__await__") else ""
     return f"transaction: {taken}, from QueueManager.transaction(), not {shown}{hint}"

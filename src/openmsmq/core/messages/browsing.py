@@ -46,12 +46,12 @@ def browse(
     """
     queue = queue_to_read(state, descriptor, MAY_PEEK)
     if backwards:
-        found = _before(queue, AFTER_ALL if lookup_id is None else lookup_id, max_count + 1)
+        window = _before(queue, AFTER_ALL if lookup_id is None else lookup_id, max_count + 1)
     else:
-        found = _after(queue, BEFORE_ALL if lookup_id is None else lookup_id, max_count + 1)
+        window = _after(queue, BEFORE_ALL if lookup_id is None else lookup_id, max_count + 1)
     messages: list[Message] = []
     more = False
-    for message in found:
+    for message in window:
         max_bytes -= message.size
         more = len(messages) == max_count or (max_bytes < 0 and bool(messages))
         if more:
@@ -73,7 +73,7 @@ def _after(queue: Queue, lookup_id: int, count: int) -> Iterator[Message]:
     visible = _visible_after(queue, lookup_id)
     if not queue.locked:
         return visible
-    later = [message for each, message in queue.locked.items() if each > lookup_id]
+    later = [message for other_id, message in queue.locked.items() if other_id > lookup_id]
     return merge(visible, nsmallest(count, later, key=_LOOKUP_ID), key=_LOOKUP_ID)
 
 
@@ -81,7 +81,7 @@ def _before(queue: Queue, lookup_id: int, count: int) -> Iterator[Message]:
     visible = _visible_before(queue, lookup_id)
     if not queue.locked:
         return visible
-    earlier = [message for each, message in queue.locked.items() if each < lookup_id]
+    earlier = [message for other_id, message in queue.locked.items() if other_id < lookup_id]
     in_front = nlargest(count, earlier, key=_LOOKUP_ID)
     return merge(visible, in_front, key=_LOOKUP_ID, reverse=True)
 

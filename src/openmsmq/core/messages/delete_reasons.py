@@ -67,7 +67,7 @@ def delete_messages(
     """
     journal = _journal_of(queue) if reason == ACK_RECEIVE else None
     special: list[Message] = []
-    told: list[Message] = []
+    reported: list[Message] = []
     stored: list[int] = []
     size = 0
     for message in messages:
@@ -79,7 +79,7 @@ def delete_messages(
         traits = message.traits
         asked = traits & TRAITS_ON_DELETION
         if asked or journal is not None:
-            told.append(message)
+            reported.append(message)
             # A transactional message without a history asks for no final acknowledgment.
             if asked != TRANSACTIONAL or journal is not None or message.history is not None:
                 special.append(message)
@@ -103,11 +103,11 @@ def delete_messages(
     drop_if_unused(state, queue)
     if reason & NEGATIVE_BIT:
         state.counters.deleted_messages.add((reason_name(reason),), len(messages))
-        told = list(messages)
-    if told:
+        reported = list(messages)
+    if reported:
         depends = state.outbox.changed()
         state.outbox.tell(
-            MessagesDeleted(queue=queue, messages=told, reason=reason, depends=depends)
+            MessagesDeleted(queue=queue, messages=reported, reason=reason, depends=depends)
         )
 
 

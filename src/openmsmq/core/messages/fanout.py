@@ -25,7 +25,9 @@ def copies_for(
     names = name.elements if isinstance(name, MultipleElementFormatName) else (name,)
     # No element of a MultiQueueFormatHeader can carry a multicast address.
     elements = tuple(
-        element_of(each) for each in names if not isinstance(each, MulticastFormatName)
+        element_of(format_name)
+        for format_name in names
+        if not isinstance(format_name, MulticastFormatName)
     )
     return [
         rebuild(

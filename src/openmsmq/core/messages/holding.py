@@ -68,8 +68,8 @@ def purge_many(
 
 def _available(queue: Queue, lookup_ids: Sequence[int]) -> list[Message]:
     """The free messages with these lookup ids, in their order, each once."""
-    found = (queue.lanes.get(lookup_id) for lookup_id in dict.fromkeys(lookup_ids))
-    return [message for message in found if message is not None]
+    candidates = (queue.lanes.get(lookup_id) for lookup_id in dict.fromkeys(lookup_ids))
+    return [message for message in candidates if message is not None]
 
 
 def find_message(
@@ -88,14 +88,14 @@ def find_message(
     while True:
         queue = queue_to_read(state, descriptor, MAY_PEEK)
         messages: list[Message] = []
-        found = queue.after(after, peek=False)
-        while found is not None and len(messages) < FIND_STEP:
-            messages.append(found)
-            found = queue.after(found.lookup_id, peek=False)
+        candidate = queue.after(after, peek=False)
+        while candidate is not None and len(messages) < FIND_STEP:
+            messages.append(candidate)
+            candidate = queue.after(candidate.lookup_id, peek=False)
         for message, packet in zip(messages, packets_of(state, messages), strict=True):
             if _has_identifier(packet, identifier, correlation=correlation):
                 return message.lookup_id
-        if found is None:
+        if candidate is None:
             return None
         after = messages[-1].lookup_id
         yield

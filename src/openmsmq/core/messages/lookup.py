@@ -68,21 +68,21 @@ def seek(queue: Queue, lookup_id: int, action: MessageSeekAction, *, peek: bool)
         message = queue.lanes.get(lookup_id)
         return message if message is not None else _absent(queue, lookup_id, peek=peek)
     if action is MessageSeekAction.FIRST:
-        found = queue.after(START, peek=peek)
+        candidate = queue.after(START, peek=peek)
     elif action is MessageSeekAction.LAST:
-        found = queue.before(_END, peek=peek)
+        candidate = queue.before(_END, peek=peek)
     elif not _is_known(queue, lookup_id):
-        found = None
+        candidate = None
     elif action is MessageSeekAction.NEXT:
-        found = queue.after(lookup_id, peek=peek)
+        candidate = queue.after(lookup_id, peek=peek)
     else:
-        found = queue.before(lookup_id, peek=peek)
-    if found is None:
+        candidate = queue.before(lookup_id, peek=peek)
+    if candidate is None:
         raise QueueError(
             Hresult.MQ_ERROR_MESSAGE_NOT_FOUND,
             f"{queue.path}: no message {action.value} of {lookup_id}",
         )
-    return found
+    return candidate
 
 
 def _absent(queue: Queue, lookup_id: int, *, peek: bool) -> Message:

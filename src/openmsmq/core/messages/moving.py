@@ -127,7 +127,7 @@ def _move_away(
     if lookup_ids is None:
         messages = list(islice(queue.lanes, max_count))
     else:
-        messages = [_find(queue, each, None) for each in dict.fromkeys(lookup_ids)]
+        messages = [_find(queue, lookup_id, None) for lookup_id in dict.fromkeys(lookup_ids)]
     if dry_run:
         return Moved(len(messages), [], 0)
     moved = redirect(state, queue, messages, target)
@@ -166,12 +166,12 @@ def _select(
 ) -> list[Message]:
     messages: list[Message] = []
     if lookup_ids is None:
-        found = queue.after(-1, peek=False)
-        while found is not None and len(messages) < max_count:
-            messages.append(found)
-            found = queue.after(found.lookup_id, peek=False)
+        candidate = queue.after(-1, peek=False)
+        while candidate is not None and len(messages) < max_count:
+            messages.append(candidate)
+            candidate = queue.after(candidate.lookup_id, peek=False)
     else:
-        messages = [_find(queue, each, transaction) for each in dict.fromkeys(lookup_ids)]
+        messages = [_find(queue, lookup_id, transaction) for lookup_id in dict.fromkeys(lookup_ids)]
     for message in messages:
         if message.transactional != target.properties.transactional:
             raise QueueError(

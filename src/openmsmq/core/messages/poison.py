@@ -113,7 +113,7 @@ def release_held(state: State, queue: Queue, lookup_ids: Sequence[int] | None) -
     if lookup_ids is None:
         messages = [message for message in queue.locked.values() if message.state == _HELD]
     else:
-        messages = [_find_held(queue, each) for each in dict.fromkeys(lookup_ids)]
+        messages = [_find_held(queue, lookup_id) for lookup_id in dict.fromkeys(lookup_ids)]
     for message in messages:
         message.make_history().abort_count = 0
     if messages:

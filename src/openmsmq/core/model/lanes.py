@@ -264,9 +264,9 @@ class Lanes:
         for index in range(max(lookup_id >> SEQUENCE_BITS, 0), LANES):
             lane = self.lanes[index]
             if lane is not None and lane.count:
-                found = lane.after(lookup_id)
-                if found is not None:
-                    return found
+                message = lane.after(lookup_id)
+                if message is not None:
+                    return message
         return None
 
     def before(self, lookup_id: int) -> Message | None:
@@ -274,18 +274,18 @@ class Lanes:
         for index in range(min(lookup_id >> SEQUENCE_BITS, LANES - 1), -1, -1):
             lane = self.lanes[index]
             if lane is not None and lane.count:
-                found = lane.before(lookup_id)
-                if found is not None:
-                    return found
+                message = lane.before(lookup_id)
+                if message is not None:
+                    return message
         return None
 
     def newer(self, sequence: int) -> Message | None:
         """The first message in queue order that arrived after this sequence number."""
         for index, lane in enumerate(self.lanes):
             if lane is not None and lane.count:
-                found = lane.after((index << SEQUENCE_BITS) | sequence)
-                if found is not None:
-                    return found
+                message = lane.after((index << SEQUENCE_BITS) | sequence)
+                if message is not None:
+                    return message
         return None
 
     def __iter__(self) -> Iterator[Message]:

@@ -129,7 +129,7 @@ class OpenQueueDescriptor:
             # [MS-MQDMPR] 3.1.7.1.10 and others: the queue of the descriptor was deleted.
             raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_AVAILABLE, self.format_name)
         if self.access not in allowed:
-            wanted = " or ".join(sorted(each for each in allowed if "_" not in each))
+            wanted = " or ".join(sorted(name for name in allowed if "_" not in name))
             raise AccessDenied(
                 f"{self.format_name} is open for {self.access} only",
                 cause=f"This needs the queue to be open for {wanted}.",
@@ -166,7 +166,7 @@ def _shared(queue: Queue, other: OpenQueueDescriptor, *, deny: bool) -> QueueErr
             f"{other.format_name} is open for {other.access} by a reader that keeps others out",
             remedy="Wait until that reader closes the queue.",
         )
-    count = sum([each.access in _RECEIVE for each in queue.descriptors.values()])
+    count = sum([descriptor.access in _RECEIVE for descriptor in queue.descriptors.values()])
     readers = "one reader" if count == 1 else f"{count} readers"
     return QueueError(
         code,

@@ -179,21 +179,21 @@ class Queue:
 
     def after(self, lookup_id: int, *, peek: bool) -> Message | None:
         """The next message after this id that a receive or a peek may see."""
-        found = self.lanes.after(lookup_id)
+        first = self.lanes.after(lookup_id)
         if peek and self.peekable:
             for other_id, message in self.peekable.items():
-                if other_id > lookup_id and (found is None or other_id < found.lookup_id):
-                    found = message
-        return found
+                if other_id > lookup_id and (first is None or other_id < first.lookup_id):
+                    first = message
+        return first
 
     def before(self, lookup_id: int, *, peek: bool) -> Message | None:
         """The nearest message in front of this id that a receive or a peek may see."""
-        found = self.lanes.before(lookup_id)
+        last = self.lanes.before(lookup_id)
         if peek and self.peekable:
             for other_id, message in self.peekable.items():
-                if other_id < lookup_id and (found is None or other_id > found.lookup_id):
-                    found = message
-        return found
+                if other_id < lookup_id and (last is None or other_id > last.lookup_id):
+                    last = message
+        return last
 
     def count_deleted(self, reason: int, count: int) -> None:
         """Messages left the queue for a reason, a message class."""

@@ -165,5 +165,5 @@ def _name(queue: Queue, consumer: str) -> QueueName:
 
 def _subqueue(state: State, queue: Queue, consumer: str) -> Queue:
     name = _name(queue, consumer)
-    found = state.paths.get(name.key)
-    return found if found is not None else make_subqueue(state, queue, name)
+    subqueue = state.paths.get(name.key)
+    return subqueue if subqueue is not None else make_subqueue(state, queue, name)

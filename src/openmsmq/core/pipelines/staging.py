@@ -153,29 +153,29 @@ class Stages:
             if batch <= state.producers.get(name, _NONE).batch:
                 # Its commit is going to be dropped, and may never be requested again.
                 return Staged(count=len(packets), depends=0)
-            found = self.batches.get((name, batch))
-            if found is None:
+            staged = self.batches.get((name, batch))
+            if staged is None:
                 number = state.sequence.take(1, state.outbox) + 1
-                found = StagedBatch(number)
-            tag = found.tag if transactional else None
+                staged = StagedBatch(number)
+            tag = staged.tag if transactional else None
             _, arrivals = stamp_runs(state, descriptor, queue, runs, tag)
             messages = insert_staged(state, queue, arrivals)
         finally:
             close_queue(state, descriptor)
         deadline = state.now + state.settings.stage_seconds
-        made = Stage(destination, queue, messages, deadline, transactional=transactional)
-        self.batches[name, batch] = found
-        kept = found.stages.setdefault((partition, attempt), [])
-        kept.append(made)
-        self.size += made.size
-        count = sum([len(each.messages) for each in kept])
+        stage = Stage(destination, queue, messages, deadline, transactional=transactional)
+        self.batches[name, batch] = staged
+        kept = staged.stages.setdefault((partition, attempt), [])
+        kept.append(stage)
+        self.size += stage.size
+        count = sum([len(other.messages) for other in kept])
         return Staged(count=count, depends=changes(state, messages))
 
     def _forget(self, key: _Key) -> None:
         """Forget all stages of a batch."""
-        found = self.batches.pop(key, None)
-        if found is not None:
-            for group in found.stages.values():
+        staged = self.batches.pop(key, None)
+        if staged is not None:
+            for group in staged.stages.values():
                 self._free(group)
 
     def _free(self, group: list[Stage]) -> None:
@@ -187,7 +187,9 @@ class Stages:
             for message in gone:
                 message.state = _DELETED
                 forget_packet(state, message)
-            state.outbox.batch.delete_many([each.key for each in gone if each.traits & RECOVERABLE])
+            state.outbox.batch.delete_many(
+                [removed.key for removed in gone if removed.traits & RECOVERABLE]
+            )
 
     def commit_batch(
         self,
@@ -223,16 +225,16 @@ class Stages:
             )
         if source is not None:
             check_held(source, received)
-        found = self.batches.get((name, batch))
-        kept = {} if found is None else found.stages
+        staged = self.batches.get((name, batch))
+        kept = {} if staged is None else staged.stages
         wanted = []
-        for each in stages:
-            if each not in kept:
+        for key in stages:
+            if key not in kept:
                 raise QueueError(
                     Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
-                    f"partition {each[0]}, attempt {each[1]} of batch {batch} is not staged",
+                    f"partition {key[0]}, attempt {key[1]} of batch {batch} is not staged",
                 )
-            wanted += kept[each]
+            wanted += kept[key]
         count = self._publish(wanted, caller)
         sequences = [message.sequence for stage in wanted for message in stage.messages]
         first, last = min(sequences, default=0), max(sequences, default=0)
@@ -296,23 +298,23 @@ class Stages:
     ) -> None:
         """Forget the named stages of a batch, or all; harmless when it was published."""
         key = (_name(caller, producer), batch)
-        found = self.batches.get(key)
-        if stages is None or found is None:
+        staged = self.batches.get(key)
+        if stages is None or staged is None:
             self._forget(key)
             return
-        for each in stages:
-            self._free(found.stages.pop(each, []))
-        if not found.stages:
+        for stage in stages:
+            self._free(staged.stages.pop(stage, []))
+        if not staged.stages:
             del self.batches[key]
 
     def expire(self) -> None:
         """Forget stages whose commit never came."""
         now = self._state.now
-        for key, found in list(self.batches.items()):
-            for each, group in list(found.stages.items()):
+        for key, staged in list(self.batches.items()):
+            for stage, group in list(staged.stages.items()):
                 if group[-1].deadline <= now:
-                    self._free(found.stages.pop(each))
-            if not found.stages:
+                    self._free(staged.stages.pop(stage))
+            if not staged.stages:
                 del self.batches[key]
 
     def next_timer(self) -> float | None:
@@ -320,8 +322,8 @@ class Stages:
         return min(
             (
                 group[-1].deadline
-                for found in self.batches.values()
-                for group in found.stages.values()
+                for staged in self.batches.values()
+                for group in staged.stages.values()
             ),
             default=None,
         )
@@ -410,8 +412,8 @@ def _name(caller: Caller, producer: str) -> str:
 
 def recover_producers(state: State, rows: Mapping[bytes, bytes]) -> None:
     """Read which batch each producer published last."""
-    found = [(key.decode(), _last_batch(value)) for key, value in rows.items()]
-    for name, last in sorted(found, key=_when):
+    producers = [(key.decode(), _last_batch(value)) for key, value in rows.items()]
+    for name, last in sorted(producers, key=_when):
         state.producers[name] = last
 
 
@@ -422,5 +424,5 @@ def _last_batch(row: bytes) -> LastBatch:
     return LastBatch(*_PRODUCER.unpack(row))
 
 
-def _when(each: tuple[str, LastBatch]) -> float:
-    return each[1].published
+def _when(producer: tuple[str, LastBatch]) -> float:
+    return producer[1].published

@@ -255,8 +255,8 @@ Members: TypeAlias = Callable[[UUID], Sequence[str] | None]
 
 def read_members(state: State, identifier: UUID) -> Sequence[str] | None:
     """The format names of a distribution list, None when the directory does not give it."""
-    found = read_object(state, ElementType.DISTRIBUTION_LIST, identifier)
-    return found.members if isinstance(found, DistributionList) else None
+    distribution_list = read_object(state, ElementType.DISTRIBUTION_LIST, identifier)
+    return distribution_list.members if isinstance(distribution_list, DistributionList) else None
 
 
 def expand(name: FormatName, members_of: Members) -> FormatName:
@@ -269,9 +269,9 @@ def expand(name: FormatName, members_of: Members) -> FormatName:
     """
     if not isinstance(name, DistributionListFormatName | MultipleElementFormatName):
         return name
-    found: dict[str, SingleFormatName] = {}
-    _collect(name, members_of, found, set())
-    names = [found[key] for key in sorted(found)]
+    members: dict[str, SingleFormatName] = {}
+    _collect(name, members_of, members, set())
+    names = [members[key] for key in sorted(members)]
     if len(names) == 1:
         return names[0]
     if not names:

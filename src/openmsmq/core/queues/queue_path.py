@@ -37,10 +37,10 @@ def get_queue_path(state: State, name: FormatName) -> QueuePath:
 
 
 def _public(state: State, name: PublicFormatName) -> QueuePath:
-    found = read_object(state, ElementType.QUEUE, name.guid)
-    if not isinstance(found, QueueObject):
+    queue = read_object(state, ElementType.QUEUE, name.guid)
+    if not isinstance(queue, QueueObject):
         raise QueueError(Hresult.MQ_ERROR_ILLEGAL_FORMATNAME, f"the directory does not know {name}")
-    return QueuePath(found.pathname, parse_path_name(found.pathname).computer)
+    return QueuePath(queue.pathname, parse_path_name(queue.pathname).computer)
 
 
 def _private(state: State, name: PrivateFormatName) -> QueuePath:

@@ -51,7 +51,7 @@ def machine_sid(state: State, computer_name: str) -> SID | None:
     account of a queue manager is the owner of its object.
     """
     named = AttributeFilter("computer_name", FilterOperator.EQUALS, computer_name)
-    found = read_directory(state, ElementType.QUEUE_MANAGER, [named]).directory_object
-    if not isinstance(found, QueueManagerObject) or not found.security:
+    machine = read_directory(state, ElementType.QUEUE_MANAGER, [named]).directory_object
+    if not isinstance(machine, QueueManagerObject) or not machine.security:
         return None
-    return parse_descriptor(found.security).owner
+    return parse_descriptor(machine.security).owner

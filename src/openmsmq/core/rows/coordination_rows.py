@@ -61,7 +61,8 @@ def store_decision(
 ) -> None:
     """Write down that a transaction is committed, and who has not confirmed it."""
     parts = [
-        _PARTICIPANT.pack(each.guid.bytes_le, len(each.sid)) + each.sid for each in participants
+        _PARTICIPANT.pack(participant.guid.bytes_le, len(participant.sid)) + participant.sid
+        for participant in participants
     ]
     state.outbox.batch.set_row(Table.DECISIONS, transaction.bytes_le, b"".join(parts))
 

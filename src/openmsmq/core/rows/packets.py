@@ -21,13 +21,13 @@ def packets_of(state: State, messages: Sequence[Message]) -> list[bytes]:
     packets = [message.packet for message in messages]
     if None in packets:
         _read_back(state, messages, packets)
-    found = [packet for packet in packets if packet is not None]
+    present = [packet for packet in packets if packet is not None]
     storied = [index for index, message in enumerate(messages) if message.history is not None]
     for index in storied:
         history = messages[index].history
         if history is not None and history.message_class:
-            found[index] = patch(UserMessage(found[index]), message_class=history.message_class)
-    return found
+            present[index] = patch(UserMessage(present[index]), message_class=history.message_class)
+    return present
 
 
 def packet_of(state: State, message: Message) -> bytes:

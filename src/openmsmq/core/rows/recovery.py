@@ -170,7 +170,7 @@ def _recover_messages(
     }
     involved: dict[int, Message] = {}
     queues = state.queues | state.deleted
-    found: dict[int, list[Message]] = {number: [] for number in queues}
+    by_queue: dict[int, list[Message]] = {number: [] for number in queues}
     for key, record, size in recovery.messages:
         number, lookup_id, position_state, traits, arrived, expires = unpack_record(record)
         if position_state == STAGED:
@@ -193,8 +193,8 @@ def _recover_messages(
             involved[key] = message
             if message.history is not None and message.history.transaction:
                 continue
-        found[number].append(message)
-    for number, messages in found.items():
+        by_queue[number].append(message)
+    for number, messages in by_queue.items():
         if messages:
             _place(state, queues[number], messages)
     return involved

@@ -49,7 +49,10 @@ def may_create(
         host = _read(directory, ElementType.QUEUE_MANAGER, item.queue_manager)
         return _grants(host, identity, MachineRight.CREATE_QUEUE)
     if isinstance(item, QueueManagerObject):
-        sites = [_read(directory, ElementType.SITE, each) for each in item.site_identifier_list]
+        sites = [
+            _read(directory, ElementType.SITE, identifier)
+            for identifier in item.site_identifier_list
+        ]
         return all(_grants(site, identity, SiteRight.CREATE_MACHINE) for site in sites)
     right = CREATE_IN_ENTERPRISE.get(type(item))
     if right is None:

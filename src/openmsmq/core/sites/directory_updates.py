@@ -98,7 +98,9 @@ def update_server_list(state: State) -> None:
 def update_references(state: State) -> None:
     """Make the collections of the local queue manager agree with its lists of identifiers."""
     local, published = state.local, state.manager
-    sites = {each: read_site(state, each) for each in published.site_identifier_list}
+    sites = {
+        identifier: read_site(state, identifier) for identifier in published.site_identifier_list
+    }
     local.site_collection = {key: site for key, site in sites.items() if site is not None}
     local.out_routing_server_collection = read_queue_managers(
         state, published.out_routing_server_identifier_list
@@ -144,5 +146,7 @@ def _take_over(source: DirectoryObject, target: DirectoryObject) -> None:
 def _connected_networks(
     state: State, identifiers: tuple[UUID, ...]
 ) -> dict[UUID, ConnectedNetwork]:
-    found = (read_object(state, ElementType.CONNECTED_NETWORK, each) for each in identifiers)
-    return {item.identifier: item for item in found if isinstance(item, ConnectedNetwork)}
+    networks = (
+        read_object(state, ElementType.CONNECTED_NETWORK, identifier) for identifier in identifiers
+    )
+    return {item.identifier: item for item in networks if isinstance(item, ConnectedNetwork)}

@@ -82,8 +82,8 @@ def publish(
 def read_public(state: State, name: PublicFormatName) -> QueueObject | None:
     """The directory object of a public queue, wherever the queue is."""
     read = read_directory(state, ElementType.QUEUE, by_identifier(name.guid))
-    found = read.directory_object if read.status is _SUCCESS else None
-    return found if isinstance(found, QueueObject) else None
+    queue = read.directory_object if read.status is _SUCCESS else None
+    return queue if isinstance(queue, QueueObject) else None
 
 
 def set_destination(state: State, name: PublicFormatName, properties: QueueObject) -> None:
@@ -92,13 +92,13 @@ def set_destination(state: State, name: PublicFormatName, properties: QueueObjec
     Raises:
         QueueError: the directory does not know the queue, or places it on this machine.
     """
-    found = read_public(state, name)
-    if found is None:
+    published = read_public(state, name)
+    if published is None:
         raise QueueError(
             Hresult.MQ_ERROR_UNSUPPORTED_FORMATNAME_OPERATION,
             f"the directory does not know {name}",
         )
-    if found.queue_manager == state.manager.identifier:
+    if published.queue_manager == state.manager.identifier:
         raise QueueError(Hresult.MQ_ERROR_QUEUE_NOT_FOUND, f"{name} is not hosted here any more")
-    properties.base_priority = found.base_priority
-    properties.queue_manager = found.queue_manager
+    properties.base_priority = published.base_priority
+    properties.queue_manager = published.queue_manager

@@ -93,8 +93,10 @@ def read_queue_managers(
     state: State, identifiers: tuple[UUID, ...]
 ) -> dict[UUID, QueueManagerObject]:
     """Those of the queue managers that the directory knows, in the order of the list."""
-    found = (read_object(state, ElementType.QUEUE_MANAGER, each) for each in identifiers)
-    return {item.identifier: item for item in found if isinstance(item, QueueManagerObject)}
+    machines = (
+        read_object(state, ElementType.QUEUE_MANAGER, identifier) for identifier in identifiers
+    )
+    return {item.identifier: item for item in machines if isinstance(item, QueueManagerObject)}
 
 
 def resolve_routing_link(state: State, link: RoutingLink) -> RoutingLinkReference:

@@ -123,7 +123,11 @@ class Coordination:
     def unconfirmed(self) -> list[UUID]:
         """The commits that participants have not all confirmed."""
         shared = self._shared.values()
-        return [each.identifier for each in shared if each.state is SharedState.COMMITTED]
+        return [
+            transaction.identifier
+            for transaction in shared
+            if transaction.state is SharedState.COMMITTED
+        ]
 
     # The program
 
@@ -215,7 +219,7 @@ class Coordination:
             self._active(shared, participant)
         elif standing is Standing.PREPARED:
             participant.prepared = True
-            missing = any(not each.prepared for each in shared.participants.values())
+            missing = any(not other.prepared for other in shared.participants.values())
             self._step(shared, SharedInput.VOTE if missing else SharedInput.LAST_VOTE)
         elif standing is Standing.ABORTED and shared.state is not SharedState.COMMITTED:
             participant.order(Order.FORGET)
@@ -267,7 +271,9 @@ class Coordination:
 
     def next_timer(self) -> float | None:
         """When participants take too long to prepare."""
-        deadlines = [each.deadline for each in self._shared.values() if each.deadline is not None]
+        deadlines = [
+            shared.deadline for shared in self._shared.values() if shared.deadline is not None
+        ]
         return min(deadlines, default=None)
 
     def handle_timer(self, *, now: float) -> None:
@@ -330,7 +336,10 @@ class Coordination:
         store_decision(
             self._state,
             shared.identifier,
-            [StoredParticipant(each.guid, each.sid) for each in shared.participants.values()],
+            [
+                StoredParticipant(participant.guid, participant.sid)
+                for participant in shared.participants.values()
+            ],
         )
 
     def _abort(self, shared: SharedTransaction, reason: str) -> None:

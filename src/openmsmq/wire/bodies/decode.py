@@ -90,8 +90,8 @@ def body_text(body_type: int, data: bytes | memoryview) -> str | None:
     """The body as text, if it is text: the `text` of `decode_body_leniently`, only sooner."""
     raw = bytes(data)
     if body_type == _VT_EMPTY and not looks_like_nrbf(raw):
-        found = sniff_text(raw)
-        return None if found is None else found[0]
+        text = sniff_text(raw)
+        return None if text is None else text[0]
     if body_type == _VT_BSTR:
         try:
             return raw.decode("utf-16-le")
@@ -118,10 +118,10 @@ def _sniff(raw: bytes, note: str = "") -> DecodedBody:
         stream = read_nrbf(raw)
         if stream.root is not None:
             return DecodedBody(BodyKind.BINARY_FORMATTER, value=stream, note=note)
-    found = sniff_text(raw)
-    if found is None:
+    text = sniff_text(raw)
+    if text is None:
         return DecodedBody(BodyKind.BYTES, value=raw, note=note)
-    return _text(*found, note)
+    return _text(*text, note)
 
 
 def _code_page_text(raw: bytes, code_page: str | None) -> DecodedBody:

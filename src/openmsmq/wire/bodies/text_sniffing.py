@@ -53,8 +53,8 @@ def _plausible(data: bytes, encoding: str) -> tuple[str, str] | None:
 
 def _declared(data: bytes) -> tuple[str, str] | None:
     """XML in the encoding that its declaration names."""
-    found = _XML_ENCODING.match(data)
-    encoding = found[1].decode("ascii").lower() if found else ""
+    declaration = _XML_ENCODING.match(data)
+    encoding = declaration[1].decode("ascii").lower() if declaration else ""
     return _plausible(data, encoding) if _XML_ENCODINGS.fullmatch(encoding) else None
 
 

@@ -58,7 +58,7 @@ def _escape(text: str) -> str:
     forbidden = _FORBIDDEN.search(text)
     if forbidden is not None:
         raise ValueError(f"XML cannot hold the character U+{ord(forbidden[0]):04X}")
-    return _ESCAPED.sub(lambda found: _NAMED.get(found[0], f"&#x{ord(found[0]):X};"), text)
+    return _ESCAPED.sub(lambda match: _NAMED.get(match[0], f"&#x{ord(match[0]):X};"), text)
 
 
 def _integer_element(value: int) -> str:

@@ -85,8 +85,8 @@ def _root_position(text: str) -> int:
 
 
 def _skip_blanks(text: str, position: int) -> int:
-    found = _BLANKS.match(text, position)
-    return found.end() if found else position
+    blanks = _BLANKS.match(text, position)
+    return blanks.end() if blanks else position
 
 
 def _only_text(text: str, start: int, name: str) -> str | None:
@@ -113,8 +113,8 @@ def _simple_value(name: str, content: str) -> BodyValue:
         return None
 
 
-def _character(found: re.Match[str]) -> str:
-    if found[3]:
-        return _NAMED.get(found[3], found[0])
-    code = int(found[1]) if found[1] else int(found[2], 16)
-    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else found[0]
+def _character(match: re.Match[str]) -> str:
+    if match[3]:
+        return _NAMED.get(match[3], match[0])
+    code = int(match[1]) if match[1] else int(match[2], 16)
+    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else match[0]

@@ -74,15 +74,15 @@ class HttpMessages:
         end = pending.find(_HEAD_END, 0, _MAX_HEAD)
         if end < 0:
             return len(pending) + 1 if len(pending) < _MAX_HEAD else None
-        found = _CONTENT_LENGTH.search(pending, 0, end + 2)
-        length = int(found[1]) if found else 0
+        content_length = _CONTENT_LENGTH.search(pending, 0, end + 2)
+        length = int(content_length[1]) if content_length else 0
         return end + len(_HEAD_END) + length if length <= _MAX_CONTENT else None
 
     def _next_mark(self) -> int:
         """Where a message begins after here, or could if more bytes came."""
         places = [self._pending.find(mark, 1) for mark in _MARKS]
-        found = [place for place in places if place > 0]
-        return min(found) if found else max(len(self._pending) - _OVERLAP, 1)
+        marks = [place for place in places if place > 0]
+        return min(marks) if marks else max(len(self._pending) - _OVERLAP, 1)
 
     def _take(self, size: int, packets: list[StreamPacket]) -> None:
         self._report_skipped(packets)

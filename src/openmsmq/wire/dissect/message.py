@@ -84,18 +84,18 @@ def _partial_text(root: Node) -> str:
 
 
 def _number(node: Node, name: str) -> int | None:
-    found = node.find(name)
-    return found.value if found is not None and isinstance(found.value, int) else None
+    field = node.find(name)
+    return field.value if field is not None and isinstance(field.value, int) else None
 
 
 def _text(node: Node, *names: str) -> str:
-    found = node.find(*names)
-    return "" if found is None or found.value is None else str(found.value)
+    field = node.find(*names)
+    return "" if field is None or field.value is None else str(field.value)
 
 
 def _meaning(node: Node, *names: str) -> str:
-    found = node.find(*names)
-    return "" if found is None else found.meaning
+    field = node.find(*names)
+    return "" if field is None else field.meaning
 
 
 def _read_user_header(root: Node, buf: memoryview) -> tuple[int, int]:

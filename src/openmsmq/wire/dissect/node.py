@@ -52,10 +52,10 @@ class Node:
         """The first node below this one that is reached by these names."""
         node = self
         for name in names:
-            found = next((child for child in node.children if child.name == name), None)
-            if found is None:
+            child_node = next((child for child in node.children if child.name == name), None)
+            if child_node is None:
                 return None
-            node = found
+            node = child_node
         return node
 
     def first_fault(self) -> MalformedPacket | None:

@@ -124,13 +124,13 @@ def parse_addresses(
     """Parse one MQFAddressHeader."""
     field = f"MultiQueueFormatHeader.{part}"
     start = require(buf, offset, MQF_ADDRESS_HEADER_SIZE, field)
-    header_size, found, _, element_count = MQF_ADDRESS_HEADER.unpack_from(buf, offset)
+    header_size, stated_id, _, element_count = MQF_ADDRESS_HEADER.unpack_from(buf, offset)
     if header_size < MQF_ADDRESS_HEADER_SIZE:
         raise MalformedPacket(f"{field}.HeaderSize", offset, f"{header_size} is less than 12")
     end = require(buf, offset, header_size, f"{field}.HeaderSize")
-    if found != header_id:
+    if stated_id != header_id:
         raise MalformedPacket(
-            f"{field}.HeaderID", offset + 4, f"is 0x{found:04X}, not 0x{header_id:04X}"
+            f"{field}.HeaderID", offset + 4, f"is 0x{stated_id:04X}, not 0x{header_id:04X}"
         )
     if element_count > min(limit, (end - start) // MIN_ELEMENT_SIZE):
         raise MalformedPacket(
@@ -181,9 +181,11 @@ def parse_signature(buf: bytes | memoryview, offset: int) -> tuple[bytes, int]:
     """Parse the MQFSignatureHeader."""
     field = "MultiQueueFormatHeader.Signature"
     start = require(buf, offset, MQF_SIGNATURE_HEADER_SIZE, field)
-    found, _, size = MQF_SIGNATURE_HEADER.unpack_from(buf, offset)
-    if found != SIGNATURE_ID:
-        raise MalformedPacket(f"{field}.ID", offset, f"is 0x{found:04X}, not 0x{SIGNATURE_ID:04X}")
+    header_id, _, size = MQF_SIGNATURE_HEADER.unpack_from(buf, offset)
+    if header_id != SIGNATURE_ID:
+        raise MalformedPacket(
+            f"{field}.ID", offset, f"is 0x{header_id:04X}, not 0x{SIGNATURE_ID:04X}"
+        )
     end = require(buf, start, size, f"{field}.Size")
     return bytes(buf[start:end]), padded_end(buf, offset, end)
 

@@ -51,10 +51,10 @@ def parse_section(
 ) -> tuple[str, int]:
     """Return the text of one section and where it ends, without padding."""
     text_offset = require(buf, offset, SECTION_SIZE, f"SoapHeader.{name}SectionID")
-    found, _, length = SECTION.unpack_from(buf, offset)
-    if found != section_id:
+    stated_id, _, length = SECTION.unpack_from(buf, offset)
+    if stated_id != section_id:
         raise MalformedPacket(
-            f"SoapHeader.{name}SectionID", offset, f"is 0x{found:04X}, not 0x{section_id:04X}"
+            f"SoapHeader.{name}SectionID", offset, f"is 0x{stated_id:04X}, not 0x{section_id:04X}"
         )
     size = length * WCHAR_SIZE
     end = require(buf, text_offset, size, f"SoapHeader.{name}")

@@ -139,23 +139,23 @@ def _parse_address(source: NameText, start: int, end: int, protocol: DirectProto
         except ValueError as exc:
             reason = "not an IP address; a computer name goes with OS:"
             raise source.fault(start, reason) from exc
-    found = _IPX_ADDRESS.fullmatch(text)
-    if found is None:
+    match = _IPX_ADDRESS.fullmatch(text)
+    if match is None:
         raise source.fault(start, "not an IPX address of 8 and 12 hexadecimal digits")
-    return f"{found[1]}:{found[2]}".upper()
+    return f"{match[1]}:{match[2]}".upper()
 
 
 def _parse_web(
     source: NameText, start: int, end: int, protocol: DirectProtocol
 ) -> DirectFormatName:
-    found = _WEB_NAME.match(source.text, start, end)
-    if found is None:
+    match = _WEB_NAME.match(source.text, start, end)
+    if match is None:
         raise source.fault(start, "not of the form //HOST/msmq/NAME or //HOST:PORT/msmq/NAME")
-    host = source.computer(found.start(1), found.end(1))
-    port = int(found[2]) if found[2] else DEFAULT_PORTS[protocol]
+    host = source.computer(match.start(1), match.end(1))
+    port = int(match[2]) if match[2] else DEFAULT_PORTS[protocol]
     if not 0 < port <= _MAX_PORT:
-        raise source.fault(found.start(2), f"port {port} is not in 1..{_MAX_PORT}")
-    return DirectFormatName(protocol, host, _parse_web_queue(source, found.end(), end), port)
+        raise source.fault(match.start(2), f"port {port} is not in 1..{_MAX_PORT}")
+    return DirectFormatName(protocol, host, _parse_web_queue(source, match.end(), end), port)
 
 
 def _parse_web_queue(source: NameText, start: int, end: int) -> QueueName:

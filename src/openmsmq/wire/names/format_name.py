@@ -197,10 +197,10 @@ def _may_be_an_element(name: SingleFormatName) -> bool:
 
 
 def _parse_guid(source: NameText, start: int, end: int) -> tuple[UUID, int]:
-    found = _GUID.match(source.text, start, end)
-    if found is None:
+    match = _GUID.match(source.text, start, end)
+    if match is None:
         raise source.fault(start, "no GUID of the form 12345678-1234-1234-1234-123456789ABC")
-    return UUID(found[0]), found.end()
+    return UUID(match[0]), match.end()
 
 
 def _parse_suffix(source: NameText, start: int, end: int, allowed: tuple[Suffix, ...]) -> Suffix:
@@ -220,21 +220,21 @@ def _parse_public(source: NameText, start: int, end: int) -> PublicFormatName:
 
 def _parse_private(source: NameText, start: int, end: int) -> PrivateFormatName:
     guid, position = _parse_guid(source, start, end)
-    found = _NUMBER.match(source.text, position, end)
-    if found is None:
+    match = _NUMBER.match(source.text, position, end)
+    if match is None:
         raise source.fault(position, "no backslash and queue number of 1 to 8 hexadecimal digits")
-    suffix = _parse_suffix(source, found.end(), end, _QUEUE_SUFFIXES)
-    return PrivateFormatName(guid, int(found[1], 16), suffix)
+    suffix = _parse_suffix(source, match.end(), end, _QUEUE_SUFFIXES)
+    return PrivateFormatName(guid, int(match[1], 16), suffix)
 
 
 def _parse_distribution_list(source: NameText, start: int, end: int) -> DistributionListFormatName:
     guid, position = _parse_guid(source, start, end)
     if position == end:
         return DistributionListFormatName(guid)
-    found = _DOMAIN.fullmatch(source.text, position, end)
-    if found is None:
+    match = _DOMAIN.fullmatch(source.text, position, end)
+    if match is None:
         raise source.fault(position, f"not @ and a domain of up to {MAX_DOMAIN_NAME} characters")
-    return DistributionListFormatName(guid, found[1])
+    return DistributionListFormatName(guid, match[1])
 
 
 def _parse_machine(source: NameText, start: int, end: int) -> MachineFormatName:
@@ -248,18 +248,18 @@ def _parse_connector(source: NameText, start: int, end: int) -> ConnectorFormatN
 
 
 def _parse_multicast(source: NameText, start: int, end: int) -> MulticastFormatName:
-    found = _MULTICAST.fullmatch(source.text, start, end)
-    if found is None:
+    match = _MULTICAST.fullmatch(source.text, start, end)
+    if match is None:
         raise source.fault(start, "no multicast address and port of the form 234.1.1.1:8001")
     try:
-        address = IPv4Address(found[1])
+        address = IPv4Address(match[1])
     except AddressValueError as exc:
-        raise source.fault(start, f"{found[1]} is not an IPv4 address") from exc
+        raise source.fault(start, f"{match[1]} is not an IPv4 address") from exc
     if not address.is_multicast:
         raise source.fault(start, f"{address} is not in 224.0.0.0 to 239.255.255.255")
-    port = int(found[2])
+    port = int(match[2])
     if port > _MAX_PORT:
-        raise source.fault(found.start(2), f"port {port} is not in 0..{_MAX_PORT}")
+        raise source.fault(match.start(2), f"port {port} is not in 0..{_MAX_PORT}")
     return MulticastFormatName(address, port)
 
 

@@ -109,8 +109,8 @@ class NameText:
     ) -> str:
         if start == end:
             raise self.fault(start, f"no {what}")
-        found = characters.match(self.text, start, end)
-        stop = found.end() if found else start
+        match = characters.match(self.text, start, end)
+        stop = match.end() if match else start
         if stop < end:
             raise self.fault(stop, f"a {what} may not hold {self.text[stop]!r}")
         name = self.text[start:end]

@@ -80,21 +80,21 @@ class Options:
     @classmethod
     def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
         extensions, end = _cut(buf, offset)
-        found: dict[int, _Extension] = {}
+        by_type: dict[int, _Extension] = {}
         for extension in extensions:
-            if extension.type in found:
+            if extension.type in by_type:
                 raise MalformedPacket(
                     "Options", extension.offset, f"option {extension.type:#04x} is repeated"
                 )
-            found[extension.type] = extension
-        fragment, join, rst = (found.get(kind) for kind in (OPT_FRAGMENT, OPT_JOIN, OPT_RST))
-        nak_list = found.get(OPT_NAK_LIST)
+            by_type[extension.type] = extension
+        fragment, join, rst = (by_type.get(kind) for kind in (OPT_FRAGMENT, OPT_JOIN, OPT_RST))
+        nak_list = by_type.get(OPT_NAK_LIST)
         return cls(
             Fragment._make(_FRAGMENT.unpack(fragment.value)) if fragment else None,
             _nak_list(nak_list) if nak_list else (),
             _NUMBER.unpack(join.value)[0] if join else None,
-            OPT_SYN in found,
-            OPT_FIN in found,
+            OPT_SYN in by_type,
+            OPT_FIN in by_type,
             Reset(bool(rst.specific & _RST_N), rst.specific & _RST_ERROR_CODE) if rst else None,
         ), end
 

@@ -48,10 +48,10 @@ class ExtendedAddressHeader:
             raise MalformedPacket(
                 "ExtendedAddressHeader.HeaderSize", offset, f"{header_size} is not 28"
             )
-        found = _check_address(length, address_type, "ExtendedAddressHeader", offset + 4)
-        if found is HostAddressType.NONE:
+        checked_type = _check_address(length, address_type, "ExtendedAddressHeader", offset + 4)
+        if checked_type is HostAddressType.NONE:
             return cls(), end
-        return cls(found, address[:length], scope), end
+        return cls(checked_type, address[:length], scope), end
 
     def serialize(self) -> bytes:
         return EXTENDED_ADDRESS_HEADER.pack(
@@ -83,10 +83,10 @@ class AddressOverlay:
     def parse(cls, buf: bytes | memoryview, offset: int = 0) -> tuple[Self, int]:
         end = require(buf, offset, ADDRESS_OVERLAY_SIZE, "UserHeader.QueueManagerAddress")
         length, address_type, scope, address = ADDRESS_OVERLAY.unpack_from(buf, offset)
-        found = _check_address(length, address_type, "UserHeader", offset)
-        if found is HostAddressType.NONE:
+        checked_type = _check_address(length, address_type, "UserHeader", offset)
+        if checked_type is HostAddressType.NONE:
             return cls(), end
-        return cls(found, address[:length], scope), end
+        return cls(checked_type, address[:length], scope), end
 
     def serialize(self) -> bytes:
         # AddressLength is that of the whole address.

@@ -169,8 +169,8 @@ class MessageChecks:
 
     def tell_found(self) -> None:
         """Tell in which forms the signatures were that workers have checked."""
-        found, self.found = self.found, []
-        for source, match in found:
+        findings, self.found = self.found, []
+        for source, match in findings:
             form = f"sigxml, {match}" if isinstance(match, XmlForm) else str(match)
             event = SignatureFormFound(source=UUID(bytes_le=source), form=form)
             self.state.outbox.tell(event)

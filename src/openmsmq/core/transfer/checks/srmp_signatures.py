@@ -52,14 +52,14 @@ def judge_srmp(
             return BadSignature(f"the digest of the {part} does not fit", failed=True)
     if signature.certificate:
         return _verify(signature, signature.certificate, certificates, utc, first)
-    found = _NOT_THERE
+    verdict = _NOT_THERE
     for encoded in policy.trust.encoded_certificates()[:MAX_TRIED_CERTIFICATES]:
         form = _verify(signature, encoded, certificates, utc, first)
         if isinstance(form, XmlForm):
             return form._replace(certificate=CertificatePlace.KNOWN)
         if form.failed:
-            found = _NOT_THERE._replace(failed=True)
-    return found
+            verdict = _NOT_THERE._replace(failed=True)
+    return verdict
 
 
 def _signature(message: UserMessage) -> XmlSignature:

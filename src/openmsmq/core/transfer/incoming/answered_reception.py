@@ -354,14 +354,14 @@ class AnsweredReception:
             self._verdicts,
             transport=self._origin.transport,
         ).classes
-        told: dict[int, _Arriving] = {}
+        answered: dict[int, _Arriving] = {}
         for arriving, message_class in zip(row, classes, strict=False):
             if self._settle(arriving, message_class) and arriving.stream is not None:
-                told[id(arriving.stream)] = arriving
+                answered[id(arriving.stream)] = arriving
         for arriving in reversed(row[len(classes) :]):
             self._left.add(arriving.at)
             self._take_back(arriving)
-        for arriving in told.values():
+        for arriving in answered.values():
             if arriving.stream is not None:
                 self._streams.tell_progress(arriving.run.head, arriving.stream)
 

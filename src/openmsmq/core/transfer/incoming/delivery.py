@@ -166,7 +166,7 @@ def learn_address(state: State, queue_manager: UUID, address: str) -> None:
     if known.get(queue_manager) == address:
         return
     # Whoever connects names a queue manager: one address stands for few of them.
-    same = [each for each, where in known.items() if where == address]
+    same = [guid for guid, where in known.items() if where == address]
     if len(same) >= MAX_PER_ADDRESS:
         forgotten = same[0]
     else:
@@ -222,13 +222,13 @@ class _Sorting:
         head = run.head
         before = len(self.arrived)
         complete = True
-        found = self._refused.get(run) if self._refused else None
-        if found is None:
-            found = self._refuse(head)
-        if found is not None:
+        refusal_class = self._refused.get(run) if self._refused else None
+        if refusal_class is None:
+            refusal_class = self._refuse(head)
+        if refusal_class is not None:
             for packet in run.packets:
-                self.refused.append((UserMessage(packet), found))
-            self.classes += [found] * len(run.packets)
+                self.refused.append((UserMessage(packet), refusal_class))
+            self.classes += [refusal_class] * len(run.packets)
             return True
         traits = traits_of(head)
         expires = expiry(
@@ -258,25 +258,25 @@ class _Sorting:
                 self.arrived.append((packet, traits, run.head.priority, expires))
                 self.classes.append(_ACCEPTED)
             else:
-                found = MessageClass.NACK_Q_EXCEED_QUOTA
-                self.refused.append((UserMessage(packet), found))
-                self.classes.append(found)
+                refusal_class = MessageClass.NACK_Q_EXCEED_QUOTA
+                self.refused.append((UserMessage(packet), refusal_class))
+                self.classes.append(refusal_class)
         return True
 
     def _refuse(self, message: UserMessage) -> MessageClass | None:
         queue = self._queue
-        found = refusal(queue, message, transactional=message.transactional)
-        if found is None and queue.role is not QueueRole.INTERNAL:
+        refusal_class = refusal(queue, message, transactional=message.transactional)
+        if refusal_class is None and queue.role is not QueueRole.INTERNAL:
             sender = message.security_id, message.authentication_level != 0
             may_write = self._allowed.get(sender)
             if may_write is None:
                 caller = _caller_of(self._state, message, self._transport)
                 may_write = self._allowed[sender] = _may_write(self._state, queue, caller)
             if not may_write:
-                found = MessageClass.NACK_ACCESS_DENIED
-        if found is None and is_late(self._state, message):
-            found = MessageClass.NACK_REACH_QUEUE_TIMEOUT
-        return found
+                refusal_class = MessageClass.NACK_ACCESS_DENIED
+        if refusal_class is None and is_late(self._state, message):
+            refusal_class = MessageClass.NACK_REACH_QUEUE_TIMEOUT
+        return refusal_class
 
 
 def _caller_of(state: State, message: UserMessage, transport: Transport) -> Caller | None:
@@ -323,8 +323,8 @@ def _published_security(state: State, queue: Queue) -> bytes | None:
     """The descriptor of a public queue in the directory, which counts if it can be read."""
     if queue.queue_type is not QueueType.PUBLIC:
         return None
-    found = read_public(state, PublicFormatName(queue.properties.identifier))
-    return (found.security or None) if found is not None else None
+    published = read_public(state, PublicFormatName(queue.properties.identifier))
+    return (published.security or None) if published is not None else None
 
 
 def is_late(state: State, message: UserMessage) -> bool:

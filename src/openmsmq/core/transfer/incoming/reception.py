@@ -147,7 +147,7 @@ class Reception:
                 return self._forward(run)
             place = find_connector(self._state, head, self._origin, place.foreign_site)
         if head.transaction_offset:
-            return all(self._add_transactional(each, place) for each in _one_by_one(run))
+            return all(self._add_transactional(single, place) for single in _one_by_one(run))
         fresh = self._take_new(run)
         if fresh is None:
             return True

@@ -42,8 +42,12 @@ def find_destination(state: State, name: FormatName, owner: UUID = GUID_NULL) ->
         # [MS-MQQB] 3.1.5.2.1: a direct name is never routed.
         return Destination(GUID_NULL, (NextHop(name.address, GUID_NULL),))
     if isinstance(name, PublicFormatName):
-        found = read_public(state, name)
-        guid = found.queue_manager if found is not None else (owner if owner != GUID_NULL else None)
+        published = read_public(state, name)
+        guid = (
+            published.queue_manager
+            if published is not None
+            else (owner if owner != GUID_NULL else None)
+        )
     elif isinstance(name, PrivateFormatName):
         guid = name.guid
     else:

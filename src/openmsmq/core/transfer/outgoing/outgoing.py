@@ -191,13 +191,13 @@ class Outgoing:
             by_identifier(queue_manager),
             (_PUBLISHED_KEYS,),
         )
-        found = read.directory_object
+        machine = read.directory_object
         if read.status is not DirectoryOperationResult.SUCCESS or not isinstance(
-            found, QueueManagerObject
+            machine, QueueManagerObject
         ):
             reason = read.reason or f"the directory has no queue manager {queue_manager}"
             raise CannotEncrypt(Hresult.MQ_ERROR_PUBLIC_KEY_NOT_FOUND, reason)
-        return PublishedKeys.parse(found.public_encryption_key_list)
+        return PublishedKeys.parse(machine.public_encryption_key_list)
 
     def find_destination(self, queue: Queue) -> Destination | None:
         """Which queue manager has the queue, and the next hops on the way there.

@@ -107,11 +107,15 @@ class Redirections:
 
     def _without(self, one: Redirection) -> list[Redirection]:
         key = one.kind, one.source.casefold()
-        return [each for each in self._state.redirections if (each[0], each[1].casefold()) != key]
+        return [
+            redirection
+            for redirection in self._state.redirections
+            if (redirection[0], redirection[1].casefold()) != key
+        ]
 
     def _set(self, redirections: list[Redirection]) -> None:
         self._state.redirections = redirections
-        lines = ["\t".join(each) for each in redirections]
+        lines = ["\t".join(redirection) for redirection in redirections]
         row = "\n".join(lines).encode()
         self._state.outbox.batch.set_row(Table.SRMP, _ROW_KEY, row)
 
@@ -143,14 +147,18 @@ class Redirections:
 
 def find(state: State, kind: RedirectionKind, url: str) -> Redirection | None:
     """The redirection of a URL: of those that match, the one that says most."""
-    found = [each for each in state.redirections if each.kind is kind and each.matches(url)]
-    return max(found, key=lambda each: len(each.source), default=None)
+    matching = [
+        redirection
+        for redirection in state.redirections
+        if redirection.kind is kind and redirection.matches(url)
+    ]
+    return max(matching, key=lambda redirection: len(redirection.source), default=None)
 
 
 def find_target(state: State, kind: RedirectionKind, url: str) -> str:
     """The URL that is used instead of one; empty for none."""
-    found = find(state, kind, url)
-    return found.target if found is not None else ""
+    redirection = find(state, kind, url)
+    return redirection.target if redirection is not None else ""
 
 
 def recover_redirections(state: State, rows: dict[bytes, bytes]) -> None:

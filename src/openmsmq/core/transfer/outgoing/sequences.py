@@ -57,7 +57,11 @@ def number_messages(state: State, queue: Queue, messages: Iterable[Message]) -> 
         number_own(
             state,
             queue,
-            [each for each in messages if each.traits & TRANSACTIONAL and _is_own(state, each)],
+            [
+                message
+                for message in messages
+                if message.traits & TRANSACTIONAL and _is_own(state, message)
+            ],
         )
 
 

@@ -122,7 +122,7 @@ class OutgoingStream:
     @property
     def unacknowledged(self) -> int:
         """How many messages were sent that have not arrived."""
-        ordered = [each for each in self.ordered.values() if not each.received_session_ack]
+        ordered = [entry for entry in self.ordered.values() if not entry.received_session_ack]
         return len(self.plain) + len(ordered)
 
     @property
@@ -331,7 +331,7 @@ class OutgoingStream:
             number = token.tx_sequence_number
             del self.ordered[number]
             self.release(
-                [each for each in self.ordered.values() if each.tx_sequence_number > number]
+                [entry for entry in self.ordered.values() if entry.tx_sequence_number > number]
             )
         else:
             return
@@ -345,8 +345,8 @@ class OutgoingStream:
         self.last_ack = max(self.last_ack, number)
         self.predecessor = self.last_ack
         covered = []
-        for each, position in self.ordered.items():
-            if each > number:
+        for key, position in self.ordered.items():
+            if key > number:
                 break
             position.received_order_ack = True
             covered.append(position)
@@ -449,7 +449,7 @@ class OutgoingStream:
         state = self._state
         info = self.outgoing.transfer_info
         sequence = self.outgoing.sequence
-        unacked = [each for each in self.ordered.values() if not each.received_order_ack]
+        unacked = [entry for entry in self.ordered.values() if not entry.received_order_ack]
         info.eod_last_ack_time = self.last_ack_time
         info.eod_last_ack_count = self.last_ack_count
         info.eod_no_ack_count = len(unacked)
