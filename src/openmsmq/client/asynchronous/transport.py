@@ -9,6 +9,8 @@ from openmsmq.client.errors import ConnectionLost
 from openmsmq.client.operations import Wait
 from openmsmq.client.remote.address import RpcAddress
 
+from .arrival import wait_for_answer
+
 if TYPE_CHECKING:
     from openmsmq.client.remote.asynchronous_transport import RemoteTransport
 
@@ -66,15 +68,7 @@ class Transport(asyncio.Protocol):
             ConnectionLost: it will never come.
         """
         self.flush()
-        deadline = None if wait.seconds is None else self._loop.time() + wait.seconds
-        while not self.channel.is_over(wait):
-            if self.channel.fault is not None:
-                raise ConnectionLost(str(self.channel.fault))
-            left = None if deadline is None else deadline - self._loop.time()
-            if left is not None and left <= 0:
-                return None
-            await self._arrival(wait.request, left)
-        return self.channel.take(wait.request)
+        return await wait_for_answer(self.channel, wait, self._arrival)
 
     async def _arrival(self, request: int, seconds: float | None) -> None:
         future = self._loop.create_future()

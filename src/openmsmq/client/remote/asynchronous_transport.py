@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from openmsmq.client.errors import ConnectionLost
+from openmsmq.client.asynchronous.arrival import wait_for_answer
 from openmsmq.client.operations import Wait
 
 from .address import RpcAddress
@@ -32,20 +32,15 @@ class RemoteTransport:
             ConnectionLost: it will never come.
         """
         self.flush()
-        deadline = None if wait.seconds is None else self._loop.time() + wait.seconds
-        while not self.channel.is_over(wait):
-            if self.channel.fault is not None:
-                raise ConnectionLost(str(self.channel.fault))
-            left = None if deadline is None else deadline - self._loop.time()
-            if left is not None and left <= 0:
-                return None
-            future = self._loop.create_future()
-            self._waiting.add(future)
-            try:
-                await asyncio.wait((future,), timeout=left)
-            finally:
-                self._waiting.discard(future)
-        return self.channel.take(wait.request)
+        return await wait_for_answer(self.channel, wait, self._arrival)
+
+    async def _arrival(self, request: int, seconds: float | None) -> None:  # noqa: ARG002 - any
+        future = self._loop.create_future()
+        self._waiting.add(future)
+        try:
+            await asyncio.wait((future,), timeout=seconds)
+        finally:
+            self._waiting.discard(future)
 
     def flush(self) -> None:
         """Write everything that was posted."""
