@@ -16,6 +16,7 @@ from .objects import (
     MAX_ACTUAL_COST,
     MIN_ACTUAL_COST,
     DirectoryObject,
+    DistributionList,
     ElementType,
     QueueManagerObject,
     RoutingLink,
@@ -25,6 +26,7 @@ from .objects import (
 T = TypeVar("T", bound=DirectoryObject)
 _SERVER: Final = "server"
 _SITE: Final = "site"
+_LIST: Final = "distribution list"
 
 
 class TopologyEditor:
@@ -109,6 +111,32 @@ class TopologyEditor:
         self._delete(site)
         return site
 
+    def set_site(self, name: str, *, foreign: bool) -> Site:
+        """Say whether a site is of another messaging system."""
+        site = replace(self.find_site(name), foreign_site=foreign)
+        self._write(site, ["foreign_site"])
+        return site
+
+    # Distribution lists
+
+    def lists(self) -> list[DistributionList]:
+        """All distribution lists by name."""
+        found = self._all(ElementType.DISTRIBUTION_LIST, DistributionList)
+        return sorted(found, key=lambda each: each.name.casefold())
+
+    def add_list(self, name: str, members: Sequence[str], *, identifier: UUID) -> None:
+        """Add a distribution list."""
+        self._create(DistributionList(identifier, name, tuple(members)))
+
+    def set_list(self, name: str, members: Sequence[str]) -> None:
+        """Change the members of a distribution list."""
+        known = _find(self.lists(), lambda each: each.name, name, _LIST)
+        self._write(replace(known, members=tuple(members)), ["members"])
+
+    def remove_list(self, name: str) -> None:
+        """Remove a distribution list."""
+        self._delete(_find(self.lists(), lambda each: each.name, name, _LIST))
+
     # Links
 
     def add_link(
@@ -153,6 +181,14 @@ class TopologyEditor:
         link = self.find_link(site1, site2)
         self._delete(link)
         return link
+
+    def check_gates(self, names: Iterable[str], ends: set[UUID]) -> tuple[UUID, ...]:
+        """The gates of a link between two sites.
+
+        Raises:
+            ConfigError: one is not known, does not route, or is in neither site.
+        """
+        return self._gates(names, ends)
 
     def _gates(self, names: Iterable[str], ends: set[UUID]) -> tuple[UUID, ...]:
         """The gates of a link; each is a routing server in one of its two sites."""

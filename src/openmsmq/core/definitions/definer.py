@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from openmsmq.core.outbox import ResultOf
 
+from .directory_plans import DirectoryPlanner
 from .exporting import export
 from .plan import Change, Plan, PlanOptions
 from .queue_plans import QueuePlanner
@@ -63,6 +64,14 @@ class Definer:
             traffic.plan_outgoing(definitions.outgoing)
         if definitions.redirections is not None:
             traffic.plan_redirections(definitions.redirections)
+        directory = DirectoryPlanner(self._state, plan, caller=caller, options=options)
+        if definitions.sites is not None:
+            directory.plan_sites(definitions.sites)
+        if definitions.links is not None:
+            directory.plan_links(definitions.links)
+        if definitions.distribution_lists is not None:
+            directory.plan_lists(definitions.distribution_lists)
+        directory.finish()
         return plan
 
     def apply(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.model.retry_policy import ReceiveErrorHandling
 from openmsmq.core.queues.access import check_machine_right, check_queue_right
+from openmsmq.directory.editing import TopologyEditor
 from openmsmq.directory.objects import NULL_GUID, UNLIMITED
 from openmsmq.security.caller import SYSTEM_CALLER
 from openmsmq.security.rights import describe_machine_rights, describe_queue_rights
@@ -14,10 +15,13 @@ from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
 from openmsmq.wire.codes.queue_enums import QueueState
 from openmsmq.wire.definitions.model import (
     Definitions,
+    DistributionListDefinition,
+    LinkDefinition,
     MachineDefinition,
     OutgoingDefinition,
     QueueDefinition,
     RedirectionDefinition,
+    SiteDefinition,
 )
 
 from .rights import describe_entries, entries_of
@@ -71,7 +75,50 @@ def export(state: State, *, caller: Caller, accounts: Accounts) -> Definitions:
             RedirectionDefinition(kind=one.kind.value, url=one.source, to=one.target)
             for one in sorted(state.redirections)
         ),
+        **_directory(state),
     )
+
+
+class _DirectoryGroups(TypedDict, total=False):
+    sites: tuple[SiteDefinition, ...]
+    links: tuple[LinkDefinition, ...]
+    distribution_lists: tuple[DistributionListDefinition, ...]
+
+
+def _directory(state: State) -> _DirectoryGroups:
+    """Sites, links and lists of the directory; nothing without one, or while it is offline."""
+    if state.directory is None or not state.directory.version():
+        return {}
+    editor = TopologyEditor(state.directory, utc=state.utc)
+    names = {site.identifier: site.name for site in editor.sites()}
+    servers = {server.identifier: server.computer_name for server in editor.servers()}
+    links = [
+        LinkDefinition(
+            sites=_sorted_pair(
+                names.get(link.site1_identifier, str(link.site1_identifier)),
+                names.get(link.site2_identifier, str(link.site2_identifier)),
+            ),
+            cost=link.actual_cost,
+            gates=tuple(
+                sorted(servers.get(each, str(each)) for each in link.site_gate_identifier_list)
+            ),
+        )
+        for link in editor.links()
+    ]
+    return {
+        "sites": tuple(
+            SiteDefinition(name=site.name, foreign=site.foreign_site) for site in editor.sites()
+        ),
+        "links": tuple(sorted(links, key=lambda link: link.sites)),
+        "distribution_lists": tuple(
+            DistributionListDefinition(name=each.name, members=each.members)
+            for each in editor.lists()
+        ),
+    }
+
+
+def _sorted_pair(one: str, two: str) -> tuple[str, str]:
+    return (one, two) if one.casefold() <= two.casefold() else (two, one)
 
 
 _HANDLING: Final[dict[ReceiveErrorHandling, Literal["none", "move", "reject", "drop", "hold"]]] = {

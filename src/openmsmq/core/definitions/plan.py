@@ -11,7 +11,7 @@ class Change:
     Attributes:
         action: `create`, `change`, `recreate`, `delete`, or `unlisted` for what stays although the
             file does not have it.
-        kind: `queue`, `machine`, `outgoing` or `redirection`.
+        kind: `queue`, `machine`, `outgoing`, `redirection`, `site`, `link` or `distribution list`.
         name: of the queue, destination or URL; empty for the queue manager.
         property, before, after: of a change.
     """

@@ -71,6 +71,34 @@ class RedirectionDefinition(
     to: str = ""
 
 
+class SiteDefinition(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A site of the directory."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1)]
+    foreign: bool = False
+
+
+class LinkDefinition(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A routing link between two sites; gates are computer names of routing servers."""
+
+    sites: tuple[str, str]
+    cost: Annotated[int, msgspec.Meta(ge=1, le=999_999)] = 1
+    gates: Words = ()
+
+
+class DistributionListDefinition(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """Format names that a message for one name goes to."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1)]
+    members: Words = ()
+
+
 class Definitions(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
@@ -80,3 +108,6 @@ class Definitions(
     machine: MachineDefinition | None = None
     outgoing: tuple[OutgoingDefinition, ...] | None = None
     redirections: tuple[RedirectionDefinition, ...] | None = None
+    sites: tuple[SiteDefinition, ...] | None = None
+    links: tuple[LinkDefinition, ...] | None = None
+    distribution_lists: tuple[DistributionListDefinition, ...] | None = None
