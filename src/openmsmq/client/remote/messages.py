@@ -5,13 +5,14 @@ from typing import Final
 
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.remote_read.client import RemoteMessage
-from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.packets.base_header import INFINITE
 
 from .snapshot import Header
 
-_TIME_TO_REACH_QUEUE: Final = Struct("<I")
+_TIME: Final = Struct("<I")
+# Where every UserMessage has them.
 _TIME_TO_REACH_QUEUE_OFFSET: Final = 12
+_SENT_TIME_OFFSET: Final = 52
 
 
 def received(message: RemoteMessage) -> ReceivedMessage:
@@ -32,10 +33,10 @@ def relative(packet: bytes) -> bytes:
     A server of [MS-MQRR] sends the time of expiry (2.2.5.1), one of [MS-MQQP] what the sender
     wrote. A lifetime is shorter than the time from 1970 to SentTime, which tells them apart.
     """
-    view = UserMessage(packet)
-    left = view.time_to_reach_queue - view.sent_time
-    if view.time_to_reach_queue == INFINITE or left < 0:
+    time_to_reach_queue = _TIME.unpack_from(packet, _TIME_TO_REACH_QUEUE_OFFSET)[0]
+    left = time_to_reach_queue - _TIME.unpack_from(packet, _SENT_TIME_OFFSET)[0]
+    if time_to_reach_queue == INFINITE or left < 0:
         return packet
     out = bytearray(packet)
-    _TIME_TO_REACH_QUEUE.pack_into(out, _TIME_TO_REACH_QUEUE_OFFSET, left)
+    _TIME.pack_into(out, _TIME_TO_REACH_QUEUE_OFFSET, left)
     return bytes(out)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Self
 from uuid import UUID
 
-from openmsmq.wire.checks import pad4
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.message.srmp_headers import compound_message_end
 from openmsmq.wire.message.user_message import UserMessage
@@ -49,7 +48,7 @@ class RemoteReadMessage:
     def parse(cls, buf: bytes | memoryview) -> Self:
         """Read a whole message packet."""
         packet = bytes(buf)
-        user_packet, session, end = split_packet(packet)
+        user_packet, session, end, _ = split_packet(packet)
         if end == len(packet):
             return cls(user_packet, session_header=session)
         extension, start = ExtensionHeader.parse(packet, end)
@@ -154,8 +153,11 @@ class RemoteReadMessage:
         return None if overlay.address_type is HostAddressType.NONE else overlay
 
 
-def split_packet(packet: bytes) -> tuple[bytes, SessionHeader | None, int]:
-    """The UserMessage of a message packet alone, a SessionHeader, and where other headers start.
+def split_packet(packet: bytes) -> tuple[bytes, SessionHeader | None, int, int]:
+    """Cut a message packet.
+
+    Returns:
+        The UserMessage alone, a SessionHeader, where other headers start, and the priority.
 
     Raises:
         MalformedPacket: it does not begin with a UserMessage, or is cut off.
@@ -170,12 +172,15 @@ def split_packet(packet: bytes) -> tuple[bytes, SessionHeader | None, int]:
     session = None
     if message.base_flags & SH:
         session, end = SessionHeader.parse(packet, end)
-    return _alone(packet[:user_end]), session, end
+    return _alone(packet[:user_end]), session, end, message.priority
 
 
 def _alone(packet: bytes) -> bytes:
     """Make the UserMessage at the start of a message packet a packet of its own."""
-    out = bytearray(packet.ljust(pad4(len(packet)), b"\0"))
+    size = len(packet)
+    out = bytearray(packet)
+    if size & 3:
+        out += bytes(-size & 3)
     U16.pack_into(out, FLAGS_OFFSET, U16.unpack_from(out, FLAGS_OFFSET)[0] & ~SH)
     U32.pack_into(out, PACKET_SIZE_OFFSET, len(out))
     return bytes(out)

@@ -19,6 +19,7 @@ class SectionType(IntEnum):
     SRMP_SECOND_SECTION = 4
 
 
+_FULL_PACKET: Final = SectionType.FULL_PACKET
 FIRST_SECTIONS: Final = (SectionType.BINARY_FIRST_SECTION, SectionType.SRMP_FIRST_SECTION)
 # The sequences of types that make a packet.
 SECTION_SEQUENCES: Final = frozenset(
@@ -50,6 +51,16 @@ def join_sections(sections: Sequence[SectionBuffer]) -> bytes:
     Raises:
         MalformedPacket: the sections do not fit together.
     """
+    if len(sections) == 1:
+        kind, alloc, whole = sections[0]
+        # Nearly always: a packet that is one section, and nothing is left out.
+        if (
+            kind == _FULL_PACKET
+            and type(whole) is bytes
+            and len(whole) == alloc <= MAX_PACKET_SIZE
+            and not alloc & 3
+        ):
+            return whole
     if tuple(section.section_buffer_type for section in sections) not in SECTION_SEQUENCES:
         raise MalformedPacket(
             "SectionBuffer.SectionBufferType", 0, "these types in this order are no packet"

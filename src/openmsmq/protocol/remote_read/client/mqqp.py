@@ -7,6 +7,7 @@ from typing import Final, NoReturn
 from openmsmq.protocol.rpc.errors import RpcFault
 from openmsmq.wire.codes.endpoints import QM2QM, QMCOMM
 from openmsmq.wire.codes.queue_enums import LookupAction
+from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.ndr import Call
 from openmsmq.wire.remote_read.queue_format import QueueFormat
 from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage
@@ -184,7 +185,7 @@ class Qm2QmProtocol:
         message = RemoteReadMessage.parse(checked_packet(None if buffer is None else bytes(buffer)))
         return RemoteMessage(
             message.packet,
-            lookup_id_of(sequence, message.packet),
+            lookup_id_of(sequence, UserMessage(message.packet).priority),
             0 if desc is None else desc.dw_arrive_time,
             request_id=read.request_id,
             context=response.pph_context,

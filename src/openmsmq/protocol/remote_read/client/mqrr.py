@@ -148,10 +148,10 @@ class RemoteReadProtocol:
     ) -> RemoteMessage:
         check(response)
         packet = checked_packet(join_sections(response.pp_packet_sections))
-        user_packet, _, end = split_packet(packet)
+        user_packet, _, end, priority = split_packet(packet)
         return RemoteMessage(
             user_packet,
-            lookup_id_of(response.p_sequence_id, user_packet),
+            lookup_id_of(response.p_sequence_id, priority),
             response.pdw_arrive_time,
             self._counters(packet, end) if end < len(packet) else NO_COUNTERS,
             request_id=read.request_id,

@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 from openmsmq.wire.codes.queue_enums import LookupAction, ReceiveAction
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.lookup_id import SEQUENCE_BITS, SEQUENCE_MASK
-from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.ndr import CONTEXT_HANDLE_NULL
 
 from .steps import Invoke
@@ -130,18 +129,14 @@ class RemoteQueue:
         return next(self._next_request_id) & 0xFFFF_FFFF
 
 
-def lookup_id_of(sequence: int, packet: bytes) -> int:
+def lookup_id_of(sequence: int, priority: int) -> int:
     """The lookup identifier of a message: its order in the queue is that of these numbers.
 
     Args:
         sequence: the lower seven bytes of it.
-        packet: the UserMessage, which has the priority.
-
-    Raises:
-        MalformedPacket: the packet is none.
+        priority: of the message.
     """
-    priority = HIGHEST_PRIORITY - UserMessage(packet).priority
-    return priority << SEQUENCE_BITS | sequence & SEQUENCE_MASK
+    return HIGHEST_PRIORITY - priority << SEQUENCE_BITS | sequence & SEQUENCE_MASK
 
 
 def checked_packet(packet: bytes | None) -> bytes:
