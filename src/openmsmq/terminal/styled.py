@@ -34,14 +34,14 @@ def wrap(line: Line, room: int) -> Iterator[Line]:
 
 def _slice(line: Line, start: int, end: int) -> Line:
     """The part of a line between two positions of its text."""
-    found: Line = []
+    pieces: Line = []
     position = 0
     for text, style in line:
         part = text[max(start - position, 0) : max(end - position, 0)]
         if part:
-            found.append((part, style))
+            pieces.append((part, style))
         position += len(text)
-    return found
+    return pieces
 
 
 class Screen(NamedTuple):

@@ -22,10 +22,10 @@ def parse_base64(text: str) -> list[bytes]:
         return []
     parts = _BEHIND_PADDING.split(joined.translate(_URL_SAFE))
     try:
-        found = [b64decode(part, validate=True) for part in parts if part]
+        pieces = [b64decode(part, validate=True) for part in parts if part]
     except Error:
         return []
-    return found if all(map(_begins_packet, found)) else []
+    return pieces if all(map(_begins_packet, pieces)) else []
 
 
 def _begins_packet(data: bytes) -> bool:

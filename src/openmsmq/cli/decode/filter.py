@@ -112,11 +112,11 @@ def _is_for(message: UserMessage, queue: re.Pattern[str]) -> bool:
 
 def _identifiers(message: UserMessage) -> list[MessageIdentifier]:
     """Of the message, and of the one that it answers or acknowledges."""
-    found = [message.identifier, MessageIdentifier.parse(message.correlation_id)[0]]
+    identifiers = [message.identifier, MessageIdentifier.parse(message.correlation_id)[0]]
     try:
         ack = recognize_ack(message)
     except MalformedPacket:
         ack = None
     if isinstance(ack, FinalAck):
-        found.append(MessageIdentifier(ack.source_guid, ack.message_id))
-    return found
+        identifiers.append(MessageIdentifier(ack.source_guid, ack.message_id))
+    return identifiers

@@ -41,8 +41,8 @@ def read_pieces(source: LiveInput) -> Iterator[list[HexPiece]]:
 
 def frame_link_type(pieces: Sequence[HexPiece]) -> int | None:
     """The link type if these are frames of a network, as the first that is one tells."""
-    found = (lone_frame(piece.data) for piece in pieces)
-    return next((frame.link_type for frame in found if frame is not None), None)
+    link_types = (lone_frame(piece.data) for piece in pieces)
+    return next((frame.link_type for frame in link_types if frame is not None), None)
 
 
 def piece_frames(pieces: Iterable[HexPiece], link_type: int) -> Iterator[Frame]:

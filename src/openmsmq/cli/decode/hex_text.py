@@ -177,11 +177,11 @@ def _dump_bytes(lines: Sequence[_Line], resume: Resume | None) -> tuple[bytes, R
             width = following.offset - line.offset
         elif before:
             width = len(before)
-        found = _line_bytes(line.rest, width)
-        if found is None:
+        line_bytes = _line_bytes(line.rest, width)
+        if line_bytes is None:
             return None
-        before = found
-        data += found
+        before = line_bytes
+        data += line_bytes
     return bytes(data), Resume(start + len(data), before)
 
 
@@ -217,11 +217,11 @@ def _parse_arrays(text: str) -> list[bytes]:
 def _parse_plain(lines: Sequence[tuple[int, str]]) -> list[bytes]:
     digits = ""
     for number, line in lines:
-        found = _FILLING.sub("", line)
-        wrong = _NOT_HEX.search(found)
+        rest = _FILLING.sub("", line)
+        wrong = _NOT_HEX.search(rest)
         if wrong is not None:
             raise HexTextError(f"line {number}: {wrong[0]!r} is not a hexadecimal digit")
-        digits += found
+        digits += rest
     if len(digits) % 2:
         raise HexTextError(f"{len(digits)} hexadecimal digits are half a byte too many")
     return [bytes.fromhex(digits)] if digits else []

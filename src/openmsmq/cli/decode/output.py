@@ -56,8 +56,8 @@ class JsonOutput:
     def packet(self, number: int, packet: Packet) -> MalformedPacket | None:
         root = packet.tree()
         fault = root.first_fault()
-        found = packet_object(number, packet, root, fault, with_hex=self._with_hex)
-        sys.stdout.write(json.dumps(found) + "\n")
+        document = packet_object(number, packet, root, fault, with_hex=self._with_hex)
+        sys.stdout.write(json.dumps(document) + "\n")
         return fault
 
     def notice(self, notice: Notice) -> None:

@@ -49,8 +49,8 @@ def _message(packet: Packet) -> JsonValue:
     # Loaded only here: it takes longer than to decode most files.
     from openmsmq.client import ReceivedMessage
 
-    found = ReceivedMessage(view.packet, 0, 0.0).to_dict()
-    return found | dict.fromkeys(_OF_QUEUES)
+    document = ReceivedMessage(view.packet, 0, 0.0).to_dict()
+    return document | dict.fromkeys(_OF_QUEUES)
 
 
 def _node(node: Node, data: bytes, *, with_hex: bool) -> dict[str, JsonValue]:

@@ -169,50 +169,50 @@ class StatsOutput:
             "malformed": self._malformed,
             "missing_bytes": self._missing,
             "kinds": [
-                {"packet": name, "packets": each.count, "bytes": each.size}
-                for name, each in self._kinds.items()
+                {"packet": name, "packets": counts.count, "bytes": counts.size}
+                for name, counts in self._kinds.items()
             ],
             "queues": [
                 {
                     "queue": name,
-                    "messages": each.count,
-                    "body_bytes": each.size,
-                    "ask_for_acknowledgment": each.awaited,
-                    "unacknowledged": each.unacknowledged,
+                    "messages": counts.count,
+                    "body_bytes": counts.size,
+                    "ask_for_acknowledgment": counts.awaited,
+                    "unacknowledged": counts.unacknowledged,
                 }
-                for name, each in self._queues.items()
+                for name, counts in self._queues.items()
             ],
             "connections": [
                 {
                     "stream": number,
-                    "ends": each.ends,
-                    "first_time": each.span.texts()[0],
-                    "last_time": each.span.texts()[1],
-                    "packets": each.count,
-                    "bytes": each.size,
+                    "ends": counts.ends,
+                    "first_time": counts.span.texts()[0],
+                    "last_time": counts.span.texts()[1],
+                    "packets": counts.count,
+                    "bytes": counts.size,
                 }
-                for number, each in self._connections.items()
+                for number, counts in self._connections.items()
             ],
             "sequences": [
                 {
                     "sequence": f"{sequence.ordinal}/{sequence.time_stamp}",
-                    "sent_up_to": each.sent,
-                    "acknowledged_up_to": each.acknowledged,
+                    "sent_up_to": counts.sent,
+                    "acknowledged_up_to": counts.acknowledged,
                 }
-                for sequence, each in self._sequences.items()
+                for sequence, counts in self._sequences.items()
             ],
         }
 
     def _show(self) -> None:
-        found = self._object()
-        first, last = found["first_time"], found["last_time"]
+        document = self._object()
+        first, last = document["first_time"], document["last_time"]
         when = "" if first is None else f", {first} to {last}"
         typer.echo(
             f"{count_text(self._all.count, 'packet')}, {size_text(self._all.size)}{when}; "
             f"{count_text(self._malformed)} malformed, {byte_count(self._missing)} missing"
         )
         for table in ("kinds", "queues", "connections", "sequences"):
-            rows: list[dict[str, Any]] = found[table]
+            rows: list[dict[str, Any]] = document[table]
             if rows:
                 names = list(rows[0])
                 typer.echo()

@@ -242,11 +242,11 @@ class RemoteBackend:
         if outcome is None:
             return None
         job = self._jobs.pop(request)
-        found: list[ReceivedMessage] = outcome.result()
+        messages: list[ReceivedMessage] = outcome.result()
         if not job.receives:
-            return found
+            return messages
         # What was held for too long before the caller asked is back in its queue.
-        return [message for message in found if job.handle.holds(message.lookup_id)]
+        return [message for message in messages if job.handle.holds(message.lookup_id)]
 
     def cancel(self, request: int) -> None:
         self._jobs[request].cancel()

@@ -117,8 +117,8 @@ class RemoteRanges:
         if outcome is None:
             channel.drop(job.number)
             raise channel.lose(f"{channel.description} has not answered in five minutes.")
-        found: list[Header] = outcome.result()
-        return found
+        headers: list[Header] = outcome.result()
+        return headers
 
     def _known(self, handle: Handle) -> Operation[Snapshot]:
         """What the queue holds now, or held a moment ago."""

@@ -180,22 +180,22 @@ class ReadJob(Generic[F]):
 
     def _finish(self) -> None:
         self.handle.jobs.discard(self)
-        found = sorted(self._found, key=lambda each: each.lookup_id)
+        messages = sorted(self._found, key=lambda message: message.lookup_id)
         if not self._protocol.tells_order:
-            found = self._found
+            messages = self._found
         if self.withdrawn:
-            self.give_back(found)
-            found = []
-        if found:
-            self._channel.finish(self.number, found, None)
+            self.give_back(messages)
+            messages = []
+        if messages:
+            self._channel.finish(self.number, messages, None)
         else:
             error = self._error
             self._channel.finish(self.number, [], None if error is None else self._explain(error))
 
-    def give_back(self, found: list[F]) -> None:
+    def give_back(self, messages: list[F]) -> None:
         """Put messages back in place; nothing waits for that."""
-        for each in found:
-            locked = self.handle.locked.pop(each.lookup_id, None)
+        for message in messages:
+            locked = self.handle.locked.pop(message.lookup_id, None)
             if locked is not None:
                 invoke = self._protocol.end(self.handle.queue, locked[0], Ack.RR_NACK)
                 self._channel.post(invoke, ignore)

@@ -180,7 +180,7 @@ class TransactionalReadJob(ReadJob[F]):
             self._fail(call, error)
         self._go_on()
 
-    def give_back(self, found: list[F]) -> None:
+    def give_back(self, messages: list[F]) -> None:
         """They stay in the transaction, which cannot be committed without them."""
-        if found:
+        if messages:
             self._broken()

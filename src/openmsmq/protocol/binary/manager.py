@@ -308,8 +308,8 @@ class BinaryProtocol:
 
     def outgoing(self, *, now: float) -> list[OutgoingStatus]:
         """Every outgoing queue that this protocol serves, as people see it."""
-        found = [self.outgoing_status(queue, now=now) for queue in self._manager.outgoing.queues]
-        return [status for status in found if status is not None]
+        statuses = [self.outgoing_status(queue, now=now) for queue in self._manager.outgoing.queues]
+        return [status for status in statuses if status is not None]
 
     def outgoing_status(self, queue: Queue, *, now: float) -> OutgoingStatus | None:
         """One outgoing queue, and its OutgoingTransferInfo brought up to date."""

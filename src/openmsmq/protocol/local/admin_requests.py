@@ -70,8 +70,10 @@ def explain_route(session: LocalSession, request: local.ExplainRoute) -> None:
 
 
 def list_redirections(session: LocalSession, request: local.ListRedirections) -> None:
-    found = session.manager.redirections.listed(caller=session.identity())
-    session.done(request.id, [redirection_info(each) for each in found], session.seen)
+    redirections = session.manager.redirections.listed(caller=session.identity())
+    session.done(
+        request.id, [redirection_info(redirection) for redirection in redirections], session.seen
+    )
 
 
 def change_redirection(session: LocalSession, request: local.ChangeRedirection) -> None:

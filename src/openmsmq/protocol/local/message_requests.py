@@ -228,7 +228,7 @@ def look_up(session: LocalSession, request: local.Lookup) -> None:
             Hresult.MQ_ERROR_ILLEGAL_RELATION,
             f"relation {request.relation!r} must be one of {', '.join(MessageSeekAction)}",
         ) from None
-    found = session.manager.traffic.read_by_lookup_id(
+    read = session.manager.traffic.read_by_lookup_id(
         session.holder.descriptor(request.handle),
         request.lookup_id,
         relation,
@@ -236,7 +236,7 @@ def look_up(session: LocalSession, request: local.Lookup) -> None:
         transaction=session.holder.transaction(request.transaction),
         two_phase=request.two_phase,
     )
-    session.show(request.id, found.messages, found.packets, found.depends)
+    session.show(request.id, read.messages, read.packets, read.depends)
 
 
 def end_receive(session: LocalSession, request: local.EndReceive) -> None:
@@ -302,10 +302,10 @@ def purge_messages(session: LocalSession, request: local.PurgeMessages) -> None:
 def find_message(session: LocalSession, request: local.FindMessage) -> Steps:
     """Look at some messages a step, in queue order."""
     descriptor = session.holder.descriptor(request.handle)
-    found = yield from session.manager.traffic.find_message(
+    lookup_id = yield from session.manager.traffic.find_message(
         descriptor, request.identifier, correlation=request.correlation
     )
-    session.done(request.id, found, session.seen)
+    session.done(request.id, lookup_id, session.seen)
 
 
 def cancel(session: LocalSession, request: local.Cancel) -> None:

@@ -277,15 +277,15 @@ def storage_failed(error: StoreError) -> QueueError:
 
 def counters(messages: list[Message]) -> list[tuple[int, int, int, float]]:
     """Index, abort count, move count and last move time of the messages that have any."""
-    found = []
+    rows = []
     storied = [index for index, message in enumerate(messages) if message.history is not None]
     for index in storied:
         history = messages[index].history
         if history is not None and (history.abort_count or history.move_count):
-            found.append(
+            rows.append(
                 (index, history.abort_count, history.move_count, float(history.last_move_time))
             )
-    return found
+    return rows
 
 
 Handlers = dict[type[local.Request], Callable[[LocalSession, Any], Steps | None]]

@@ -196,11 +196,11 @@ def infer_body_schema(
         body_format = BINARY if text is None else document.format
         types[(body_format, *(values[name] for name in by))].append(document)
     schemas = _schemas(df, types)
-    found = [
+    inferred = [
         BodySchema(dict(zip(by, key[1:], strict=True)), key[0], len(documents), schemas.get(key))
         for key, documents in types.items()
     ]
-    return sorted(found, key=lambda schema: -schema.count)
+    return sorted(inferred, key=lambda schema: -schema.count)
 
 
 def _schemas(

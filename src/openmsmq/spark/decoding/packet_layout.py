@@ -274,8 +274,8 @@ class PacketLayout:
 
 def is_set(flags: Numbers, bits: int) -> Mask:
     """Whether any of these bits is set."""
-    found: Mask = flags & int(bits) != 0
-    return found
+    mask: Mask = flags & int(bits) != 0
+    return mask
 
 
 def _is_readable(headers: bytes, announced: int) -> bool:

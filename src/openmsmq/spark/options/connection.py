@@ -69,43 +69,43 @@ class ConnectionOptions:
         return self.endpoint is not None and self.endpoint.startswith(SCHEME)
 
     @classmethod
-    def from_values(cls, found: Mapping[str, Any]) -> Self:
+    def from_values(cls, settings: Mapping[str, Any]) -> Self:
         """The part of the options that is about the connection.
 
         What is not given is taken from the environment here and now: other machines may not have
         it.
         """
-        endpoint = found.get("endpoint") or os.environ.get(SOCKET_VARIABLE)
-        timeout = found.get("connectTimeout", CONNECT_SECONDS)
+        endpoint = settings.get("endpoint") or os.environ.get(SOCKET_VARIABLE)
+        timeout = settings.get("connectTimeout", CONNECT_SECONDS)
         if endpoint and endpoint.startswith(SCHEME):
-            return cls._of_server(endpoint, found, timeout)
+            return cls._of_server(endpoint, settings, timeout)
         if endpoint and ("://" in endpoint or ("=" in endpoint and "/" not in endpoint)):
             raise ConfigError(
                 f"option endpoint: {endpoint!r} must be the path of a socket or host:port of a "
                 "queue manager of openmsmq, or msmq://host[:port] of any MSMQ server"
             )
-        _refuse(found, _OF_RPC, f"for endpoint={SCHEME}host only")
-        if "auth.token" in found and "auth.tokenFile" in found:
+        _refuse(settings, _OF_RPC, f"for endpoint={SCHEME}host only")
+        if "auth.token" in settings and "auth.tokenFile" in settings:
             raise ConfigError("option auth.token: not together with auth.tokenFile")
-        token, token_file = found.get("auth.token"), found.get("auth.tokenFile")
-        ca_file = found.get("auth.caFile")
+        token, token_file = settings.get("auth.token"), settings.get("auth.tokenFile")
+        ca_file = settings.get("auth.caFile")
         if endpoint and split_host(endpoint):
             token_file = token_file or (None if token else os.environ.get(TOKEN_FILE_VARIABLE))
             ca_file = ca_file or os.environ.get(CA_FILE_VARIABLE)
         return cls(endpoint, token, token_file or None, ca_file or None, timeout=timeout)
 
     @classmethod
-    def _of_server(cls, endpoint: str, found: Mapping[str, Any], timeout: float) -> Self:
+    def _of_server(cls, endpoint: str, settings: Mapping[str, Any], timeout: float) -> Self:
         """How to reach a server over RPC."""
-        _refuse(found, _OF_MANAGER, f"not with endpoint={SCHEME}host, which takes auth.user")
+        _refuse(settings, _OF_MANAGER, f"not with endpoint={SCHEME}host, which takes auth.user")
         try:
             host_and_port(endpoint)
         except ConfigError as exc:
             raise ConfigError(f"option endpoint: {exc}") from None
-        user = found.get("auth.user") or os.environ.get(USER_VARIABLE) or None
-        password_file = found.get("auth.passwordFile") or os.environ.get(PASSWORD_FILE_VARIABLE)
-        level = found.get("auth.level")
-        if found.get("auth.kerberos"):
+        user = settings.get("auth.user") or os.environ.get(USER_VARIABLE) or None
+        password_file = settings.get("auth.passwordFile") or os.environ.get(PASSWORD_FILE_VARIABLE)
+        level = settings.get("auth.level")
+        if settings.get("auth.kerberos"):
             if level == "none":
                 raise ConfigError("option auth.level: none is without auth.kerberos")
             return cls(
@@ -117,7 +117,7 @@ class ConnectionOptions:
                 timeout=timeout,
             )
         if user is None:
-            _refuse(found, ("auth.passwordFile", "auth.level"), "needs auth.user")
+            _refuse(settings, ("auth.passwordFile", "auth.level"), "needs auth.user")
             return cls(endpoint, timeout=timeout)
         if not password_file:
             raise ConfigError(
@@ -128,7 +128,7 @@ class ConnectionOptions:
         return cls(endpoint, user=user, password_file=password_file, level=level, timeout=timeout)
 
 
-def _refuse(found: Mapping[str, Any], names: tuple[str, ...], reason: str) -> None:
+def _refuse(settings: Mapping[str, Any], names: tuple[str, ...], reason: str) -> None:
     for name in names:
-        if name in found:
+        if name in settings:
             raise ConfigError(f"option {name}: {reason}")

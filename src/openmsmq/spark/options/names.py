@@ -37,25 +37,25 @@ def read_values(
         ConfigError: an unknown name, or a value that is not allowed.
     """
     by_key = {name.lower(): (name, read) for name, read in known.items()}
-    found: dict[str, Any] = {}
-    for given, value in options.items():
-        key = given.lower()
+    settings: dict[str, Any] = {}
+    for option, value in options.items():
+        key = option.lower()
         if key in _OF_SPARK:
             continue
         if key == _PATH:
             key = _QUEUE
         if key not in by_key:
-            raise ConfigError(f"option {given}: unknown; {_hint(key, known)}")
+            raise ConfigError(f"option {option}: unknown; {_hint(key, known)}")
         name, read = by_key[key]
-        if name in found:
+        if name in settings:
             raise ConfigError(f"option {_QUEUE}: not together with a name in load() or save()")
         try:
-            found[name] = read(value)
+            settings[name] = read(value)
         except values.NotAllowed as exc:
             # What was given as a credential is not repeated, not even when it is wrong.
             reason = "cannot be used" if name.startswith(_CREDENTIALS) else str(exc)
             raise ConfigError(f"option {name}: {reason}") from None
-    return found
+    return settings
 
 
 def _hint(key: str, known: Iterable[str]) -> str:
@@ -80,12 +80,12 @@ def snake(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
-def exclude(found: Mapping[str, Any], *names: str) -> None:
+def exclude(settings: Mapping[str, Any], *names: str) -> None:
     """Refuse options that say the same thing in two ways.
 
     Raises:
         ConfigError: names them.
     """
-    given = [name for name in dict.fromkeys(names) if name in found]
-    if len(given) > 1:
-        raise ConfigError(f"option {given[0]}: not together with {', '.join(given[1:])}")
+    together = [name for name in dict.fromkeys(names) if name in settings]
+    if len(together) > 1:
+        raise ConfigError(f"option {together[0]}: not together with {', '.join(together[1:])}")

@@ -139,21 +139,24 @@ class ReadOptions:
         Raises:
             ConfigError: names the option and what is allowed.
         """
-        found = read_values(options, CONNECTION | READ)
+        settings = read_values(options, CONNECTION | READ)
         taken = {"queue", "queues", *CONNECTION, "unmatched"}
         fields = {
             snake(name): value
-            for name, value in found.items()
+            for name, value in settings.items()
             if name not in taken and not name.startswith("where.")
         }
         parsed = cls(
-            ConnectionOptions.from_values(found), _queues(found), where=_where(found), **fields
+            ConnectionOptions.from_values(settings),
+            _queues(settings),
+            where=_where(settings),
+            **fields,
         )
-        _check_queues(parsed, found)
+        _check_queues(parsed, settings)
         _check_remote_read(parsed)
-        _check_consume(parsed, found)
-        exclude(found, "startingOffsets", "startingTimestamp")
-        exclude(found, "endingOffsets", "endingTimestamp")
+        _check_consume(parsed, settings)
+        exclude(settings, "startingOffsets", "startingTimestamp")
+        exclude(settings, "endingOffsets", "endingTimestamp")
         return parsed
 
     def check_batch(self) -> None:
@@ -173,8 +176,8 @@ class ReadOptions:
             "minMessagesPerTrigger": self.min_messages_per_trigger,
             "maxTriggerDelay": self.max_trigger_delay != TRIGGER_SECONDS,
         }
-        for name, given in limits.items():
-            if given:
+        for name, limit in limits.items():
+            if limit:
                 raise ConfigError(f"option {name}: for streams only")
 
     def check_stream(self) -> None:
@@ -189,34 +192,34 @@ class ReadOptions:
             raise ConfigError("option endingTimestamp: a stream has no end; for batch reads only")
 
 
-def _queues(found: Mapping[str, Any]) -> tuple[str, ...]:
-    exclude(found, "queue", "queues", "queuePattern")
-    return (found["queue"],) if "queue" in found else tuple(found.get("queues", ()))
+def _queues(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    exclude(settings, "queue", "queues", "queuePattern")
+    return (settings["queue"],) if "queue" in settings else tuple(settings.get("queues", ()))
 
 
-def _where(found: Mapping[str, Any]) -> Where:
+def _where(settings: Mapping[str, Any]) -> Where:
     return Where(
-        found.get("where.label"),
-        _message_class(found["where.class"]) if "where.class" in found else None,
-        found.get("where.correlationId"),
-        found.get("where.priorityMin"),
+        settings.get("where.label"),
+        _message_class(settings["where.class"]) if "where.class" in settings else None,
+        settings.get("where.correlationId"),
+        settings.get("where.priorityMin"),
     )
 
 
-def _message_class(given: str) -> int:
-    names = {each.name: int(each) for each in MessageClass}
-    number = names.get(given.strip().upper().removeprefix("MQMSG_CLASS_"))
+def _message_class(text: str) -> int:
+    names = {code.name: int(code) for code in MessageClass}
+    number = names.get(text.strip().upper().removeprefix("MQMSG_CLASS_"))
     if number is not None:
         return number
     try:
-        return int(given, 0)
+        return int(text, 0)
     except ValueError:
         raise ConfigError(
-            f"option where.class: {given!r} is neither a number nor one of {', '.join(names)}"
+            f"option where.class: {text!r} is neither a number nor one of {', '.join(names)}"
         ) from None
 
 
-def _check_queues(options: ReadOptions, found: Mapping[str, Any]) -> None:
+def _check_queues(options: ReadOptions, settings: Mapping[str, Any]) -> None:
     named = bool(options.queues or options.queue_pattern)
     if options.kind in DEADLETTERS:
         if named or options.subqueue:
@@ -233,7 +236,7 @@ def _check_queues(options: ReadOptions, found: Mapping[str, Any]) -> None:
     if isinstance(options.starting_offsets, dict) and not named:
         raise ConfigError("option startingOffsets: JSON needs queues with names")
     if len(set(options.queues)) < len(options.queues):
-        raise ConfigError(f"option queues: {found.get('queues')} names a queue twice")
+        raise ConfigError(f"option queues: {settings.get('queues')} names a queue twice")
 
 
 def _check_remote_read(options: ReadOptions) -> None:
@@ -254,7 +257,7 @@ def _check_remote_read(options: ReadOptions) -> None:
         raise ConfigError("option kind: outgoing queues cannot be read over remote read")
 
 
-def _check_consume(options: ReadOptions, found: Mapping[str, Any]) -> None:
+def _check_consume(options: ReadOptions, settings: Mapping[str, Any]) -> None:
     consume = options.consume
     if consume != NONE and options.kind == OUTGOING:
         raise ConfigError("option consume: outgoing queues can only be looked at; allowed is none")
@@ -265,19 +268,19 @@ def _check_consume(options: ReadOptions, found: Mapping[str, Any]) -> None:
     if options.pin and consume == NONE:
         raise ConfigError("option pin: needs consume=exclusive or lease, whose reads end")
     if options.where and consume != NONE:
-        _check_unmatched(options, found)
-    elif "unmatched" in found:
+        _check_unmatched(options, settings)
+    elif "unmatched" in settings:
         raise ConfigError("option unmatched: for where.* with consume=exclusive only")
 
 
-def _check_unmatched(options: ReadOptions, found: Mapping[str, Any]) -> None:
+def _check_unmatched(options: ReadOptions, settings: Mapping[str, Any]) -> None:
     """Refuse conditions where what does not match them would not stay as it is."""
     if options.consume == LEASE:
         raise ConfigError(
             "option where.*: not with consume=lease, which moves the next messages aside before "
             "anybody looks at them; allowed is exclusive with unmatched=leave, or none"
         )
-    if "unmatched" not in found:
+    if "unmatched" not in settings:
         raise ConfigError(
             "option where.*: with consume=exclusive, say what becomes of messages that do not "
             "match: unmatched=leave leaves them in the queue"
@@ -292,7 +295,9 @@ def _check_lease(options: ReadOptions) -> None:
         raise ConfigError(
             "option consumerName: needed with consume=lease; it is the name of the query for ever"
         )
-    if len(name) > MAX_CONSUMER_NAME or not all(each.isalnum() or each in "-_." for each in name):
+    if len(name) > MAX_CONSUMER_NAME or not all(
+        character.isalnum() or character in "-_." for character in name
+    ):
         raise ConfigError(
             f"option consumerName: {name!r} is not 1 to {MAX_CONSUMER_NAME} letters, digits, "
             "'-', '_' or '.'"

@@ -30,9 +30,9 @@ def check_options(options: Mapping[str, str]) -> None:
         ConfigError: names the option and what is allowed.
     """
     read_values(options, CONNECTION | READ | WRITE)
-    given = {name.lower() for name in options}
-    for_reading = given & {name.lower() for name in READ.keys() - WRITE.keys()}
-    for_writing = given & {name.lower() for name in WRITE.keys() - READ.keys()}
+    names = {name.lower() for name in options}
+    for_reading = names & {name.lower() for name in READ.keys() - WRITE.keys()}
+    for_writing = names & {name.lower() for name in WRITE.keys() - READ.keys()}
     if for_reading and for_writing:
         raise ConfigError(
             f"options {', '.join(sorted(for_reading))} are for reading, "

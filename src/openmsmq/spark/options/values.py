@@ -31,20 +31,20 @@ def text(value: str) -> str:
 
 def words(value: str) -> tuple[str, ...]:
     """Names between commas."""
-    found = tuple(word.strip() for word in value.split(",") if word.strip())
-    if not found:
+    texts = tuple(word.strip() for word in value.split(",") if word.strip())
+    if not texts:
         raise NotAllowed("must be one or more names with commas between them")
-    return found
+    return texts
 
 
 def choice(*allowed: str) -> Reader[str]:
     """One of these words, in any case."""
 
     def read(value: str) -> str:
-        found = value.strip().lower()
-        if found not in allowed:
+        word = value.strip().lower()
+        if word not in allowed:
             raise NotAllowed(f"{value!r} must be one of {', '.join(allowed)}")
-        return found
+        return word
 
     return read
 
@@ -84,18 +84,18 @@ def integer(minimum: int, maximum: int = (1 << 63) - 1) -> Reader[int]:
 
 def size(value: str) -> int:
     """Bytes, also as 64k, 16m or 1g."""
-    found = _SIZE.fullmatch(value.strip())
-    if found is None or not int(found[1]):
+    match = _SIZE.fullmatch(value.strip())
+    if match is None or not int(match[1]):
         raise NotAllowed(f"{value!r} is not a number of bytes such as 1048576, 64k, 16m or 1g")
-    return int(found[1]) * _SIZES[found[2].lower()]
+    return int(match[1]) * _SIZES[match[2].lower()]
 
 
 def duration(value: str) -> float:
     """Seconds, also as 500ms, 30s, 15m, 2h or 1d."""
-    found = _DURATION.fullmatch(value.strip())
-    if found is None:
+    match = _DURATION.fullmatch(value.strip())
+    if match is None:
         raise NotAllowed(f"{value!r} is not a time such as 500ms, 30s, 15m, 2h or 1d")
-    return float(found[1]) * _DURATIONS[found[2].lower()]
+    return float(match[1]) * _DURATIONS[match[2].lower()]
 
 
 def pin(value: str) -> float:
@@ -132,12 +132,12 @@ def offsets(value: str) -> str | dict[str, Any]:
         '{"<queue>": 4711} or an offset of a checkpoint'
     )
     try:
-        found = json.loads(stripped)
+        document = json.loads(stripped)
     except ValueError:
         raise NotAllowed(wanted) from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise NotAllowed(wanted)
-    queues = found.get("queues") if "v" in found or "queues" in found else found
+    queues = document.get("queues") if "v" in document or "queues" in document else document
     if not isinstance(queues, dict) or not all(_is_place(place) for place in queues.values()):
         raise NotAllowed(wanted)
     return queues

@@ -76,18 +76,18 @@ class WriteOptions:
         Raises:
             ConfigError: names the option and what is allowed.
         """
-        found = read_values(options, CONNECTION | WRITE)
+        settings = read_values(options, CONNECTION | WRITE)
         columns = {
-            name: found[f"{camel(name)}Column"]
+            name: settings[f"{camel(name)}Column"]
             for name in WRITABLE
-            if f"{camel(name)}Column" in found
+            if f"{camel(name)}Column" in settings
         }
         fields = {
             snake(name): value
-            for name, value in found.items()
+            for name, value in settings.items()
             if name not in CONNECTION and not name.endswith("Column")
         }
-        parsed = cls(ConnectionOptions.from_values(found), columns=columns, **fields)
+        parsed = cls(ConnectionOptions.from_values(settings), columns=columns, **fields)
         if parsed.connection.is_remote_read:
             raise ConfigError(
                 "option endpoint: over remote read messages cannot be sent; connect to a queue "

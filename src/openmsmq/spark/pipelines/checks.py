@@ -71,8 +71,8 @@ class ArgumentChecks:
             MsmqError: one cannot be read; the text names it.
         """
         find = find_stream if follow else find_source
-        found = [find(text, self.endpoint) for text in texts]
-        self.queues(each.options() for each in found if isinstance(each, QueueSource))
+        sources = [find(text, self.endpoint) for text in texts]
+        self.queues(source.options() for source in sources if isinstance(source, QueueSource))
 
     def queues(self, sources: Iterable[Mapping[str, str]], *, later: bool = False) -> None:
         """See that the queues of these options of the data source are there and may be read.
@@ -101,12 +101,12 @@ class ArgumentChecks:
     def inputs(self, sources: Iterable[str], command: str) -> Inputs:
         """What a report says about where its numbers come from."""
         managers = [f"{name} ({where})" for where, name in self.managers.items()]
-        told = {
+        streams = {
             "Queue manager": ", ".join(managers),
             "Read": ", ".join(sources),
             "Command": f"`{command}`",
         }
-        return tuple((name, text) for name, text in told.items() if text)
+        return tuple((name, text) for name, text in streams.items() if text)
 
     def archive(self, directory: Path, table: str | None) -> bool:
         """See that an archive can be made or continued there; return whether it is a new one.
@@ -148,8 +148,8 @@ class ArgumentChecks:
         """
         if to is None and not send:
             return
-        found = {} if self.endpoint is None else {"endpoint": self.endpoint}
-        options = replace(ConnectionOptions.from_values(found), timeout=0.0)
+        defaults = {} if self.endpoint is None else {"endpoint": self.endpoint}
+        options = replace(ConnectionOptions.from_values(defaults), timeout=0.0)
         manager = ask_manager(options, to, send=send)
         if send and state is not None and manager is not None:
             ReplayState(state.absolute()).check(manager)
@@ -205,7 +205,7 @@ def check_queues(manager: QueueManager, options: ReadOptions, *, later: bool) ->
 
 
 def _check_writable(folder: Path) -> None:
-    there = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+    there = next(parent for parent in (folder, *folder.parents) if os.path.lexists(parent))
     if not there.is_dir():
         reason = f"{there} is no folder"
     elif not os.access(there, os.W_OK | os.X_OK):

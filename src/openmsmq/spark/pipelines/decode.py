@@ -169,9 +169,9 @@ def find_files(paths: str | Path | Iterable[str | Path]) -> list[tuple[Path, Fil
     Raises:
         PipelineError: there are none.
     """
-    given = [paths] if isinstance(paths, str | Path) else list(paths)
-    found: dict[Path, FileKind] = {}
-    for each in given:
+    places = [paths] if isinstance(paths, str | Path) else list(paths)
+    kinds: dict[Path, FileKind] = {}
+    for each in places:
         matches = [Path(each)] if Path(each).exists() else _matches(str(each))
         if not matches:
             raise PipelineError(
@@ -183,14 +183,14 @@ def find_files(paths: str | Path | Iterable[str | Path]) -> list[tuple[Path, Fil
             inside = sorted(match.rglob("*")) if match.is_dir() else [match]
             for path in inside:
                 if path.is_file() and not path.name.startswith((".", "_")):
-                    found[path.absolute()] = file_kind(path)
-    if not found:
+                    kinds[path.absolute()] = file_kind(path)
+    if not kinds:
         raise PipelineError(
-            f"there are no files in {', '.join(map(str, given))}",
+            f"there are no files in {', '.join(map(str, places))}",
             cause="The directories are empty; names that begin with '.' or '_' do not count.",
             remedy="Name a file or directory that has packets.",
         )
-    return list(found.items())
+    return list(kinds.items())
 
 
 def _matches(pattern: str) -> list[Path]:
@@ -224,8 +224,8 @@ def packet_rows(
                 part = FileRange(**row)
                 is_table = part.kind == FileKind.PARQUET
                 read = column_pieces(part, packet_column) if is_table else pieces(part, ports)
-                found = ((part.path, piece) for piece in read)
-                yield from decode_pieces(found, whole, body_format)
+                located = ((part.path, piece) for piece in read)
+                yield from decode_pieces(located, whole, body_format)
 
     return _ranges(spark, files).mapInArrow(decode_ranges, columns)
 
@@ -238,8 +238,8 @@ def _ranges(spark: "SparkSession", files: Sequence[tuple[Path, FileKind]]) -> "D
     def cut(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for row in batch.to_pylist():
-                found = _cut(Path(row["path"]), FileKind(row["kind"]), RANGE_BYTES)
-                yield pa.RecordBatch.from_pylist([asdict(each) for each in found])
+                ranges = _cut(Path(row["path"]), FileKind(row["kind"]), RANGE_BYTES)
+                yield pa.RecordBatch.from_pylist([asdict(part) for part in ranges])
 
     rows = [(path, str(kind), 0, 0) for path, kind in small]
     if large:
@@ -271,9 +271,9 @@ def decode_pieces(
     )
     block: list[tuple[str, Piece]] = []
     size = 0
-    for each in found:
-        block.append(each)
-        size += len(each[1].data)
+    for located in found:
+        block.append(located)
+        size += len(located[1].data)
         if len(block) >= BLOCK_ROWS or size >= BLOCK_BYTES:
             yield from _decode_block(decoder, block, schema)
             block, size = [], 0
@@ -284,14 +284,14 @@ def decode_pieces(
 def _decode_block(
     decoder: BlockDecoder, block: list[tuple[str, Piece]], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    messages = [each for each in block if each[1].kind is PacketKind.MESSAGE]
-    others = [each for each in block if each[1].kind is not PacketKind.MESSAGE]
+    messages = [located for located in block if located[1].kind is PacketKind.MESSAGE]
+    others = [located for located in block if located[1].kind is not PacketKind.MESSAGE]
     if messages:
         ends = list(accumulate(len(piece.data) for _, piece in messages))
         decoded = decoder.decode(Packets(b"".join(piece.data for _, piece in messages), ends))
         # A body that cannot be read as text does not make a packet malformed.
         fine = decoded.column("id").is_valid().to_pylist()
-        kinds = [PacketKind.MESSAGE if each else PacketKind.MALFORMED for each in fine]
+        kinds = [PacketKind.MESSAGE if located else PacketKind.MALFORMED for located in fine]
         yield pa.record_batch([*_origin(messages, kinds), *decoded.columns], schema=schema)
     if others:
         kinds = [piece.kind for _, piece in others]
@@ -334,13 +334,13 @@ def _observed(frame: "DataFrame", seen: Any) -> "DataFrame":
 
 
 def _problems(rows: "DataFrame") -> list[tuple[Any, ...]]:
-    found = (
+    problems = (
         rows.filter("packet_kind in ('malformed', 'gap')")
         .selectExpr("packet_kind", "decode_error", "source_file", "source_offset")
         .limit(SHOWN_PROBLEMS)
         .collect()
     )
-    return [tuple(row) for row in found]
+    return [tuple(row) for row in problems]
 
 
 def _problem_table(problems: list[tuple[Any, ...]]) -> Table:

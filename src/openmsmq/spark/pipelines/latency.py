@@ -89,13 +89,13 @@ def latencies(messages: "Sequence[DataFrame]") -> "DataFrame":
     """Each message with both times: `queue`, `id`, `arrived_time` and `latency` in seconds."""
     from pyspark.sql import functions as f
 
-    both = [each.select("queue", "seq", "id", "sent_time", "arrived_time") for each in messages]
-    found = both[0]
-    for each in both[1:]:
-        found = found.unionByName(each)
+    both = [frame.select("queue", "seq", "id", "sent_time", "arrived_time") for frame in messages]
+    united = both[0]
+    for frame in both[1:]:
+        united = united.unionByName(frame)
     seconds = (f.unix_micros("arrived_time") - f.unix_micros("sent_time")) / 1_000_000
     return (
-        found.dropDuplicates(["queue", "seq", "id"])
+        united.dropDuplicates(["queue", "seq", "id"])
         .withColumn("latency", seconds)
         .where(f.col("latency").isNotNull())
     )
@@ -248,11 +248,11 @@ def _charts(rows: list[dict[str, Any]], points: list[dict[str, Any]]) -> tuple[L
     names = [row["queue"] for row in busiest]
 
     def series(column: str) -> dict[str, list[tuple[datetime, float]]]:
-        found: dict[str, list[tuple[datetime, float]]] = {name: [] for name in names}
+        by_name: dict[str, list[tuple[datetime, float]]] = {name: [] for name in names}
         for point in points:
-            if point["queue"] in found and point[column] is not None:
-                found[point["queue"]].append((point["time"], point[column]))
-        return found
+            if point["queue"] in by_name and point[column] is not None:
+                by_name[point["queue"]].append((point["time"], point[column]))
+        return by_name
 
     return (
         Lines("Depth over time", series("depth"), steps=True),
@@ -261,21 +261,21 @@ def _charts(rows: list[dict[str, Any]], points: list[dict[str, Any]]) -> tuple[L
 
 
 def _warnings(rows: list[dict[str, Any]], skewed: int, unseen: int | None) -> tuple[str, ...]:
-    found: list[str] = []
+    warnings: list[str] = []
     if skewed:
         worst = min(row["least"] for row in rows)
-        found.append(
+        warnings.append(
             f"{skewed:,} messages arrived before they were sent, by up to {span_text(-worst)}: the "
             "clocks of the machines differ, so every latency is off by as much. Synchronise them."
         )
     if unseen:
-        found.append(
+        warnings.append(
             f"{count_text(unseen, 'message')} of the journals had left before the queue was read: "
             "depth does not count them. Name an archive of the queue as a source to see them."
         )
     if rows and unseen is None:
-        found.append(
+        warnings.append(
             "Without the journal of a queue it is unknown when messages left it: depth counts all "
             "that arrived among these messages."
         )
-    return tuple(found)
+    return tuple(warnings)

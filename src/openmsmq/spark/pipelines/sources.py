@@ -52,8 +52,8 @@ class QueueSource(NamedTuple):
 
     def options(self) -> dict[str, str]:
         """The options of the data source."""
-        given = {"queue": self.queue, "kind": self.kind, "endpoint": self.endpoint}
-        return {name: value for name, value in given.items() if value}
+        options = {"queue": self.queue, "kind": self.kind, "endpoint": self.endpoint}
+        return {name: value for name, value in options.items() if value}
 
 
 def parse_queue(text: str, endpoint: str | None = None) -> QueueSource:
@@ -86,8 +86,8 @@ def source_text(key: str) -> str:
 
 def _split(text: str) -> tuple[str | None, str]:
     """The texts before and after `::`."""
-    found = None if _FORMAT_NAME.match(text) else _ELSEWHERE.fullmatch(text)
-    return (found[1], found[2]) if found else (None, text)
+    match = None if _FORMAT_NAME.match(text) else _ELSEWHERE.fullmatch(text)
+    return (match[1], match[2]) if match else (None, text)
 
 
 def find_source(text: str, endpoint: str | None = None) -> Path | QueueSource:
@@ -183,8 +183,8 @@ def find_stream(text: str, endpoint: str | None = None) -> QueueSource:
 def _stream_source(
     spark: "SparkSession", text: str, endpoint: str | None, options: Mapping[str, str]
 ) -> "DataFrame":
-    given = {**options, **find_stream(text, endpoint).options()}
-    return spark.readStream.format("msmq").options(**given).load()
+    values = {**options, **find_stream(text, endpoint).options()}
+    return spark.readStream.format("msmq").options(**values).load()
 
 
 def _check_folder(folder: Path) -> None:
@@ -238,7 +238,7 @@ def _read_folder(spark: "SparkSession", folder: Path) -> "DataFrame":
 
 def united(frames: "Sequence[DataFrame]") -> "DataFrame":
     """All rows of several sources; columns that only some have are null in the others."""
-    found = frames[0]
-    for each in frames[1:]:
-        found = found.unionByName(each, allowMissingColumns=True)
-    return found
+    whole = frames[0]
+    for frame in frames[1:]:
+        whole = whole.unionByName(frame, allowMissingColumns=True)
+    return whole

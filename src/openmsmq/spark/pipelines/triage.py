@@ -94,14 +94,14 @@ def failures(sources: "Sequence[DataFrame]", now: datetime) -> "DataFrame":
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    found = _failures_of(sources[0], now)
-    for each in sources[1:]:
-        found = found.unionByName(_failures_of(each, now), allowMissingColumns=True)
+    united = _failures_of(sources[0], now)
+    for source in sources[1:]:
+        united = united.unionByName(_failures_of(source, now), allowMissingColumns=True)
     # Both may report the same message; the dead letter has all of it.
     best = Window.partitionBy("message_id").orderBy("evidence", "queue", "seq")
-    codes = [row[0] for row in found.select("class").distinct().collect()]
+    codes = [row[0] for row in united.select("class").distinct().collect()]
     return (
-        found.withColumn("best", f.row_number().over(best))
+        united.withColumn("best", f.row_number().over(best))
         .where("best = 1")
         .drop("best")
         .withColumn("reason", _texts(codes, "reason"))
@@ -185,12 +185,12 @@ def _summarize(failed: "DataFrame", inputs: Inputs) -> tuple[Summary, dict[int, 
 def _age() -> "SparkColumn":
     from pyspark.sql import functions as f
 
-    found = f.when(f.lit(False), "")
+    column = f.when(f.lit(False), "")
     for name, limit in AGES:
         if limit is None:
-            return found.otherwise(name)
-        found = found.when(f.col("age_seconds") < limit, name)
-    return found
+            return column.otherwise(name)
+        column = column.when(f.col("age_seconds") < limit, name)
+    return column
 
 
 def _headline(by_class: dict[int, int], total: int) -> str:
@@ -284,12 +284,12 @@ def _by(
     head: str,
     most: int | None = None,
 ) -> Table:
-    found: dict[str | None, list[int]] = {}
+    counts: dict[str | None, list[int]] = {}
     for group in groups:
-        sums = found.setdefault(group[key], [0, 0])
+        sums = counts.setdefault(group[key], [0, 0])
         sums[0] += group["messages"]
         sums[1] += group["bytes"] or 0
-    rows = _most_first([(value or "unknown", *sums) for value, sums in found.items()])
+    rows = _most_first([(value or "unknown", *sums) for value, sums in counts.items()])
     columns = (
         Column(key, head),
         Column("messages", "Messages", Kind.COUNT),

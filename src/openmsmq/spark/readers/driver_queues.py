@@ -188,9 +188,9 @@ class LeasedQueue(ExclusiveQueue):
         self, after: int, max_rows: int | None, max_bytes: int | None, horizon: Horizon | None
     ) -> RangePlan:
         """What lies in the subqueue after `after`, filled up from the queue."""
-        found = self.ranges.plan(after, max_rows=max_rows, max_bytes=max_bytes)
-        rows = (_NO_LIMIT if max_rows is None else max_rows) - found.count
-        size = (_NO_LIMIT if max_bytes is None else max_bytes) - found.bytes
+        plan = self.ranges.plan(after, max_rows=max_rows, max_bytes=max_bytes)
+        rows = (_NO_LIMIT if max_rows is None else max_rows) - plan.count
+        size = (_NO_LIMIT if max_bytes is None else max_bytes) - plan.bytes
         allowed = self.horizon() if horizon is None else horizon
         moved = 0
         while min(rows, size, allowed.limit) > 0:
@@ -201,7 +201,7 @@ class LeasedQueue(ExclusiveQueue):
             if step.done or not step.count:
                 break
         if not moved:
-            return found
+            return plan
         return self.ranges.plan(after, max_rows=max_rows, max_bytes=max_bytes)
 
     def acknowledge(self, entry: QueueOffset) -> None:

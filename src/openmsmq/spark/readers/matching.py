@@ -17,23 +17,23 @@ from openmsmq.wire.lookup_id import SEQUENCE_MASK
 
 def conditions(where: Where) -> dict[str, str | int]:
     """The columns that are asked about, and what they must be."""
-    found = {
+    by_column = {
         "label": where.label,
         "class": where.message_class,
         "correlation_id": where.correlation_id,
         "priority": where.priority_min,
     }
-    return {column: wanted for column, wanted in found.items() if wanted is not None}
+    return {column: wanted for column, wanted in by_column.items() if wanted is not None}
 
 
 def matches(batch: pa.RecordBatch, where: Where) -> pa.BooleanArray:
     """For each row, whether it is wanted."""
-    found = pa.repeat(pa.scalar(value=True), batch.num_rows)
+    mask = pa.repeat(pa.scalar(value=True), batch.num_rows)
     for column, wanted in conditions(where).items():
         compare = pc.greater_equal if column == "priority" else pc.equal
         value = pa.scalar(wanted, COLUMNS[column].type)
-        found = pc.and_(found, compare(batch.column(column), value))
-    return found.fill_null(fill_value=False)
+        mask = pc.and_(mask, compare(batch.column(column), value))
+    return mask.fill_null(fill_value=False)
 
 
 def matching_ranges(blocks: Iterable[Block], where: Where, after: int) -> Iterator[tuple[int, int]]:

@@ -61,8 +61,8 @@ class QueueOffset:
 
     def to_json(self) -> dict[str, Any]:
         """The entry as Spark keeps it."""
-        told = {"inc": self.inc, "base": self.base, "seq": self.seq, "n": self.n, "h": self.h}
-        return told | {"gone": True} if self.gone else told
+        document = {"inc": self.inc, "base": self.base, "seq": self.seq, "n": self.n, "h": self.h}
+        return document | {"gone": True} if self.gone else document
 
 
 def parse_offset(value: Mapping[str, Any]) -> dict[str, QueueOffset]:

@@ -68,7 +68,7 @@ def cut(
 ) -> list[RangePartition]:
     """Cut a range into parts of about equal bytes and at most so many messages."""
     after = planned.after
-    found: list[RangePartition] = []
+    partitions: list[RangePartition] = []
     for end in ranges.split(after, planned.upto, parts) if parts > 1 else [planned.upto]:
         while after < end:
             plan = ranges.plan(after, upto=end, max_rows=max_messages)
@@ -77,9 +77,9 @@ def cut(
             share = PlannedRange(
                 planned.queue, planned.peeked_as, planned.incarnation, after, last, plan.count
             )
-            found.append(RangePartition(share, plan.digest, pack_column("Q", plan.lookup_ids)))
+            partitions.append(RangePartition(share, plan.digest, pack_column("Q", plan.lookup_ids)))
             after = last
-    return found
+    return partitions
 
 
 def count_and_digest(partitions: Iterable[RangePartition]) -> tuple[int, str]:

@@ -82,9 +82,9 @@ def _last_before(ranges: Ranges, info: RangeInfo, timestamp: float) -> int:
     # All up to `before` arrived earlier, and `behind` did not.
     while behind - before > 1:
         middle = (before + behind) // 2
-        found = ranges.plan(before, upto=middle)
-        if found.count and _arrived(ranges, found.end) >= timestamp:
-            behind = found.end
+        planned = ranges.plan(before, upto=middle)
+        if planned.count and _arrived(ranges, planned.end) >= timestamp:
+            behind = planned.end
         else:
             before = middle
     return before

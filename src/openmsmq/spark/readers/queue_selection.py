@@ -130,7 +130,7 @@ def _matches(manager: QueueManager, name: str, pattern: str) -> bool:
     """Whether a pattern means a queue of this machine, with the machine's name or without."""
     wanted = pattern.lower().removeprefix(".\\")
     whole = f"{manager.identity.name}\\{name}"
-    return any(fnmatchcase(each.lower(), wanted) for each in (name, whole))
+    return any(fnmatchcase(text.lower(), wanted) for text in (name, whole))
 
 
 def _outgoing(manager: QueueManager, options: ReadOptions) -> list[str]:

@@ -52,11 +52,11 @@ def read_partition(
     if options.order == "queue":
         batches = _in_queue_order(batches)
     for batch in batches:
-        found = batch.filter(matches(batch, options.where)) if options.where else batch
+        matching = batch.filter(matches(batch, options.where)) if options.where else batch
         if options.mode == "failfast":
-            _refuse_undecoded(found, queue.name)
-        if found.num_rows:
-            yield pa.record_batch([found.column(name) for name in schema.names], schema=schema)
+            _refuse_undecoded(matching, queue.name)
+        if matching.num_rows:
+            yield pa.record_batch([matching.column(name) for name in schema.names], schema=schema)
 
 
 def checked_blocks(options: ReadOptions, partition: RangePartition) -> Iterator[Block]:
@@ -94,7 +94,9 @@ def _blocks(options: ReadOptions, partition: RangePartition) -> Iterator[Block]:
     while True:
         reached = after
         # Lookup ids never come again, so they say enough about the queue.
-        lookup_ids = [each for each in partition.lookup_ids if each & SEQUENCE_MASK > after]
+        lookup_ids = [
+            lookup_id for lookup_id in partition.lookup_ids if lookup_id & SEQUENCE_MASK > after
+        ]
         # This waits for a queue manager that is not there yet.
         manager = open_connection(options.connection)
         try:

@@ -190,13 +190,13 @@ class StreamDriver:
         }
         queues = self._queues_now()
         total = sum(finish[key].n for key in planned)
-        found: list[RangePartition] = []
+        partitions: list[RangePartition] = []
         for key, after in planned.items():
             if key in queues:
-                found += self._shares(queues[key], after, finish[key], total)
+                partitions += self._shares(queues[key], after, finish[key], total)
             else:
                 report_loss(self._options, self._absence(key))
-        return found
+        return partitions
 
     def _shares(
         self, queue: DriverQueue, after: int, entry: QueueOffset, total: int
@@ -257,17 +257,17 @@ class StreamDriver:
         Raises:
             DataLoss: there is one, and `failOnDataLoss` is true.
         """
-        found: list[str] = []
+        names: list[str] = []
         for key in sorted(key for key, entry in known.items() if not entry.gone):
             if key in opened or key in self._left:
                 continue
             if is_selected(self._connected(), self._options, key):
                 report_loss(self._options, self._absence(key))
-                found.append(key)
+                names.append(key)
             else:
                 self._left.add(key)
                 _LOG.warning("%s is in the checkpoint and not read: it is not named any more", key)
-        return found
+        return names
 
     def _absence(self, key: str) -> str:
         """Why a queue is not among those that were opened, in words."""
@@ -307,9 +307,9 @@ class StreamDriver:
                 del self._queues[queue.key]
             else:
                 return opened
-        made = open_driver_queue(self._connected(), queue, self._options, self._token)
-        self._queues[queue.key] = made
-        return made
+        driver_queue = open_driver_queue(self._connected(), queue, self._options, self._token)
+        self._queues[queue.key] = driver_queue
+        return driver_queue
 
     def _tell_lag(self, queue: DriverQueue, info: RangeInfo) -> None:
         """Say who holds up the stream, once for each holder."""

@@ -74,9 +74,9 @@ class Excerpt:
         if isinstance(value, bytes):
             return self._bytes(value)
         if isinstance(value, dict):
-            return {self._text(name): self.show(each) for name, each in self._each(value.items())}
+            return {self._text(name): self.show(part) for name, part in self._each(value.items())}
         if isinstance(value, list | tuple):
-            return [self.show(each) for each in self._each(value)]
+            return [self.show(part) for part in self._each(value)]
         if isinstance(value, float) and not math.isfinite(value):
             return self._text(str(value))
         if value is None or isinstance(value, int | float):

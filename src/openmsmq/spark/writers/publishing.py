@@ -91,14 +91,14 @@ class Targets:
             ConfigError: it does not take messages in or outside transactions.
         """
         key = (name, transactional)
-        found = self._open.get(key)
-        if found is None:
+        target = self._open.get(key)
+        if target is None:
             if len(self._open) >= MAX_TARGETS:
                 self._close()
-            found = self._open[key] = self._target(*key)
-        if isinstance(found, WrongQueue):
-            raise found.with_traceback(None)
-        return found
+            target = self._open[key] = self._target(*key)
+        if isinstance(target, WrongQueue):
+            raise target.with_traceback(None)
+        return target
 
     def _target(
         self,

@@ -142,7 +142,9 @@ class RowEncoder:
             bodies = [b""] * count
         elif self._columns.text_body:
             types: Sequence[int | None] = body_types or [None] * count
-            bodies = [self._encode_text(*each) for each in zip(bodies, types, strict=True)]
+            bodies = [
+                self._encode_text(*typed_body) for typed_body in zip(bodies, types, strict=True)
+            ]
         elif None in bodies:
             bodies = [body or b"" for body in bodies]
         return zip(
@@ -201,11 +203,11 @@ class RowEncoder:
                     builder.family(Message(**{prop: value}))
             except (ValueError, QueueError) as exc:
                 raise _Unfit(self._columns.name(prop), str(exc)) from exc
-        found = target.place, builder.family(Message(**values))
+        family = target.place, builder.family(Message(**values))
         if len(self._families) >= MAX_FAMILIES:
             self._families.clear()
-        self._families[name, transactional, shared] = found
-        return found
+        self._families[name, transactional, shared] = family
+        return family
 
     def _blame(self, row: int, label: str, correlation_id: Any, exc: ValueError) -> RowFault:
         """Find out which column does not fit."""
@@ -247,55 +249,57 @@ class _Unfit(Exception):
 
 
 def _whole(name: str, most: int, default: int) -> Callable[[int | None], dict[str, Any]]:
-    def value(given: int | None) -> dict[str, Any]:
-        if given is None:
+    def value(number: int | None) -> dict[str, Any]:
+        if number is None:
             return {name: default}
-        if not 0 <= given <= most:
-            raise ValueError(f"{given} is not in 0..{most}")
-        return {name: given}
+        if not 0 <= number <= most:
+            raise ValueError(f"{number} is not in 0..{most}")
+        return {name: number}
 
     return value
 
 
 def _seconds(name: str) -> Callable[[int | None], dict[str, Any]]:
-    def value(given: int | None) -> dict[str, Any]:
-        if given is not None and not 0 <= given < INFINITE:
-            raise ValueError(f"{given} seconds are not in 0..{INFINITE - 1}, and null is for ever")
-        return {name: given}
+    def value(seconds: int | None) -> dict[str, Any]:
+        if seconds is not None and not 0 <= seconds < INFINITE:
+            raise ValueError(
+                f"{seconds} seconds are not in 0..{INFINITE - 1}, and null is for ever"
+            )
+        return {name: seconds}
 
     return value
 
 
-def _delivery(given: str | None) -> dict[str, Any]:
-    if given is not None and given not in DELIVERY_WORDS:
-        raise ValueError(f"{given!r} must be one of {', '.join(DELIVERY_WORDS)}")
-    return {"delivery": given or "recoverable"}
+def _delivery(word: str | None) -> dict[str, Any]:
+    if word is not None and word not in DELIVERY_WORDS:
+        raise ValueError(f"{word!r} must be one of {', '.join(DELIVERY_WORDS)}")
+    return {"delivery": word or "recoverable"}
 
 
-def _acknowledge(given: int | str | None) -> dict[str, Any]:
-    if isinstance(given, str):
-        return {"acknowledge": acknowledge_flags(given)}
-    return _whole("acknowledge", _ALL_ACKNOWLEDGMENTS, 0)(given)
+def _acknowledge(flags: int | str | None) -> dict[str, Any]:
+    if isinstance(flags, str):
+        return {"acknowledge": acknowledge_flags(flags)}
+    return _whole("acknowledge", _ALL_ACKNOWLEDGMENTS, 0)(flags)
 
 
-def _journal(given: int | None) -> dict[str, Any]:
-    flags = int(Journal.JOURNAL) if given is True else int(given or 0)
+def _journal(code: int | None) -> dict[str, Any]:
+    flags = int(Journal.JOURNAL) if code is True else int(code or 0)
     if not 0 <= flags <= _ALL_JOURNALS:
-        raise ValueError(f"{given} is not in 0..{_ALL_JOURNALS}")
+        raise ValueError(f"{code} is not in 0..{_ALL_JOURNALS}")
     return {
         "journal": bool(flags & Journal.JOURNAL),
         "dead_letter": bool(flags & Journal.DEADLETTER),
     }
 
 
-def _body_type(given: int | None) -> dict[str, Any]:
-    return {} if given is None else _whole("body_type", _MAX_U32, 0)(given)
+def _body_type(code: int | None) -> dict[str, Any]:
+    return {} if code is None else _whole("body_type", _MAX_U32, 0)(code)
 
 
 def _check_text_type(body_type: int) -> None:
     if body_type not in _WIDE | _NARROW:
         allowed = ", ".join(
-            f"{int(each)} ({BodyType(each).name})" for each in sorted(_WIDE | _NARROW)
+            f"{int(code)} ({BodyType(code).name})" for code in sorted(_WIDE | _NARROW)
         )
         raise ValueError(f"{body_type} is no type of text; a body that is a string has {allowed}")
 

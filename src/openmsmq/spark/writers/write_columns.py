@@ -72,10 +72,10 @@ def write_columns(schema: StructType, options: WriteOptions) -> WriteColumns:
     """
     names = _find(schema, options)
     for prop, name in names.items():
-        found = schema[name].dataType
-        if not isinstance(found, _TYPES[prop]):
+        data_type = schema[name].dataType
+        if not isinstance(data_type, _TYPES[prop]):
             allowed = ", ".join(kind().simpleString() for kind in _TYPES[prop])
-            raise ConfigError(f"column {name}: is {found.simpleString()}; allowed is {allowed}")
+            raise ConfigError(f"column {name}: is {data_type.simpleString()}; allowed is {allowed}")
     if not options.ignore_unknown_columns:
         _check_known(schema, names)
     if "body" not in names and "raw_packet" not in names:

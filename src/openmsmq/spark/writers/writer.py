@@ -154,10 +154,10 @@ def _check_overwrite(options: WriteOptions, columns: WriteColumns) -> None:
 
 def _producer(messages: Sequence[WriterCommitMessage | None], batch: int) -> str | None:
     """In whose name the tasks have staged a batch; None when no task has said so."""
-    written = [each for each in messages if isinstance(each, Written)]
-    for each in written:
-        if each.batch != batch:
-            raise RuntimeError(f"a task of batch {batch} has written batch {each.batch}")
+    written = [message for message in messages if isinstance(message, Written)]
+    for message in written:
+        if message.batch != batch:
+            raise RuntimeError(f"a task of batch {batch} has written batch {message.batch}")
     return written[0].producer if written else None
 
 
@@ -169,15 +169,15 @@ def _commit(
     options: WriteOptions,
 ) -> bool:
     """Publish a batch in the order of partitions; say whether it was new."""
-    written = [each for each in messages if isinstance(each, Written)]
+    written = [message for message in messages if isinstance(message, Written)]
     is_new = True
     if mode_of(options) == BATCH:
-        stages = sorted(each.stage for each in written if each.stage is not None)
+        stages = sorted(message.stage for message in written if message.stage is not None)
         is_new = manager.producer(producer).commit(batch, stages)
         if not is_new:
             _LOG.info("batch %d of %s was published before and is dropped", batch, producer)
-    lost = sum(each.skipped for each in written)
-    dead = sum(each.dead_lettered for each in written)
+    lost = sum(message.skipped for message in written)
+    dead = sum(message.dead_lettered for message in written)
     if is_new and (lost or dead):
         _LOG.warning("batch %d: %d rows skipped, %d in the dead-letter queue", batch, lost, dead)
     return is_new

@@ -22,6 +22,7 @@ from openmsmq.protocol.remote_read.client import (
     queue_error,
 )
 from openmsmq.protocol.rpc.errors import RpcFault
+from openmsmq.wire.codes.endpoints import QM2QM, QMCOMM
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import LookupAction, ReceiveAction
 from openmsmq.wire.codes.queue_error import QueueError
@@ -381,9 +382,13 @@ def test_cancelled_read_is_an_error_although_its_severity_bit_is_clear() -> None
 @pytest.mark.spec("MQQP-2.2.2.1-06", "MQQP-3.2.4.8-01")
 def test_cursor_is_made_by_qmcomm_and_closed_by_qm2qm() -> None:
     queue = remote_queue(handle=0x100)
+    create = only_step(MQQP.create_cursor(queue))
+    assert (create.connection, create.interface) == (1, QMCOMM)
     made = qmcomm.QMCreateRemoteCursorResponse(5, 0)
     assert run(MQQP.create_cursor(queue), [("R_QMCreateRemoteCursor", made)]) == 5
-    assert MQQP.close_cursor(queue, 5).request == qm2qm.CloseCursorRequest(0x100, 5)
+    close = MQQP.close_cursor(queue, 5)
+    assert (close.connection, close.interface) == (2, QM2QM)
+    assert close.request == qm2qm.CloseCursorRequest(0x100, 5)
 
 
 @pytest.mark.spec("MQQP-3.2.4.4-01")

@@ -88,8 +88,8 @@ def find_server(settings: BindingSettings) -> Steps[ReadProtocol]:
 
 def _remote_read(connection: int, port: int, settings: BindingSettings) -> Steps[ReadProtocol]:
     if settings.rebinds:
-        told = yield from _ask_port(connection, REMOTE_READ, R_GET_SERVER_PORT, NoParameters())
-        connection = yield from _rebind(connection, port, told, REMOTE_READ)
+        named = yield from _ask_port(connection, REMOTE_READ, R_GET_SERVER_PORT, NoParameters())
+        connection = yield from _rebind(connection, port, named, REMOTE_READ)
     return RemoteReadProtocol(connection, settings.identity)
 
 
@@ -98,13 +98,13 @@ def _qm2qm(ports: dict[RpcInterface, int], settings: BindingSettings) -> Steps[R
     port = ports[QMCOMM] or settings.remote_read_port
     qmcomm = yield Connect(port, (QMCOMM,))
     request = QMGetRTQMServerPortRequest(IP_HANDSHAKE)
-    told = yield from _ask_port(qmcomm, QMCOMM, R_QM_GET_RTQM_SERVER_PORT, request)
-    qmcomm = yield from _rebind(qmcomm, port, told, QMCOMM)
-    port = ports[QM2QM] or told or port
+    named = yield from _ask_port(qmcomm, QMCOMM, R_QM_GET_RTQM_SERVER_PORT, request)
+    qmcomm = yield from _rebind(qmcomm, port, named, QMCOMM)
+    port = ports[QM2QM] or named or port
     reader = yield Connect(port, (QM2QM,))
     read_request = GetQMQMServerPortRequest(IP_READ)
-    told = yield from _ask_port(reader, QM2QM, REMOTE_QM_GET_QMQM_SERVER_PORT, read_request)
-    reader = yield from _rebind(reader, port, told, QM2QM)
+    named = yield from _ask_port(reader, QM2QM, REMOTE_QM_GET_QMQM_SERVER_PORT, read_request)
+    reader = yield from _rebind(reader, port, named, QM2QM)
     has_sequences = yield from tells_sequences(reader)
     return Qm2QmProtocol(
         qmcomm, reader, settings.identity, has_sequences=has_sequences, numbers=settings.numbers
@@ -120,11 +120,11 @@ def _ask_port(connection: int, interface: RpcInterface, call: Call, request: obj
     return response.result
 
 
-def _rebind(connection: int, port: int, told: int, interface: RpcInterface) -> Steps[int]:
+def _rebind(connection: int, port: int, named: int, interface: RpcInterface) -> Steps[int]:
     """Connect to the port that the server told, and drop the first connection."""
-    if told in (0, port):
+    if named in (0, port):
         return connection
-    rebound: int = yield Connect(told, (interface,))
+    rebound: int = yield Connect(named, (interface,))
     yield HangUp(connection)
     return rebound
 

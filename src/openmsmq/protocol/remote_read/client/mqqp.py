@@ -111,13 +111,13 @@ class Qm2QmProtocol:
             queue_format, identity.process_id, access, share_mode, identity.client_id, 0
         )
         try:
-            found: qmcomm.QMOpenRemoteQueueResponse = yield Invoke(
+            response: qmcomm.QMOpenRemoteQueueResponse = yield Invoke(
                 self._qmcomm, QMCOMM, qmcomm.R_QM_OPEN_REMOTE_QUEUE, ask
             )
-            check(found)
+            check(response)
             # [MS-MQQP] 3.2.4.1: hQueue, pQueue and dwpContext are what qmcomm gave.
             claim = OpenQueueRequest(
-                identity.client_id, 0, found.ph_queue, found.dwp_queue, found.pdw_context
+                identity.client_id, 0, response.ph_queue, response.dwp_queue, response.pdw_context
             )
             session: OpenQueueResponse = yield self._invoke(REMOTE_QM_OPEN_QUEUE, claim)
             check(session)
@@ -125,11 +125,11 @@ class Qm2QmProtocol:
                 self._qmcomm,
                 QMCOMM,
                 qmcomm.R_QM_CLOSE_REMOTE_QUEUE_CONTEXT,
-                qmcomm.QMCloseRemoteQueueContext(found.pph_context),
+                qmcomm.QMCloseRemoteQueueContext(response.pph_context),
             )
         except RpcFault as exc:
             raise queue_error(exc) from exc
-        return RemoteQueue(session.ph_context, handle=found.ph_queue)
+        return RemoteQueue(session.ph_context, handle=response.ph_queue)
 
     def close(self, queue: RemoteQueue) -> Steps[None]:
         return close_queue(

@@ -104,14 +104,14 @@ class SecurityContexts:
     @property
     def negotiating(self) -> bool:
         """Whether an authentication waits for another token."""
-        return any(each.phase is Phase.NEGOTIATING for each in self._contexts.values())
+        return any(context.phase is Phase.NEGOTIATING for context in self._contexts.values())
 
     @property
     def established(self) -> SecurityContext | None:
         """The first context that is complete: it says who the client is."""
-        for each in self._contexts.values():
-            if each.phase is Phase.COMPLETE:
-                return each.context
+        for context in self._contexts.values():
+            if context.phase is Phase.COMPLETE:
+                return context.context
         return None
 
     def step(self, verifier: Verifier, leg: Leg) -> bytes:

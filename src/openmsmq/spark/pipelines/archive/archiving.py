@@ -102,8 +102,8 @@ class ArchiveResult:
             charts=(
                 Bars(
                     "Messages in the archive by queue",
-                    tuple(source_text(each.queue) for each in self.queues),
-                    tuple(float(each.messages) for each in self.queues),
+                    tuple(source_text(archived.queue) for archived in self.queues),
+                    tuple(float(archived.messages) for archived in self.queues),
                 ),
             ),
             warnings=tuple(warnings),
@@ -115,7 +115,7 @@ class ArchiveResult:
         if self.verification is not None and not (self.messages and self.verification.complete):
             return self.verification.summary().headline
         if not self.messages:
-            total = sum(each.messages for each in self.queues)
+            total = sum(archived.messages for archived in self.queues)
             return f"Nothing new; the archive has {count_text(total, 'message')}"
         batches = "1 batch" if self.batches == 1 else f"{self.batches:,} batches"
         proof = f"; the archive {completeness(self.verification)}" if self.verification else ""

@@ -74,10 +74,10 @@ def small_files(files: list[DataFile], target_bytes: int) -> list[list[DataFile]
         if file.bytes < target_bytes // 2:
             by_place[file.queue, file.date].append(file)
     groups: list[list[DataFile]] = []
-    for found in by_place.values():
+    for files_here in by_place.values():
         group: list[DataFile] = []
-        for file in found:
-            if group and sum(each.bytes for each in group) + file.bytes > target_bytes:
+        for file in files_here:
+            if group and sum(other.bytes for other in group) + file.bytes > target_bytes:
                 groups.append(group)
                 group = []
             group.append(file)
@@ -101,8 +101,8 @@ def _merge(spark: "SparkSession", archive: Archive, groups: list[list[DataFile]]
                 paths = [Path(path) for path in row["paths"]]
                 yield facts_batch(merge_files(paths, row["queue"], row["date"], staging, layout))
 
-    found = frame.repartition(len(rows)).mapInArrow(merge, FACTS_DDL).collect()
-    facts = [Facts.from_row(row.asDict()) for row in found]
+    merged = frame.repartition(len(rows)).mapInArrow(merge, FACTS_DDL).collect()
+    facts = [Facts.from_row(row.asDict()) for row in merged]
     old = tuple(file for group in groups for file in group)
     step = archive.new_step(COMPACTION)
     schema = pq.read_schema(root / old[0].path)

@@ -96,14 +96,15 @@ class Layout:
 def widened(schema: pa.Schema) -> pa.Schema:
     """The schema with 32 bits for integers of 8, which not all tables have."""
     return pa.schema(
-        (each.name, pa.int32() if each.type == pa.int8() else each.type) for each in schema
+        (column.name, pa.int32() if column.type == pa.int8() else column.type) for column in schema
     )
 
 
 def partition_text(value: str) -> str:
     """The value of a partition as part of a path."""
     return "".join(
-        each if each.isalnum() or each in _UNCHANGED else quote(each, safe="") for each in value
+        character if character.isalnum() or character in _UNCHANGED else quote(character, safe="")
+        for character in value
     )
 
 
@@ -211,7 +212,7 @@ def plain(schema: pa.Schema) -> pa.Schema:
 
 def facts_batch(facts: Iterable[Facts]) -> pa.RecordBatch:
     """Facts as rows of `FACTS`."""
-    rows = [{name: getattr(each, name) for name in FACTS.names} for each in facts]
+    rows = [{name: getattr(fact, name) for name in FACTS.names} for fact in facts]
     return pa.RecordBatch.from_pylist(rows, schema=FACTS)
 
 

@@ -179,7 +179,7 @@ class Manifest:
 
     def losses(self) -> list[Loss]:
         """What is missing and was accepted."""
-        return [each for step in self.steps for each in step.losses]
+        return [loss for step in self.steps for loss in step.losses]
 
     def has_batch(self, query: str, batch: int) -> bool:
         """Whether this batch of a query is in the archive."""
@@ -233,20 +233,20 @@ def range_name(queue: str) -> str:
 
 def gaps(ranges: Iterable[Range], accepted: Iterable[Loss] = ()) -> list[str]:
     """What is missing or twice between consecutive ranges of each queue, in words."""
-    found: list[str] = []
+    texts: list[str] = []
     known = {(each.queue, each.incarnation, each.after) for each in accepted}
     last: dict[str, Range] = {}
     for each in ranges:
         before = last.get(each.queue)
         if before is not None and before.incarnation != each.incarnation:
             if (before.queue, before.incarnation, before.upto) not in known:
-                found.append(created_again(before.queue, before.upto))
+                texts.append(created_again(before.queue, before.upto))
         elif before is not None and each.after > before.upto:
-            found.append(f"{each.queue}: nothing covers ({before.upto}, {each.after}]")
+            texts.append(f"{each.queue}: nothing covers ({before.upto}, {each.after}]")
         elif before is not None and each.after < before.upto:
-            found.append(f"{each.queue}: ({each.after}, {before.upto}] is covered twice")
+            texts.append(f"{each.queue}: ({each.after}, {before.upto}] is covered twice")
         last[each.queue] = each
-    return found
+    return texts
 
 
 def created_again(queue: str, after: int) -> str:

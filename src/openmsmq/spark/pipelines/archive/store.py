@@ -78,14 +78,14 @@ class Archive:
                 cause=f"There is no {DESCRIPTION} in it.",
                 remedy="Name the directory that `openmsmq pipeline archive` has written.",
             )
-        told = json.loads(description.read_bytes())
-        if told["v"] != VERSION:
+        document = json.loads(description.read_bytes())
+        if document["v"] != VERSION:
             raise PipelineError(
-                f"the archive {path} has version {told['v']}",
+                f"the archive {path} has version {document['v']}",
                 cause="A newer openmsmq has made it.",
                 remedy="Update openmsmq.",
             )
-        return cls(path, told["table"], told["id"])
+        return cls(path, document["table"], document["id"])
 
     @classmethod
     def open_or_create(cls, path: Path, kind: str | None = None) -> "Archive":
@@ -99,8 +99,8 @@ class Archive:
             archive_table(kind, path)
             make_directory(path)
             check_place(path)
-            told = {"v": VERSION, "id": str(uuid4()), "table": kind}
-            write_durably(path / DESCRIPTION, json.dumps(told).encode() + b"\n")
+            document = {"v": VERSION, "id": str(uuid4()), "table": kind}
+            write_durably(path / DESCRIPTION, json.dumps(document).encode() + b"\n")
         archive = cls.open(path)
         if kind is not None and kind != archive.kind:
             raise PipelineError(
@@ -145,12 +145,12 @@ class Archive:
             known |= self.manifest.removed()
         data = self.path / DATA
         # Tables keep their log beside the files: Delta in _delta_log, Iceberg in metadata.
-        found = (
+        paths = (
             path.relative_to(self.path)
             for path in data.rglob("*.parquet")
             if not any(part.startswith("_") for part in path.relative_to(data).parts)
         )
-        return sorted(str(path) for path in found if str(path) not in known)
+        return sorted(str(path) for path in paths if str(path) not in known)
 
     def append(
         self,
@@ -254,9 +254,9 @@ def check_place(path: Path) -> None:
     Raises:
         PipelineError: it does.
     """
-    found = sorted(each.name for each in path.iterdir()) if path.is_dir() else []
-    others = [name for name in found if name != LOCK and not name.startswith(".")]
-    if others and DESCRIPTION not in found:
+    names = sorted(entry.name for entry in path.iterdir()) if path.is_dir() else []
+    others = [name for name in names if name != LOCK and not name.startswith(".")]
+    if others and DESCRIPTION not in names:
         raise PipelineError(
             f"{path} is no archive and holds other files, such as {others[0]}",
             cause=f"A new archive needs a folder of its own, and there is no {DESCRIPTION} here.",

@@ -110,9 +110,9 @@ class Verification:
         )
 
 
-def completeness(found: Verification) -> str:
+def completeness(verification: Verification) -> str:
     """How complete an archive without problems is."""
-    count = len(found.accepted)
+    count = len(verification.accepted)
     losses = "a loss that was" if count == 1 else f"{count:,} losses that were"
     return f"is complete but for {losses} accepted" if count else "is complete"
 
@@ -198,9 +198,9 @@ def verify_archive(
     files = manifest.files()
     with progress(spark, "verify", 2) as step:
         step("files")
-        found = _inspect(spark, archive, files, checksums=checksums)
+        facts = _inspect(spark, archive, files, checksums=checksums)
         step("ranges")
-        problems = {row["path"]: row["problem"] for row in found if row["problem"]}
+        problems = {row["path"]: row["problem"] for row in facts if row["problem"]}
         missing = tuple(path for path in problems if not (archive.path / path).exists())
         ranges = [each for _, each in manifest.ranges()]
         losses = manifest.losses()
@@ -208,10 +208,10 @@ def verify_archive(
         return Verification(
             archive.path,
             len(files),
-            sum(row["rows"] or 0 for row in found),
+            sum(row["rows"] or 0 for row in facts),
             missing=missing,
             altered=tuple(f"{p}: {why}" for p, why in problems.items() if p not in missing),
-            mismatches=tuple(_mismatches(manifest, files, found)),
+            mismatches=tuple(_mismatches(manifest, files, facts)),
             gaps=(
                 *gaps(ranges, losses),
                 *(f"batch {each} was committed and is not in the manifest" for each in lost),
@@ -235,8 +235,8 @@ def _inspect(
     def inspect(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for row in batch.to_pylist():
-                found = [*inspect_file(root, row, checksums=checksums)]
-                yield pa.RecordBatch.from_pylist(found, schema=_FOUND)
+                facts = [*inspect_file(root, row, checksums=checksums)]
+                yield pa.RecordBatch.from_pylist(facts, schema=_FOUND)
 
     collected = frame.repartition(tasks).mapInArrow(inspect, _FOUND_DDL).collect()
     return [row.asDict() for row in collected]

@@ -133,12 +133,12 @@ def _known(evidence: "Sequence[DataFrame]") -> "DataFrame":
     """What all evidence together tells, one row per message."""
     from pyspark.sql import functions as f
 
-    places = [_by_place(each) for each in evidence]
-    found = places[0]
-    for each in places[1:]:
-        found = found.unionByName(each)
+    places = [_by_place(places_of_one) for places_of_one in evidence]
+    known = places[0]
+    for places_of_one in places[1:]:
+        known = known.unionByName(places_of_one)
     count = f.col("n")
-    return found.groupBy("message_id").agg(
+    return known.groupBy("message_id").agg(
         _sum(count, ARRIVAL_ACK, ARRIVED).alias("arrivals"),
         _sum(count, RECEIVE_ACK, JOURNALED).alias("reads"),
         f.max(f.when(f.col("fact").isin(*DELIVERIES), count)).alias("copies"),
@@ -323,12 +323,12 @@ def _first_failures(verdicts: "DataFrame", total: int) -> Table:
 
 
 def _destinations(groups: "list[Row]") -> Table:
-    found: dict[str, dict[State, int]] = {}
+    by_destination: dict[str, dict[State, int]] = {}
     for group in groups:
         name = group["destination_queue"] or "unknown"
-        counts = found.setdefault(name, dict.fromkeys(State, 0))
+        counts = by_destination.setdefault(name, dict.fromkeys(State, 0))
         counts[State(group["state"])] += group["messages"]
-    used = [state for state in State if any(counts[state] for counts in found.values())]
+    used = [state for state in State if any(counts[state] for counts in by_destination.values())]
     columns = (
         Column("destination_queue", "Destination"),
         Column("messages", "Messages", _COUNT),
@@ -336,23 +336,23 @@ def _destinations(groups: "list[Row]") -> Table:
     )
     rows: tuple[tuple[Value, ...], ...] = tuple(
         (name, sum(counts.values()), *(counts[state] for state in used))
-        for name, counts in sorted(found.items())
+        for name, counts in sorted(by_destination.items())
     )
     return Table("destinations", "By destination", columns, rows, adds_up=True)
 
 
 def _reasons(groups: "list[Row]") -> Table:
-    found: dict[tuple[str, str], int] = {}
+    counts: dict[tuple[str, str], int] = {}
     for group in groups:
         if group["reason"]:
             key = (group["state"], group["reason"])
-            found[key] = found.get(key, 0) + group["messages"]
+            counts[key] = counts.get(key, 0) + group["messages"]
     columns = (
         Column("state", "State"),
         Column("reason", "Reason"),
         Column("messages", "Messages", _COUNT),
     )
-    ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     rows = tuple((state, reason, count) for (state, reason), count in ordered)
     return Table("reasons", "Reasons", columns, rows, adds_up=True)
 
@@ -367,18 +367,20 @@ def _chart(counts: dict[State, int]) -> Bars:
 
 
 def _warnings(counts: dict[State, int], lost: int, repeated: int) -> tuple[str, ...]:
-    found = []
+    warnings = []
     unknown = counts[State.NO_EVIDENCE] - lost
     if unknown:
-        found.append(
+        warnings.append(
             f"{count_text(unknown, 'message')} asked for no acknowledgment of success: nothing "
             "tells whether they arrived, and they are not counted as lost."
         )
     if lost:
         verb = "is" if lost == 1 else "are"
-        found.append(
+        warnings.append(
             f"{count_text(lost, 'message')} {verb} lost: no acknowledgment came in their time."
         )
     if repeated:
-        found.append(f"Rows of sends that repeat another one, and were counted once: {repeated:,}.")
-    return tuple(found)
+        warnings.append(
+            f"Rows of sends that repeat another one, and were counted once: {repeated:,}."
+        )
+    return tuple(warnings)

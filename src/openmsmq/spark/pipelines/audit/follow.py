@@ -87,8 +87,8 @@ def follow_audit(
             run.follow(interrupted, tell)
         result = run.result()
         outputs = (("Table verdicts", str(folder / VERDICTS)),)
-        told = replace(result.summary, outputs=outputs, inputs=inputs)
-        summary = write_outputs(told, {"messages": result.verdicts}, folder)
+        final_summary = replace(result.summary, outputs=outputs, inputs=inputs)
+        summary = write_outputs(final_summary, {"messages": result.verdicts}, folder)
     return replace(result, summary=summary)
 
 
@@ -153,8 +153,8 @@ class _Run:
         """What is known of every message until now."""
         schema = self._stream.schema
         reader = self._stream.sparkSession.read.schema(schema)
-        told = reader.parquet(literal_path(self._folder / VERDICTS)).select(*schema.names)
-        verdicts = latest_verdicts(told).cache()
+        stored = reader.parquet(literal_path(self._folder / VERDICTS)).select(*schema.names)
+        verdicts = latest_verdicts(stored).cache()
         try:
             summary, counts, lost = summarize(verdicts)
         finally:
@@ -175,8 +175,8 @@ def check_follow(folder: Path, sends: Sequence[str], evidence: Sequence[str]) ->
             remedy="Install it: pip install 'openmsmq[connect]'.",
         )
     path = folder / SOURCES
-    told = _sources(sends, evidence)
-    if path.exists() and (before := json.loads(path.read_bytes())) != told:
+    sources = _sources(sends, evidence)
+    if path.exists() and (before := json.loads(path.read_bytes())) != sources:
         raise PipelineError(
             f"{folder} has the audit of other sources: {_names(before)}",
             cause="An audit continues with the sources that it began with, in their order.",
@@ -188,13 +188,13 @@ def _remember_sources(folder: Path, sends: Sequence[str], evidence: Sequence[str
     """Spark knows the sources of a checkpoint by their number only."""
     path = folder / SOURCES
     if not path.exists():
-        told = _sources(sends, evidence)
-        write_durably(path, json.dumps(told, indent=1).encode() + b"\n")
+        sources = _sources(sends, evidence)
+        write_durably(path, json.dumps(sources, indent=1).encode() + b"\n")
 
 
 def _sources(sends: Sequence[str], evidence: Sequence[str]) -> dict[str, list[str]]:
     return {"sends": list(sends), "evidence": list(evidence)}
 
 
-def _names(told: dict[str, list[str]]) -> str:
-    return "; ".join(f"{name} {', '.join(texts)}" for name, texts in told.items())
+def _names(sources: dict[str, list[str]]) -> str:
+    return "; ".join(f"{name} {', '.join(texts)}" for name, texts in sources.items())

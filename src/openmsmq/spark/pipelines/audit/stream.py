@@ -73,8 +73,8 @@ def audit_stream(
     # The only state store that has timers and several states for one key.
     spark.conf.set(STATE_STORE_CONF, STATE_STORE)
     events = send_events(sends)
-    for each in evidence:
-        events = events.unionByName(evidence_events(each))
+    for frame in evidence:
+        events = events.unionByName(evidence_events(frame))
     events = events.withColumns({name: f.unix_micros(name) for name in _EVENT_MOMENTS})
     late = events.groupBy("place", "sender", "order_group").transformWithState(
         statefulProcessor=OrderProcessor(keep),
@@ -124,7 +124,7 @@ class OrderProcessor(StatefulProcessor):
             return
         before = self._highest.get()
         highest: int = before[0] if before is not None else -1
-        for row in sorted(rows, key=lambda each: each["position"]):
+        for row in sorted(rows, key=lambda other: other["position"]):
             yield Row(**row.asDict(), late=row["ordinal"] < highest)
             highest = max(highest, row["ordinal"])
         self._highest.update((highest,))
@@ -181,15 +181,15 @@ class MessageProcessor(StatefulProcessor):
 
 def deadlines(events: Iterable[Event]) -> list[int]:
     """When the times to reach the queue and to be received run out, in milliseconds since 1970."""
-    found = set()
+    times = set()
     for event in events:
         if event["fact"] != SEND or event["sent_time"] is None:
             continue
         sent = event["sent_time"] // 1_000_000
         for name in ("time_to_reach_queue", "time_to_be_received"):
             if event[name] is not None:
-                found.add((sent + event[name]) * 1000)
-    return sorted(found)
+                times.add((sent + event[name]) * 1000)
+    return sorted(times)
 
 
 def facts(events: Iterable[Event]) -> dict[str, Any] | None:

@@ -68,22 +68,24 @@ class ReplayFilter:
         """The conditions as one."""
         from pyspark.sql import functions as f
 
-        found = f.lit(True)
+        condition = f.lit(True)
         if self.label is not None:
-            found &= _like("label", self.label)
+            condition &= _like("label", self.label)
         if self.message_class is not None:
-            found &= _class(self.message_class)
+            condition &= _class(self.message_class)
         if self.reason is not None:
-            found &= _like("class_name", class_text(self.reason)) & f.col("queue_kind").isin(*_DEAD)
+            condition &= _like("class_name", class_text(self.reason)) & f.col("queue_kind").isin(
+                *_DEAD
+            )
         if self.since is not None:
-            found &= f.col("arrived_time") >= f.timestamp_micros(f.lit(_micros(self.since)))
+            condition &= f.col("arrived_time") >= f.timestamp_micros(f.lit(_micros(self.since)))
         if self.until is not None:
-            found &= f.col("arrived_time") < f.timestamp_micros(f.lit(_micros(self.until)))
+            condition &= f.col("arrived_time") < f.timestamp_micros(f.lit(_micros(self.until)))
         if self.correlation_id is not None:
-            found &= f.upper("correlation_id") == self.correlation_id.upper()
+            condition &= f.upper("correlation_id") == self.correlation_id.upper()
         if self.where is not None:
-            found &= f.expr(f"({self.where})")
-        return f.coalesce(found, f.lit(False))
+            condition &= f.expr(f"({self.where})")
+        return f.coalesce(condition, f.lit(False))
 
     def to_dict(self) -> dict[str, Any]:
         """The conditions that there are."""

@@ -70,7 +70,7 @@ class ReplayJob:
         """What the filters take, whether it can be sent, and whether no run has chosen it yet."""
         from pyspark.sql import functions as f
 
-        found = read_source(
+        frame = read_source(
             self.spark, self.source, endpoint=self.endpoint, options=self.connection()
         )
         target = f.lit(self.to) if self.to else f.col("destination_queue")
@@ -79,7 +79,7 @@ class ReplayJob:
             extension = marked(extension, f.col("id"), self.key)
         correlation_id = f.col("id") if self.correlation == NEW else f.col("correlation_id")
         taken = (
-            found.filter(self.only.condition())
+            frame.filter(self.only.condition())
             .withColumn(SENDABLE, f.coalesce(sendable(), f.lit(False)))
             .withColumn(TARGET, target)
             .withColumn("extension", extension)

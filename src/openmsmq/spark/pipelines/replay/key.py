@@ -20,10 +20,10 @@ def default_key(
     Args:
         manager: the GUID of the queue manager that gets the messages, or where it is.
     """
-    told = json.dumps(
+    document = json.dumps(
         [manager, _full_name(source), to, only.to_dict(), correlation], sort_keys=True
     )
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    return hashlib.sha256(document.encode()).hexdigest()[:16]
 
 
 def full_endpoint(endpoint: str | None) -> str:

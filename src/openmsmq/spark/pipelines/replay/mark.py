@@ -31,8 +31,8 @@ def read_mark(extension: bytes | None) -> ReplayMark | None:
     body = data[start + len(MARK.bytes_le) :]
     size = int.from_bytes(body[:_SIZE], "big")
     try:
-        told = json.loads(body[_SIZE : _SIZE + size])
-        return ReplayMark(str(told["key"]), str(told["id"]))
+        document = json.loads(body[_SIZE : _SIZE + size])
+        return ReplayMark(str(document["key"]), str(document["id"]))
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -41,12 +41,12 @@ def marked(extension: "Column", message_id: "Column", key: str) -> "Column":
     """The extension of a message, followed by the mark."""
     from pyspark.sql import functions as f
 
-    told = f.to_json(f.struct(f.lit(key).alias("key"), message_id.alias("id")))
-    size = f.lpad(f.hex(f.octet_length(told)), 2 * _SIZE, "0")
+    mark = f.to_json(f.struct(f.lit(key).alias("key"), message_id.alias("id")))
+    size = f.lpad(f.hex(f.octet_length(mark)), 2 * _SIZE, "0")
     nothing = f.unhex(f.lit(""))
     return f.concat(
         f.coalesce(extension, nothing),
         f.unhex(f.lit(MARK.bytes_le.hex())),
         f.unhex(size),
-        f.encode(told, "utf-8"),
+        f.encode(mark, "utf-8"),
     )

@@ -227,7 +227,7 @@ class _Counts:
     def of(cls, rows: "DataFrame") -> "_Counts":
         from pyspark.sql import functions as f
 
-        found = (
+        counted = (
             rows.groupBy(SENDABLE, IS_NEW, *GROUPS)
             .agg(
                 f.count(f.lit(1)).alias("rows"),
@@ -236,12 +236,12 @@ class _Counts:
             )
             .collect()
         )
-        can = [row for row in found if row[SENDABLE]]
+        can = [row for row in counted if row[SENDABLE]]
         groups = [(*(row[name] for name in GROUPS), row["messages"]) for row in can if row[IS_NEW]]
         return cls(
             sum(row["messages"] for row in can),
             sum(row["messages"] for row in can if not row[IS_NEW]),
-            sum(row["rows"] for row in found if not row[SENDABLE]),
+            sum(row["rows"] for row in counted if not row[SENDABLE]),
             tuple(sorted(groups, key=lambda group: (-group[-1], *map(str, group[:-1])))),
         )
 
@@ -266,7 +266,8 @@ def check_replay(
     if rate is not None and not rate > 0:
         raise _wrong(f"a rate of {rate} messages a second sends nothing")
     if key is not None and (
-        not 0 < len(key) <= MAX_KEY or not all(each.isalnum() or each in "-_." for each in key)
+        not 0 < len(key) <= MAX_KEY
+        or not all(character.isalnum() or character in "-_." for character in key)
     ):
         raise _wrong(f"the key {key!r} is not 1 to {MAX_KEY} letters, digits, '-', '_' or '.'")
     if remove and Path(source).is_dir():

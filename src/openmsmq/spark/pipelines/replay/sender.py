@@ -74,27 +74,27 @@ class Sender:
     def _send(self, run: Run, number: int) -> int:
         job = self._job
         rows = run.chunk(job.spark, number)
-        found = rows.select(*IDENTITY, TARGET).collect()
+        collected = rows.select(*IDENTITY, TARGET).collect()
         (
             rows.selectExpr(f"{TARGET} as queue", *SENT_COLUMNS)
             .write.format("msmq")
             .options(**job.options)
-            .option("idempotencyKey", chunk_name(job.key, [(row[0], row[1]) for row in found]))
+            .option("idempotencyKey", chunk_name(job.key, [(row[0], row[1]) for row in collected]))
             # Nobody here knows what a queue of another machine takes, but the original did.
             .option("transactionalColumn", "transactional")
             .mode("append")
             .save()
         )
         run.note_sent(number)
-        self._elsewhere += self._count_far([row[2] for row in found])
-        return len(found)
+        self._elsewhere += self._count_far([row[2] for row in collected])
+        return len(collected)
 
     def _count_far(self, names: Collection[str]) -> int:
         """How many of these queues, one for each message, are on other machines."""
         unknown = set(names) - self._far.keys()
         if unknown:
-            found = read_values(self._job.connection(), CONNECTION)
-            with open_connection(ConnectionOptions.from_values(found)) as manager:
+            values = read_values(self._job.connection(), CONNECTION)
+            with open_connection(ConnectionOptions.from_values(values)) as manager:
                 for name in unknown:
                     with manager.open_queue(name, "send") as queue:
                         self._far[name] = queue.is_transactional() is None
@@ -105,8 +105,8 @@ class Sender:
             return 0
         job = self._job
         rows = run.chunk(job.spark, number).select("lookup_id", "id").collect()
-        given = parse_queue(job.source, job.endpoint).options()
-        options = ReadOptions.parse({**job.connection(), **given})
+        source_options = parse_queue(job.source, job.endpoint).options()
+        options = ReadOptions.parse({**job.connection(), **source_options})
         removed = 0
         with open_connection(options.connection) as manager:
             (source,) = select_queues(manager, options)

@@ -102,30 +102,31 @@ class ReplayState:
             PipelineError: an earlier run with this folder has sent through another one.
         """
         path = self._folder / _MANAGER
-        if path.exists() and (found := path.read_text()) != manager:
+        if path.exists() and (recorded := path.read_text()) != manager:
             raise PipelineError(
-                f"{self._folder} remembers what the queue manager {found} was sent, not {manager}",
+                f"{self._folder} remembers what the queue manager {recorded} was sent, "
+                f"not {manager}",
                 cause="The key or the folder was used for another queue manager before.",
                 remedy="Name another key, and another folder if you name one.",
             )
 
     def runs(self) -> list[Run]:
         """The runs whose plan is complete."""
-        found: list[Run] = []
+        runs: list[Run] = []
         for path in sorted(self._folder.glob(f"run-*/{_DESCRIPTION}")):
-            told = json.loads(path.read_bytes())
-            found.append(Run(path.parent, told["messages"], told["chunks"]))
-        return found
+            document = json.loads(path.read_bytes())
+            runs.append(Run(path.parent, document["messages"], document["chunks"]))
+        return runs
 
     def chosen(self, spark: "SparkSession") -> "DataFrame | None":
         """The messages of all runs by their identity; None when there was none."""
         frames = [run.frame(spark).select(*IDENTITY) for run in self.runs()]
         if not frames:
             return None
-        found = frames[0]
-        for each in frames[1:]:
-            found = found.unionAll(each)
-        return found
+        united = frames[0]
+        for frame in frames[1:]:
+            united = united.unionAll(frame)
+        return united
 
     def plan(self, rows: "DataFrame", chunk_rows: int) -> Run:
         """Write down what is going to be sent: `rows`, numbered by `POSITION` from 0 on."""
@@ -142,8 +143,8 @@ class ReplayState:
         sync_tree(folder / _PLAN)
         messages = rows.sparkSession.read.parquet(literal_path(folder / _PLAN)).count()
         run = Run(folder, messages, -(-messages // chunk_rows))
-        told = {"messages": run.messages, "chunks": run.chunks}
-        write_durably(folder / _DESCRIPTION, json.dumps(told).encode() + b"\n")
+        document = {"messages": run.messages, "chunks": run.chunks}
+        write_durably(folder / _DESCRIPTION, json.dumps(document).encode() + b"\n")
         return run
 
 

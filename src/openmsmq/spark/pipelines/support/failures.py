@@ -106,8 +106,8 @@ def explain(text: str) -> QueueError:
     ours = _OURS.findall(text)
     if not ours:
         first = headline(text)
-        told = next((why for part, why in _OF_SPARK.items() if part in text), _UNKNOWN)
-        return PipelineError(first[:_TEXT_LENGTH], cause=told[0], remedy=told[1])
+        reason = next((why for part, why in _OF_SPARK.items() if part in text), _UNKNOWN)
+        return PipelineError(first[:_TEXT_LENGTH], cause=reason[0], remedy=reason[1])
     kind, detail = ours[-1]
     refused = _REFUSED.match(detail)
     if refused is not None and refused[1] in Hresult.__members__:

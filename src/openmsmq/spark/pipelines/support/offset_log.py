@@ -34,8 +34,8 @@ def lost_batches(
     query = query_id(checkpoint)
     if query is None:
         return []
-    told = committed_batches(checkpoint) if committed is None else committed
-    return [batch for batch in told if not manifest.has_batch(query, batch)]
+    known = committed_batches(checkpoint) if committed is None else committed
+    return [batch for batch in known if not manifest.has_batch(query, batch)]
 
 
 def planned_ranges(checkpoint: Path, batch: int) -> list[Range]:
@@ -53,24 +53,24 @@ def planned_ranges(checkpoint: Path, batch: int) -> list[Range]:
 def accepted_losses(checkpoint: Path, batch: int) -> list[Loss]:
     """Queues that were gone or new again when a batch was planned, and the query went on."""
     start, end = (_offset(checkpoint, batch - 1) if batch else {}), _offset(checkpoint, batch)
-    found: list[Loss] = []
+    losses: list[Loss] = []
     for queue, before in start.items():
         until = end.get(queue, before)
         if before.gone:
             continue
         if until.inc != before.inc:
-            found.append(Loss(queue, before.inc, before.seq, created_again(queue, before.seq)))
+            losses.append(Loss(queue, before.inc, before.seq, created_again(queue, before.seq)))
         elif until.gone:
             text = (
                 f"{queue}: the queue was deleted after sequence {before.seq}; "
                 "what was in it then is unknown"
             )
-            found.append(Loss(queue, before.inc, before.seq, text))
-    return found
+            losses.append(Loss(queue, before.inc, before.seq, text))
+    return losses
 
 
 def _offset(checkpoint: Path, batch: int) -> dict[str, QueueOffset]:
     # A version, what Spark knows of the batch, and one line per source.
     lines = (checkpoint / "offsets" / str(batch)).read_text(encoding="utf-8").splitlines()
-    told: dict[str, Any] = json.loads(lines[2]) if lines[2] != "-" else {"v": 1}
-    return parse_offset(told)
+    document: dict[str, Any] = json.loads(lines[2]) if lines[2] != "-" else {"v": 1}
+    return parse_offset(document)

@@ -67,14 +67,14 @@ def row_group_ranges(path: Path, range_bytes: int) -> list[FileRange]:
         metadata = pq.read_metadata(path)
     except _UNREADABLE:
         return whole
-    found: list[FileRange] = []
+    ranges: list[FileRange] = []
     start = size = 0
     for group in range(metadata.num_row_groups):
         size += metadata.row_group(group).total_byte_size
         if size >= range_bytes or group + 1 == metadata.num_row_groups:
-            found.append(FileRange(str(path), FileKind.PARQUET, start, group + 1))
+            ranges.append(FileRange(str(path), FileKind.PARQUET, start, group + 1))
             start, size = group + 1, 0
-    return found or whole
+    return ranges or whole
 
 
 def column_pieces(part: FileRange, column: str) -> Iterator[Piece]:
@@ -114,6 +114,6 @@ def _group_pieces(file: pq.ParquetFile, group: int, row: int, column: str) -> It
 
 def _rows_at_once(file: pq.ParquetFile, group: int) -> int:
     """So many rows as fit into a block, by the average of the row group."""
-    told = file.metadata.row_group(group)
-    average: int = told.total_byte_size // max(told.num_rows, 1)
+    metadata = file.metadata.row_group(group)
+    average: int = metadata.total_byte_size // max(metadata.num_rows, 1)
     return max(1, min(BLOCK_ROWS, BLOCK_BYTES // max(average, 1)))
