@@ -47,6 +47,14 @@ def test_another_signature_type_or_size_is_malformed(
             parse(wrong)
 
 
+def test_an_offer_names_neither_domain_nor_workstation() -> None:
+    # [MS-NLMP] 2.2.1.1: two fields of no bytes, each at the end of the fixed part.
+    empty = bytes.fromhex("0000 0000 28000000")
+    assert NEGOTIATE[:12] == b"NTLMSSP\0\1\0\0\0"
+    assert NEGOTIATE[16:32] == empty * 2
+    assert len(NEGOTIATE) == 40
+
+
 def test_messages_are_rebuilt() -> None:
     assert NegotiateMessage.parse(NEGOTIATE).serialize() == NEGOTIATE
     assert ChallengeMessage.parse(CHALLENGE).serialize() == CHALLENGE

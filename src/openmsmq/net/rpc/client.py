@@ -112,7 +112,6 @@ class RpcChannel(asyncio.Protocol):
         self.connection.connection_lost("the connection was closed here")
         self._deliver()
         if self._transport is not None:
-            self._transport.close()
             await self._lost.wait()
 
     def abort(self) -> None:
