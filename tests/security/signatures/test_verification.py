@@ -1,17 +1,43 @@
 """Signatures that were made here are good, in every version, form and byte order."""
 
 from itertools import product
+from typing import Any
+from uuid import UUID
 
 import pytest
 from tests.security.signatures.signer import message, private_key, signed
 
-from openmsmq.security.signatures.hash_forms import FIRST_FORM, FORMS, HashForm, SignatureVersion
+from openmsmq.security.signatures.hash_forms import (
+    FIRST_FORM,
+    ConnectorForm,
+    HashForm,
+    LabelForm,
+    ListForm,
+    QueueForm,
+    ScalarForm,
+    SignatureVersion,
+)
+from openmsmq.security.signatures.signed_fields import SignedFields
 from openmsmq.security.signatures.verification import Match, verify
 from openmsmq.wire.codes.algorithms import HashAlgorithm
 from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.names.queue_address import NO_QUEUE, private_address, public_address
 
 VERSIONS = list(SignatureVersion)
 HASHES = [HashAlgorithm.SHA_512, HashAlgorithm.SHA_256, HashAlgorithm.SHA1, HashAlgorithm.MD5]
+
+
+# In the order in which they are tried.
+FORMS = {
+    SignatureVersion.SIG10: [HashForm(*form) for form in product(QueueForm, LabelForm)],
+    SignatureVersion.SIG20: [
+        HashForm(*form) for form in product(QueueForm, LabelForm, ConnectorForm, ScalarForm)
+    ],
+    SignatureVersion.SIG30: [
+        HashForm(*form)
+        for form in product(QueueForm, LabelForm, ConnectorForm, ScalarForm, ListForm)
+    ],
+}
 
 
 def match(packet: bytes, name: str = "alice", first: Match | None = None) -> Match | None:
@@ -35,3 +61,28 @@ def test_every_form_is_found(version: SignatureVersion, form: HashForm) -> None:
     found = match(signed(message(), version=version, form=form))
     assert found is not None
     assert found.version is version
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {},
+        {"connector_type": UUID(int=5)},
+        {"label": ""},
+        {"response_queue": NO_QUEUE, "admin_queue": NO_QUEUE},
+        {"destination_queue": private_address(UUID(int=0xABCDEF), 7)},
+        {"destination_queue": public_address(UUID(int=0xABCDEF))},
+    ],
+)
+def test_forms_are_tried_in_their_order_and_each_once(
+    version: SignatureVersion, properties: dict[str, Any]
+) -> None:
+    view = UserMessage(signed(message(**properties), version=version))
+    fields = SignedFields(view)
+    expected: dict[bytes, HashForm] = {}
+    for form in FORMS[version]:
+        expected.setdefault(fields.rest(version, form), form)
+    assert list(SignedFields(view).candidates(version)) == [
+        (form, rest) for rest, form in expected.items()
+    ]

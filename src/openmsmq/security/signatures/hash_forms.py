@@ -1,11 +1,11 @@
 """The forms of the bytes that a signature covers, where [MS-MQMQ] 2.5 leaves them open.
 
-Verification tries the forms in the order of these tables; signing uses the first one.
+Verification tries the forms in the order of these tables, where the last part varies fastest; signing
+uses the first of each unless a setting names another.
 """
 
 from collections.abc import Iterable
 from enum import IntEnum, StrEnum
-from itertools import product
 from typing import Any, Final, NamedTuple, Self
 
 
@@ -102,15 +102,3 @@ class HashForm(NamedTuple):
 
 
 FIRST_FORM: Final = HashForm()
-FORMS: Final[dict[SignatureVersion, tuple[HashForm, ...]]] = {
-    SignatureVersion.SIG10: tuple(
-        HashForm(queues, label) for queues, label in product(QueueForm, LabelForm)
-    ),
-    SignatureVersion.SIG20: tuple(
-        HashForm(*form) for form in product(QueueForm, LabelForm, ConnectorForm, ScalarForm)
-    ),
-    SignatureVersion.SIG30: tuple(
-        HashForm(*form)
-        for form in product(QueueForm, LabelForm, ConnectorForm, ScalarForm, ListForm)
-    ),
-}

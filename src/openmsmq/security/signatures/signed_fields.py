@@ -1,8 +1,8 @@
 """The bytes of a message that its signature covers ([MS-MQMQ] 2.5), in every form."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from openmsmq.wire.message.multi_queue_format_header import MultiQueueFormatHeader, raw_lists
 from openmsmq.wire.message.user_header import ADMIN_SHIFT, DESTINATION_SHIFT, RESPONSE_SHIFT
@@ -19,6 +19,9 @@ from .hash_forms import (
     ScalarForm,
     SignatureVersion,
 )
+
+F = TypeVar("F")
+T = TypeVar("T", bound=Hashable)
 
 _U16: Final = Struct("<H").unpack_from
 _DIRECT: Final = int(QueueAddressType.DIRECT)
@@ -63,6 +66,7 @@ class SignedFields:
         "_admin",
         "_connector",
         "_destination",
+        "_known_ends",
         "_label",
         "_message",
         "_response",
@@ -87,18 +91,19 @@ class SignedFields:
         self._label = {LabelForm.NUL: label, LabelForm.BARE: label.removesuffix(_NUL)}
         flags = message.flags
         self._response = self._admin = _NO_NAME
-        if flags >> RESPONSE_SHIFT & 7:
-            self._response = _name(
-                message,
-                message.response_offset,
-                flags >> RESPONSE_SHIFT & 7,
-                message.response_queue,
-            )
-        if flags >> ADMIN_SHIFT & 7:
-            self._admin = _name(
-                message, message.admin_offset, flags >> ADMIN_SHIFT & 7, message.admin_queue
-            )
+        kind = flags >> RESPONSE_SHIFT & 7
+        if kind == _DIRECT:
+            self._response = _direct(_direct_bytes(packet, message.response_offset))
+        elif kind:
+            self._response = _name(message, message.response_offset, kind, message.response_queue)
+        kind = flags >> ADMIN_SHIFT & 7
+        if kind == _DIRECT:
+            self._admin = _direct(_direct_bytes(packet, message.admin_offset))
+        elif kind:
+            self._admin = _name(message, message.admin_offset, kind, message.admin_queue)
         self._destination: _QueueName | None = None
+        # What `_ends` found; a message has one version but 1.0, which has no ends.
+        self._known_ends: list[tuple[ConnectorForm, ScalarForm, ListForm, bytes]] | None = None
         self._source = message.source
         self._scalars = (
             message.delivery_mode,
@@ -132,12 +137,69 @@ class SignedFields:
             parts.append(self._destination_name().hashed(queues))
         return b"".join(parts)
 
+    def candidates(self, version: SignatureVersion) -> Iterator[tuple[HashForm, bytes]]:
+        """What may follow `start` in this version, in the order of the forms, each once."""
+        labels = _distinct((form, self._label[form]) for form in LabelForm)
+        for queues, (response, admin, destination) in self._queue_names(version):
+            for label, text in labels:
+                head = text + response + admin
+                if version is SignatureVersion.SIG10:
+                    yield HashForm(queues, label), head
+                    continue
+                for connector, scalars, names, rest in self._ends(version):
+                    form = HashForm(queues, label, connector, scalars, names)
+                    yield form, head + rest + destination
+
+    def _queue_names(
+        self, version: SignatureVersion
+    ) -> list[tuple[QueueForm, tuple[bytes, bytes, bytes]]]:
+        destination = _NO_NAME
+        if version is SignatureVersion.SIG20:
+            destination = self._destination_name()
+        return _distinct(
+            (
+                form,
+                (self._response.hashed(form), self._admin.hashed(form), destination.hashed(form)),
+            )
+            for form in QueueForm
+        )
+
+    def _ends(
+        self, version: SignatureVersion
+    ) -> list[tuple[ConnectorForm, ScalarForm, ListForm, bytes]]:
+        """What stands between the names of queues and the destination."""
+        if self._known_ends is not None:
+            return self._known_ends
+        connectors = _distinct(
+            (form, self._connector or absent) for form, absent in _ABSENT_CONNECTOR.items()
+        )
+        lists = [(ListForm.DESTINATION, b"")]
+        if version is SignatureVersion.SIG30:
+            extension = self._message.extension
+            lists = _distinct((form, extension + self._names(form)) for form in ListForm)
+        self._known_ends = [
+            (
+                connector,
+                scalars,
+                names,
+                b"".join((listed, self._source, pack(*self._scalars), identifier)),
+            )
+            for connector, identifier in connectors
+            for scalars, pack in _SCALARS.items()
+            for names, listed in lists
+        ]
+        return self._known_ends
+
     def _destination_name(self) -> _QueueName:
         name = self._destination
         if name is None:
             message = self._message
             kind = message.flags >> DESTINATION_SHIFT & 7
-            name = self._destination = _name(message, 64, kind, message.destination_queue)
+            if kind == _DIRECT:
+                name = _direct(_direct_bytes(message.packet, 64))
+            else:
+                name = _name(message, 64, kind, message.destination_queue)
+            self._destination = name
         return name
 
     def _names(self, form: ListForm) -> bytes:
@@ -154,11 +216,17 @@ class SignedFields:
         return lists[0] if form is ListForm.DESTINATION else b"".join(lists)
 
 
+def _distinct(forms: Iterable[tuple[F, T]]) -> list[tuple[F, T]]:
+    """Of forms that give the same, the first one."""
+    by_value: dict[T, F] = {}
+    for form, value in forms:
+        by_value.setdefault(value, form)
+    return [(form, value) for value, form in by_value.items()]
+
+
 def _name(message: UserMessage, offset: int, kind: int, address: QueueAddress | None) -> _QueueName:
-    """The name of a queue; `kind` says how the packet has it, `address` what that stands for."""
+    """A name that is not direct: `kind` is that of the packet, `address` what it stands for."""
     packet = message.packet
-    if kind == _DIRECT:
-        return _direct(_direct_bytes(packet, offset))
     wire = packet[offset : offset + _SIZES[kind]]
     if address is None or (address.guid is None and address.type != _DIRECT):
         return _QueueName(wire=wire)

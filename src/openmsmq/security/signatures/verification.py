@@ -1,16 +1,17 @@
 """Checking the signature of a message ([MS-MQQB] 3.1.5.8.3)."""
 
-from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.security.security_header import signature_and_certificate
 
-from .hash_forms import FORMS, HashForm, SignatureVersion
+from .hash_forms import HashForm, SignatureVersion
 from .hashes import DIGEST_INFO, Hash, new_hash
 from .signed_fields import SignedFields
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 _SIG10: Final = SignatureVersion.SIG10
@@ -92,12 +93,19 @@ def recover_digest(block: bytes, key: "RSAPublicKey", algorithm: int) -> Block |
     return None if digest is None else Block(digest, big_endian=True)
 
 
-def _recover_big_endian(block: bytes, key: "RSAPublicKey", algorithm: int) -> bytes | None:
-    from cryptography.exceptions import InvalidSignature
+@cache
+def _padding() -> "PKCS1v15":
+    """Made once, when `cryptography` is first needed."""
     from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 
+    return PKCS1v15()
+
+
+def _recover_big_endian(block: bytes, key: "RSAPublicKey", algorithm: int) -> bytes | None:
+    from cryptography.exceptions import InvalidSignature
+
     try:
-        content = key.recover_data_from_signature(block, PKCS1v15(), None)
+        content = key.recover_data_from_signature(block, _padding(), None)
     except (InvalidSignature, ValueError):
         return None
     prefix = DIGEST_INFO[algorithm]
@@ -117,20 +125,15 @@ def _find(
     """The form of a version in which the fields have the digest of the block."""
     if block is None:
         return None
-    tried: set[bytes] = set()
-    for form in _forms(version, first):
-        rest = fields.rest(version, form)
-        if rest in tried:
-            continue
-        tried.add(rest)
+    digest = block.digest
+    if first is not None and first.version is version:
+        state = start.copy()
+        state.update(fields.rest(version, first.form))
+        if state.digest() == digest:
+            return Match(version, first.form, block.big_endian)
+    for form, rest in fields.candidates(version):
         state = start.copy()
         state.update(rest)
-        if state.digest() == block.digest:
+        if state.digest() == digest:
             return Match(version, form, block.big_endian)
     return None
-
-
-def _forms(version: SignatureVersion, first: Match | None) -> Iterator[HashForm]:
-    if first is not None:
-        yield first.form
-    yield from FORMS[version]
