@@ -1,7 +1,7 @@
 """The forms of the bytes that a signature covers, where [MS-MQMQ] 2.5 leaves them open.
 
-Verification tries the forms in the order of these tables, where the last part varies fastest; signing
-uses the first of each unless a setting names another.
+Verification tries the forms in the order of these tables, where the last part varies fastest.
+Signing uses the first of each unless a setting names another.
 """
 
 from collections.abc import Iterable
