@@ -26,6 +26,7 @@ from openmsmq.security.default_descriptor import default_machine_descriptor
 from openmsmq.security.encryption.body_decryption import BodyDecryption
 from openmsmq.security.principals import Accounts, parse_principal
 from openmsmq.service.accounts import ServiceAccounts, caller_of
+from openmsmq.service.event_log import EventLog
 from openmsmq.service.history import HistoryFiles
 from openmsmq.service.host import Host
 from openmsmq.service.keys import KeyFiles
@@ -82,6 +83,7 @@ class Running(NamedTuple):
 
     host: Host
     messages: MessageLog
+    events: EventLog
     backups: Backups
     keys: KeyRequests
     history: Histories
@@ -157,7 +159,9 @@ class QueueManagerProcess:
                 config.data / HISTORY_DIRECTORY, config.history_bytes, engine.manager.trace
             )
             history = Histories(files, host)
-            self._started_with = Running(host, MessageLog(host), backups, keys, history, parts)
+            self._started_with = Running(
+                host, MessageLog(host), EventLog(host), backups, keys, history, parts
+            )
             premises = Premises(host, self, self._tokens)
             for kind in PARTS:
                 parts.append(kind(config, premises))  # noqa: PERF401 - made ones are closed
@@ -278,7 +282,7 @@ class QueueManagerProcess:
 
     async def _close(self) -> None:
         if self._started_with is not None:
-            host, messages, _, _, history, parts = self._started_with
+            host, messages, _, _, _, history, parts = self._started_with
             for part in reversed(parts):
                 await part.close()
             await host.close()
@@ -336,7 +340,11 @@ class QueueManagerProcess:
     def caller_named(self, principal: str) -> Caller:
         return caller_of_sid(parse_principal(principal, self.accounts))
 
+    def watch(self, after: int, defer: Callable[[Callable[[], None]], Deferred]) -> None:
+        self._running.events.watch(after, defer)
+
     def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
+        self._running.events.refused(request, queue, messages, error)
         self._running.messages.refuse(request, queue, messages, error)
 
     def machine_keys(self) -> list[dict[str, Any]]:

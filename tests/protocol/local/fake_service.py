@@ -1,5 +1,6 @@
 """The process around a queue manager, for sessions of the local protocol."""
 
+from collections.abc import Callable
 from typing import Any
 
 from tests.security.accounts import FakeAccounts
@@ -51,6 +52,7 @@ class FakeService:
         self.accounts = FakeAccounts()
         self.version = "1.2"
         self.refusals: list[tuple[str, str, int, int]] = []
+        self.watchers: list[tuple[int, Deferred]] = []
         self.backups: list[tuple[str, Deferred]] = []
 
     def process_info(self) -> ProcessInfo:
@@ -58,6 +60,10 @@ class FakeService:
 
     def process_metrics(self) -> ProcessMetrics:
         return METRICS
+
+    def watch(self, after: int, defer: Callable[[Callable[[], None]], Deferred]) -> None:
+        answer = defer(lambda: self.watchers.clear())
+        self.watchers.append((after, answer))
 
     def reload(self) -> object:
         return {"reloaded": ["local_tokens"], "failed": {}}

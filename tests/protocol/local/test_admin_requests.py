@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 from tests.protocol.local.fake_service import PROCESS
-from tests.protocol.local.harness import ADMINISTRATOR, STRANGER, USER, Client, World
+from tests.protocol.local.harness import ADMINISTRATOR, ORDERS, STRANGER, USER, Client, World
 
 from openmsmq.core.management.records import ClientInfo, SessionInfo, Status, TransferInfo
 from openmsmq.core.model.queue import Queue
@@ -23,6 +23,9 @@ class FakePeers:
     protocol = "fake"
     session_count = 2
     waiting_bytes = 70
+
+    def hang_up(self, number: int) -> bool:
+        return number == 2
 
     def sessions(self) -> list[SessionInfo]:
         return [
@@ -45,6 +48,10 @@ class FakeClients:
     """Clients of a protocol."""
 
     client_count = 2
+    protocol = "fake"
+
+    def hang_up(self, number: int) -> bool:
+        return number == 1
 
     def clients(self) -> list[ClientInfo]:
         return [
@@ -374,3 +381,70 @@ def test_a_message_is_traced_by_who_may_see_dead_letters() -> None:
     assert value == {"kept": True, "since": 1.0, "events": [{"place": "00" * 20}]}
     stranger = world.client(STRANGER)
     assert stranger.refusal(local.TraceMessage, bytes(20)) == "MQ_ERROR_ACCESS_DENIED"
+
+
+# Watching
+
+
+def test_a_sample_is_streamed_to_administrators_only() -> None:
+    world = World()
+    client = world.client(caller=ADMINISTRATOR)
+    client.create()
+    request = client.make(local.Sample)
+    client.post(request)
+    replies = client.replies(request)
+    values = [value for reply in replies if isinstance(reply, local.Part) for value in reply.values]
+    assert values[0]["part"] == "head"
+    assert {value["part"] for value in values} == {"head", "queues", "dead letters"}
+    assert world.client().call(local.Sample).code == Hresult.MQ_ERROR_ACCESS_DENIED
+
+
+def test_administrators_hang_up_on_sessions_and_clients() -> None:
+    world = World()
+    management = world.core.qm.management
+    management.add_sessions(FakePeers())
+    management.add_clients(FakeClients())
+    client = world.client(caller=ADMINISTRATOR)
+    assert client.value(local.HangUp, "fake", 1) is None
+    assert client.value(local.HangUp, "fake", 2) is None
+    for protocol, number in (("fake", 3), ("other", 1)):
+        refusal = client.call(local.HangUp, protocol, number)
+        assert refusal.code == Hresult.MQ_ERROR_INVALID_PARAMETER
+    assert world.client().call(local.HangUp, "fake", 1).code == Hresult.MQ_ERROR_ACCESS_DENIED
+
+
+def test_readers_of_a_queue_and_their_waiting_reads_are_listed() -> None:
+    client = World().client()
+    client.create()
+    handle = client.open()
+    client.post(client.make(local.Receive, handle, timeout=None))
+    request = client.make(local.ListReaders, ORDERS)
+    client.post(request)
+    part = client.replies(request)[0]
+    assert isinstance(part, local.Part)
+    (reader,) = part.values
+    assert (reader["access"], reader["waiting_reads"], reader["exclusive"]) == ("receive", 1, False)
+    assert reader["sid"] == str(USER.sid)
+
+
+def test_a_watch_is_answered_later_and_can_be_cancelled() -> None:
+    world = World()
+    client = world.client(caller=ADMINISTRATOR)
+    watch = client.make(local.Watch, 5)
+    client.post(watch)
+    ((after, answer),) = world.service.watchers
+    assert after == 5
+    answer.done({"last": 6})
+    assert client.replies(watch)[0] == local.Done(watch.id, {"last": 6})
+    again = client.make(local.Watch, 6)
+    client.post(again)
+    assert client.value(local.Cancel, again.id)
+    assert world.service.watchers == []
+    assert world.client().call(local.Watch, 0).code == Hresult.MQ_ERROR_ACCESS_DENIED
+
+
+def test_a_reload_says_what_was_read() -> None:
+    world = World()
+    told = world.client(caller=ADMINISTRATOR).value(local.Reload)
+    assert told == {"reloaded": ["local_tokens"], "failed": {}}
+    assert world.client().call(local.Reload).code == Hresult.MQ_ERROR_ACCESS_DENIED

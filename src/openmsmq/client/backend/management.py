@@ -53,6 +53,15 @@ class Management(Protocol):
     def reload(self) -> Operation[Info]:
         """Read files again."""
 
+    def hang_up(self, protocol: str, number: int) -> Operation[None]:
+        """End a session or a client."""
+
+    def reader_infos(self, path: str) -> "InfoStream":
+        """Who has a queue open."""
+
+    def events(self, after: int) -> Operation[Info]:
+        """The events after a number, or the next one."""
+
     def outgoing_infos(self) -> "InfoStream":
         """Outgoing queues."""
 

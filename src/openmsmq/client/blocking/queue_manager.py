@@ -381,6 +381,35 @@ class QueueManager:
         """
         return self._driver.call(self._management.reload)
 
+    def hang_up(self, protocol: str, number: int) -> None:
+        """End a session with another queue manager, or a client, as `sessions` and `clients` list.
+
+        What a client holds goes back in place; a session that is needed is opened again.
+
+        Raises:
+            QueueError: there is none, or you are not an administrator of the queue manager.
+        """
+        self._driver.call(self._management.hang_up, protocol, number)
+
+    def readers(self, path: str) -> list[Info]:
+        """Who has a queue open, what they have locked, and which of their reads wait."""
+        return self._driver.call(self._management.reader_infos(path).whole)
+
+    def events(self, after: int = -1) -> Info:
+        """What happened after an event: at once, or as soon as something happens.
+
+        Args:
+            after: `last` of the answer before; -1 begins with the oldest that is known.
+
+        Returns:
+            `events`, each with number, time, kind, queue, detail and count; `last`; `left_out`,
+            how many events are not known any more.
+
+        Raises:
+            AccessDenied: you are not an administrator of the queue manager.
+        """
+        return self._driver.call(self._management.events, after)
+
     def outgoing(self) -> list[Info]:
         """Outgoing queues: destination, state, what waits and why."""
         return self._driver.call(self._management.outgoing_infos().whole)

@@ -49,6 +49,15 @@ class LocalManagement:
     def reload(self) -> Operation[Info]:
         return self._backend.call(local.Reload)
 
+    def hang_up(self, protocol: str, number: int) -> Operation[None]:
+        return self._backend.call(local.HangUp, protocol, number)
+
+    def reader_infos(self, path: str) -> PartStream:
+        return PartStream(self._backend, local.ListReaders, path)
+
+    def events(self, after: int) -> Operation[Info]:
+        return self._backend.call(local.Watch, after)
+
     def outgoing_infos(self) -> PartStream:
         return PartStream(self._backend, local.ListOutgoing)
 

@@ -56,6 +56,15 @@ class UnavailableManagement:
     def reload(self) -> NoReturn:
         self._refuse("a server cannot be told to read files again")
 
+    def hang_up(self, protocol: str, number: int) -> NoReturn:  # noqa: ARG002 - the interface
+        self._refuse("sessions cannot be ended")
+
+    def reader_infos(self, path: str) -> NoReturn:  # noqa: ARG002
+        self._refuse("readers cannot be listed")
+
+    def events(self, after: int) -> NoReturn:  # noqa: ARG002
+        self._refuse("a queue manager cannot be watched")
+
     def outgoing_infos(self) -> NoReturn:
         self._refuse("outgoing queues cannot be listed")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -12,14 +13,16 @@ from openmsmq.core.queues.access import check_machine_right, check_queue_right
 from openmsmq.core.queues.names import find_by_path, parse_name
 from openmsmq.core.queues.permissions import change_manager_permissions, change_queue_permissions
 from openmsmq.security.permissions import Permission, PermissionChange
-from openmsmq.security.principals import Accounts, parse_principal
+from openmsmq.security.principals import Accounts, describe_principal, parse_principal
 from openmsmq.security.rights import (
     describe_machine_rights,
     machine_rights,
     queue_rights,
 )
 from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
-from openmsmq.wire.codes.queue_error import AccessDenied
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.queue_enums import ShareMode
+from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 
 from .counters import FLUSHES, TRANSACTIONS, Count, series_name
 from .identities import Identities
@@ -39,6 +42,7 @@ from .records import (
     ProcessMetrics,
     QueueDetails,
     QueueInfo,
+    ReaderInfo,
     RouteInfo,
     SessionInfo,
     Status,
@@ -387,6 +391,51 @@ class Management:
         every = (client for source in self._clients for client in source.clients())
         for part in _parts(every):
             yield [client for client in part if only is None or client.sid == only]
+
+    def hang_up(self, protocol: str, number: int, *, caller: Caller) -> None:
+        """End a session or a client; what it holds goes back in place.
+
+        Raises:
+            QueueError: the caller is not an administrator, or there is none.
+        """
+        self.require_administrator(caller, "hang up on others")
+        sources: tuple[SessionSource | ClientSource, ...] = (*self._sessions, *self._clients)
+        if not any(each.protocol == protocol and each.hang_up(number) for each in sources):
+            raise QueueError(
+                Hresult.MQ_ERROR_INVALID_PARAMETER,
+                f"{protocol} {number} is neither a session nor a client",
+                cause="It has ended meanwhile, or the number is wrong.",
+                remedy="List sessions and clients again.",
+            )
+
+    def readers(
+        self, path: str, *, caller: Caller, accounts: Accounts
+    ) -> Iterator[list[ReaderInfo]]:
+        """Who has a queue open, and which of their reads wait.
+
+        Raises:
+            QueueError: MQ_ERROR_QUEUE_NOT_FOUND, MQ_ERROR_ACCESS_DENIED.
+        """
+        queue = find_by_path(self._state, path)
+        check_queue_right(queue, caller, QueueRight.GET_QUEUE_PROPERTIES)
+        opened = list(queue.descriptors.values())
+        waiting = Tally(read.descriptor.handle for read in queue.waiting)
+        return (
+            [
+                ReaderInfo(
+                    handle=each.handle,
+                    access=str(each.access),
+                    exclusive=each.share is not ShareMode.DENY_NONE,
+                    principal=describe_principal(each.caller.sid, accounts),
+                    sid=str(each.caller.sid),
+                    cursors=len(each.cursors),
+                    locked_messages=len(each.locked),
+                    waiting_reads=waiting[each.handle],
+                )
+                for each in part
+            ]
+            for part in _parts(opened)
+        )
 
     def transactions(self, *, caller: Caller) -> Iterator[list[TransactionInfo]]:
         """The open transactions.

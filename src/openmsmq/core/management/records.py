@@ -346,3 +346,52 @@ class ProcessMetrics:
     event_loop_lag_seconds: Histogram
     flush_seconds: Histogram
     batch_messages: Histogram
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderInfo:
+    """Somebody who has a queue open.
+
+    Attributes:
+        handle: a number, unique while the process runs.
+        access: what for: `receive`, `peek`, `send`, `move`.
+        exclusive: whether others are kept from receiving.
+        locked_messages: what it has received and not decided on.
+        waiting_reads: how many of its reads wait for messages.
+    """
+
+    handle: int
+    access: str
+    exclusive: bool
+    principal: str
+    sid: str
+    cursors: int
+    locked_messages: int
+    waiting_reads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventInfo:
+    """Something that happened.
+
+    Attributes:
+        number: one more than that of the event before it.
+        kind: `queue-created`, `queue-changed`, `queue-deleted`, `queue-paused`, `queue-resumed`,
+            `link`, `flow-control`, `left-unread`, `dropped`, `refused`.
+    """
+
+    number: int
+    time: float
+    kind: str
+    queue: str
+    detail: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventPage:
+    """Events; `last` goes into the next request, `left_out` says how many are not here."""
+
+    last: int
+    left_out: int
+    events: list[EventInfo]

@@ -52,8 +52,8 @@ def queue_samples(state: State, since: int) -> Iterator[list[Any]]:
     for part in in_parts(numbers, state.queues, SAMPLE_STEP):
         queues = [queue for queue in part if queue.role not in _LEFT_OUT and _changed(queue, since)]
         for queue in queues:
-            # What is open or locked may change without a mark: it is sampled once more.
-            if queue.descriptors or queue.locked:
+            # What is open, locked or delayed may change without a mark: it is sampled once more.
+            if queue.descriptors or queue.locked or queue.delayed:
                 queue.changed = number
         yield [_columns(queues, since)] if queues else []
 
@@ -64,6 +64,7 @@ def _changed(queue: Queue, since: int) -> bool:
         queue.changed >= since
         or queue.descriptors
         or queue.locked
+        or queue.delayed
         or (journal is not None and journal.changed >= since)
     )
 

@@ -26,12 +26,22 @@ class SessionSource(Protocol):
     def sessions(self) -> Iterable[SessionInfo]:
         """Every session; changes while it is read are allowed."""
 
+    def hang_up(self, number: int) -> bool:
+        """End a session by its id; whether there is one."""
+
 
 class ClientSource(Protocol):
     """A protocol that has clients."""
+
+    @property
+    def protocol(self) -> str:
+        """Its name, such as `local`."""
 
     @property
     def client_count(self) -> int: ...
 
     def clients(self) -> Iterable[ClientInfo]:
         """Every client; changes while it is read are allowed."""
+
+    def hang_up(self, number: int) -> bool:
+        """End a client by its id; whether there is one."""

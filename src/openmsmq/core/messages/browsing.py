@@ -1,8 +1,9 @@
-"""Messages in queue order from any place, for people who look: locked ones included."""
+"""Messages in queue order from any place, for people who look: locked and delayed ones too."""
 
 from __future__ import annotations
 
 from heapq import merge, nlargest, nsmallest
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from openmsmq.core.state import State
 
 _AVAILABLE: Final = int(PositionState.AVAILABLE)
+_DELAYED: Final = int(PositionState.DELAYED)
 _LOOKUP_ID: Final = attrgetter("lookup_id")
 # Smaller and larger than every lookup id.
 BEFORE_ALL: Final = -1
@@ -46,12 +48,12 @@ def browse(
     """
     queue = queue_to_read(state, descriptor, MAY_PEEK)
     if backwards:
-        window = _before(queue, AFTER_ALL if lookup_id is None else lookup_id, max_count + 1)
+        found = _before(queue, AFTER_ALL if lookup_id is None else lookup_id, max_count + 1)
     else:
-        window = _after(queue, BEFORE_ALL if lookup_id is None else lookup_id, max_count + 1)
+        found = _after(queue, BEFORE_ALL if lookup_id is None else lookup_id, max_count + 1)
     messages: list[Message] = []
     more = False
-    for message in window:
+    for message in found:
         max_bytes -= message.size
         more = len(messages) == max_count or (max_bytes < 0 and bool(messages))
         if more:
@@ -62,7 +64,9 @@ def browse(
     if backwards:
         messages.reverse()
     states = [
-        (index, "locked", holder_name(message.holder))
+        (index, "delayed", "")
+        if message.state == _DELAYED
+        else (index, "locked", holder_name(message.holder))
         for index, message in enumerate(messages)
         if message.state != _AVAILABLE
     ]
@@ -71,19 +75,24 @@ def browse(
 
 def _after(queue: Queue, lookup_id: int, count: int) -> Iterator[Message]:
     visible = _visible_after(queue, lookup_id)
-    if not queue.locked:
+    if not queue.locked and not queue.delayed:
         return visible
-    later = [message for other_id, message in queue.locked.items() if other_id > lookup_id]
+    later = [message for other_id, message in _hidden(queue) if other_id > lookup_id]
     return merge(visible, nsmallest(count, later, key=_LOOKUP_ID), key=_LOOKUP_ID)
 
 
 def _before(queue: Queue, lookup_id: int, count: int) -> Iterator[Message]:
     visible = _visible_before(queue, lookup_id)
-    if not queue.locked:
+    if not queue.locked and not queue.delayed:
         return visible
-    earlier = [message for other_id, message in queue.locked.items() if other_id < lookup_id]
+    earlier = [message for other_id, message in _hidden(queue) if other_id < lookup_id]
     in_front = nlargest(count, earlier, key=_LOOKUP_ID)
     return merge(visible, in_front, key=_LOOKUP_ID, reverse=True)
+
+
+def _hidden(queue: Queue) -> Iterator[tuple[int, Message]]:
+    """The messages that readers do not see, by lookup id."""
+    return chain(queue.locked.items(), queue.delayed.items())
 
 
 def _visible_after(queue: Queue, lookup_id: int) -> Iterator[Message]:

@@ -27,6 +27,7 @@ class CloseReason(StrEnum):
     DISCONNECTED = "connection lost"
     NO_ROOM = "no room for messages"
     CHECK_FAILED = "a check of messages failed"
+    HUNG_UP = "ended by an administrator"
     OFFLINE = "taken offline"
     STOPPED = "stopped"
 

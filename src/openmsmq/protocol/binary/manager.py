@@ -304,6 +304,15 @@ class BinaryProtocol:
         """Every session, whatever its state."""
         return map(session_info, list(self._connections.by_number.values()))
 
+    def hang_up(self, number: int) -> bool:
+        """End a session; one that is needed is opened again."""
+        connection = self._connections.by_number.get(number)
+        if connection is None:
+            return False
+        connection.session.close(CloseReason.HUNG_UP)
+        self._process(connection, self._manager.now)
+        return True
+
     # Outgoing queues
 
     def outgoing(self, *, now: float) -> list[OutgoingStatus]:

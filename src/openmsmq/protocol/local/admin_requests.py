@@ -37,6 +37,25 @@ def reload(session: LocalSession, request: local.Reload) -> None:
     session.done(request.id, session.service.reload(), session.seen)
 
 
+def hang_up(session: LocalSession, request: local.HangUp) -> None:
+    management = session.manager.management
+    management.hang_up(request.protocol, request.number, caller=session.identity())
+    session.done(request.id, None, session.seen)
+
+
+def list_readers(session: LocalSession, request: local.ListReaders) -> Steps:
+    readers = session.manager.management.readers(
+        request.path, caller=session.identity(), accounts=session.service.accounts
+    )
+    return session.stream(request.id, readers)
+
+
+def watch(session: LocalSession, request: local.Watch) -> None:
+    """Answered at once, or with the next event; the client asks again after it."""
+    session.manager.management.require_administrator(session.identity(), "watch everything")
+    session.service.watch(request.after, lambda stop: defer(session, request, stop))
+
+
 def list_outgoing(session: LocalSession, request: local.ListOutgoing) -> Steps:
     outgoing = session.manager.management.outgoing(caller=session.identity())
     return session.stream(request.id, outgoing)
@@ -223,6 +242,9 @@ HANDLERS: Final[Handlers] = {
     local.GetStatus: get_status,
     local.Sample: sample,
     local.Reload: reload,
+    local.HangUp: hang_up,
+    local.ListReaders: list_readers,
+    local.Watch: watch,
     local.ListOutgoing: list_outgoing,
     local.HoldOutgoing: hold_outgoing,
     local.ShowOutgoing: show_outgoing,

@@ -46,6 +46,13 @@ class Service(Protocol):
     def process_metrics(self) -> ProcessMetrics:
         """What the process measures of itself."""
 
+    def watch(self, after: int, defer: "Callable[[Callable[[], None]], Deferred]") -> None:
+        """Answer with the events after a number, or once there is one.
+
+        Args:
+            defer: makes the answer, with what gives it up.
+        """
+
     def reload(self) -> object:
         """Read files again; returns what was read and what could not be used."""
 

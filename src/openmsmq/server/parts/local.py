@@ -106,6 +106,18 @@ class LocalPart:
         """How many clients are connected."""
         return len(self._connections)
 
+    @property
+    def protocol(self) -> str:
+        return self.name
+
+    def hang_up(self, number: int) -> bool:
+        """End a client; what it holds goes back in place."""
+        for connection, client in self._connections.items():
+            if client.number == number:
+                asyncio.get_running_loop().call_soon(connection.abort)
+                return True
+        return False
+
     def clients(self) -> Iterator[ClientInfo]:
         """Every client, with what it holds."""
         for connection, client in list(self._connections.items()):

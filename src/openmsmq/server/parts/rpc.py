@@ -74,7 +74,7 @@ LEVEL_NAMES: Final[dict[int, str]] = {level: name for name, level in LEVELS.item
 # How often a default port that is taken is tried again, each time so much higher.
 STEPS: Final = 100
 # What a client does in the ordinary course of things; everything else is worth a warning.
-ORDINARY: Final = frozenset((CloseReason.STOPPED, CloseReason.NOT_BOUND))
+ORDINARY: Final = frozenset((CloseReason.STOPPED, CloseReason.NOT_BOUND, CloseReason.HUNG_UP))
 FAULTY: Final = (
     CloseReason.PROTOCOL_ERROR,
     CloseReason.BIND_REFUSED,
@@ -263,6 +263,19 @@ class RpcPart:
     def client_count(self) -> int:
         """How many clients are connected: associations, which may have several connections."""
         return len(self.server.associations)
+
+    @property
+    def protocol(self) -> str:
+        return self.name
+
+    def hang_up(self, number: int) -> bool:
+        """End a client with all its connections; what it holds goes back in place."""
+        for association in self.server.associations:
+            if association.number == number:
+                for connection in list(association.connections):
+                    connection.close(CloseReason.HUNG_UP)
+                return True
+        return False
 
     def clients(self) -> Iterator[ClientInfo]:
         """Every client, with what it holds."""

@@ -144,6 +144,25 @@ class Reload(Request, frozen=True, tag=101):
     """Read tokens, certificates, quotas and the log level again."""
 
 
+class HangUp(Request, frozen=True, tag=102):
+    """End a session with another queue manager, or a client, by its protocol and id."""
+
+    protocol: str
+    number: int
+
+
+class ListReaders(Request, frozen=True, tag=103):
+    """Who has a queue open, and which of their reads wait."""
+
+    path: str
+
+
+class Watch(Request, frozen=True, tag=104):
+    """The events after a number, up to 1,000; without any, the answer waits for the next."""
+
+    after: int
+
+
 class SetOnline(Request, frozen=True, tag=95):
     """Take the queue manager offline, or bring it online: whether it talks to others."""
 
@@ -172,6 +191,9 @@ AdministrationRequest = (
     | SetOnline
     | Sample
     | Reload
+    | HangUp
+    | ListReaders
+    | Watch
     | ExportDefinitions
     | ApplyDefinitions
 )

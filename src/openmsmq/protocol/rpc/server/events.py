@@ -13,6 +13,7 @@ class CloseReason(Enum):
     ACCESS_DENIED = "a call was refused"
     NOT_BOUND = "the client did not bind in time"
     NOT_READING = "the client does not read its answers"
+    HUNG_UP = "an administrator ended it"
     STOPPED = "the server stops"
     LOST = "the connection was lost"
 
