@@ -47,6 +47,12 @@ class Visitor:
         if not request.url.startswith((self.base, "data:", "blob:")):
             self.faults.append(f"request to {request.url}")
 
+    def new_context(self) -> BrowserContext:
+        """Another browser window that shares nothing with this one."""
+        browser = self.context.browser
+        assert browser is not None
+        return browser.new_context(viewport={"width": 1600, "height": 1000})
+
     def sign_in(self, manager: Watched) -> None:
         """Sign in with a link."""
         link = manager.run("console", "link").out.strip()

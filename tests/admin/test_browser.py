@@ -1,37 +1,73 @@
 """The console in a real browser."""
 
+import contextlib
+import json
+import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from playwright.sync_api import expect
 from tests.admin.browser import Visitor, needs_chromium, visiting
 from tests.admin.console_process import Watched, watched
+from tests.admin.hostile import BODIES, TEXTS
 
-pytestmark = [needs_chromium, pytest.mark.timeout(240)]
+import openmsmq
+
+expect.set_options(timeout=60_000)
+pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 ORDERS = ".\\private$\\orders"
 PAYMENTS = ".\\private$\\payments"
+HOSTILE = ".\\private$\\hostile"
+DEAD = "/dead-letters?open=MQMSG_CLASS_NACK_RECEIVE_TIMEOUT"
 
 
 @pytest.fixture(scope="module")
 def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     with watched(tmp_path_factory.mktemp("browser"), "--name", "alpha") as running:
-        running.run("queue", "create", ORDERS, "--label", "Orders from the shop")
-        running.run("queue", "create", PAYMENTS, "--transactional", "--journal")
-        running.run("send", ORDERS, "--body", '{"order": 4711}', "--label", "Order 4711")
-        running.run(
-            "send",
-            PAYMENTS,
-            "--body",
-            "<pay><value>1</value></pay>",
-            "--transactional",
-            *("--label", "Payment captured", "--count", "30"),
-        )
+        with openmsmq.connect(running.socket) as client:
+            fill(client)
         yield running
+
+
+def fill(client: openmsmq.QueueManager) -> None:
+    """Messages of every kind: waiting, dead, on their way, and hostile ones."""
+    orders = client.create_queue(ORDERS, label="Orders from the shop")
+    payments = client.create_queue(PAYMENTS, transactional=True, journal=True)
+    client.create_queue(".\\private$\\nightly.export")
+    hostile = client.create_queue(HOSTILE, label=TEXTS[0])
+    body = '{"order": 4711, "amount": {"value": 129.90, "currency": "EUR"}, "note": "<b>"}'
+    for number in range(30):
+        message = openmsmq.Message(body.encode(), f"Payment captured {number}")
+        payments.send(message, transaction="single")
+    for number in range(3):
+        orders.send(
+            openmsmq.Message(
+                b"late",
+                f"Order {number}",
+                time_to_be_received=1,
+                dead_letter=True,
+                delivery="recoverable",
+            )
+        )
+    for text in TEXTS:
+        label = text.replace("\x00", "")[:249]
+        hostile.send(openmsmq.Message(text.encode("utf-8", "replace"), label))
+    for content in BODIES:
+        hostile.send(openmsmq.Message(content, "body"))
+    away = client.open_queue("DIRECT=TCP:127.0.0.99\\private$\\x", "send")
+    away.send(openmsmq.Message(b"hello", TEXTS[1]))
+    client.flush()
 
 
 @pytest.fixture(scope="module")
 def visitor(manager: Watched) -> Iterator[Visitor]:
     with visiting(manager) as found:
         found.sign_in(manager)
+        found.page.wait_for_function(
+            "async () => (await (await fetch('/api/v1/status')).json()).dead_letters === 3"
+        )
         yield found
 
 
@@ -39,20 +75,44 @@ PAGES = {
     "overview": "/",
     "queues": "/queues",
     "queue": "/queues/private$%5Cpayments",
+    "empty": "/queues/private$%5Cnightly.export",
+    "nothing-found": "/queues/private$%5Cpayments?filter=Paymnet",
+    "activity": "/queues/private$%5Cpayments/activity",
+    "subqueues": "/queues/private$%5Cpayments/subqueues",
+    "permissions": "/queues/private$%5Cpayments/permissions",
+    "queue-settings": "/queues/private$%5Cpayments/settings",
+    "gone": "/queues/private$%5Cpayments/messages/1",
+    "deadletters": DEAD,
+    "retry": f"{DEAD}&retry=1",
     "outgoing": "/outgoing",
+    "journals": "/journals",
+    "transactions": "/transactions",
+    "sessions": "/sessions",
+    "find": "/find?text=captured",
+    "jobs": "/jobs",
+    "definitions": "/definitions",
+    "audit": "/audit",
+    "settings": "/settings",
+    "not-found": "/nowhere",
 }
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_shows_in_both_themes_and_sizes(visitor: Visitor, name: str) -> None:
+def test_a_page_shows_in_both_themes(visitor: Visitor, name: str) -> None:
     page = visitor.open(PAGES[name])
     for theme in ("light", "dark"):
         page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
-        visitor.picture(f"{name}-{theme}-1600")
+        visitor.picture(f"{name}-{theme}")
         visitor.check_access(f"{name} {theme}")
     page.set_viewport_size({"width": 390, "height": 844})
-    visitor.picture(f"{name}-dark-390")
+    visitor.picture(f"{name}-390")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.set_viewport_size({"width": 1600, "height": 1000})
+    if name == "not-found":
+        assert visitor.faults == [
+            "error: Failed to load resource: the server responded with a status of 404 (Not Found)"
+        ]
+        visitor.faults.clear()
     visitor.check_quiet()
 
 
@@ -60,10 +120,10 @@ def test_a_message_opens_beside_the_list(visitor: Visitor) -> None:
     page = visitor.open(PAGES["queue"])
     page.click("[data-rows] tbody tr:nth-child(3) td:nth-child(2)")
     page.wait_for_selector("#right .code")
-    assert "<value>" in page.inner_text("#right .code")
+    assert "129.90" in page.inner_text("#right .code")
     page.click("#right .tabs a:has-text('Packet')")
     page.wait_for_selector("#right .fields")
-    visitor.picture("queue-packet-light-1600")
+    visitor.picture("queue-packet-light")
     address = page.url
     shown = page.inner_text("#right")
     page.reload()
@@ -72,3 +132,149 @@ def test_a_message_opens_beside_the_list(visitor: Visitor) -> None:
     page.wait_for_selector("#right .code")
     assert page.url != address
     visitor.check_quiet()
+
+
+def test_nothing_hostile_runs_and_all_of_it_is_shown(visitor: Visitor) -> None:
+    page = visitor.open("/queues/private$%5Chostile")
+    labels = page.locator("[data-rows] tbody bdi").all_inner_texts()
+    assert len(labels) == len(TEXTS) + len(BODIES)
+    assert TEXTS[0] in labels
+    assert sum("bad" in label for label in labels) == len(TEXTS)
+    addresses = page.evaluate(
+        "[...document.querySelectorAll('[data-rows] tbody a')].map(link => link.href)"
+    )
+    for at, address in enumerate(addresses):
+        for view in ("body", "properties", "packet") if at in (0, 2, 5) else ("body",):
+            page.goto(f"{address}&view={view}", wait_until="commit")
+            page.wait_for_selector("#right .msg-head")
+            assert page.locator("#right .msg-head").count() == 1
+            assert page.evaluate("window.hurt") is None
+            assert page.locator("#right script, #right [hx-get], #right img").count() == 0
+    for path in ("/outgoing", "/find?text=bad", "/queues", f"/find?text={TEXTS[1]}"):
+        visitor.open(path)
+        assert page.evaluate("window.hurt") is None
+    visitor.open("/")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("<img src=x onerror=window.hurt=1>")
+    page.wait_for_selector("#palette-list [role=option]")
+    assert page.evaluate("window.hurt") is None
+    visitor.picture("palette-light")
+    visitor.check_quiet()
+
+
+def test_a_dead_letter_is_retried_and_received_by_keyboard_alone(
+    visitor: Visitor, manager: Watched
+) -> None:
+    page = visitor.open("/")
+    press = page.keyboard.press
+    press("g")
+    press("d")
+    page.wait_for_url("**/dead-letters")
+    page.wait_for_selector(".reason")
+    focus(visitor, ".reason > a")
+    press("Enter")
+    page.wait_for_selector(".why")
+    assert "Check that the receiver runs" in page.inner_text(".why")
+    focus(visitor, ".reason .btn")
+    press("Enter")
+    page.wait_for_selector("aside.drawer")
+    assert "would be accepted" in page.inner_text("aside.drawer")
+    focus(visitor, "input[name=limits][value=restart]")
+    press("ArrowDown")
+    focus(visitor, "aside.drawer .btn.primary")
+    press("Enter")
+    page.wait_for_url("**/jobs/*")
+    page.wait_for_selector(".kpi:has-text('finished')")
+    visitor.picture("job-light")
+    visitor.check_access("job")
+    assert manager.run("receive", ORDERS, "--count", "3", "--json").objects[2]["body"] == "late"
+    visitor.check_quiet()
+
+
+def focus(visitor: Visitor, selector: str) -> None:
+    """Press Tab until something has the focus, which must be visible."""
+    page = visitor.page
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        if page.evaluate("s => document.activeElement?.matches(s)", selector):
+            outline = "getComputedStyle(document.activeElement).outlineStyle"
+            assert page.evaluate(outline) != "none"
+            return
+    pytest.fail(f"Tab does not reach {selector}")
+
+
+def test_messages_are_moved_and_removed_with_the_keyboard(
+    visitor: Visitor, manager: Watched
+) -> None:
+    page = visitor.open(PAGES["queue"])
+    for key in ("j", "x", "j", "x"):
+        page.keyboard.press(key)
+    expect(page.locator("#selbar")).to_contain_text("2 selected")
+    visitor.picture("selection-light")
+    page.click("#selbar .danger")
+    page.click("#remove .danger.solid")
+    expect(page.locator("#toasts")).to_contain_text("2 messages removed")
+    moved = manager.run("peek", f"{PAYMENTS};removed", "--count", "9", "--json").objects
+    assert len(moved) == 2
+    expect(page.locator("[data-rows] tbody tr")).to_have_count(28)
+    log = (manager.data / "console" / "audit.jsonl").read_text().splitlines()
+    entries = [json.loads(line) for line in log]
+    results = [e["result"] for e in entries if e["action"] == "remove_messages"]
+    assert results == ["begun", "done"]
+    visitor.check_quiet()
+
+
+class Attacker(BaseHTTPRequestHandler):
+    """A page of another site that attacks the console."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<iframe id=frame></iframe><form id=form method=post></form>")
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def attacker() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.77", 0), Attacker)
+    thread = threading.Thread(target=partial(server.serve_forever, 0.05))
+    thread.start()
+    try:
+        yield f"http://127.0.0.77:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_another_site_can_do_nothing(visitor: Visitor, manager: Watched) -> None:
+    with attacker() as site:
+        page = visitor.context.new_page()
+        page.goto(site)
+        target = f"{visitor.base}/api/v1/queues/private$%5Corders/purge"
+        failed = page.evaluate(
+            """async (target) => {
+                const how = {method: 'POST', credentials: 'include'};
+                try { await fetch(target, how); return 'answered'; } catch { return 'failed'; }
+            }""",
+            target,
+        )
+        assert failed == "failed"
+        with page.expect_navigation() as posted:
+            page.evaluate(
+                "t => { const f = document.getElementById('form'); f.action = t; f.submit(); }",
+                target,
+            )
+        answer = posted.value
+        assert answer is not None
+        assert answer.status in (401, 403)
+        page.goto(site)
+        page.evaluate("t => { document.getElementById('frame').src = t; }", visitor.base + "/")
+        page.wait_for_function("() => document.getElementById('frame').contentDocument === null")
+        assert page.frames[-1].locator(".app").count() == 0
+        page.close()
+    visitor.open("/")
+    visitor.faults.clear()
