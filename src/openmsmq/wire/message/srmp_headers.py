@@ -87,6 +87,13 @@ def compound_message_end(buf: bytes | memoryview, offset: int) -> int:
     return offset + COMPOUND_MESSAGE_HEADER_SIZE + http_body_size
 
 
+def compound_message_body(packet: bytes, offset: int) -> bytes:
+    """The message body in a CompoundMessageHeader that was checked."""
+    _, _, _, size, start = COMPOUND_MESSAGE_HEADER.unpack_from(packet, offset)
+    at = offset + COMPOUND_MESSAGE_HEADER_SIZE + start
+    return packet[at : at + size]
+
+
 def srmp_envelope_header_end(packet: bytes, offset: int) -> int:
     """Return where an SRMPEnvelopeHeader ends, padding included, after checking all of it."""
     start = offset + SRMP_ENVELOPE_HEADER_SIZE

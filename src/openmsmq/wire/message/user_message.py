@@ -43,7 +43,7 @@ from .debug_header import DebugHeader
 from .message_properties_header import MESSAGE_PROPERTIES_SIZE, properties_layout
 from .multi_queue_format_header import MultiQueueFormatHeader
 from .soap_header import SoapHeader
-from .srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
+from .srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader, compound_message_body
 from .trailing_headers import OPTIONAL_AFTER_BODY, TrailingHeaders, trailing_layout
 from .transaction_header import TransactionHeader, TransactionHeaderFlags, transaction_header_end
 from .user_header import (
@@ -458,10 +458,7 @@ class UserMessage:
     def body(self) -> bytes:
         """The body as it is in the packet: cipher text when `encrypted`."""
         if self.body_offset == self.body_end and self.trailing and self.trailing.compound_message:
-            compound = CompoundMessageHeader.parse(
-                memoryview(self.packet), self.trailing.compound_message
-            )
-            return compound[0].message_body
+            return compound_message_body(self.packet, self.trailing.compound_message)
         return self.packet[self.body_offset : self.body_end]
 
     # Headers after the body
