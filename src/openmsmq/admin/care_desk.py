@@ -59,6 +59,7 @@ class CareDesk:
         self.folder: Final = None if folder is None else folder / "jobs"
         self._running: dict[str, RunningJob] = {}
         self._faults: dict[str, str] = {}
+        console.meters.jobs = self.job_counts
 
     async def start(self) -> None:
         """Go on with the jobs that the end of an earlier console interrupted."""
@@ -96,6 +97,10 @@ class CareDesk:
         return await asyncio.to_thread(work_in_thread)
 
     # Jobs
+
+    def job_counts(self) -> dict[str, int]:
+        """How many jobs run, and how many ended with a fault since the start."""
+        return {"running": len(self._running), "failed": len(self._faults)}
 
     def jobs(self) -> list[Job]:
         """Every job, the newest first."""

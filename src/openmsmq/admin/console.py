@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from openmsmq.aio import QueueManager, connect
 from openmsmq.wire.errors import MsmqError
 
+from .drift import Drift
 from .meters import ConsoleMeters
 from .sampler import Sampler
 from .settings import ConsoleSettings
@@ -34,6 +35,8 @@ class Console:
         self.meters: Final = ConsoleMeters()
         self.sampler: Final = Sampler(self)
         self.services: Final[list[Service]] = [self.sampler]
+        if settings.definitions is not None:
+            self.services.append(Drift(self, settings.definitions))
         # What a reload reads again.
         self.reloads: Final[list[Callable[[], None]]] = []
         self._manager: QueueManager | None = None

@@ -85,6 +85,7 @@ class FrontDesk:
         """Begin a session."""
         now = time.monotonic()
         self.sessions.forget_idle(now)
+        self.console.meters.sign_ins["accepted"] += 1
         return self.sessions.begin(person, sha256=sha256, now=now)
 
 

@@ -18,6 +18,7 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         token: says over TCP who the console is.
         ca_file: certificates to trust over TCP.
         folder: where the console keeps what outlives it; none: it keeps nothing.
+        definitions: the file that the queue manager applied at its start, if one.
         restarts: how often it was started again since the queue manager started.
         bound: the address that it listens on.
     """
@@ -27,6 +28,7 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     ca_file: str | None = None
     folder: Path | None = None
     restarts: int = 0
+    definitions: Path | None = None
     bound: str = "127.0.0.1"
     console_certificate: Path | None = None
     console_key: Path | None = None

@@ -321,6 +321,17 @@ def test_sessions_are_shown_with_their_peer_and_what_waits() -> None:
     assert (theirs.queues, theirs.unacknowledged) == (0, 0)
 
 
+def test_a_session_can_be_hung_up_on() -> None:
+    network, a, b = pair()
+    a.send(TO_B, b"1")
+    network.run()
+    (session,) = a.binary.sessions()
+    assert a.binary.hang_up(session.id)
+    assert not a.binary.hang_up(session.id)
+    network.run()
+    assert (a.binary.session_count, b.binary.session_count) == (0, 0)
+
+
 def test_a_session_without_a_handshake_has_no_peer_yet() -> None:
     _, _, b = pair()
     b.binary.accept("10.0.0.9", now=0.0)

@@ -215,6 +215,7 @@ class Site:
         token = form.get("token", [""])[0].strip()
         entry = self._desk.tokens.find(token, datetime.now(UTC))
         if entry is None:
+            self._desk.console.meters.sign_ins["refused"] += 1
             problem = Problem(
                 401,
                 "The token is not valid.",
@@ -230,6 +231,7 @@ class Site:
         """Take a link and begin a session."""
         person = self._desk.links.take(names["code"], time.monotonic())
         if person is None:
+            self._desk.console.meters.sign_ins["refused"] += 1
             problem = Problem(
                 401,
                 "This link does not work any more.",

@@ -201,6 +201,7 @@ class ConsolePart:
             "console_hosts": [*config.console_hosts, *config.names, *config.addresses],
             "folder": str(config.data / FOLDER),
             "restarts": self.restarts,
+            "definitions": None if config.definitions is None else str(config.definitions),
         }
         return json.dumps(values).encode() + b"\n"
 

@@ -1,0 +1,30 @@
+"""The number of definitions that differ from what there is."""
+
+import asyncio
+from pathlib import Path
+
+import openmsmq
+from openmsmq.admin.console import Console
+from openmsmq.admin.drift import Drift
+from openmsmq.admin.settings import ConsoleSettings
+
+
+def test_differences_are_counted(msmq: openmsmq.QueueManager, tmp_path: Path) -> None:
+    file = tmp_path / "definitions.toml"
+    file.write_text('[[queues]]\npath = "private$\\\\orders"\n')
+
+    async def count() -> list[int | None]:
+        console = Console(ConsoleSettings(address=msmq.address, definitions=file))
+        drift = Drift(console, file)
+        found = [await drift.differences()]
+        await asyncio.to_thread(msmq.create_queue, r".\private$\orders")
+        found.append(await drift.differences())
+        file.write_text("nonsense")
+        found.append(await drift.differences())
+        await console.stop()
+        return found
+
+    before, after, broken = asyncio.run(asyncio.wait_for(count(), 60))
+    assert before is not None
+    assert after == before - 1
+    assert broken is None
