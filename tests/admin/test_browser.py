@@ -2,20 +2,23 @@
 
 import contextlib
 import json
+import subprocess
 import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 from tests.admin.browser import Visitor, needs_chromium, visiting
-from tests.admin.console_process import Watched, watched
+from tests.admin.console_process import Watched, wait_until, watched
 from tests.admin.hostile import BODIES, TEXTS
+from tests.cli.running import Manager, run
 
 import openmsmq
 
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=30_000)
 pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 ORDERS = ".\\private$\\orders"
 PAYMENTS = ".\\private$\\payments"
@@ -222,6 +225,43 @@ def test_messages_are_moved_and_removed_with_the_keyboard(
     results = [e["result"] for e in entries if e["action"] == "remove_messages"]
     assert results == ["begun", "done"]
     visitor.check_quiet()
+
+
+@contextlib.contextmanager
+def console_alone(manager: Manager, folder: Path) -> Iterator[str]:
+    """A console that goes on when the queue manager dies."""
+    words = ("console", "--port", "0", "--folder", str(folder), "--socket", manager.socket)
+    with manager.start(*words, stdout=subprocess.PIPE) as console:
+        try:
+            assert console.stdout is not None
+            yield console.stdout.readline().decode().split()[1].rstrip("/")
+        finally:
+            console.terminate()
+
+
+def test_a_page_goes_on_when_the_queue_manager_comes_back(visitor: Visitor, tmp_path: Path) -> None:
+    manager = Manager(tmp_path / "data", "--name", "beta")
+    manager.run("queue", "create", ORDERS)
+    folder = tmp_path / "console"
+    with console_alone(manager, folder) as address:
+        other = Visitor(visitor.new_context(), address)
+        wait_until((folder / "link.sock").exists)
+        where = ("--folder", str(folder), "--address", address)
+        other.page.goto(run(["console", "link", *where]).out.strip())
+        expect(other.page.locator("#busiest")).to_contain_text("orders")
+        manager.process.kill()
+        manager.process.wait()
+        expect(other.page.locator("#stale")).to_contain_text("does not answer")
+        expect(other.page.locator("#busiest")).to_contain_text("orders")
+        other.picture("stale-light")
+        other.check_access("stale")
+        manager = Manager(tmp_path / "data", "--name", "beta")
+        expect(other.page.locator("#stale .notice")).to_have_count(0)
+        manager.run("send", ORDERS, "--body", "x", "--recoverable", "--count", "5")
+        expect(other.page.locator("#busiest td.num").first).to_have_text("5")
+        other.check_quiet()
+        other.context.close()
+    assert manager.stop() == 0
 
 
 class Attacker(BaseHTTPRequestHandler):

@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 def demo(
     *,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Leave running what the demonstration starts.")
+        bool, typer.Option("--keep", help="Leave the web console running until Ctrl-C.")
     ] = False,
     spark: Annotated[
         bool, typer.Option(help="Archive and audit with Spark, which takes longest.")
@@ -44,8 +44,6 @@ def demo(
     back, shows what becomes of a damaged one, lets two queue managers send each other messages,
     reads a queue remotely over RPC, and archives and audits messages with Spark.
     """
-    # There is no console yet that could be left running.
-    del keep
     # Messages are refused on purpose below; the log of it is not for people who only watch.
     logging.getLogger("openmsmq").addHandler(logging.NullHandler())
     typer.echo(f"openmsmq {__version__}")
@@ -57,6 +55,21 @@ def demo(
         typer.echo(f"openmsmq: {failures} steps of the demonstration failed", err=True)
         raise typer.Exit(1)
     typer.echo("\nEverything above went as it should.")
+    if keep:
+        _keep_console()
+    else:
+        typer.echo("`make demo KEEP=1` shows messages of two queue managers in the web console.")
+
+
+def _keep_console() -> None:
+    """Leave a console running that shows messages, until Ctrl-C."""
+    from .keeping import console_of, wait_for_interrupt
+    from .transfer import two_queue_managers
+
+    with two_queue_managers() as pair, console_of(pair) as address:
+        typer.echo(f"\nConsole of beta, with messages from alpha:\n   {address}")
+        typer.echo("The address works once, within 60 seconds. Ctrl-C ends the demonstration.")
+        wait_for_interrupt()
 
 
 def _show_example() -> int:
