@@ -73,3 +73,13 @@ def test_a_format_name_may_be_that_of_an_outgoing_queue(filled: openmsmq.QueueMa
     place = find_place(filled, AWAY.lower())
     assert (place.kind, place.access) == (PlaceKind.OUTGOING, "peek_admin")
     assert [each.message.body for each in search(filled, [place])] == ["body away"]
+
+
+def test_a_search_says_when_the_queue_manager_is_gone() -> None:
+    server = openmsmq.embedded()
+    with openmsmq.connect(server.address) as manager:
+        manager.create_queue(ORDERS).send_many(str(number) for number in range(10))
+        places = list_places(manager)
+        server.close()
+        with pytest.raises(openmsmq.ConnectionLost):
+            list(search(manager, places))

@@ -7,6 +7,7 @@ import pytest
 
 import openmsmq
 from openmsmq.care.dead_letters import DEAD_LETTER_QUEUES, dead_letters, group_dead_letters
+from openmsmq.care.durable import locked_directory
 from openmsmq.care.filters import filter_to_data, parse_filter
 from openmsmq.care.jobs import (
     Job,
@@ -268,3 +269,88 @@ def test_a_journal_that_was_cut_short_is_read_up_to_there(jobs: Jobs) -> None:
 def test_there_is_no_such_job(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such job"):
         load_job(tmp_path / "x")
+
+
+def test_a_queue_that_was_deleted_and_made_again_is_another_one(jobs: Jobs) -> None:
+    qm = jobs.manager
+    send(qm, 3)
+    job = jobs.plan(kind=JobKind.REMOVE, sources=(ORDERS,))
+    qm.delete_queue(ORDERS)
+    qm.create_queue(ORDERS)
+    send(qm, 3)
+    report = jobs.runner(job).run()
+    assert (report.done, report.gone) == (0, 3)
+    assert len(bodies(qm, ORDERS)) == 3
+
+
+def test_a_destination_that_was_made_again_takes_what_it_takes_now(jobs: Jobs) -> None:
+    qm = jobs.manager
+    send(qm, 3)
+    job = jobs.plan(kind=JobKind.RETRY, sources=(ORDERS,), target=BILLS)
+    qm.delete_queue(BILLS)
+    qm.create_queue(BILLS, transactional=True)
+    assert jobs.runner(job).run().done == 3
+    assert qm.open_queue(BILLS).peek(timeout=5).transactional
+
+
+def test_only_one_process_runs_a_job(jobs: Jobs) -> None:
+    send(jobs.manager, 1)
+    job = jobs.plan(kind=JobKind.COPY, sources=(ORDERS,), target=BILLS)
+    with (
+        locked_directory(job.folder),
+        pytest.raises(openmsmq.QueueError, match="run by another process"),
+    ):
+        jobs.runner(job).run()
+    job.ask_to_stop()
+    assert job.asked_to_stop
+    # Who resumes it does not want it to stop.
+    assert jobs.runner(job).run().done == 1
+
+
+def test_a_job_without_its_queue_manager_can_be_resumed(jobs: Jobs) -> None:
+    send(jobs.manager, 600)
+    job = jobs.plan(kind=JobKind.RETRY, sources=(ORDERS,), target=BILLS)
+
+    def nobody() -> openmsmq.QueueManager:
+        raise openmsmq.ConnectionLost("no queue manager")
+
+    with pytest.raises(openmsmq.ConnectionLost):
+        JobRunner(job, nobody, patience=0.0).run()
+    assert load_job(job.folder).state == "planned"
+    assert jobs.runner(job).run().done == 600
+    assert jobs.runner(load_job(job.folder)).run().state == "finished"
+
+
+def test_a_move_that_was_killed_before_its_end_was_noted(jobs: Jobs) -> None:
+    qm = jobs.manager
+    send(qm, 5)
+    _, job = jobs.run(kind=JobKind.MOVE, sources=(ORDERS,), target=";held")
+    journal = job.folder / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(lines[0])
+    qm.open_queue(f"{ORDERS};held").receive(timeout=5)
+    qm.flush()
+    report = jobs.runner(load_job(job.folder)).run()
+    assert (report.done, report.gone) == (4, 1)
+    assert undo_job(qm, load_job(job.folder)).undone == 4
+
+
+@pytest.mark.parametrize("kind", [JobKind.REMOVE, JobKind.PURGE])
+def test_a_removal_that_was_killed_before_its_end_was_noted(jobs: Jobs, kind: JobKind) -> None:
+    send(jobs.manager, 5)
+    _, job = jobs.run(kind=kind, sources=(ORDERS,))
+    journal = job.folder / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().splitlines(keepends=True)[0])
+    assert jobs.runner(load_job(job.folder)).run().done == 5
+
+
+def test_an_undo_that_was_killed_goes_on(jobs: Jobs) -> None:
+    qm = jobs.manager
+    send(qm, 5)
+    _, job = jobs.run(kind=JobKind.RETRY, sources=(ORDERS,), target=BILLS)
+    undo_job(qm, job)
+    journal = job.folder / "journal.jsonl"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+    again = undo_job(qm, load_job(job.folder))
+    assert (again.undone, again.gone) == (5, 0)
+    assert len(bodies(qm, ORDERS)) == 5

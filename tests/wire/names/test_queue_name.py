@@ -4,7 +4,14 @@ import pytest
 
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
-from openmsmq.wire.names.queue_name import NameText, QueueName, QueueScope, Suffix, parse_queue_name
+from openmsmq.wire.names.queue_name import (
+    NameText,
+    QueueName,
+    QueueScope,
+    Suffix,
+    move_target,
+    parse_queue_name,
+)
 
 
 def parse(text: str) -> QueueName:
@@ -105,3 +112,18 @@ def test_a_fault_cuts_a_long_name() -> None:
         parse("\x1b" * 100_000)
     assert len(str(caught.value)) < 500
     assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "name"),
+    [
+        (r".\private$\orders", ";held", r".\private$\orders;held"),
+        (r".\private$\orders;held", ";later", r".\private$\orders;later"),
+        (r".\private$\orders", ";deadletter", ";deadletter"),
+        (r".\private$\orders;held", r".\private$\orders", r".\private$\orders"),
+    ],
+)
+def test_the_target_of_a_move_may_be_a_subqueue_of_the_source(
+    source: str, target: str, name: str
+) -> None:
+    assert move_target(source, target) == name
