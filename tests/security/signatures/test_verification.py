@@ -21,7 +21,13 @@ from openmsmq.security.signatures.signed_fields import SignedFields
 from openmsmq.security.signatures.verification import Match, verify
 from openmsmq.wire.codes.algorithms import HashAlgorithm
 from openmsmq.wire.message.user_message import UserMessage
-from openmsmq.wire.names.queue_address import NO_QUEUE, private_address, public_address
+from openmsmq.wire.names.queue_address import (
+    NO_QUEUE,
+    QueueAddress,
+    direct_address,
+    private_address,
+    public_address,
+)
 
 VERSIONS = list(SignatureVersion)
 HASHES = [HashAlgorithm.SHA_512, HashAlgorithm.SHA_256, HashAlgorithm.SHA1, HashAlgorithm.MD5]
@@ -86,3 +92,32 @@ def test_forms_are_tried_in_their_order_and_each_once(
     assert list(SignedFields(view).candidates(version)) == [
         (form, rest) for rest, form in expected.items()
     ]
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        (private_address(UUID(int=0xABCDEF), 0x1A), rf"PRIVATE={UUID(int=0xABCDEF)}\1a"),
+        (public_address(UUID(int=0xABCDEF)), f"PUBLIC={UUID(int=0xABCDEF)}"),
+        (direct_address(r"OS:b\private$\Orders"), r"DIRECT=OS:b\private$\Orders"),
+    ],
+)
+def test_queue_names_are_hashed_as_programs_write_them(address: QueueAddress, text: str) -> None:
+    view = UserMessage(message(destination_queue=address, response_queue=address))
+    fields = SignedFields(view)
+    direct = text.startswith("DIRECT")
+    upper, lower = (text, text) if direct else (text.upper(), text)
+    expected = {
+        QueueForm.TEXT_NUL: f"{upper}\0",
+        QueueForm.TEXT: upper,
+        QueueForm.LOWER_NUL: f"{lower}\0",
+        QueueForm.LOWER: lower,
+    }
+    for form, name in expected.items():
+        raw = name.encode("utf-16-le")
+        rest = fields.rest(SignatureVersion.SIG20, HashForm(form))
+        assert rest.endswith(bytes(16) + raw)
+        # The label, then the response queue.
+        assert fields.rest(SignatureVersion.SIG10, HashForm(form)).startswith(
+            "a label\0".encode("utf-16-le") + raw
+        )

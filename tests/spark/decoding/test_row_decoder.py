@@ -13,7 +13,9 @@ from openmsmq.spark.decoding.block_decoder import BlockDecoder
 from openmsmq.spark.decoding.row_decoder import RowDecoder, microseconds, signed_32
 from openmsmq.wire.message.srmp_headers import CompoundMessageHeader, SRMPEnvelopeHeader
 from openmsmq.wire.message.transaction_header import TransactionHeader, TransactionHeaderFlags
+from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.message.user_message_patch import patch_authentication
 from openmsmq.wire.names.queue_address import direct_address, private_address, public_address
 from openmsmq.wire.scalars import MessageIdentifier, TxSequenceID
 from openmsmq.wire.security.security_header import SecurityHeader, SecurityHeaderFlags
@@ -110,6 +112,12 @@ def test_a_signed_message_says_how_and_by_whom() -> None:
     row = decode_one(security_header=header, hash_algorithm=0x800E)
     assert row["hash_algorithm"] == "sha512"
     assert row["sender_certificate"] == "Y2VydGlmaWNhdGU="
+    packet = UserMessage(build_user_message(destination_queue=ORDERS, security_header=header))
+    # Only a receiver says that it has verified a signature.
+    assert not row["authenticated"]
+    for level, name in ((1, "sig10"), (3, "sig20"), (5, "sig30"), (9, "sigxml")):
+        (verified,) = decode([patch_authentication(packet, authenticated=True, level=level)])
+        assert (verified["authenticated"], verified["authentication_level"]) == (True, name)
     unsigned = decode_one(hash_algorithm=0x800E)
     assert unsigned["authentication_level"] == "none"
     assert (unsigned["hash_algorithm"], unsigned["sender_certificate"]) == (None, None)
