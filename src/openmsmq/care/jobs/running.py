@@ -148,8 +148,9 @@ class JobRunner:
         """One batch, again after a loss of the connection."""
         tries = 0
         while True:
+            # Out of patience it raises, and the job can be resumed.
+            manager = self._connected()
             try:
-                manager = self._connected()
                 begun = self._job.begun.get(batch.number)
                 if begun is not None and self._was_done(journal, manager, batch, begun):
                     return
