@@ -3,7 +3,16 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.core.harness import ADMINISTRATOR, ORDERS, RECEIVE, STRANGER, USER, Harness, packet
+from tests.core.harness import (
+    ADMINISTRATOR,
+    ORDERS,
+    RECEIVE,
+    STRANGER,
+    USER,
+    Harness,
+    packet,
+    refused,
+)
 from tests.security.accounts import FakeAccounts
 
 from openmsmq.core.definitions.plan import Change, PlanOptions
@@ -316,6 +325,8 @@ def files(draw: st.DrawFn) -> Definitions:
                 journal=draw(st.booleans()),
                 quota=draw(st.sampled_from(["none", 1])),
                 base_priority=draw(st.integers(-2, 2)),
+                receive_retry_count=draw(st.integers(4, 6)),
+                receive_error_handling=draw(st.sampled_from(["none", "move", "hold"])),
                 permissions=tuple(draw(ENTRIES)),
             )
             for path in paths
@@ -345,3 +356,19 @@ def test_an_export_makes_the_same_queue_manager_elsewhere(harness: Harness) -> N
     other = Harness()
     apply(other, exported(harness))
     assert exported(other) == exported(harness)
+
+
+def test_a_retry_policy_is_applied_exported_and_compared(harness: Harness) -> None:
+    wanted = QueueDefinition(
+        path=r"private$\retried", retry_cycle_delay=60, receive_error_handling="reject"
+    )
+    assert apply(harness, Definitions(queues=(wanted,)))
+    queue = harness.qm.find_queue(r".\private$\retried")
+    assert (queue.policy.retry_cycle_delay, queue.policy.active) == (60, True)
+    assert not apply(harness, Definitions(queues=(wanted,)))
+    harness.restart()
+    (now,) = [each for each in exported(harness).queues or () if each.path == queue.path]
+    assert (now.retry_cycle_delay, now.receive_error_handling) == (60, "reject")
+    too_long = QueueDefinition(path=r"private$\retried", retry_cycle_delay=10**9)
+    with refused("MQ_ERROR_ILLEGAL_PROPERTY_VALUE"):
+        apply(harness, Definitions(queues=(too_long,)))
