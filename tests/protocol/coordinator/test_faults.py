@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
+from tests.core.harness import refused
 from tests.protocol.coordinator.test_participant import (
     PAY,
     SID,
@@ -17,6 +18,7 @@ from tests.protocol.coordinator.test_participant import (
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.transactions.coordination import Order, Standing
+from openmsmq.wire.transactions.coordinator_url import CoordinatorUrl
 from openmsmq.wire.transactions.propagation_token import PropagationToken
 
 DAY = 86_400.0
@@ -219,3 +221,15 @@ def test_another_transaction_cannot_be_enlisted_under_a_known_identifier() -> No
             TRANSACTION, raw, address="10.0.0.7", caller=b"another", owner=owner
         )
     assert side.harness.qm.enlisted.transaction(TRANSACTION, SID) is not None
+
+
+def test_only_an_active_transaction_has_a_token() -> None:
+    home = Home()
+    coordination = home.harness.qm.coordination
+    coordination.url = CoordinatorUrl("10.0.0.7", 99)
+    assert coordination.token(TRANSACTION).guid_tx == TRANSACTION
+    with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
+        coordination.token(UUID(int=99))
+    home.harness.qm.traffic.abort(TRANSACTION)
+    with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
+        coordination.token(TRANSACTION)
