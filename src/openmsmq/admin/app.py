@@ -8,7 +8,7 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import BaseRoute, Mount
+from starlette.routing import BaseRoute
 
 from openmsmq.wire.errors import MsmqError
 
@@ -21,7 +21,7 @@ from .metrics.routes import metrics_routes
 from .pages.extras import Extras
 from .pages.live import Live
 from .pages.site import Site
-from .trust.guard import App, Guard, Scope
+from .trust.guard import App, Guard, Receive, Scope, Send
 from .trust.problems import Problem, problem_of
 from .web import WebRoutes
 
@@ -40,8 +40,6 @@ def build_app(console: Console) -> App:
     site = Site(desk)
     pages = [*site.routes(), *Live(desk, site).routes(), *Extras(desk, site).routes()]
     routes = [route for group in GROUPS for route in group(console)]
-    routes.append(Mount(PREFIX, WebRoutes(PREFIX, Api(desk).routes())))
-    routes.append(Mount("/", WebRoutes("", pages)))
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -57,6 +55,9 @@ def build_app(console: Console) -> App:
         return _refusal(site, request.scope, problem_of(known))
 
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={MsmqError: refuse})
+    # Everything else, whatever characters its path has.
+    app.router.redirect_slashes = False
+    app.router.default = _Rest(WebRoutes(PREFIX, Api(desk).routes()), WebRoutes("", pages))
     settings = console.settings
     guard = Guard(
         app,
@@ -69,6 +70,18 @@ def build_app(console: Console) -> App:
         refuse=lambda scope, problem: _refusal(site, scope, problem),
     )
     return CountedApp(guard, console.meters)
+
+
+class _Rest:
+    """Endpoints of the API below its prefix, pages elsewhere."""
+
+    def __init__(self, api: App, pages: App) -> None:
+        self._api = api
+        self._pages = pages
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        of_api = scope["path"].startswith(f"{PREFIX}/")
+        await (self._api if of_api else self._pages)(scope, receive, send)
 
 
 def _refusal(site: Site, scope: Scope, problem: Problem) -> Response:
