@@ -114,10 +114,7 @@ class Batch:
         # The place of the first in the whole job.
         self.start = start
         self.messages = messages
-
-    @property
-    def lookup_ids(self) -> list[int]:
-        return [message.lookup_id for message in self.messages]
+        self.lookup_ids = [message.lookup_id for message in messages]
 
 
 class Job:
