@@ -103,8 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises:
         SystemExit: always; 0 done, 1 refused or failed, 2 wrong usage.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    build_app(given, everything=_COMPLETION in os.environ)(args=given, prog_name=_PROGRAM)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    build_app(words, everything=_COMPLETION in os.environ)(args=words, prog_name=_PROGRAM)
 
 
 def build_app(arguments: Sequence[str], *, everything: bool = False) -> typer.Typer:

@@ -108,7 +108,7 @@ def _choose(
         for column, natural in zip(columns, _natural_widths(columns, cells), strict=True)
     ]
     for index in reversed(range(len(columns))):
-        if _total([needed[each] for each in chosen]) <= width:
+        if _total([needed[kept] for kept in chosen]) <= width:
             break
         if columns[index].optional:
             chosen.remove(index)
@@ -125,7 +125,9 @@ def _shrink(
     """The width of each column; the widest of those that may be cut gives way first."""
     widths = {index: natural[index] for index in chosen}
     while width is not None and _total(list(widths.values())) > width:
-        soft = [each for each in chosen if columns[each].cut and widths[each] > _SMALLEST_COLUMN]
+        soft = [
+            column for column in chosen if columns[column].cut and widths[column] > _SMALLEST_COLUMN
+        ]
         if not soft:
             break
         widths[max(soft, key=widths.__getitem__)] -= 1

@@ -75,8 +75,8 @@ class SigningKey:
 
 def default_certificate_directory() -> Path:
     """`$OPENMSMQ_CERTIFICATES`, else in the user's configuration."""
-    if given := os.environ.get(DIRECTORY_VARIABLE):
-        return Path(given)
+    if directory := os.environ.get(DIRECTORY_VARIABLE):
+        return Path(directory)
     base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(base, "openmsmq", "certificates")
 
@@ -93,8 +93,10 @@ class CertificateStore:
         Raises:
             ConfigError: a file is damaged or cannot be read.
         """
-        found = [self._read(file) for file in sorted(self.directory.glob("*.pem"))]
-        return iter(sorted(found, key=lambda each: each.not_after, reverse=True))
+        certificates = [self._read(file) for file in sorted(self.directory.glob("*.pem"))]
+        return iter(
+            sorted(certificates, key=lambda certificate: certificate.not_after, reverse=True)
+        )
 
     def create(self, name: str, *, days: int, bits: int) -> UserCertificate:
         """Make a key pair and a certificate for it that it signs itself.
@@ -128,15 +130,16 @@ class CertificateStore:
             ConfigError: there is none, or more than one.
         """
         text = wanted.lower()
-        found = [
-            each
-            for each in self
-            if each.digest.startswith(text) or each.subject.lower() in (text, f"cn={text}")
+        certificates = [
+            certificate
+            for certificate in self
+            if certificate.digest.startswith(text)
+            or certificate.subject.lower() in (text, f"cn={text}")
         ]
-        if len(found) != 1:
-            what = "no certificate" if not found else f"{len(found)} certificates"
+        if len(certificates) != 1:
+            what = "no certificate" if not certificates else f"{len(certificates)} certificates"
             raise ConfigError(f"{what} {wanted!r} in {self.directory}; see `openmsmq key list`")
-        return found[0]
+        return certificates[0]
 
     def signing_key(self, wanted: str | None = None) -> SigningKey:
         """The certificate to sign with, and its key; that which is valid longest by default.
@@ -147,7 +150,7 @@ class CertificateStore:
         from cryptography.hazmat.primitives.serialization import Encoding
 
         if wanted is None:
-            chosen = next((each for each in self if each.private), None)
+            chosen = next((candidate for candidate in self if candidate.private), None)
             if chosen is None:
                 raise ConfigError(
                     f"no certificate with a private key in {self.directory}; "

@@ -121,8 +121,8 @@ class TopologyEditor:
 
     def lists(self) -> list[DistributionList]:
         """All distribution lists by name."""
-        found = self._all(ElementType.DISTRIBUTION_LIST, DistributionList)
-        return sorted(found, key=lambda each: each.name.casefold())
+        entries = self._all(ElementType.DISTRIBUTION_LIST, DistributionList)
+        return sorted(entries, key=lambda entry: entry.name.casefold())
 
     def add_list(self, name: str, members: Sequence[str], *, identifier: UUID) -> None:
         """Add a distribution list."""
@@ -130,12 +130,12 @@ class TopologyEditor:
 
     def set_list(self, name: str, members: Sequence[str]) -> None:
         """Change the members of a distribution list."""
-        known = _find(self.lists(), lambda each: each.name, name, _LIST)
+        known = _find(self.lists(), lambda entry: entry.name, name, _LIST)
         self._write(replace(known, members=tuple(members)), ["members"])
 
     def remove_list(self, name: str) -> None:
         """Remove a distribution list."""
-        self._delete(_find(self.lists(), lambda each: each.name, name, _LIST))
+        self._delete(_find(self.lists(), lambda entry: entry.name, name, _LIST))
 
     # Links
 
@@ -209,7 +209,7 @@ class TopologyEditor:
         self, name: str, *, identifier: UUID, sites: Sequence[str]
     ) -> QueueManagerObject:
         """Add a foreign computer; other queue managers enter themselves when they start."""
-        if any(each.computer_name.casefold() == name.casefold() for each in self.servers()):
+        if any(other.computer_name.casefold() == name.casefold() for other in self.servers()):
             raise ConfigError(f"server: there is a server {name} already")
         server = QueueManagerObject(
             identifier,

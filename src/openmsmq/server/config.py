@@ -50,10 +50,10 @@ class Config(SrmpConfig, MulticastConfig, ConsoleConfig, RpcConfig, SignatureCon
         """
         values = read_file(file) if file is not None else {}
         variables = read_environment(cls.model_fields, environment or {})
-        given = {key: value for key, value in options.items() if value is not None}
-        names = {key: variable(key) for key in variables.keys() - given.keys()}
+        settings = {key: value for key, value in options.items() if value is not None}
+        names = {key: variable(key) for key in variables.keys() - settings.keys()}
         try:
-            return cls(**{**values, **variables, **given})
+            return cls(**{**values, **variables, **settings})
         except ValidationError as exc:
             raise ConfigError(describe(exc, cls.model_fields, names)) from exc
 

@@ -65,7 +65,10 @@ def _wanted(item: Mapping[str, Any], field: FieldInfo) -> str:
 
 def _limit(field: FieldInfo, name: str) -> Any:
     """A limit in the annotation of a field."""
-    return next((getattr(each, name) for each in field.metadata if hasattr(each, name)), None)
+    return next(
+        (getattr(constraint, name) for constraint in field.metadata if hasattr(constraint, name)),
+        None,
+    )
 
 
 def _number(value: Any) -> str:

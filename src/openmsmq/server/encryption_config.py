@@ -54,4 +54,4 @@ class EncryptionConfig(CommonConfig):
     def providers(self) -> dict[PrivacyLevel, Provider]:
         """Those that are used: others get no keys, so that nobody encrypts with them."""
         settings = self.encryption_settings
-        return {level: each for level, each in PROVIDERS.items() if settings.uses(level)}
+        return {level: provider for level, provider in PROVIDERS.items() if settings.uses(level)}

@@ -49,11 +49,11 @@ class Histories:
 
     async def _find(self, identifier: bytes, answer: Deferred) -> None:
         try:
-            found = await asyncio.to_thread(self._files.find, identifier)
+            history = await asyncio.to_thread(self._files.find, identifier)
         except OSError as exc:
             answer.fail(StoreError(f"the history cannot be read: {exc}"))
         else:
-            answer.done(found)
+            answer.done(history)
         self._host.wake()
 
     def close(self) -> None:

@@ -76,11 +76,11 @@ def bench(
     """
     if suite:
         raise typer.Exit(_run_suites(suite, quick=quick, as_json=as_json))
-    given = socket or (
+    named = socket or (
         Path(os.environ[_SOCKET_VARIABLE]) if _SOCKET_VARIABLE in os.environ else None
     )
-    if given is not None:
-        _measure(given, seconds, size, as_json=as_json)
+    if named is not None:
+        _measure(named, seconds, size, as_json=as_json)
         return
     with started(data) as own:
         _measure(own, seconds, size, as_json=as_json)
@@ -149,30 +149,30 @@ def _measure(socket: Path, seconds: float, size: int, *, as_json: bool) -> None:
     # Loaded only here: the suites need no client.
     from .measuring import MEASUREMENTS, Load, measure
 
-    found: list[Measured] = []
+    results: list[Measured] = []
     with connect(socket) as manager, progress("measuring", MEASUREMENTS) as update:
         load = Load(seconds, os.urandom(size))
         for measured in measure(manager, load):
-            found.append(measured)
-            update(len(found))
+            results.append(measured)
+            update(len(results))
     if as_json:
-        for each in found:
+        for result in results:
             print_json(
                 {
-                    "measurement": each.name,
+                    "measurement": result.name,
                     "body_size": size,
-                    "messages": each.messages,
-                    "seconds": each.seconds,
-                    "per_second": each.per_second,
-                    "p50_seconds": each.p50,
-                    "p99_seconds": each.p99,
+                    "messages": result.messages,
+                    "seconds": result.seconds,
+                    "per_second": result.per_second,
+                    "p50_seconds": result.p50,
+                    "p99_seconds": result.p99,
                 }
             )
         return
     typer.echo(f"One client, bodies of {count_text(size)} bytes")
-    print_table(_COLUMNS, [_row(each) for each in found])
+    print_table(_COLUMNS, [_row(result) for result in results])
 
 
-def _row(each: "Measured") -> tuple[str, ...]:
-    times = ["" if time is None else f"{time * 1e3:.3f}" for time in (each.p50, each.p99)]
-    return (each.name, count_text(round(each.per_second)), *times)
+def _row(result: "Measured") -> tuple[str, ...]:
+    times = ["" if time is None else f"{time * 1e3:.3f}" for time in (result.p50, result.p99)]
+    return (result.name, count_text(round(result.per_second)), *times)

@@ -102,8 +102,8 @@ def transactions(manager: QueueManager, queue: Queue, load: Load) -> Iterator[Me
             with manager.transaction() as transaction:
                 left = TRANSACTION
                 while left:
-                    found = queue.receive_many(left, WAIT_SECONDS, transaction)
-                    left -= require(len(found))
+                    messages = queue.receive_many(left, WAIT_SECONDS, transaction)
+                    left -= require(len(messages))
 
     chunk = max(load.chunk // TRANSACTION, 1) * TRANSACTION
     return in_turns(load, f"transactions of {TRANSACTION}", chunk, send, receive)

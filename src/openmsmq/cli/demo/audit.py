@@ -153,7 +153,7 @@ def _wait_for_fates(pair: Pair) -> None:
             pair.sender.open_queue(";journal", access="peek") as journal,
             pair.sender.open_queue(_ADMIN, access="peek") as admin,
         ):
-            found = tuple(sum(1 for _ in each.cursor()) for each in (journal, admin))
-        if found == wanted:
+            counts = tuple(sum(1 for _ in queue.cursor()) for queue in (journal, admin))
+        if counts == wanted:
             return
         time.sleep(0.1)

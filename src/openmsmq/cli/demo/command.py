@@ -124,13 +124,14 @@ def _show_transfers(folder: Path | None) -> int:
     failures = 0
     with two_queue_managers() as pair:
         typer.echo(f"   alpha at {pair.sender_address}, beta at {pair.receiver_address}")
-        for each in transfers(pair):
-            failures += not each.good
-            order = "in order" if each.in_order else "OUT OF ORDER"
+        for transfer in transfers(pair):
+            failures += not transfer.good
+            order = "in order" if transfer.in_order else "OUT OF ORDER"
+            acknowledged = "no" if transfer.acknowledged is None else transfer.acknowledged
             typer.echo(
-                f"   {each.kind:<24}  {each.sent:>4} sent  {each.arrived:>4} arrived {order}  "
-                f"{'no' if each.acknowledged is None else each.acknowledged:>4} acknowledged  "
-                f"{each.seconds:5.2f} s"
+                f"   {transfer.kind:<24}  {transfer.sent:>4} sent  "
+                f"{transfer.arrived:>4} arrived {order}  {acknowledged:>4} acknowledged  "
+                f"{transfer.seconds:5.2f} s"
             )
         failures += _show_encrypted(pair)
         failures += _show_remote_read(pair)
@@ -174,15 +175,15 @@ def _show_remote_read(pair: "Pair") -> int:
     from .remote_reading import USER, read_remotely
 
     typer.echo("\n5. Remote read: a client without a queue manager reads beta over RPC (MS-MQRR)")
-    found = read_remotely(pair)
-    typer.echo(f"   {USER} at {found.address}, with NTLM, every call signed and encrypted")
-    order = "in order" if found.in_order else "OUT OF ORDER"
+    result = read_remotely(pair)
+    typer.echo(f"   {USER} at {result.address}, with NTLM, every call signed and encrypted")
+    order = "in order" if result.in_order else "OUT OF ORDER"
     typer.echo(
-        f"   {found.seen:>4} seen by a cursor  {found.received:>4} received {order}  "
-        f"{found.left:>4} left  {found.seconds:5.2f} s"
+        f"   {result.seen:>4} seen by a cursor  {result.received:>4} received {order}  "
+        f"{result.left:>4} left  {result.seconds:5.2f} s"
     )
-    typer.echo(f"   with a wrong password: {found.refusal or 'NOT REFUSED'}")
-    return int(not found.good)
+    typer.echo(f"   with a wrong password: {result.refusal or 'NOT REFUSED'}")
+    return int(not result.good)
 
 
 def _show_audit(pair: "Pair", folder: Path) -> int:
@@ -194,15 +195,15 @@ def _show_audit(pair: "Pair", folder: Path) -> int:
     typer.echo("\n6. Spark: what was sent is archived, and the fate of each message is found")
     send_messages(pair)
     try:
-        found = audit_messages(pair, folder)
+        result = audit_messages(pair, folder)
     except SparkUnavailable as exc:
         typer.echo(f"   left out: {exc}")
         return 0
-    proof = "the manifest proves that none is missing" if found.complete else "INCOMPLETE"
-    typer.echo(f"   {found.archived:>4} messages archived from the journal of alpha; {proof}")
-    for state, count in found.counts.items():
+    proof = "the manifest proves that none is missing" if result.complete else "INCOMPLETE"
+    typer.echo(f"   {result.archived:>4} messages archived from the journal of alpha; {proof}")
+    for state, count in result.counts.items():
         typer.echo(f"   {count:>4} {state}")
-    sum_ok = sum(found.counts.values()) == found.sends
-    typer.echo(f"   {found.sends:>4} in all" + ("" if sum_ok else "  DOES NOT ADD UP"))
-    typer.echo(f"   report: {found.report}")
-    return int(not (found.good and sum_ok))
+    sum_ok = sum(result.counts.values()) == result.sends
+    typer.echo(f"   {result.sends:>4} in all" + ("" if sum_ok else "  DOES NOT ADD UP"))
+    typer.echo(f"   report: {result.report}")
+    return int(not (result.good and sum_ok))

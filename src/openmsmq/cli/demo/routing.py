@@ -53,11 +53,11 @@ def send_through_router() -> Routed:
         lines = list(route_lines(alpha.route(name), _WIDTH))
         alpha.send(name, Message(BODY), transaction="single")
         with beta.open_queue(r".\routed") as opened:
-            found = opened.receive_many(1, timeout=WAIT_SECONDS)
+            messages = opened.receive_many(1, timeout=WAIT_SECONDS)
         acknowledged = _waits_for_nothing(alpha)
         return Routed(
             lines,
-            [each.body for each in found] == [BODY],
+            [message.body for message in messages] == [BODY],
             acknowledged,
             _forwarded(gate.status()),
             time.monotonic() - started,

@@ -113,7 +113,9 @@ def routes(pair: Pair) -> Iterator[Route]:
         rf"DIRECT=TCP:{pair.receiver_address}\private$",
         rf"DIRECT=TCP:{pair.sender_address}\private$\acknowledgments",
     )
-    sender, receiver = (each.status()["endpoints"]["http"] for each in (pair.sender, pair.receiver))
+    sender, receiver = (
+        manager.status()["endpoints"]["http"] for manager in (pair.sender, pair.receiver)
+    )
     yield Route(
         " over HTTP",
         f"DIRECT=HTTP://{receiver}/msmq/private$",
@@ -134,7 +136,7 @@ def _multicast(pair: Pair) -> Transfer:
     for number in range(COUNT):
         message = Message(b"%d" % number, "multicast", delivery="recoverable")
         pair.sender.send(f"MULTICAST={pair.group}", message)
-    numbers = [int(each) for each in _take(pair.receiver, "multicast")]
+    numbers = [int(text) for text in _take(pair.receiver, "multicast")]
     seconds = time.monotonic() - started
     in_order = numbers == sorted(numbers)
     return Transfer("recoverable by multicast", COUNT, len(numbers), in_order, None, seconds)
@@ -169,7 +171,7 @@ def _transfers(pair: Pair, route: Route) -> Iterator[Transfer]:
                 pair.sender.send(target, message)
         arrived = _take(pair.receiver, queue)
         acknowledged = len(_take(pair.sender, "acknowledgments"))
-        numbers = [int(each) for each in arrived]
+        numbers = [int(text) for text in arrived]
         yield Transfer(
             kind + route.words,
             COUNT,
@@ -182,9 +184,9 @@ def _transfers(pair: Pair, route: Route) -> Iterator[Transfer]:
 
 def _take(manager: QueueManager, queue: str) -> list[str]:
     """The next messages of a queue, all of those that are to come."""
-    found: list[str] = []
+    bodies: list[str] = []
     deadline = time.monotonic() + WAIT_SECONDS
     with manager.open_queue(rf".\private$\{queue}") as opened:
-        while len(found) < COUNT and time.monotonic() < deadline:
-            found += [str(each.body) for each in opened.receive_many(COUNT, timeout=1.0)]
-    return found
+        while len(bodies) < COUNT and time.monotonic() < deadline:
+            bodies += [str(message.body) for message in opened.receive_many(COUNT, timeout=1.0)]
+    return bodies

@@ -16,11 +16,13 @@ class Names:
         self._names |= {server.identifier: server.computer_name for server in self._servers}
 
     def of(self, identifiers: Iterable[UUID]) -> list[str]:
-        return [self._names.get(each, f"{{{each}}}") for each in identifiers]
+        return [self._names.get(identifier, f"{{{identifier}}}") for identifier in identifiers]
 
     def in_site(self, site: UUID) -> list[str]:
         """The servers of a site."""
-        return [each.computer_name for each in self._servers if site in each.site_identifier_list]
+        return [
+            server.computer_name for server in self._servers if site in server.site_identifier_list
+        ]
 
 
 def site_json(site: Site, names: Names) -> dict[str, Any]:

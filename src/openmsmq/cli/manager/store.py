@@ -82,7 +82,7 @@ def report_object(report: "StoreReport") -> dict[str, Any]:
 
 def report_properties(directory: str, report: "StoreReport") -> list[tuple[str, str]]:
     """What a check found, for people."""
-    found = [
+    properties = [
         ("Store", directory),
         ("State", "sound" if report.sound else "DAMAGED"),
         ("Messages", f"{count_text(report.messages)} ({size_text(report.message_bytes)})"),
@@ -93,12 +93,14 @@ def report_properties(directory: str, report: "StoreReport") -> list[tuple[str, 
         ("Batches", count_text(report.batches)),
     ]
     if report.damage:
-        found.append(("Damage", findings_text(report.damage)))
+        properties.append(("Damage", findings_text(report.damage)))
     if report.repairable:
-        found.append(("At next start", f"repaired: {findings_text(report.repairable)}"))
-    return found
+        properties.append(("At next start", f"repaired: {findings_text(report.repairable)}"))
+    return properties
 
 
 def findings_text(findings: "tuple[Finding, ...]") -> str:
     """Where something is wrong, one in a line."""
-    return "\n".join(f"{each.file} at {each.offset}: {each.reason}" for each in findings)
+    return "\n".join(
+        f"{finding.file} at {finding.offset}: {finding.reason}" for finding in findings
+    )

@@ -123,7 +123,7 @@ def screen(now: Sample, before: Sample | None, width: int | None, height: int | 
     status = now.status
     rates = {path: rates_of(path, now, before) for path in now.queues}
     total = Rates(
-        sum(each.arrived for each in rates.values()), sum(each.removed for each in rates.values())
+        sum(rate.arrived for rate in rates.values()), sum(rate.removed for rate in rates.values())
     )
     facts = (
         (

@@ -36,13 +36,13 @@ class BodySource(NamedTuple):
         Raises:
             BadParameter: more than one is given.
         """
-        given = [
+        sources = [
             option
             for option, value in zip(("--body", "--body-file", "--lines"), self, strict=True)
             if value is not None
         ]
-        if len(given) > 1:
-            raise typer.BadParameter(f"{' and '.join(given)} exclude each other")
+        if len(sources) > 1:
+            raise typer.BadParameter(f"{' and '.join(sources)} exclude each other")
 
     def total(self, copies: int) -> int | None:
         """How many messages there will be; None if only the end of the input tells."""

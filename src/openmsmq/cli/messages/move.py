@@ -65,7 +65,7 @@ def move(
     ):
         if lookup_id:
             # A message that is not there is refused before any is moved.
-            count = len([queue.peek_by_lookup_id(each) for each in dict.fromkeys(lookup_id)])
+            count = len([queue.peek_by_lookup_id(wanted) for wanted in dict.fromkeys(lookup_id)])
         else:
             count = count_of(manager, source)
         if dry_run:

@@ -83,8 +83,8 @@ def receive(
         manager.open_queue(source, "receive") as queue,
     ):
         if where is not None:
-            found = matching(manager, source, where, limit, follow=follow)
-            take_by_lookup_id(queue, printer, [each.lookup_id for each in found])
+            messages = matching(manager, source, where, limit, follow=follow)
+            take_by_lookup_id(queue, printer, [message.lookup_id for message in messages])
         elif lookup_id:
             take_by_lookup_id(queue, printer, lookup_id)
         else:

@@ -76,9 +76,9 @@ def connect_to(
     named = {"--user": user, "--password-file": password_file, "--auth": auth, "--level": level}
     manager = None if host is None else _manager_here(host, socket)
     if host is None or manager is not None:
-        given = [option for option, value in named.items() if value is not None]
-        if given:
-            raise typer.BadParameter(f"{source} is on this machine", param_hint=given)
+        options = [option for option, value in named.items() if value is not None]
+        if options:
+            raise typer.BadParameter(f"{source} is on this machine", param_hint=options)
         return manager or connect(socket)
     return connect_client(
         server_address(host),

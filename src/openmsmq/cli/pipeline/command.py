@@ -114,7 +114,7 @@ def command_line(context: typer.Context) -> str:
         elif isinstance(value, bool):
             words.append(parameter.opts[0])
         else:
-            words += [word for each in values for word in (parameter.opts[0], each)]
+            words += [word for text in values for word in (parameter.opts[0], text)]
     return shlex.join(words)
 
 
@@ -161,7 +161,7 @@ def say(text: str) -> None:
 def show(summary: "Summary", *, as_json: bool) -> None:
     """Print a summary for people, or as one JSON object per line."""
     if as_json:
-        for found in summary.objects():
-            print_json(found)
+        for entry in summary.objects():
+            print_json(entry)
     else:
         summary.show()

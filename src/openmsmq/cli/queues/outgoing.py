@@ -191,7 +191,7 @@ def move(
         with manager.open_queue(name, "receive_admin") as queue:
             if ids:
                 # A message that is not there is refused before any is moved.
-                count = len([queue.peek_by_lookup_id(each) for each in ids])
+                count = len([queue.peek_by_lookup_id(wanted) for wanted in ids])
             if not dry_run:
                 if everything and count:
                     confirm(f"Send {count_text(count, 'message')} to {target} instead?", yes=yes)
@@ -239,7 +239,7 @@ def _show(queue: dict[str, Any], *, as_json: bool) -> None:
 
 def _print_queues(queues: list[dict[str, Any]]) -> None:
     """A line for each queue, and below those that are routed the way that they go."""
-    title, *lines = table_lines(_COLUMNS, [outgoing_row(each) for each in queues], screen_width())
+    title, *lines = table_lines(_COLUMNS, [outgoing_row(info) for info in queues], screen_width())
     typer.echo(title)
     for queue, line in zip(queues, lines, strict=True):
         typer.echo(line)

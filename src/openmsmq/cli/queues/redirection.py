@@ -85,13 +85,13 @@ def import_file(
     socket: SocketOption = None,
 ) -> None:
     """Add the redirections of a mapping file of Windows."""
-    found = read_mapping_file(file.read_bytes())
+    redirections = read_mapping_file(file.read_bytes())
     rows: list[dict[str, Any]] = [
-        {"kind": kind, "url": source, "to": target} for kind, source, target in found
+        {"kind": kind, "url": source, "to": target} for kind, source, target in redirections
     ]
     if not dry_run:
         with connect(socket) as manager:
-            rows = [manager.add_redirection(*redirection) for redirection in found]
+            rows = [manager.add_redirection(*redirection) for redirection in redirections]
     if as_json:
         for row in rows:
             print_json(row)

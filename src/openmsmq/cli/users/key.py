@@ -87,8 +87,8 @@ def create(
     # [RFC5280] A.1: a common name has 64 characters at most.
     if not 0 < len(subject) <= 64:
         raise typer.BadParameter("a name has 1 to 64 characters", param_hint="--name")
-    made = store().create(subject, days=days, bits=bits)
-    tell("Created", made, as_json=as_json)
+    certificate = store().create(subject, days=days, bits=bits)
+    tell("Created", certificate, as_json=as_json)
 
 
 def list_keys(
@@ -99,12 +99,12 @@ def list_keys(
         list_machine_keys(as_json=as_json, socket=socket)
         return
     kept = store()
-    found = list(kept)
+    certificates = list(kept)
     if as_json:
-        for each in found:
-            print_json(properties(each))
-    elif found:
-        print_table(_COLUMNS, [row(each) for each in found])
+        for certificate in certificates:
+            print_json(properties(certificate))
+    elif certificates:
+        print_table(_COLUMNS, [row(certificate) for certificate in certificates])
     else:
         typer.echo(f"No certificates in {kept.directory}; `openmsmq key create` makes one.")
 
@@ -207,13 +207,13 @@ def renew_key(
     """
     old = store().find(key)
     with connect(socket) as manager:
-        registered = {each["digest"] for each in manager.registered_certificates()}
+        registered = {entry["digest"] for entry in manager.registered_certificates()}
         name = old.subject.removeprefix("CN=")
-        made = store().create(name, days=days, bits=max(old.bits, 2048))
-        manager.register_certificate(store().encoded(made))
+        certificate = store().create(name, days=days, bits=max(old.bits, 2048))
+        manager.register_certificate(store().encoded(certificate))
         if old.digest in registered and not keep:
             manager.unregister_certificate(bytes.fromhex(old.digest))
-    tell("Renewed:", made, as_json=as_json)
+    tell("Renewed:", certificate, as_json=as_json)
 
 
 def show_keys(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
@@ -241,12 +241,12 @@ def show_keys(*, as_json: JsonOption = False, socket: SocketOption = None) -> No
         typer.echo(f"The directory has no certificate of {sid}; `openmsmq key register` adds one.")
 
 
-def _registered_row(each: dict[str, Any], known: "UserCertificate | None") -> list[str]:
+def _registered_row(entry: dict[str, Any], known: "UserCertificate | None") -> list[str]:
     return [
-        each["digest"],
+        entry["digest"],
         "(not in your files)" if known is None else known.subject,
         "" if known is None else known.not_after.date().isoformat(),
-        each["identifier"],
+        entry["identifier"],
     ]
 
 

@@ -212,8 +212,8 @@ class Driver:
         count = 0
         try:
             if isinstance(messages, AsyncIterable):
-                async for each in messages:
-                    message = message_of(each)
+                async for item in messages:
+                    message = message_of(item)
                     try:
                         packet = build(message)
                     except SignatureWanted:
@@ -225,8 +225,8 @@ class Driver:
                     elif not transaction:
                         transport.linger()
             else:
-                for each in messages:
-                    message = message_of(each)
+                for item in messages:
+                    message = message_of(item)
                     try:
                         packet = build(message)
                     except SignatureWanted:

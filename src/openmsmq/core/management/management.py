@@ -465,14 +465,14 @@ class Management:
             StoreError: one cannot be read back.
         """
         chosen = list(messages)
-        found = {message.key: message.packet for message in chosen}
+        packets = {message.key: message.packet for message in chosen}
         stored = [
             message.key
             for message in chosen
             if message.packet is None and message.traits & RECOVERABLE
         ]
-        found.update(zip(stored, self._state.packets.read_many(stored), strict=True))
-        return [found[message.key] for message in chosen]
+        packets.update(zip(stored, self._state.packets.read_many(stored), strict=True))
+        return [packets[message.key] for message in chosen]
 
 
 def _parts(entries: Iterable[T]) -> Iterator[list[T]]:

@@ -145,7 +145,7 @@ def _step(state: State, topology: Topology, hop: Hop) -> RouteStep:
         queue_manager=guid_text(machine.identifier),
         name=_machine_name(topology, machine.identifier),
         sites=tuple(_site_name(state, site) for site in machine.sites if site != NULL_GUID),
-        next_hops=tuple(_machine_name(topology, each) for each in chosen.hops),
+        next_hops=tuple(_machine_name(topology, identifier) for identifier in chosen.hops),
         next_site=_site_name(state, chosen.site) if chosen.site is not None else "",
         why=str(chosen.choice),
     )

@@ -84,19 +84,19 @@ def _columns(queues: list[Queue], since: int) -> QueueSample:
         "bytes": [queue.total_bytes for queue in queues],
         "locked_messages": [len(queue.locked) for queue in queues],
         "delayed_messages": [len(queue.delayed) for queue in queues],
-        "journal_messages": [0 if each is None else each.count for each in journals],
-        "journal_bytes": [0 if each is None else each.total_bytes for each in journals],
+        "journal_messages": [0 if journal is None else journal.count for journal in journals],
+        "journal_bytes": [0 if journal is None else journal.total_bytes for journal in journals],
         "oldest_arrived": [_oldest_arrived(queue) for queue in queues],
         "quota": [queue.family.properties.quota for queue in queues],
         "readers": [_readers(queue) for queue in queues],
         "waiting_reads": [len(queue.waiting) for queue in queues],
-        "last_received": [each.last_received for each in counters],
-        "arrived_messages": [each.arrived_messages for each in counters],
-        "arrived_bytes": [each.arrived_bytes for each in counters],
-        "received_messages": [each.deleted.get(_ACK_RECEIVE, 0) for each in counters],
-        "aborted_messages": [each.aborted for each in counters],
-        "moved_messages": [each.moved for each in counters],
-        "poisoned_messages": [each.poisoned for each in counters],
+        "last_received": [counter.last_received for counter in counters],
+        "arrived_messages": [counter.arrived_messages for counter in counters],
+        "arrived_bytes": [counter.arrived_bytes for counter in counters],
+        "received_messages": [counter.deleted.get(_ACK_RECEIVE, 0) for counter in counters],
+        "aborted_messages": [counter.aborted for counter in counters],
+        "moved_messages": [counter.moved for counter in counters],
+        "poisoned_messages": [counter.poisoned for counter in counters],
     }
     packed = {name: array(code, rows[name]).tobytes() for name, code in COLUMNS.items()}
     return QueueSample(
@@ -124,7 +124,7 @@ def _oldest_arrived(queue: Queue) -> float:
 
 def _readers(queue: Queue) -> int:
     opened = queue.descriptors
-    return sum(each.access is not _SEND for each in opened.values()) if opened else 0
+    return sum(descriptor.access is not _SEND for descriptor in opened.values()) if opened else 0
 
 
 def outgoing_samples(
@@ -198,7 +198,7 @@ def dead_letter_samples(state: State) -> Iterator[list[Any]]:
 
 def transaction_totals(state: State) -> TransactionTotals:
     """How many transactions are open, and when the oldest began; they are in that order."""
-    begun = next((each.begun for each in state.transactions.values()), None)
+    begun = next((transaction.begun for transaction in state.transactions.values()), None)
     prepared = state.totals.in_doubt
     return TransactionTotals(
         active=max(len(state.transactions) - prepared, 0),

@@ -70,10 +70,10 @@ def remove_stale_socket(path: Path) -> None:
 def identity(path: Path) -> tuple[int, int] | None:
     """What tells the file from another one of the same name."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def listen_tls(

@@ -125,9 +125,9 @@ def payload_of(data: bytes, *, raw: bool) -> bytes:
 
 def _socket(settings: SocketSettings) -> socket.socket:
     if settings.raw:
-        made = socket.socket(socket.AF_INET, socket.SOCK_RAW, IPPROTO_PGM)
+        sock = socket.socket(socket.AF_INET, socket.SOCK_RAW, IPPROTO_PGM)
     else:
-        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    made.setblocking(False)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER_BYTES)
-    return made
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.setblocking(False)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER_BYTES)
+    return sock

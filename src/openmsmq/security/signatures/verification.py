@@ -58,13 +58,13 @@ def verify(
     if signature:
         # [MS-MQMP] 3.1.5.2: a 1.0 signature or zeros may stand before the 2.0 signature.
         last = recover_digest(signature[-size:], key, algorithm)
-        found = _find(fields, start, _SIG20, last, first)
-        if found is None:
+        place = _find(fields, start, _SIG20, last, first)
+        if place is None:
             leading = signature[:size]
             if len(signature) > size:
                 last = recover_digest(leading, key, algorithm)
-            found = _find(fields, start, _SIG10, last, first)
-        return found
+            place = _find(fields, start, _SIG10, last, first)
+        return place
     names = message.multi_queue_format_header
     if names is None or not names.signature:
         return None

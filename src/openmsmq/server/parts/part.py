@@ -101,7 +101,7 @@ def settings_of(kind: type[S], config: CommonConfig, *, prefix: str = "", **othe
         others: further fields, and fields that have another name in the configuration.
     """
     keys = type(config).model_fields
-    names = [each.name for each in fields(kind) if prefix + each.name in keys]
+    names = [field.name for field in fields(kind) if prefix + field.name in keys]
     return kind(**{**{name: getattr(config, prefix + name) for name in names}, **others})
 
 
