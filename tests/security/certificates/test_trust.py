@@ -107,6 +107,8 @@ def test_a_certificate_of_a_trusted_authority_is_trusted() -> None:
     assert fault(SENDER, ROOT) == ""
     assert fault(BELOW, MIDDLE) == ""
     assert fault(BELOW, ROOT, MIDDLE) == ""
+    # A path length of 0 allows no authority between, but the certificates of senders.
+    assert fault(SENDER, issued("root", "root", authority=True, path_length=0)) == ""
 
 
 def test_a_certificate_in_the_store_is_trusted_itself() -> None:
