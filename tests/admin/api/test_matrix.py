@@ -19,6 +19,7 @@ ABSENT = {
     "lookup_id": "1",
     "destination": "DIRECT=OS:absent%5Cprivate$%5Cx",
     "job": "absent",
+    "message": "%7B00000000-0000-0000-0000-000000000001%7D%5C1",
     "transaction": "absent",
     "token": "absent",
 }

@@ -17,6 +17,7 @@ _SEGMENTS: Final = {
     "lookup_id": "Lookup id of a message.",
     "destination": "Destination of an outgoing queue, percent-encoded as one segment.",
     "job": "Number of a job.",
+    "message": "Id of a message, `{guid}\\\\ordinal`.",
     "transaction": "Identifier of a transaction.",
     "token": "Name of a token.",
 }

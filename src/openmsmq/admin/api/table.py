@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from openmsmq.admin.trust.person import Role
 
-from . import jobs, manager, messages, outgoing, queues
+from . import jobs, manager, messages, outgoing, queues, tracing
 
 PREFIX: Final = "/api/v1"
 READER, OPERATOR, ADMINISTRATOR = Role
@@ -184,6 +184,15 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         command="queue revoke",
         **_QUEUES,
     ),
+    _get(
+        "/queues/{queue}/explain",
+        "explain_queue",
+        tracing.explain,
+        tracing.Explanation,
+        group="Queues",
+        command="queue explain",
+        page="/queues/{queue}/activity",
+    ),
     # Messages
     _get(
         "/queues/{queue}/messages",
@@ -275,6 +284,16 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         **_MESSAGES,
     ),
     # Searches, dead letters, jobs
+    _get(
+        "/trace/{message}",
+        "trace",
+        tracing.trace,
+        tracing.TraceRecord,
+        whole=True,
+        group="Search",
+        command="trace",
+        page="/find",
+    ),
     _get(
         "/search",
         "search",

@@ -6,6 +6,7 @@ from typing import Any
 from starlette.datastructures import QueryParams
 
 from openmsmq.admin.api import queues as queue_calls
+from openmsmq.admin.api.tracing import explain
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import problem_of
 from openmsmq.terminal.quantities import count_text, duration_text, size_text
@@ -62,7 +63,11 @@ async def activity_tab(caller: Caller, query: QueryParams, names: dict[str, str]
         ("Readers", f"{info.readers}, {info.waiting_reads} wait for messages"),
     ]
     activity += [(reason, count_text(number)) for reason, number in info.deleted.items()]
-    return {**values, "activity": activity}
+    try:
+        sentences = (await explain(caller, names["queue"])).sentences
+    except MsmqError as exc:
+        sentences = [problem_of(exc).detail]
+    return {**values, "activity": activity, "sentences": sentences}
 
 
 async def permissions_tab(

@@ -1,0 +1,76 @@
+"""What is known of one message, and what a queue is doing, in sentences."""
+
+import msgspec
+
+from openmsmq.admin.front_desk import Caller
+from openmsmq.admin.trust.problems import Problem
+from openmsmq.care.explain import explain_queue
+from openmsmq.care.tracing import trace_message
+
+from .jobs import SearchHit, place_name
+from .messages import message_record
+from .queues import full_name
+
+
+class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that happened to a message."""
+
+    time: float
+    event: str
+    place: str
+    reason: str
+    text: str
+
+
+class TraceRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a message is, what happened to it, and why no more is known."""
+
+    id: str
+    places: list[SearchHit]
+    events: list[TraceStep]
+    why: str
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """Sentences about a queue."""
+
+    sentences: list[str]
+
+
+async def trace(caller: Caller, message: str) -> TraceRecord:
+    """Everything known of a message id: where it is, and what happened."""
+    try:
+        found = await caller.desk.care.call(
+            caller.person, lambda manager: trace_message(manager, message)
+        )
+    except ValueError as exc:
+        raise Problem(400, f"{message} is not a message id: {exc}", name="BAD_ID") from exc
+    return TraceRecord(
+        id=found.id,
+        places=[
+            SearchHit(
+                queue=place_name(place.name), kind=str(place.kind), message=message_record(each)
+            )
+            for place, each in found.places
+        ],
+        events=[
+            TraceStep(
+                time=step.time,
+                event=step.event,
+                place=step.place,
+                reason=step.reason,
+                text=step.text,
+            )
+            for step in found.events
+        ],
+        why=found.why,
+    )
+
+
+async def explain(caller: Caller, queue: str) -> Explanation:
+    """What a queue is doing, and why messages stay in it or do not come."""
+    caller.need_queue(queue)
+    sentences = await caller.desk.care.call(
+        caller.person, lambda manager: explain_queue(manager, full_name(queue))
+    )
+    return Explanation(sentences)
