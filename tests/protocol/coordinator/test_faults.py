@@ -233,3 +233,13 @@ def test_only_an_active_transaction_has_a_token() -> None:
     home.harness.qm.traffic.abort(TRANSACTION)
     with refused("MQ_ERROR_TRANSACTION_SEQUENCE"):
         coordination.token(TRANSACTION)
+
+
+def test_a_part_that_was_aborted_by_hand_ends_a_commit() -> None:
+    home = Home()
+    home.enlist(1)
+    home.commit()
+    home.report(Standing.PREPARED, 1)
+    assert home.harness.qm.coordination.unconfirmed() == [TRANSACTION]
+    assert orders(home.report(Standing.ABORTED, 1)) == [Order.FORGET]
+    assert home.harness.qm.coordination.unconfirmed() == []
