@@ -1,4 +1,4 @@
-# ruff: noqa: F403 - one namespace: `messages as local` has every request and every reply.
+# ruff: noqa: F401, F403 - one namespace: `messages as local` has every request and every reply.
 """Requests and replies of the local protocol, as typed msgpack arrays.
 
 Requests carry an id and may be sent one after the other without waiting; each is answered by one
@@ -18,7 +18,7 @@ from .queues import QueueRequest
 from .ranges import *
 from .ranges import RangeRequest
 from .replies import *
-from .replies import AnyReply
+from .replies import AnyReply, Refused, Welcome, last_block, pack_block
 from .request import *
 from .traffic import *
 from .traffic import TrafficRequest
