@@ -31,7 +31,7 @@ class FrontDesk:
     """Tokens, sessions, links, limits, the audit log, and connections that act for people."""
 
     def __init__(self, console: Console) -> None:
-        settings = console.settings
+        settings = self.settings = console.settings
         folder = settings.folder
         self.console: Final = console
         self.figures: Final = Figures(console)

@@ -41,6 +41,11 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     console_streams: int = 200
     console_searches: int = 4
     console_export_messages: int = 10_000
+    console_unread_seconds: float = 60.0
+    console_age_seconds: float = 3600.0
+    console_growth_messages: int = 1_000
+    console_quota_percent: int = 90
+    console_journal_messages: int = 100_000
     metrics_access: MetricsAccess = "loopback"
     metrics_queues: int = 20_000
     metrics_windows_names: bool = False

@@ -4,7 +4,7 @@ import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, get_args, get_origin
 
 import msgspec
 from starlette.requests import Request
@@ -72,7 +72,9 @@ class Api:
             if endpoint.body is not None:
                 arguments.append(read_body(content, endpoint.body))
             if not endpoint.changes:
-                return answer(endpoint, await endpoint.call(caller, *arguments))
+                result = await endpoint.call(caller, *arguments)
+                fields = request.query_params.get("fields")
+                return answer(endpoint, result if fields is None else narrowed(result, fields))
             return await self._once(request, caller, endpoint, arguments, content)
 
         return handle
@@ -180,6 +182,32 @@ def read_query(request: Request, kind: Any) -> Any:
         return msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as exc:
         raise Problem(400, str(exc), name="BAD_PARAMETER") from exc
+
+
+def narrowed(result: Any, fields: str) -> dict[str, Any]:
+    """A list whose entries have some of their properties only, named with commas between them.
+
+    Raises:
+        Problem: 400, the answer is no list, or its entries have no such property.
+    """
+    lists = {
+        field.name: get_args(field.type)[0]
+        for field in (msgspec.structs.fields(result) if isinstance(result, msgspec.Struct) else ())
+        if get_origin(field.type) is list and issubclass(get_args(field.type)[0], msgspec.Struct)
+    }
+    if not lists:
+        raise Problem(400, "'fields' goes with lists only.", name="BAD_PARAMETER")
+    wanted = [field for field in fields.split(",") if field]
+    for kind in lists.values():
+        for field in wanted:
+            if field not in kind.__struct_fields__:
+                raise Problem(400, f"There is no field {field!r}.", name="BAD_PARAMETER")
+    content: dict[str, Any] = msgspec.to_builtins(result, enc_hook=str)
+    for name in lists:
+        content[name] = [
+            {field: entry[field] for field in wanted if field in entry} for entry in content[name]
+        ]
+    return content
 
 
 def read_body(content: bytes, kind: Any) -> Any:

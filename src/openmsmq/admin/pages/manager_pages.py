@@ -13,18 +13,9 @@ from openmsmq.terminal.quantities import count_text, duration_text, size_text
 from openmsmq.version import __version__
 from openmsmq.wire.errors import MsmqError
 
-from .rows import UNREAD_SECONDS
+from .attention import watched
 from .text import short_name
 
-WATCHED: Final = (
-    (
-        "No reader",
-        f"messages wait longer than {UNREAD_SECONDS:.0f} s and nobody has the queue open",
-    ),
-    ("Link down", "messages wait for another machine that does not answer"),
-    ("Dead letters", "messages were not delivered or not received"),
-    ("In doubt", "the coordinator of a prepared transaction does not answer"),
-)
 NUMERIC: Final = ("Messages", "Size", "Sent", "Received", "Queues", "Waiting reads", "Unread")
 MONO: Final = ("Journal", "Peer", "SID")
 
@@ -199,7 +190,7 @@ async def settings_page(
     return {
         "crumbs": [("Settings", "")],
         "about": about,
-        "watched": WATCHED,
+        "watched": watched(caller.desk.settings),
         "limits": limits,
         "tokens": tokens,
     }

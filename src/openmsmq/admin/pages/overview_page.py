@@ -6,16 +6,15 @@ from starlette.datastructures import QueryParams
 
 from openmsmq.admin.api import queues as queue_calls
 from openmsmq.admin.front_desk import Caller
-from openmsmq.admin.web import segment
 from openmsmq.terminal.quantities import count_text, duration_text, size_text
 
+from .attention import RULES, View, attention
 from .rows import LinkRow, QueueRow, link_row, queue_row
 from .text import age, compact, rate, short_name
 
 RANGES: Final = (("5m", "5 min"), ("1h", "1 h"), ("6h", "6 h"), ("24h", "24 h"))
 BUSIEST: Final = 8
 PLOTTED: Final = 3
-WATCHED: Final = 13
 
 
 async def overview_page(
@@ -24,12 +23,12 @@ async def overview_page(
     """The first page."""
     del names
     figures = caller.desk.figures
-    records = [
-        record
-        for record in (queue_calls.queue_record(info) for info in figures.queues)
-        if record.kind == "queue" and caller.person.may_use(record.name)
+    settings = caller.desk.settings
+    infos = [
+        info for info in figures.queues if caller.person.may_use(info["path"].partition("\\")[2])
     ]
-    rows = [queue_row(record, figures) for record in records]
+    records = [queue_calls.queue_record(info) for info in infos if info["kind"] == "queue"]
+    rows = [queue_row(record, figures, settings.console_unread_seconds) for record in records]
     rows.sort(key=lambda row: (-(row.arriving or 0.0), -row.messages, row.name))
     links = [link_row(info) for info in figures.outgoing]
     links.sort(key=lambda link: (-link.messages, link.name))
@@ -39,8 +38,8 @@ async def overview_page(
         "headline": _headline(figures.status, len(rows)),
         "range": span if span in dict(RANGES) else "1h",
         "ranges": RANGES,
-        "attention": _attention(rows, links, figures.status),
-        "watched": WATCHED,
+        "attention": attention(View(figures.status, infos, rows, links, settings)),
+        "watched": len(RULES),
         "figures": _figures(caller, rows, links),
         "busiest": rows[:BUSIEST],
         "waiting": [row.name for row in sorted(rows, key=lambda r: -r.messages)[:PLOTTED]],
@@ -57,67 +56,6 @@ def _headline(status: dict[str, Any], queues: int) -> list[str]:
         count_text(queues, "queue"),
         f"{size_text(status['disk_bytes'])} on disk, {size_text(status['memory_bytes'])} in memory",
     ]
-
-
-def _attention(
-    rows: list[QueueRow], links: list[LinkRow], status: dict[str, Any]
-) -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = []
-    for row in sorted(rows, key=lambda row: -(row.oldest or 0.0)):
-        if not row.unread:
-            continue
-        items.append(
-            {
-                "tone": "bad",
-                "icon": "circle-alert",
-                "title": f"{short_name(row.name)} has not been read for {age(row.oldest)}",
-                "detail": f"{count_text(row.messages, 'message')} wait and nobody has the queue "
-                "open.",
-                "since": age(row.oldest),
-                "href": f"/queues/{segment(row.name)}",
-                "action": "Open queue",
-            }
-        )
-    for link in links:
-        if link.tone != "bad" or not link.messages:
-            continue
-        items.append(
-            {
-                "tone": "bad",
-                "icon": "unplug",
-                "title": f"The link to {link.name} is down",
-                "detail": f"{link.reason[:1].upper()}{link.reason[1:]}. "
-                f"{count_text(link.messages, 'message')} wait; {link.words}.",
-                "since": age(link.oldest),
-                "href": link.href,
-                "action": "Open link",
-            }
-        )
-    if status.get("dead_letters"):
-        items.append(
-            {
-                "tone": "warn",
-                "icon": "mail-x",
-                "title": count_text(status["dead_letters"], "dead letter"),
-                "detail": "Messages that were not delivered or not received.",
-                "since": "",
-                "href": "/dead-letters",
-                "action": "Review",
-            }
-        )
-    if status.get("in_doubt_transactions"):
-        items.append(
-            {
-                "tone": "bad",
-                "icon": "arrow-left-right",
-                "title": count_text(status["in_doubt_transactions"], "transaction") + " in doubt",
-                "detail": "Their coordinator does not answer; the messages in them are locked.",
-                "since": "",
-                "href": "/transactions",
-                "action": "Open",
-            }
-        )
-    return items[:20]
 
 
 def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list[dict[str, Any]]:

@@ -31,7 +31,8 @@ async def queues_page(caller: Caller, query: QueryParams, names: dict[str, str])
     del names
     records = await queue_calls.all_queues(caller)
     found = queue_calls.matching(records, query.get("filter", ""))
-    rows = [queue_row(record, caller.desk.figures) for record in found]
+    unread = caller.desk.settings.console_unread_seconds
+    rows = [queue_row(record, caller.desk.figures, unread) for record in found]
     sort = query.get("sort", "name")
     name = sort.removeprefix("-")
     if name not in SORTS:
@@ -87,7 +88,7 @@ async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
             side.append(_side(record.name, title, record.messages, queue))
     total = info.messages if info is not None else _depth(figures.queues, queue)
     unread = ""
-    if info is not None and is_unread(info):
+    if info is not None and is_unread(info, caller.desk.settings.console_unread_seconds):
         unread = f"no reader for {age(info.oldest_message_age_seconds)}"
     return {
         "crumbs": [("Queues", "/queues"), (short_name(queue), "")],

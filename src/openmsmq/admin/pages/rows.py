@@ -11,9 +11,6 @@ from openmsmq.admin.web import segment
 
 from .text import age
 
-# A queue with messages and without a reader is worth a word after this long.
-UNREAD_SECONDS = 60.0
-
 
 class QueueRow(msgspec.Struct):
     """A queue in a list."""
@@ -34,8 +31,8 @@ class QueueRow(msgspec.Struct):
     multicast: str | None
 
 
-def queue_row(record: QueueRecord, figures: Figures) -> QueueRow:
-    """The row of a queue."""
+def queue_row(record: QueueRecord, figures: Figures, unread_seconds: float) -> QueueRow:
+    """The row of a queue; without a reader for `unread_seconds` it is marked."""
     known = figures.of(record.name)
     oldest = record.oldest_message_age_seconds
     return QueueRow(
@@ -48,7 +45,7 @@ def queue_row(record: QueueRecord, figures: Figures) -> QueueRow:
         oldest,
         record.readers,
         known.series,
-        is_unread(record),
+        is_unread(record, unread_seconds),
         record.transactional,
         record.journal,
         record.authenticate,
@@ -56,15 +53,15 @@ def queue_row(record: QueueRecord, figures: Figures) -> QueueRow:
     )
 
 
-def is_unread(record: QueueRecord) -> bool:
-    """Whether messages wait that nobody reads."""
+def is_unread(record: QueueRecord, seconds: float) -> bool:
+    """Whether messages wait longer than this and nobody has the queue open."""
     oldest = record.oldest_message_age_seconds
     return (
         record.kind == "queue"
         and record.messages > 0
         and record.readers == 0
         and oldest is not None
-        and oldest > UNREAD_SECONDS
+        and oldest > seconds
     )
 
 

@@ -60,6 +60,13 @@ class ConsoleConfig(LocalConfig):
     console_streams: int = Field(default=200, ge=1, le=10_000)
     console_searches: int = Field(default=4, ge=1, le=100)
     console_export_messages: int = Field(default=10_000, ge=1, le=1_000_000)
+    # What needs attention: no reader for so long, a message as old as this, so many more messages
+    # in a queue within an hour, so much of a quota, and a journal without a quota of this size.
+    console_unread_seconds: float = Field(default=60.0, ge=1, le=31_622_400)
+    console_age_seconds: float = Field(default=3600.0, ge=1, le=31_622_400)
+    console_growth_messages: int = Field(default=1_000, ge=1, le=1_000_000_000)
+    console_quota_percent: int = Field(default=90, ge=1, le=100)
+    console_journal_messages: int = Field(default=100_000, ge=1, le=1_000_000_000)
     metrics_access: Literal["loopback", "token", "anyone"] = "loopback"
     metrics_queues: int = Field(default=20_000, ge=0, le=1_000_000)
     metrics_windows_names: bool = False

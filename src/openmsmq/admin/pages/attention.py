@@ -1,0 +1,311 @@
+"""What needs attention: a table of rules over the newest figures, each with its threshold."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from openmsmq.admin.settings import ConsoleSettings
+from openmsmq.admin.web import segment
+from openmsmq.directory.objects import UNLIMITED
+from openmsmq.terminal.quantities import count_text, duration_text
+
+from .rows import LinkRow, QueueRow
+from .text import age, short_name
+
+# More than these are not shown at once.
+MOST_ITEMS: Final = 20
+QUOTA_BYTES: Final = 1024
+POISON: Final = ";poison"
+JOURNALS: Final = ("journal", "machine_journal")
+
+
+class Item(NamedTuple):
+    """A sentence that says what is wrong, since when, and where to act."""
+
+    tone: str
+    icon: str
+    title: str
+    detail: str
+    since: str
+    href: str
+    action: str
+
+
+class View(NamedTuple):
+    """What the rules look at: only queues that the person may see."""
+
+    status: dict[str, Any]
+    infos: Sequence[dict[str, Any]]
+    rows: Sequence[QueueRow]
+    links: Sequence[LinkRow]
+    settings: ConsoleSettings
+
+
+class Rule(NamedTuple):
+    """A rule: its name, when it speaks, and what it finds."""
+
+    name: str
+    words: Callable[[ConsoleSettings], str]
+    find: Callable[[View], Iterator[Item]]
+
+
+def attention(view: View) -> list[Item]:
+    """What needs attention, the worst first."""
+    items = [item for rule in RULES for item in rule.find(view)]
+    return sorted(items, key=lambda item: item.tone != "bad")[:MOST_ITEMS]
+
+
+def watched(settings: ConsoleSettings) -> list[tuple[str, str]]:
+    """Every rule in words."""
+    return [(rule.name, rule.words(settings)) for rule in RULES]
+
+
+def _queue(name: str) -> str:
+    return f"/queues/{segment(name)}"
+
+
+def _no_reader(view: View) -> Iterator[Item]:
+    for row in sorted(view.rows, key=lambda row: -(row.oldest or 0.0)):
+        if row.unread:
+            yield Item(
+                "bad",
+                "circle-alert",
+                f"{short_name(row.name)} has not been read for {age(row.oldest)}",
+                f"{count_text(row.messages, 'message')} wait and nobody has the queue open.",
+                age(row.oldest),
+                _queue(row.name),
+                "Open queue",
+            )
+
+
+def _grows(view: View) -> Iterator[Item]:
+    least = view.settings.console_growth_messages
+    for row in view.rows:
+        grown = row.messages - min(row.series, default=row.messages)
+        if grown >= least and row.messages >= max(row.series, default=0):
+            yield Item(
+                "warn",
+                "inbox",
+                f"{short_name(row.name)} grows: {count_text(int(grown), 'message')} more",
+                "More messages arrive than are received.",
+                "",
+                _queue(row.name),
+                "Open queue",
+            )
+
+
+def _too_old(view: View) -> Iterator[Item]:
+    for row in view.rows:
+        if row.readers and row.oldest and row.oldest > view.settings.console_age_seconds:
+            yield Item(
+                "warn",
+                "circle-alert",
+                f"A message waits in {short_name(row.name)} for {age(row.oldest)}",
+                "The queue has readers, but the oldest message is not received.",
+                age(row.oldest),
+                _queue(row.name),
+                "Open queue",
+            )
+
+
+def _quota(view: View) -> Iterator[Item]:
+    for info in view.infos:
+        if info["quota"] == UNLIMITED or not info["quota"]:
+            continue
+        percent = 100 * info["bytes"] // (info["quota"] * QUOTA_BYTES)
+        if percent >= view.settings.console_quota_percent:
+            name = info["path"].partition("\\")[2]
+            yield Item(
+                "bad" if percent >= 99 else "warn",
+                "circle-alert",
+                f"The quota of {short_name(name)} is used to {percent} %",
+                "When it is full, messages for this queue are refused.",
+                "",
+                _queue(name),
+                "Open queue",
+            )
+
+
+def _disk(view: View) -> Iterator[Item]:
+    if view.status.get("throttled"):
+        yield Item(
+            "bad",
+            "circle-alert",
+            "New messages are refused: the disk is full",
+            "Make room on the disk of the data directory; it goes on by itself.",
+            "",
+            "/settings",
+            "About",
+        )
+
+
+def _offline(view: View) -> Iterator[Item]:
+    if view.status and not view.status.get("online", True):
+        yield Item(
+            "warn",
+            "unplug",
+            "The queue manager is offline",
+            "Nothing is sent to other machines or accepted from them. "
+            "`openmsmq machine online` ends this.",
+            "",
+            "/outgoing",
+            "Outgoing",
+        )
+
+
+def _link_down(view: View) -> Iterator[Item]:
+    for link in view.links:
+        if link.tone == "bad" and link.messages:
+            yield Item(
+                "bad",
+                "unplug",
+                f"The link to {link.name} is down",
+                f"{link.reason[:1].upper()}{link.reason[1:]}. "
+                f"{count_text(link.messages, 'message')} wait; {link.words}.",
+                age(link.oldest),
+                link.href,
+                "Open link",
+            )
+
+
+def _not_acknowledged(view: View) -> Iterator[Item]:
+    for link in view.links:
+        waiting = link.unacknowledged + link.awaiting_final_ack
+        if link.tone != "ok" or not waiting:
+            continue
+        if (link.oldest or 0.0) > view.settings.console_age_seconds:
+            yield Item(
+                "warn",
+                "send",
+                f"{link.name} does not acknowledge {count_text(waiting, 'message')}",
+                "They were sent and nothing is known of their fate.",
+                age(link.oldest),
+                link.href,
+                "Open link",
+            )
+
+
+def _dead_letters(view: View) -> Iterator[Item]:
+    if view.status.get("dead_letters"):
+        yield Item(
+            "warn",
+            "mail-x",
+            count_text(view.status["dead_letters"], "dead letter"),
+            "Messages that were not delivered or not received.",
+            "",
+            "/dead-letters",
+            "Review",
+        )
+
+
+def _poison(view: View) -> Iterator[Item]:
+    for info in view.infos:
+        name = info["path"].partition("\\")[2]
+        count = info["messages"] if name.endswith(POISON) else info["held_messages"]
+        if count:
+            yield Item(
+                "warn",
+                "circle-alert",
+                f"{count_text(count, 'poison message')} in {short_name(name)}",
+                "Programs received them again and again without success.",
+                "",
+                _queue(name),
+                "Open queue",
+            )
+
+
+def _in_doubt(view: View) -> Iterator[Item]:
+    if view.status.get("in_doubt_transactions"):
+        yield Item(
+            "bad",
+            "arrow-left-right",
+            count_text(view.status["in_doubt_transactions"], "transaction") + " in doubt",
+            "Their coordinator does not answer; the messages in them are locked.",
+            "",
+            "/transactions",
+            "Open",
+        )
+
+
+def _journal(view: View) -> Iterator[Item]:
+    for info in view.infos:
+        large = info["messages"] >= view.settings.console_journal_messages
+        if info["kind"] in JOURNALS and info["quota"] == UNLIMITED and large:
+            name = info["path"].partition("\\")[2]
+            yield Item(
+                "warn",
+                "notebook-text",
+                f"{short_name(name)} has {count_text(info['messages'], 'message')} and no quota",
+                "A journal grows until somebody reads or purges it, or it has a quota.",
+                "",
+                "/journals",
+                "Journals",
+            )
+
+
+def _console(view: View) -> Iterator[Item]:
+    if view.settings.restarts:
+        yield Item(
+            "warn",
+            "circle-alert",
+            f"The console was started again {count_text(view.settings.restarts, 'time')}",
+            "Its log, in that of the queue manager, says why it ended.",
+            "",
+            "/settings",
+            "About",
+        )
+
+
+RULES: Final = (
+    Rule(
+        "No reader",
+        lambda s: (
+            f"messages wait longer than {duration_text(s.console_unread_seconds)} "
+            "and nobody has the queue open"
+        ),
+        _no_reader,
+    ),
+    Rule(
+        "Queue grows",
+        lambda s: (
+            f"{s.console_growth_messages:,} more messages wait than an hour ago, the most "
+            "since then"
+        ),
+        _grows,
+    ),
+    Rule(
+        "Old message",
+        lambda s: (
+            f"one waits longer than {duration_text(s.console_age_seconds)} in a queue with readers"
+        ),
+        _too_old,
+    ),
+    Rule("Quota", lambda s: f"{s.console_quota_percent} % of the quota of a queue is used", _quota),
+    Rule("Disk full", lambda _: "new messages are refused", _disk),
+    Rule("Offline", lambda _: "the queue manager does not talk to others", _offline),
+    Rule(
+        "Link down",
+        lambda _: "messages wait for another machine that does not answer",
+        _link_down,
+    ),
+    Rule(
+        "Not acknowledged",
+        lambda s: (
+            "a machine that is connected has not acknowledged messages for "
+            f"{duration_text(s.console_age_seconds)}"
+        ),
+        _not_acknowledged,
+    ),
+    Rule("Dead letters", lambda _: "messages were not delivered or not received", _dead_letters),
+    Rule("Poison", lambda _: "messages failed again and again, or are held for you", _poison),
+    Rule(
+        "In doubt",
+        lambda _: "the coordinator of a prepared transaction does not answer",
+        _in_doubt,
+    ),
+    Rule(
+        "Journal",
+        lambda s: f"one without a quota has {s.console_journal_messages:,} messages",
+        _journal,
+    ),
+    Rule("Console", lambda _: "this console was started again after a failure", _console),
+)
