@@ -178,6 +178,8 @@ def test_messages_of_a_stream_are_written_again() -> None:
         assert templates.write_again(other.packet) == expected
     assert templates.write_again(ordered(9, 0).packet) is None
     assert templates.write_again(ordered(1, 0).packet) is None
+    # The first of a stream says where receipts go, whatever precedes it.
+    assert templates.write_again(ordered(1, 5).packet) is None
     assert templates.write_again(ordered(9, 8, label="other").packet) is None
     assert templates.write_again(ordered(9, 8, application_tag=1).packet) is None
 

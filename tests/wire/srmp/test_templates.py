@@ -392,3 +392,21 @@ def test_a_repetition_with_changed_bytes_gives_what_the_general_way_gives(
     content[at % len(content)] = value
     content[other % len(content)] = ord("7")
     repeats(templates, bytes(content), type_of(BOUNDARY.format(12)))
+
+
+@pytest.mark.parametrize("entries", [DURABLE, stream(22, 21)])
+def test_any_other_byte_outside_of_numbers_and_body_is_no_repetition(entries: str) -> None:
+    templates = repeating(entries)
+    boundary = BOUNDARY.format(12)
+    content = multipart(compact(12, entries=entries), b"8 bytes.", boundary)
+    envelope, body = content.index(b"<se:"), content.index(b"8 bytes.")
+    free = set(range(body, body + 8))
+    for mark in (b"uuid:", b"<current>", b"<previous>"):
+        at = content.find(mark, envelope)
+        if at >= 0:
+            free |= {at + len(mark), at + len(mark) + 1}
+    for at in range(len(content)):
+        other = content[:at] + b"~" + content[at + 1 :]
+        assert repeats(templates, other, type_of(boundary)) is (at in free and at >= body), at
+    assert not repeats(templates, content + b"x", type_of(boundary))
+    assert not repeats(templates, content[:-1], type_of(boundary))
