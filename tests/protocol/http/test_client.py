@@ -87,6 +87,16 @@ def test_an_outlet_has_room_for_a_limited_number_of_requests() -> None:
     assert host.client.room(99) == 0
 
 
+def test_each_request_names_its_own_target() -> None:
+    host = Host()
+    outlet = host.open()
+    for target in ("/msmq/one", "/msmq/two", "/msmq/one"):
+        host.client.post(outlet, target, target, "text/xml", [b"body"])
+    connection = host.client._outlets[outlet].connection
+    heads = [post.parts[0] for post in connection.unsent]
+    assert [head.split()[1] for head in heads] == [b"/msmq/one", b"/msmq/two", b"/msmq/one"]
+
+
 def test_an_outlet_has_room_for_a_limited_number_of_bytes() -> None:
     host = Host(max_pipelined_bytes=3000)
     outlet = host.open()

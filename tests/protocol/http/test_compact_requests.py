@@ -117,3 +117,11 @@ def test_damaged_requests_give_the_same_on_both_ways(
     ends = sorted(cuts)
     pieces = [whole[a:b] for a, b in zip([0, *ends], [*ends, len(whole)], strict=True)]
     assert outcome(pieces, short=True) == outcome(pieces, short=False)
+
+
+@pytest.mark.parametrize("text", [b"~", b" ", b"+", b"7", b"\r"])
+def test_a_changed_byte_in_the_next_header_gives_the_same_on_both_ways(text: bytes) -> None:
+    first = WINDOWS.replace(b"Length: 5", b"Length: 15") + b"0123456789"
+    for at in range(len(first)):
+        whole = first * 2 + first[:at] + text + first[at + 1 :]
+        assert outcome([whole], short=True) == outcome([whole], short=False), at

@@ -42,6 +42,15 @@ def test_responses_of_this_package_need_no_parser() -> None:
     assert reader.version == "1.1"
 
 
+def test_a_body_is_not_counted() -> None:
+    reader = ResponseReader(1000)
+    body = RESPONSES[200] * 2
+    reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body))
+    reader.feed(body)
+    reader.feed(RESPONSES[200])
+    assert reader.statuses == [200, 200]
+
+
 @given(
     st.lists(st.lists(st.just(RESPONSES[200]) | st.sampled_from(OTHERS), max_size=4), max_size=5),
     st.lists(st.integers(0, 600), max_size=4),
