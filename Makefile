@@ -7,6 +7,7 @@ CLEAN ?=
 N ?=
 SEED ?=
 PATHS ?=
+TESTS ?=
 JOBS ?=
 WRITE ?=
 LOCK = $(BIN)/uv pip compile --quiet --universal --upgrade --no-header --no-emit-index-url \
@@ -51,9 +52,9 @@ format: setup ## let ruff format and sort
 conformance: setup ## requirements of the specifications: tested, passing, unreached, excluded
 	@$(BIN)/python -m tools.conformance
 
-mutants: setup ## do the tests notice wrong code? N=150 SEED=1 PATHS="core wire/packets" JOBS=2
+mutants: setup ## do the tests notice wrong code? N=150 SEED=1 PATHS="core wire/packets" TESTS=core JOBS=2
 	@$(BIN)/python -m tools.mutants --number $(or $(N),150) --seed $(or $(SEED),1) \
-		--jobs $(or $(JOBS),2) $(if $(WRITE),--write) $(PATHS)
+		--jobs $(or $(JOBS),2) $(if $(WRITE),--write) $(PATHS) $(if $(TESTS),--tests $(TESTS))
 
 fuzz: setup ## a million mutated packets through the parsers
 	@$(BIN)/python -m tools.fuzz

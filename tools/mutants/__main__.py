@@ -16,7 +16,7 @@ from tools.catalogue import ROOT
 
 from .ledger import EQUIVALENT, Ledger, read_equivalent, stale
 from .mutant import PACKAGES, Mutant, draw, source_files
-from .recording import Recording, digest, test_files
+from .recording import FOLDERS, Recording, digest, test_files
 from .report import ALL, PAGE, Figures, enter, page
 from .trial import Outcome, Trial
 
@@ -35,6 +35,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--record", action="store_true", help="record again which test reaches what"
     )
+    parser.add_argument(
+        "--tests",
+        nargs="+",
+        default=FOLDERS,
+        metavar="FOLDER",
+        help="folders of tests/ whose tests are recorded; fewer take less time and notice less",
+    )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     return parser.parse_args()
 
@@ -48,7 +55,7 @@ def bar(console: Console, what: str, total: int) -> Iterator[Callable[[int], Non
         yield lambda done: progress.advance(task, done)
 
 
-def record(console: Console, jobs: int, *, anew: bool) -> Recording:
+def record(console: Console, tests: Sequence[str], jobs: int, *, anew: bool) -> Recording:
     """What test reaches which line; recorded now as far as it is not known or to be done anew."""
     folder = FOLDER / "recording"
     if anew:
@@ -56,10 +63,11 @@ def record(console: Console, jobs: int, *, anew: bool) -> Recording:
     folder.mkdir(parents=True, exist_ok=True)
     recording = Recording(folder)
     recording.load()
-    missing = recording.missing(test_files())
+    files = test_files(tests)
+    missing = recording.missing(files)
     if missing:
         with bar(console, "recording which test reaches which line", len(missing)) as recorded:
-            recording.record(jobs, recorded)
+            recording.record(files, jobs, recorded)
     return recording
 
 
@@ -118,7 +126,7 @@ def main() -> int:
             soft_wrap=True,
         )
     tried = [mutant for mutant in mutants if mutant.identity not in equivalent]
-    recording = record(console, options.jobs, anew=options.record)
+    recording = record(console, options.tests, options.jobs, anew=options.record)
     ledger = Ledger(FOLDER / "results.json", digest(sorted((ROOT / "tests").rglob("*.py"))))
     if not options.restart:
         ledger.load()
