@@ -20,6 +20,9 @@ def test_events_are_told_as_they_happen(msmq: openmsmq.QueueManager) -> None:
     async def watch() -> list[tuple[str, str]]:
         async with aio.connect(msmq.address) as manager:
             waiting = asyncio.ensure_future(manager.events(1_000_000))
+            await asyncio.sleep(0)
+            # Answered after the request above has come: nothing happens before it waits.
+            await manager.status()
             await asyncio.to_thread(msmq.create_queue, ORDERS)
             # Who names an event that is not there yet waits for the next one.
             assert kinds(await asyncio.wait_for(waiting, 30))

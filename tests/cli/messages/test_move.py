@@ -94,4 +94,4 @@ def test_it_must_be_said_which_messages(
 ) -> None:
     outcome = manager.run("move", queue, f"{queue};x", *options)
     assert outcome.code == 2
-    assert "--lookup-id ID, or --all" in outcome.err
+    assert "--lookup-id ID, --where FILTER, or --all" in outcome.err

@@ -247,6 +247,17 @@ def test_only_who_may_change_permissions_grants(client: Client) -> None:
     assert refused == "MQ_ERROR_ACCESS_DENIED"
 
 
+def test_only_who_may_change_settings_takes_the_queue_manager_offline(client: Client) -> None:
+    outgoing = client.world.core.qm.outgoing
+    stranger = client.world.client(STRANGER)
+    assert stranger.refusal(local.SetOnline, False) == "MQ_ERROR_ACCESS_DENIED"
+    assert outgoing.online
+    client.value(local.SetOnline, False)
+    assert not outgoing.online
+    client.value(local.SetOnline, True)
+    assert outgoing.online
+
+
 @pytest.mark.parametrize(
     ("principal", "rights"), [("nobody knows", ["full"]), ("user:bob", ["fly"]), ("user:bob", [])]
 )

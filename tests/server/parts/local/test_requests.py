@@ -139,7 +139,9 @@ def test_a_batch_is_staged_by_several_and_published_by_another(
     assert client.count(ORDERS) == 0
     with running.connect() as driver:
         commit = local.CommitBatch(driver.next_id(), "job", 7, [(0, 0), (1, 0), (2, 0)])
-        assert driver.value(commit) == {"count": 6, "repeated": False}
+        published = driver.value(commit)
+        assert (published["count"], published["repeated"]) == (6, False)
+        assert published["last"] - published["first"] == 5
         again = local.CommitBatch(driver.next_id(), "job", 7, [(0, 0), (1, 0), (2, 0)])
         assert driver.value(again)["repeated"]
     found = bodies(client.receive(client.open(ORDERS), count=9))
