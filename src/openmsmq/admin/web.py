@@ -21,20 +21,21 @@ class WebRoute:
     path: str
     handler: Handler
 
-    def match(self, segments: list[str]) -> dict[str, str] | None:
-        """The named segments of a path, or None if it is another one."""
-        wanted = self.path.strip("/").split("/")
-        if len(wanted) != len(segments):
-            return None
-        values: dict[str, str] = {}
-        for pattern, segment in zip(wanted, segments, strict=True):
-            if pattern.startswith("{"):
-                if not segment:
-                    return None
-                values[pattern[1:-1]] = segment
-            elif pattern != segment:
+
+def match(path: str, segments: list[str]) -> dict[str, str] | None:
+    """The segments that the path of a route names, or None if they are of another path."""
+    wanted = path.strip("/").split("/")
+    if len(wanted) != len(segments):
+        return None
+    values: dict[str, str] = {}
+    for pattern, segment in zip(wanted, segments, strict=True):
+        if pattern.startswith("{"):
+            if not segment:
                 return None
-        return values
+            values[pattern[1:-1]] = segment
+        elif pattern != segment:
+            return None
+    return values
 
 
 class WebRoutes:
@@ -65,7 +66,7 @@ class WebRoutes:
         segments = segments_of(request.scope, self._prefix)
         methods = set()
         for route in self._by_length.get(len(segments), ()):
-            values = route.match(segments)
+            values = match(route.path, segments)
             if values is None:
                 continue
             methods.add(route.method)

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from openmsmq.admin.front_desk import Caller, FrontDesk
 from openmsmq.admin.trust.problems import Problem
-from openmsmq.admin.web import WebRoute, segments_of
+from openmsmq.admin.web import WebRoute, match, segments_of
 from openmsmq.wire.errors import MsmqError
 
 from .render import render
@@ -118,11 +118,7 @@ def find_page(address: str) -> tuple[Page, QueryParams, dict[str, str]]:
     path, _, query = address.partition("?")
     segments = segments_of({"raw_path": path.encode("utf-8", "replace"), "path": path}, "")
     for page in PAGES:
-        names = WebRoute("GET", page.path, _never).match(segments)
+        names = match(page.path, segments)
         if names is not None:
             return page, QueryParams(query), names
     raise Problem(404, "There is no such page.")
-
-
-async def _never(request: Request, names: dict[str, str]) -> Response:
-    raise NotImplementedError
