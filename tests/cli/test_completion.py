@@ -26,7 +26,7 @@ def completed(line: str) -> list[str]:
     ("line", "words"),
     [
         ("openmsmq rec", ["receive"]),
-        ("openmsmq queue re", ["revoke", "release"]),
+        ("openmsmq queue re", ["readers", "revoke", "release"]),
         ("openmsmq outgoing p", ["pause", "peek", "purge"]),
         ("openmsmq store ", ["check"]),
         ("openmsmq queue create --journal", ["--journal", "--journal-quota"]),

@@ -29,6 +29,22 @@ def explain_queue(manager: QueueManager, path: str) -> list[str]:
     ]
 
 
+def explain_access(manager: QueueManager, path: str, principal: str) -> list[str]:
+    """What a principal may do with a queue, and why, a sentence for each right.
+
+    Args:
+        path: of the queue; empty for the queue manager itself.
+
+    Raises:
+        QueueError: there is no such queue or principal, or the caller may not see permissions.
+    """
+    return [
+        f"{principal} {'may' if answer['allowed'] else 'may not'} {answer['right']}. "
+        f"{answer['reason']}"
+        for answer in manager.explain_access(path, principal)
+    ]
+
+
 def _what_it_takes(info: dict[str, Any]) -> Iterator[str]:
     if info["transactional"]:
         yield "It is transactional: messages that are sent outside a transaction are refused."

@@ -34,6 +34,8 @@ COMMANDS: Final = (
     Entry("status", "Show state, endpoints and totals of the queue manager.", ".manager.status"),
     Entry("top", "Watch queues, rates and depth.", ".manager.top"),
     Entry("health", "Say whether the queue manager is well.", ".manager.health"),
+    Entry("events", "Show what happens in the queue manager.", ".manager.events"),
+    Entry("session", "List sessions and clients; hang up on one.", ".manager.session"),
     Entry("reload", "Let the queue manager read files again.", ".manager.reload"),
     Entry("console", "Run the web console alone, or sign in to it.", ".manager.console"),
     Entry("queue", "Create, list, show, change, purge and delete queues.", ".queues.queue"),

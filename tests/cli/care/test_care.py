@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tests.cli.running import Manager, run
 
+import openmsmq
+
 HOSTILE = [
     "<script>alert(1)</script>",
     "\x1b[31mred\x1b[0m",
@@ -196,6 +198,27 @@ def test_a_queue_is_explained(manager: Manager, filled: str) -> None:
     assert "It has 10 messages" in said
     assert "No program has it open to read" in said
     assert manager.run("queue", "explain", filled, "--json").object["sentences"]
+
+
+def test_what_somebody_may_do_is_explained(manager: Manager, filled: str) -> None:
+    manager.run("queue", "grant", filled, "uid:4711", "peek")
+    lines = manager.run("queue", "explain", filled, "--principal", "uid:4711").out.splitlines()
+    rows = {line.split()[0]: " ".join(line.split()[1:]) for line in lines[1:]}
+    assert rows["peek"] == "yes It is granted to uid:4711."
+    assert rows["receive"] == "no No entry grants it."
+    machine = manager.run("machine", "explain", "uid:0", "--json").out.splitlines()
+    answers = {answer["right"]: answer for answer in map(json.loads, machine)}
+    assert answers["delete"]["allowed"]
+    assert "Administrators" in answers["delete"]["reason"]
+
+
+def test_readers_of_a_queue_are_listed(manager: Manager, filled: str) -> None:
+    assert manager.run("queue", "readers", filled).out == "Nobody has it open.\n"
+    with openmsmq.connect(manager.socket) as program, program.open_queue(filled, "receive") as held:
+        held.peek()
+        assert "receive" in manager.run("queue", "readers", filled).out.splitlines()[1]
+        reader = manager.run("queue", "readers", filled, "--json").object
+    assert (reader["access"], reader["waiting_reads"]) == ("receive", 0)
 
 
 def test_a_job_that_is_not_there(tmp_path: Path) -> None:

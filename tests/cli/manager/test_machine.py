@@ -35,6 +35,8 @@ def test_taken_offline_and_brought_online(tmp_path: Path) -> None:
     away = r"DIRECT=TCP:127.0.77.1\private$\away"
     manager.run("send", away, "--body", "later")
     assert "offline" in manager.run("outgoing", "show", away).out
+    assert not manager.run("machine", "offline", "--json").object["online"]
+    assert manager.run("machine", "online", "--json").object["online"]
     assert "is online" in manager.run("machine", "online").out
     assert manager.run("status", "--json").object["online"]
     assert manager.stop() == 0

@@ -24,8 +24,9 @@ def test_open_transactions_are_listed(manager: Manager) -> None:
 
 def test_only_what_is_in_doubt_is_resolved(manager: Manager) -> None:
     identifier = "00000000-0000-0000-0000-000000000001"
-    shown = manager.run("transaction", "resolve", identifier, "abort", "--dry-run").out
-    assert shown == f"Would resolve transaction {identifier}: abort\n"
+    tried = manager.run("transaction", "resolve", identifier, "abort", "--dry-run")
+    assert tried.code == 1
+    assert f"there is no transaction {identifier}" in tried.err
     failed = manager.run("transaction", "resolve", identifier, "commit")
     assert "lost, or there twice" in failed.err
     assert f"there is no transaction {identifier}" in failed.err

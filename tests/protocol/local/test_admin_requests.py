@@ -438,6 +438,31 @@ def test_readers_of_a_queue_and_their_waiting_reads_are_listed() -> None:
     assert reader["sid"] == str(USER.sid)
 
 
+def test_what_a_principal_may_do_is_explained_right_by_right() -> None:
+    world = World()
+    client = world.client()
+    client.create()
+    client.value(local.Grant, ORDERS, "uid:4711", ["send"])
+    of_queue = client.value(local.ExplainAccess, ORDERS, "uid:4711")
+    answers = {answer["right"]: answer for answer in of_queue}
+    assert answers["send"]["allowed"]
+    assert not answers["receive"]["allowed"]
+    assert answers["receive"]["reason"] == "No entry grants it."
+    administrator = world.client(caller=ADMINISTRATOR)
+    of_machine = administrator.value(local.ExplainAccess, "", "uid:4711")
+    assert {answer["right"] for answer in of_machine} >= {"create-queue", "peek-deadletter"}
+    denied = (str(STRANGER.sid), ["get-permissions"], True)
+    client.value(local.Grant, ORDERS, *denied)
+    administrator.value(local.GrantMachine, *denied)
+    stranger = world.client(caller=STRANGER)
+    for path in (ORDERS, ""):
+        refused = stranger.call(local.ExplainAccess, path, "everyone")
+        assert refused.code == Hresult.MQ_ERROR_ACCESS_DENIED
+    assert client.call(local.ExplainAccess, ORDERS, "nobody").code == (
+        Hresult.MQ_ERROR_INVALID_PARAMETER
+    )
+
+
 def test_a_watch_is_answered_later_and_can_be_cancelled() -> None:
     world = World()
     client = world.client(caller=ADMINISTRATOR)

@@ -106,6 +106,14 @@ def test_a_commit_that_nobody_confirms_is_forgotten_but_not_undone(client: Clien
     assert coordination.unconfirmed() == []
 
 
+def test_a_dry_run_makes_the_checks_and_ends_nothing(client: Client) -> None:
+    unknown = client.refusal(local.ResolveTransaction, str(TRANSACTION), True, True)
+    assert unknown == "MQ_ERROR_TRANSACTION_SEQUENCE"
+    leave_in_doubt(client)
+    assert client.value(local.ResolveTransaction, str(TRANSACTION), True, True) is None
+    assert client.world.core.qm.enlistments.in_doubt == [TRANSACTION]
+
+
 def test_what_is_no_guid_is_refused(client: Client) -> None:
     refused = client.refusal(local.ResolveTransaction, "nonsense", True)
     assert refused == "MQ_ERROR_INVALID_PARAMETER"

@@ -7,7 +7,8 @@ import typer
 from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.output import JsonOption, print_json, print_properties
-from openmsmq.cli.queues.queue import PrincipalArgument
+from openmsmq.cli.queues.arguments import PrincipalArgument
+from openmsmq.cli.queues.insight import print_access
 from openmsmq.cli.queues.text import permissions
 
 _HELP: Final = "Rights of the queue manager itself; take it offline, bring it online."
@@ -36,6 +37,7 @@ def register(app: typer.Typer) -> None:
         "rights": rights,
         "grant": grant,
         "revoke": revoke,
+        "explain": explain,
         "offline": offline,
         "online": online,
     }
@@ -75,21 +77,39 @@ def revoke(
         _show(manager.identity.name, entries, as_json=as_json)
 
 
-def offline(*, socket: SocketOption = None) -> None:
+def explain(
+    principal: PrincipalArgument, *, as_json: JsonOption = False, socket: SocketOption = None
+) -> None:
+    """Say what somebody may do with the queue manager, and why."""
+    with connect(socket) as manager:
+        answers = manager.explain_access("", principal)
+        about = {"name": manager.identity.name, "principal": principal}
+    print_access(about, answers, as_json=as_json)
+
+
+def offline(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
     """Stop talking to other queue managers; what is sent to them waits here.
 
     Local queues work as before. A restart brings the queue manager online again.
     """
     with connect(socket) as manager:
         manager.take_offline()
-        typer.echo(f"{manager.identity.name} is offline. `openmsmq machine online` ends this.")
+        name = manager.identity.name
+    if as_json:
+        print_json({"name": name, "online": False})
+    else:
+        typer.echo(f"{name} is offline. `openmsmq machine online` ends this.")
 
 
-def online(*, socket: SocketOption = None) -> None:
+def online(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
     """Talk to other queue managers again."""
     with connect(socket) as manager:
         manager.bring_online()
-        typer.echo(f"{manager.identity.name} is online.")
+        name = manager.identity.name
+    if as_json:
+        print_json({"name": name, "online": True})
+    else:
+        typer.echo(f"{name} is online.")
 
 
 def _show(name: str, entries: list[dict[str, Any]], *, as_json: bool) -> None:

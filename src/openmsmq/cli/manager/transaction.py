@@ -89,7 +89,7 @@ def resolve(
         if not dry_run:
             typer.echo(WARNING, err=True)
             confirm(f"{outcome.value.capitalize()} transaction {identifier}?", yes=yes)
-            manager.resolve_transaction(identifier, commit=outcome is Outcome.COMMIT)
+        manager.resolve_transaction(identifier, commit=outcome is Outcome.COMMIT, dry_run=dry_run)
     if as_json:
         print_json({"id": identifier, "outcome": outcome.value, "dry_run": dry_run})
     else:

@@ -10,7 +10,6 @@ from openmsmq.cli.care.running import run_spec
 from openmsmq.cli.care.specs import spec_of
 from openmsmq.cli.groups import Commands, add_group
 from openmsmq.cli.messages.delayed import AllOption, LookupIdOption, choose
-from openmsmq.cli.messages.send_options import parse_delay
 from openmsmq.cli.options.confirmation import DryRunOption, YesOption, confirm
 from openmsmq.cli.options.connection import SocketOption, connect
 from openmsmq.cli.options.remote import (
@@ -22,11 +21,25 @@ from openmsmq.cli.options.remote import (
     info_of,
 )
 from openmsmq.cli.output import Column, JsonOption, print_json, print_properties, print_table
-from openmsmq.terminal.printable import printable
 from openmsmq.terminal.progress import progress
 from openmsmq.terminal.quantities import count_text, size_text
 
-from .text import NO_QUOTA, permissions, queue_properties, queue_row
+from .arguments import (
+    BasePriorityOption,
+    CycleDelayOption,
+    CyclesOption,
+    HandlingOption,
+    JournalQuotaOption,
+    LabelOption,
+    MulticastOption,
+    PathArgument,
+    PrincipalArgument,
+    PrivacyOption,
+    QuotaOption,
+    RetryCountOption,
+)
+from .insight import explain, readers
+from .text import permissions, queue_properties, queue_row
 
 _HELP: Final = "Create, list, show, change, purge and delete queues; say who may do what."
 _COLUMNS: Final = (
@@ -40,75 +53,6 @@ _COLUMNS: Final = (
 )
 
 
-class Privacy(StrEnum):
-    """Which messages a queue takes: only plain ones, any, only those with an encrypted body."""
-
-    NONE = "none"
-    OPTIONAL = "optional"
-    BODY = "body"
-
-
-class Handling(StrEnum):
-    """What becomes of a message that failed in every retry cycle."""
-
-    NONE = "none"
-    MOVE = "move"
-    REJECT = "reject"
-    DROP = "drop"
-    HOLD = "hold"
-
-
-def parse_quota(text: str) -> int:
-    """Kilobytes, or the value that means no limit."""
-    if text.lower() == "none":
-        return NO_QUOTA
-    if not (text.isascii() and text.isdigit()) or int(text) > NO_QUOTA:
-        raise typer.BadParameter(f"{text!r} is neither a number of kilobytes nor 'none'")
-    return int(text)
-
-
-PathArgument = Annotated[
-    str, typer.Argument(metavar="PATH", help=r"Path name, such as '.\private$\orders'.")
-]
-LabelOption = Annotated[str | None, typer.Option(help="Description, up to 124 characters.")]
-QuotaOption = Annotated[
-    int | None,
-    typer.Option(parser=parse_quota, metavar="KB", help="Kilobytes that it may hold, or none."),
-]
-JournalQuotaOption = Annotated[
-    int | None,
-    typer.Option(parser=parse_quota, metavar="KB", help="Kilobytes of its journal, or none."),
-]
-PrivacyOption = Annotated[
-    Privacy | None, typer.Option(help="Whether bodies must, may or must not be encrypted.")
-]
-BasePriorityOption = Annotated[
-    int | None,
-    typer.Option(min=-32768, max=32767, help="Public queues with a higher one are served first."),
-]
-MulticastOption = Annotated[
-    str | None,
-    typer.Option(metavar="ADDR:PORT", help="Multicast address that it listens to; '' for none."),
-]
-
-
-RetryCountOption = Annotated[
-    int | None,
-    typer.Option(min=0, help="Retries of a message in a row before it rests in ;retry [5]."),
-]
-CycleDelayOption = Annotated[
-    int | None,
-    typer.Option(parser=parse_delay, metavar="SECONDS", help="How long it rests there [30m]."),
-]
-CyclesOption = Annotated[
-    int | None, typer.Option(min=0, help="How often it comes back from there [2].")
-]
-HandlingOption = Annotated[
-    Handling | None,
-    typer.Option(help="What follows: move to ;poison, reject, drop, hold; none: no policy."),
-]
-
-
 def register(app: typer.Typer) -> None:
     """Add the group to the program."""
     commands: Commands = {
@@ -117,6 +61,7 @@ def register(app: typer.Typer) -> None:
         "show": show,
         "set": set_queue,
         "explain": explain,
+        "readers": readers,
         "purge": purge,
         "delete": delete,
         "grant": grant,
@@ -299,21 +244,6 @@ def purge(
         typer.echo(f"{did} {count_text(count, 'message')} from {info['path']}")
 
 
-def explain(
-    path: PathArgument, *, as_json: JsonOption = False, socket: SocketOption = None
-) -> None:
-    """Say what a queue takes, who may use it, and why its messages stay."""
-    from openmsmq.care.explain import explain_queue
-
-    with connect(socket) as manager:
-        sentences = explain_queue(manager, path)
-    if as_json:
-        print_json({"path": path, "sentences": sentences})
-    else:
-        for sentence in sentences:
-            typer.echo(printable(sentence))
-
-
 def delete(
     path: PathArgument,
     *,
@@ -336,14 +266,6 @@ def delete(
         typer.echo(f"{did} {info['path']} with {contents(info)}")
 
 
-def complete_principal(incomplete: str) -> list[str]:
-    """The words for principals that a shell may complete."""
-    from openmsmq.security.principals import WELL_KNOWN
-
-    words = [*WELL_KNOWN, "user:", "uid:", "group:", "gid:", "account:"]
-    return [word for word in words if word.startswith(incomplete)]
-
-
 def complete_right(incomplete: str) -> list[str]:
     """The words for rights that a shell may complete."""
     from openmsmq.security.rights import QUEUE_RIGHTS
@@ -351,15 +273,6 @@ def complete_right(incomplete: str) -> list[str]:
     return [word for word in QUEUE_RIGHTS if word.startswith(incomplete)]
 
 
-PrincipalArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="PRINCIPAL",
-        autocompletion=complete_principal,
-        help="everyone, anonymous, user:NAME, uid:NUMBER, group:NAME, gid:NUMBER, the NAME of an "
-        "account (`openmsmq user`) or a SID.",
-    ),
-]
 RightsArgument = Annotated[
     list[str],
     typer.Argument(
@@ -420,7 +333,7 @@ def contents(info: dict[str, Any]) -> str:
 def given(**properties: Any) -> dict[str, Any]:
     """The properties that were given; an enum as its word."""
     return {
-        name: value.value if isinstance(value, Privacy) else value
+        name: value.value if isinstance(value, StrEnum) else value
         for name, value in properties.items()
         if value is not None
     }

@@ -74,7 +74,9 @@ class Management(Protocol):
     def transaction_infos(self) -> "InfoStream":
         """Open transactions."""
 
-    def resolve_transaction(self, identifier: str, *, commit: bool) -> Operation[None]:
+    def resolve_transaction(
+        self, identifier: str, *, commit: bool, dry_run: bool
+    ) -> Operation[None]:
         """End a transaction in doubt without its coordinator."""
 
     def certificates(self, *, add: bytes = b"", remove: bytes = b"") -> Operation[list[Info]]:
@@ -87,6 +89,9 @@ class Management(Protocol):
         self, principal: str, rights: Iterable[str], *, deny: bool, revoke: bool
     ) -> Operation[list[Info]]:
         """Change what a principal may do with the queue manager; return what is in force."""
+
+    def explain_access(self, path: str, principal: str) -> Operation[list[Info]]:
+        """What a principal may do, and why."""
 
     def set_online(self, *, online: bool) -> Operation[None]:
         """Whether the queue manager talks to others."""

@@ -323,6 +323,22 @@ class QueueManager:
             self._management.grant_machine, principal, rights, deny=False, revoke=True
         )
 
+    def explain_access(self, path: str, principal: str) -> list[Info]:
+        """What a principal may do with a queue, right by right, and why.
+
+        Args:
+            path: of the queue; empty for the queue manager itself.
+            principal: `user:NAME`, `group:NAME`, `account:NAME`, `everyone` or a SID; groups of a
+                user count.
+
+        Returns:
+            For each right `right`, `allowed` and `reason`.
+
+        Raises:
+            QueueError: no such queue or principal, or `get-permissions` is missing.
+        """
+        return self._driver.call(self._management.explain_access, path, principal)
+
     def take_offline(self) -> None:
         """Stop talking to other queue managers, until `bring_online` or a restart.
 
@@ -346,17 +362,20 @@ class QueueManager:
         """Open transactions: state, age and messages in them."""
         return self._driver.call(self._management.transaction_infos().whole)
 
-    def resolve_transaction(self, identifier: str, *, commit: bool) -> None:
+    def resolve_transaction(self, identifier: str, *, commit: bool, dry_run: bool = False) -> None:
         """End a transaction in doubt by hand; what its coordinator decided may be the opposite.
 
         Args:
             identifier: as `transactions` has it.
             commit: let everything in it take effect here, or else nothing.
+            dry_run: only make the checks.
 
         Raises:
             QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, it is not in doubt.
         """
-        self._driver.call(self._management.resolve_transaction, identifier, commit=commit)
+        self._driver.call(
+            self._management.resolve_transaction, identifier, commit=commit, dry_run=dry_run
+        )
 
     def sample(self, since: int = 0) -> list[Info]:
         """Counts of everything in packed columns; of queues only what changed.

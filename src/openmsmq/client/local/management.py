@@ -70,8 +70,10 @@ class LocalManagement:
     def transaction_infos(self) -> PartStream:
         return PartStream(self._backend, local.ListTransactions)
 
-    def resolve_transaction(self, identifier: str, *, commit: bool) -> Operation[None]:
-        return self._backend.call(local.ResolveTransaction, identifier, commit)
+    def resolve_transaction(
+        self, identifier: str, *, commit: bool, dry_run: bool
+    ) -> Operation[None]:
+        return self._backend.call(local.ResolveTransaction, identifier, commit, dry_run)
 
     def certificates(self, *, add: bytes = b"", remove: bytes = b"") -> Operation[list[Info]]:
         return self._backend.call(local.UserCertificates, add, remove)
@@ -84,6 +86,9 @@ class LocalManagement:
     ) -> Operation[list[Info]]:
         several("rights", rights, "words")
         return self._backend.call(local.GrantMachine, principal, list(rights), deny, revoke)
+
+    def explain_access(self, path: str, principal: str) -> Operation[list[Info]]:
+        return self._backend.call(local.ExplainAccess, path, principal)
 
     def set_online(self, *, online: bool) -> Operation[None]:
         return self._backend.call(local.SetOnline, online)

@@ -85,7 +85,13 @@ class UnavailableManagement:
     ) -> NoReturn:
         self._refuse("certificates cannot be registered")
 
-    def resolve_transaction(self, identifier: str, *, commit: bool) -> NoReturn:  # noqa: ARG002
+    def resolve_transaction(
+        self,
+        identifier: str,  # noqa: ARG002
+        *,
+        commit: bool,  # noqa: ARG002
+        dry_run: bool,  # noqa: ARG002
+    ) -> NoReturn:
         self._refuse("transactions cannot be resolved")
 
     def machine_rights(self) -> NoReturn:
@@ -100,6 +106,9 @@ class UnavailableManagement:
         revoke: bool,  # noqa: ARG002
     ) -> NoReturn:
         self._refuse("rights cannot be changed")
+
+    def explain_access(self, path: str, principal: str) -> NoReturn:  # noqa: ARG002
+        self._refuse("rights cannot be explained")
 
     def set_online(self, *, online: bool) -> NoReturn:  # noqa: ARG002
         self._refuse("a queue manager cannot be taken offline")

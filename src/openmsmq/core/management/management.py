@@ -12,6 +12,7 @@ from openmsmq.core.model.queue import Queue
 from openmsmq.core.queues.access import check_machine_right, check_queue_right
 from openmsmq.core.queues.names import find_by_path, parse_name
 from openmsmq.core.queues.permissions import change_manager_permissions, change_queue_permissions
+from openmsmq.security.access_explanation import AccessInfo
 from openmsmq.security.permissions import Permission, PermissionChange
 from openmsmq.security.principals import Accounts, describe_principal, parse_principal
 from openmsmq.security.rights import (
@@ -26,7 +27,15 @@ from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 
 from .counters import FLUSHES, TRANSACTIONS, Count, series_name
 from .identities import Identities
-from .permission_infos import in_words, is_listed, may, queue_permissions, visible_queues
+from .permission_infos import (
+    in_words,
+    is_listed,
+    machine_access,
+    may,
+    queue_access,
+    queue_permissions,
+    visible_queues,
+)
 from .queue_infos import (
     TransferStatus,
     guid_text,
@@ -323,6 +332,25 @@ class Management:
 
     def _permissions(self, accounts: Accounts) -> tuple[Permission, ...]:
         return in_words(self._state.manager.security, accounts, describe_machine_rights)
+
+    def explain_access(
+        self, path: str, principal: Caller, *, caller: Caller, accounts: Accounts
+    ) -> list[AccessInfo]:
+        """What a principal may do with a queue, right by right, and why.
+
+        Args:
+            path: of the queue; empty for the queue manager itself.
+            principal: who, with its groups.
+
+        Raises:
+            QueueError: no such queue, or `get-permissions` is missing.
+        """
+        if not path:
+            check_machine_right(self._state, caller, MachineRight.GET_MACHINE_PERMISSIONS)
+            return machine_access(self._state.manager.security, principal, accounts)
+        queue = find_by_path(self._state, path)
+        check_queue_right(queue, caller, QueueRight.GET_QUEUE_PERMISSIONS)
+        return queue_access(queue, principal, accounts)
 
     # Outgoing queues
 

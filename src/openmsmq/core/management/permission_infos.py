@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.queues.access import check_queue_right
-from openmsmq.security.access_check import parse_descriptor
+from openmsmq.security.access_check import (
+    MACHINE_MAPPING,
+    QUEUE_MAPPING,
+    GenericMapping,
+    parse_descriptor,
+)
+from openmsmq.security.access_explanation import AccessInfo, explain_rights
 from openmsmq.security.permissions import Permission, describe
 from openmsmq.security.principals import Accounts
-from openmsmq.security.rights import describe_queue_rights
+from openmsmq.security.rights import MACHINE_RIGHTS, QUEUE_RIGHTS, describe_queue_rights
 from openmsmq.wire.codes.access_rights import QueueRight
 from openmsmq.wire.codes.queue_error import AccessDenied
 
@@ -58,3 +64,25 @@ def in_words(
     if not security:
         return ()
     return tuple(describe(parse_descriptor(security), accounts, words))
+
+
+def queue_access(queue: Queue, principal: Caller, accounts: Accounts) -> list[AccessInfo]:
+    """What a principal may do with a queue, right by right, and why."""
+    security = queue.family.properties.security
+    return _access(security, principal, QUEUE_RIGHTS, QUEUE_MAPPING, accounts)
+
+
+def machine_access(security: bytes, principal: Caller, accounts: Accounts) -> list[AccessInfo]:
+    """What a principal may do with the queue manager, right by right, and why."""
+    return _access(security, principal, MACHINE_RIGHTS, MACHINE_MAPPING, accounts)
+
+
+def _access(
+    security: bytes,
+    principal: Caller,
+    rights: Mapping[str, int],
+    mapping: GenericMapping,
+    accounts: Accounts,
+) -> list[AccessInfo]:
+    descriptor = parse_descriptor(security) if security else None
+    return explain_rights(descriptor, principal, rights, mapping, accounts)

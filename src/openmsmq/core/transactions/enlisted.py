@@ -212,14 +212,13 @@ class Enlisted:
 
     # By hand
 
-    def resolve(self, identifier: UUID, *, commit: bool) -> Result:
-        """End a transaction in doubt without its coordinator, which is told what was done.
+    def check_in_doubt(self, identifier: UUID) -> None:
+        """Refuse to end by hand what has a program or a coordinator.
 
         Raises:
             QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, it is not in doubt.
         """
-        transactions = self._transactions
-        if identifier not in transactions.in_doubt:
+        if identifier not in self._transactions.in_doubt:
             if identifier in self._state.transactions:
                 raise QueueError(
                     Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
@@ -234,6 +233,15 @@ class Enlisted:
                 cause="It has ended meanwhile, or it is a transaction of another queue manager.",
                 remedy="See `openmsmq transaction list`.",
             )
+
+    def resolve(self, identifier: UUID, *, commit: bool) -> Result:
+        """End a transaction in doubt without its coordinator, which is told what was done.
+
+        Raises:
+            QueueError: MQ_ERROR_TRANSACTION_SEQUENCE, it is not in doubt.
+        """
+        self.check_in_doubt(identifier)
+        transactions = self._transactions
         done = (
             transactions.commit_request(identifier)
             if commit

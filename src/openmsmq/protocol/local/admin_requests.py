@@ -1,5 +1,6 @@
 """Requests about the queue manager itself, its outgoing queues, sessions and transactions."""
 
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -170,10 +171,11 @@ def resolve_transaction(session: LocalSession, request: local.ResolveTransaction
                 Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
                 f"transaction {identifier} is committed here; only its participants do not know",
             )
-        done = manager.coordination.forget(identifier)
+        resolve = partial(manager.coordination.forget, identifier)
     else:
-        done = manager.enlisted.resolve(identifier, commit=request.commit)
-    session.done(request.id, None, done.depends)
+        manager.enlisted.check_in_doubt(identifier)
+        resolve = partial(manager.enlisted.resolve, identifier, commit=request.commit)
+    session.done(request.id, None, session.seen if request.dry_run else resolve().depends)
 
 
 def machine_rights(session: LocalSession, request: local.MachineRights) -> None:
@@ -181,6 +183,18 @@ def machine_rights(session: LocalSession, request: local.MachineRights) -> None:
         caller=session.identity(), accounts=session.service.accounts
     )
     session.done(request.id, permissions, session.seen)
+
+
+def explain_access(session: LocalSession, request: local.ExplainAccess) -> None:
+    """`queue explain --principal` and `machine explain`."""
+    service = session.service
+    answers = session.manager.management.explain_access(
+        request.path,
+        service.caller_named(request.principal),
+        caller=session.identity(),
+        accounts=service.accounts,
+    )
+    session.done(request.id, answers, session.seen)
 
 
 def grant_machine(session: LocalSession, request: local.GrantMachine) -> None:
@@ -258,6 +272,7 @@ HANDLERS: Final[Handlers] = {
     local.UserCertificates: user_certificates,
     local.ResolveTransaction: resolve_transaction,
     local.MachineRights: machine_rights,
+    local.ExplainAccess: explain_access,
     local.GrantMachine: grant_machine,
     local.SetOnline: set_online,
     local.Backup: backup,

@@ -112,10 +112,14 @@ class UserCertificates(Request, frozen=True, tag=81):
 
 
 class ResolveTransaction(Request, frozen=True, tag=77):
-    """End a transaction in doubt by hand; `transaction` is its GUID."""
+    """End a transaction in doubt by hand; `transaction` is its GUID.
+
+    `dry_run` makes the same checks and ends nothing.
+    """
 
     transaction: str
     commit: bool
+    dry_run: bool = False
 
 
 class MachineRights(Request, frozen=True, tag=73):
@@ -163,6 +167,14 @@ class Watch(Request, frozen=True, tag=104):
     after: int
 
 
+class ExplainAccess(Request, frozen=True, tag=105):
+    """What a principal may do with a queue, or with the queue manager, and why."""
+
+    # Empty for the queue manager.
+    path: str
+    principal: str
+
+
 class SetOnline(Request, frozen=True, tag=95):
     """Take the queue manager offline, or bring it online: whether it talks to others."""
 
@@ -194,6 +206,7 @@ AdministrationRequest = (
     | HangUp
     | ListReaders
     | Watch
+    | ExplainAccess
     | ExportDefinitions
     | ApplyDefinitions
 )
