@@ -41,6 +41,15 @@ if TYPE_CHECKING:
     from openmsmq.core.state import State
     from openmsmq.security.caller import Caller
 
+# Members of enumerations take long to look up, so often used ones are constants.
+_LOCAL: Final = Transport.LOCAL
+_MULTICAST: Final = Transport.MULTICAST
+_NO_SENDER: Final = SenderIdType.NONE
+_SENDER_SID: Final = SenderIdType.SID
+_CONNECTOR: Final = QueueRole.CONNECTOR
+_ANY_PRIVACY: Final = QueuePrivacyLevel.OPTIONAL
+_ROOM: Final = EnqueueStatus.OK
+
 _SH: Final = int(UserHeaderFlags.SH)
 _DQ: Final = 7 << DESTINATION_SHIFT
 _PRIVATE_OR_ENCRYPTED: Final = PRIVATE_BODY | _SH
@@ -116,7 +125,7 @@ def check_packets(packets: Sequence[bytes]) -> list[UserMessageRun]:
         if exc.field == _LABEL_FIELD:
             code = Hresult.MQ_ERROR_LABEL_TOO_LONG
         raise QueueError(code, str(exc)) from exc
-    drop_claims(runs, Transport.LOCAL)
+    drop_claims(runs, _LOCAL)
     return runs
 
 
@@ -147,7 +156,7 @@ def check_senders(runs: Sequence[UserMessageRun], caller: Caller) -> None:
         head = run.head
         if head.flags & _SH:
             kind = head.sender_id_type
-            if kind != SenderIdType.NONE and (kind != SenderIdType.SID or head.security_id != sid):
+            if kind != _NO_SENDER and (kind != _SENDER_SID or head.security_id != sid):
                 raise AccessDenied("a message names another sender than its own")
 
 
@@ -165,7 +174,7 @@ def send_checked(
         QueueError: the queue does not take the first of them, or in a transaction one of them.
     """
     queue = descriptor.require(MAY_SEND)
-    if queue.role is QueueRole.CONNECTOR:
+    if queue.role is _CONNECTOR:
         queue = connector_partner(state, queue, transactional=transaction is not None)
     if not runs:
         return Sent([], state.ordinals.last, 0)
@@ -232,7 +241,7 @@ def check_size(state: State, queue: Queue, size: int, before: int = 0) -> None:
         QueueError: MQ_ERROR_INSUFFICIENT_RESOURCES.
     """
     status = check_room(state, queue, before + size)
-    if status is not EnqueueStatus.OK:
+    if status is not _ROOM:
         raise no_room(state, queue, size, status)
 
 
@@ -297,7 +306,7 @@ def check_destination(
     if queue.outgoing is not None:
         if queue.outgoing.transport in WEB:
             check_web(state, queue, runs)
-        elif queue.outgoing.transport is Transport.MULTICAST:
+        elif queue.outgoing.transport is _MULTICAST:
             check_multicast(queue, runs, transactional=transactional)
         for run in runs:
             if run.head.flags & _PRIVATE_OR_ENCRYPTED:
@@ -307,7 +316,7 @@ def check_destination(
     takes_all_clear = (
         transactional == properties.transactional
         and not properties.authentication
-        and properties.privacy_level is QueuePrivacyLevel.OPTIONAL
+        and properties.privacy_level is _ANY_PRIVACY
     )
     for run in runs:
         if run.head.flags & _SH and needs_check(run.head):

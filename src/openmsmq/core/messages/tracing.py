@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from struct import Struct
 from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.rows.packets import packet_of
@@ -10,7 +9,7 @@ from openmsmq.wire.history_record import Happening
 from openmsmq.wire.scalars import GUID_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from openmsmq.core.model.message import Message
     from openmsmq.core.model.queue import Queue
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 _ARRIVED: Final = int(Happening.ARRIVED)
 # SourceQueueManager and MessageID in every packet.
 _SOURCE: Final = 16
-_ordinal: Final[Callable[[bytes, int], tuple[int]]] = Struct("<I").unpack_from
-_ORDINAL_OFFSET: Final = 56
+_SOURCE_END: Final = _SOURCE + GUID_SIZE
+_MESSAGE_ID: Final = 56
 
 
 def note_messages(
@@ -30,47 +29,56 @@ def note_messages(
     trace = state.trace
     if not trace.enabled or not messages:
         return
+    lowest = highest = messages[0].key
+    for message in messages:
+        key = message.key
+        if key < lowest:
+            lowest = key
+        elif key > highest:
+            highest = key
+    # Keys are unique, so that these are all between the two, in whatever order.
+    if highest - lowest == len(messages) - 1:
+        trace.note(kind, queue.path, lowest, len(messages), reason)
+        return
     keys = [message.key for message in messages]
-    for first, count in _runs(keys):
-        trace.note(kind, queue.path, keys[first], count, reason)
+    start = 0
+    for at in range(1, len(keys) + 1):
+        if at == len(keys) or keys[at] != keys[at - 1] + 1:
+            trace.note(kind, queue.path, keys[start], at - start, reason)
+            start = at
 
 
 def note_arrivals(state: State, queue: Queue, messages: Sequence[Message]) -> None:
-    """Note that messages arrived in a queue, and which identifiers they have."""
+    """Note that messages arrived in a queue, and which identifiers they have.
+
+    Messages with consecutive keys and identifiers are one record.
+    """
     trace = state.trace
-    if not trace.enabled or not messages:
+    if not trace.enabled:
         return
-    keys = [message.key for message in messages]
-    packets = [
-        packet_of(state, message) if message.packet is None else message.packet
-        for message in messages
-    ]
-    ordinals = [_ordinal(packet, _ORDINAL_OFFSET)[0] for packet in packets]
-    sources = [packet[_SOURCE : _SOURCE + GUID_SIZE] for packet in packets]
-    start = 0
-    for at in range(1, len(keys) + 1):
-        if (
-            at < len(keys)
-            and keys[at] == keys[at - 1] + 1
-            and ordinals[at] == ordinals[at - 1] + 1
-            and sources[at] == sources[at - 1]
-        ):
-            continue
-        trace.note(
-            _ARRIVED, queue.path, keys[start], at - start, 0, ordinals[start], sources[start]
+    first_key = first_ordinal = count = 0
+    source = b""
+    for message in messages:
+        packet = message.packet
+        if packet is None:
+            packet = packet_of(state, message)
+        ordinal = (
+            packet[_MESSAGE_ID]
+            | packet[_MESSAGE_ID + 1] << 8
+            | packet[_MESSAGE_ID + 2] << 16
+            | packet[_MESSAGE_ID + 3] << 24
         )
-        start = at
-
-
-def _runs(keys: list[int]) -> list[tuple[int, int]]:
-    """Place and length of the runs of consecutive keys; mostly there is one."""
-    count = len(keys)
-    if keys == list(range(keys[0], keys[0] + count)):
-        return [(0, count)]
-    runs: list[tuple[int, int]] = []
-    start = 0
-    for at in range(1, count + 1):
-        if at == count or keys[at] != keys[at - 1] + 1:
-            runs.append((start, at - start))
-            start = at
-    return runs
+        if (
+            count
+            and message.key == first_key + count
+            and ordinal == first_ordinal + count
+            and packet[_SOURCE:_SOURCE_END] == source
+        ):
+            count += 1
+            continue
+        if count:
+            trace.note(_ARRIVED, queue.path, first_key, count, 0, first_ordinal, source)
+        first_key, first_ordinal, count = message.key, ordinal, 1
+        source = packet[_SOURCE:_SOURCE_END]
+    if count:
+        trace.note(_ARRIVED, queue.path, first_key, count, 0, first_ordinal, source)

@@ -26,6 +26,10 @@ class EnqueueStatus(IntEnum):
     TIMED_OUT = 3
 
 
+# Members of enumerations take long to look up, so often used ones are constants.
+_ROOM: Final = EnqueueStatus.OK
+
+
 def exceeds(quota: int, held: int, size: int) -> bool:
     """Whether `size` bytes more are over the quota."""
     return quota != UNLIMITED and held + size > quota * QUOTA_UNIT
@@ -46,7 +50,7 @@ def check_growth(state: State, queue: Queue, size: int, manager_size: int) -> En
     held = queue.total_bytes + queue.reserved_bytes
     if exceeds(queue.properties.quota, held, size):
         return EnqueueStatus.QUEUE_QUOTA
-    return EnqueueStatus.OK
+    return _ROOM
 
 
 def no_room(state: State, queue: Queue, size: int, status: EnqueueStatus) -> QueueError:

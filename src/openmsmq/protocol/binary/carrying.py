@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.transfer.outgoing.states import OutgoingInput
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from .sending import OutgoingTransfers
     from .session_finder import SessionFinder
     from .transfer import Transfer
+
+
+# Members of enumerations take long to look up, so often used ones are constants.
+_CONNECTED: Final = QueueState.CONNECTED
 
 
 class Carrying:
@@ -73,7 +77,7 @@ class Carrying:
             self._leave_old_way(transfer, transfer.connection)
         connection = transfer.connection
         if connection is not None:
-            if transfer.outgoing.state is not QueueState.CONNECTED:
+            if transfer.outgoing.state is not _CONNECTED:
                 self._manager.outgoing.change(
                     queue, OutgoingInput.OPENED, address=connection.address
                 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.transfer.transports import Origin, Transport
 from openmsmq.wire.errors import MalformedPacket
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from .events import MessagesReceived
     from .order_acks import OrderAckTimer
     from .peer_connection import PeerConnection
+
+
+# Members of enumerations take long to look up, so often used ones are constants.
+_BINARY: Final = Transport.BINARY
 
 
 class Backlog:
@@ -109,7 +113,7 @@ class Receiver:
         size = sum([sum(map(len, run.packets)) for run in event.runs])
         arrived = Arrived(connection, size)
         self.backlog.add(connection.address, arrived.size)
-        origin = Origin(Transport.BINARY, connection.address, connection.session.remote_guid)
+        origin = Origin(_BINARY, connection.address, connection.session.remote_guid)
         received = connection.inlet.receive(event.runs, origin, arrived)
         if received is not None:
             self.settle(arrived, received, now=now)

@@ -51,6 +51,11 @@ _FIELD_REASONS: Final = {
 
 
 _State = SessionState
+# Members of enumerations take long to look up, so often used ones are constants.
+_OPEN: Final = SessionState.OPEN
+_CLOSED: Final = SessionState.CLOSED
+_ACK_WAIT: Final = SessionTimer.ACK_WAIT
+_ACK_SEND: Final = SessionTimer.ACK_SEND
 
 
 class BinarySession:
@@ -196,7 +201,7 @@ class BinarySession:
         """End the session: no packet says so ([MS-MQQB] 3.1.5.9)."""
         if not self.closed:
             self.timers.stop_all()
-            self.state = _State.CLOSED
+            self.state = _CLOSED
             self._events.append(Closed(reason=reason, detail=detail))
 
     @property
@@ -206,18 +211,18 @@ class BinarySession:
 
     @property
     def open(self) -> bool:
-        return self.state is _State.OPEN
+        return self.state is _OPEN
 
     @property
     def closed(self) -> bool:
-        return self.state is _State.CLOSED
+        return self.state is _CLOSED
 
     # Messages to the peer
 
     @property
     def room(self) -> int:
         """How many messages may be sent now."""
-        if self.state is not _State.OPEN or self.output_bytes >= self._settings.max_output_bytes:
+        if self.state is not _OPEN or self.output_bytes >= self._settings.max_output_bytes:
             return 0
         window = min(self._settings.window_size, self._peer_window)
         return max(max(window, 1) - self.sent.unacked, 0)
@@ -248,21 +253,20 @@ class BinarySession:
 
     def _sending(self, now: float) -> None:
         self.active = True
-        if not self.timers.running(SessionTimer.ACK_WAIT):
+        if not self.timers.running(_ACK_WAIT):
             self._start_ack_wait(now)
 
     def _piggybacks(self, now: float) -> bool:
         """Whether an acknowledgment rides along with the next message."""
         return (
-            self.received.unacked > 0
-            and self.timers.elapsed(SessionTimer.ACK_SEND, now=now) > _PIGGYBACK_AFTER
+            self.received.unacked > 0 and self.timers.elapsed(_ACK_SEND, now=now) > _PIGGYBACK_AFTER
         )
 
     # Messages from the peer
 
     def acknowledge(self, *, now: float) -> None:
         """Send an acknowledgment if enough of what arrived may be acknowledged."""
-        if self.state is not _State.OPEN:
+        if self.state is not _OPEN:
             return
         received = self.received
         # Choice: half a window is enough for an acknowledgment; the timers alone would let express
@@ -274,8 +278,8 @@ class BinarySession:
 
     def announce_pause(self) -> None:
         """An outgoing queue is paused: say so with a window of one ([MS-MQQB] 3.1.7.13)."""
-        if self.state is _State.OPEN:
-            self.timers.stop(SessionTimer.ACK_SEND)
+        if self.state is _OPEN:
+            self.timers.stop(_ACK_SEND)
             self._send_session_ack(1)
             self.active = False
 
@@ -283,7 +287,7 @@ class BinarySession:
 
     def _receive_internal(self, packet: bytes, now: float) -> None:
         packet_type = InternalHeader.parse(packet, BASE_HEADER_SIZE)[0].packet_type
-        if packet_type is InternalPacketType.SESSION_ACK and self.state is _State.OPEN:
+        if packet_type is InternalPacketType.SESSION_ACK and self.state is _OPEN:
             self._receive_session_header(SessionAck.parse(packet)[0].session_header, now)
             return
         step = self._handshake.receive(self.state, packet_type, packet, now)
@@ -296,7 +300,7 @@ class BinarySession:
             self.close(step.reason, step.detail)
             return
         self.state = step.state
-        if step.state is _State.OPEN:
+        if step.state is _OPEN:
             self._peer_window = self._handshake.peer_window_size
             self.timers.stop(SessionTimer.INITIALIZATION)
             self._events.append(Opened())
@@ -312,7 +316,7 @@ class BinarySession:
     def _receive_user_message(
         self, packet: bytes, session_header: bytes | None, messages: RunBuilder, now: float
     ) -> None:
-        if self.state is not _State.OPEN:
+        if self.state is not _OPEN:
             self._out_of_order("UserMessage")
             return
         if session_header is not None:
@@ -334,8 +338,8 @@ class BinarySession:
         first_recoverable = 0 < unacked <= sum([len(run.packets) for run in messages.runs])
         if first_recoverable:
             seconds = self._handshake.recoverable_ack_timeout / 1000
-            self.timers.start(SessionTimer.ACK_SEND, seconds, now=now)
-        elif not self.timers.running(SessionTimer.ACK_SEND):
+            self.timers.start(_ACK_SEND, seconds, now=now)
+        elif not self.timers.running(_ACK_SEND):
             self._restart_ack_send(now)
         self._events.append(MessagesReceived(runs=messages.runs))
 
@@ -383,7 +387,7 @@ class BinarySession:
 
     def _start_ack_wait(self, now: float) -> None:
         seconds = self._handshake.ack_timeout * self._ack_wait_multiplier / 1000
-        self.timers.start(SessionTimer.ACK_WAIT, seconds, now=now)
+        self.timers.start(_ACK_WAIT, seconds, now=now)
 
     def _restart_ack_send(self, now: float) -> None:
         received = self.received
@@ -392,7 +396,7 @@ class BinarySession:
             seconds = self._handshake.recoverable_ack_timeout / 1000
         else:
             seconds = self._handshake.ack_timeout / 2000
-        self.timers.start(SessionTimer.ACK_SEND, seconds, now=now)
+        self.timers.start(_ACK_SEND, seconds, now=now)
 
     def _initialization_expired(self, _now: float) -> None:
         self.close(CloseReason.NOT_ESTABLISHED, f"in state {self.state}")

@@ -1,11 +1,18 @@
 """Which messages a queue takes."""
 
+from typing import Final
+
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.user_message import UserMessage
+
+# Members of enumerations take long to look up, so often used ones are constants.
+_CONNECTOR: Final = QueueRole.CONNECTOR
+_PRIVATE_ONLY: Final = QueuePrivacyLevel.BODY
+_ANY_PRIVACY: Final = QueuePrivacyLevel.OPTIONAL
 
 _CODES = {
     MessageClass.NACK_NOT_TRANSACTIONAL_Q: Hresult.MQ_ERROR_TRANSACTION_USAGE,
@@ -28,7 +35,7 @@ def refusal(queue: Queue, message: UserMessage, *, transactional: bool) -> Messa
         if transactional:
             return MessageClass.NACK_NOT_TRANSACTIONAL_Q
         return MessageClass.NACK_NOT_TRANSACTIONAL_MSG
-    if queue.role is QueueRole.CONNECTOR:
+    if queue.role is _CONNECTOR:
         # What is signed and encrypted for a foreign computer is the business of that.
         return None
     # [MS-MQQB] 3.1.5.8.3: what has not been decrypted is rejected.
@@ -39,8 +46,8 @@ def refusal(queue: Queue, message: UserMessage, *, transactional: bool) -> Messa
     privacy = properties.privacy_level
     # PrivacyLevel asks for encryption in transfer. The body of a local message does not travel;
     # one that came in the clear was not encrypted, whatever level it names.
-    takes_private = privacy is QueuePrivacyLevel.BODY
-    if privacy is not QueuePrivacyLevel.OPTIONAL and message.private_body != takes_private:
+    takes_private = privacy is _PRIVATE_ONLY
+    if privacy is not _ANY_PRIVACY and message.private_body != takes_private:
         return MessageClass.NACK_BAD_ENCRYPTION
     return None
 

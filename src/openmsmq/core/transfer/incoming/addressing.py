@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from openmsmq.core.state import State
     from openmsmq.wire.message.user_message import UserMessage
 
+# Members of enumerations take long to look up, so often used ones are constants.
+_PRIVATE_ON_OTHER: Final = QueueAddressType.PRIVATE_ON_OTHER
+
 _ANY: Final = bytes(16)
 _DELIVERABLE: Final = frozenset((QueueRole.USER, QueueRole.CONNECTOR))
 
@@ -75,7 +78,7 @@ def locate(state: State, message: UserMessage) -> Place:
     destination = message.destination_queue
     if destination is None:
         return Nowhere(Reason.NO_NAME)
-    if destination.type == QueueAddressType.PRIVATE_ON_OTHER:
+    if destination.type == _PRIVATE_ON_OTHER:
         return _local(state.private_numbers.get(destination.number))
     try:
         name = format_name_of(destination)

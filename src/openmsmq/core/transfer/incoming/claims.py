@@ -24,6 +24,10 @@ from openmsmq.wire.message.user_message_run import UserMessageRun
 from openmsmq.wire.scalars import GUID_SIZE
 from openmsmq.wire.security.security_header import AUTHENTICATION_MASK, SecurityHeaderFlags
 
+# Members of enumerations take long to look up, so often used ones are constants.
+_BINARY: Final = Transport.BINARY
+_LOCAL: Final = Transport.LOCAL
+
 _AU_AND_AS: Final = AUTHENTICATION_MASK | int(SecurityHeaderFlags.AU)
 _AH: Final = int(UserHeaderFlags.AH)
 _SECURED: Final = int(UserHeaderFlags.SH)
@@ -52,7 +56,7 @@ def drop_claims(
             came, and its destination looks at the claims.
     """
     user_flags = _USER_FLAGS[transport]
-    routed = transport is Transport.BINARY and identity is not NOBODY
+    routed = transport is _BINARY and identity is not NOBODY
     for run in runs:
         head = run.head
         if routed and head.target not in (NOBODY, identity):
@@ -69,7 +73,7 @@ def drop_claims(
             or (flags & _SECURED and head.security_flags & _AU_AND_AS)
         ):
             run.replace([_without_claims(packet, user_flags) for packet in run.packets])
-        if transport is Transport.LOCAL:
+        if transport is _LOCAL:
             _mark_private(run)
 
 

@@ -52,6 +52,10 @@ if TYPE_CHECKING:
 
     from .streams import IncomingTransactionalTransferInfo
 
+# Members of enumerations take long to look up, so often used ones are constants.
+_ROOM: Final = EnqueueStatus.OK
+_INTERNAL: Final = QueueRole.INTERNAL
+
 # Queue managers whose addresses are remembered, and how many of them at one address.
 MAX_ADDRESSES: Final = 10_000
 MAX_PER_ADDRESS: Final = 64
@@ -99,7 +103,7 @@ def deliver(
     sorting = _Sorting(state, queue, refused or {}, transport)
     # Looked at once where the answer is the same for all messages.
     total = sum([sum(map(len, run.packets)) for run in runs])
-    fits = check_room(state, queue, total) is EnqueueStatus.OK
+    fits = check_room(state, queue, total) is _ROOM
     for run in runs:
         if not sorting.add(run, fits=fits):
             break
@@ -253,7 +257,7 @@ class _Sorting:
             status = check_room(state, self._queue, held + len(packet))
             if status is EnqueueStatus.QUEUE_MANAGER_QUOTA:
                 return False
-            if status is EnqueueStatus.OK:
+            if status is _ROOM:
                 held += len(packet)
                 self.arrived.append((packet, traits, run.head.priority, expires))
                 self.classes.append(_ACCEPTED)
@@ -266,7 +270,7 @@ class _Sorting:
     def _refuse(self, message: UserMessage) -> MessageClass | None:
         queue = self._queue
         refusal_class = refusal(queue, message, transactional=message.transactional)
-        if refusal_class is None and queue.role is not QueueRole.INTERNAL:
+        if refusal_class is None and queue.role is not _INTERNAL:
             sender = message.security_id, message.authentication_level != 0
             may_write = self._allowed.get(sender)
             if may_write is None:
@@ -349,7 +353,7 @@ def enqueue(
     if is_late(state, message):
         return EnqueueStatus.TIMED_OUT, None
     status = check_room(state, queue, len(message.packet))
-    if status is not EnqueueStatus.OK:
+    if status is not _ROOM:
         return status, None
     arrived = [arrival(message, queue)]
     if transaction is not None:
@@ -359,4 +363,4 @@ def enqueue(
     else:
         inserted = insert(state, queue, arrived)
     expire_now(state, inserted)
-    return EnqueueStatus.OK, inserted[0]
+    return _ROOM, inserted[0]

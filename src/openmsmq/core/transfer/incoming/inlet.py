@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from .received import Acknowledgments
 
 
+# Members of enumerations take long to look up, so often used ones are constants.
+_MULTICAST: Final = Transport.MULTICAST
+
 TOO_MANY_FAILED: Final = "too many signatures or decryptions of this address failed"
 
 
@@ -148,7 +151,7 @@ class Inlet:
     ) -> Received:
         if origin.transport in WEB:
             return AnsweredReception(self._state, origin, positions).receive(runs, refused)
-        if origin.transport is Transport.MULTICAST:
+        if origin.transport is _MULTICAST:
             return MulticastReception(self._state, origin).receive(runs, refused)
         reception = Reception(self._state, origin, acknowledgments=self._acknowledgments)
         return reception.receive(runs, refused)

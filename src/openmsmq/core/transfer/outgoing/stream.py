@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
     from .outgoing import Outgoing
 
+# Members of enumerations take long to look up, so often used ones are constants.
+_SENT: Final = Happening.SENT
+
 _DELIVERED: Final = int(MessageClass.ACK_REACH_QUEUE)
 _DELETED: Final = int(PositionState.DELETED)
 AwaitingFinalAck = dict[tuple[int, int], Message]
@@ -170,7 +173,7 @@ class OutgoingStream:
             departure.express &= not traits & RECOVERABLE
             ready += 1
         if ready:
-            note_messages(state, Happening.SENT, self.queue, read.messages[:ready])
+            note_messages(state, _SENT, self.queue, read.messages[:ready])
             self._depart(departure, read.messages[:ready], read.packets[:ready])
         return departure
 
