@@ -197,6 +197,23 @@ def test_version_bad_port_type_and_opnum_out_of_the_table(served: Served) -> Non
         assert open_remote(dce, access=8)[2] == INVALID_PARAMETER
 
 
+def test_stubs_that_are_cut_off_are_faults_in_every_call(served: Served) -> None:
+    with session(served) as (dce, number):
+        # Opnum 8 has no parameters.
+        for opnum in (*range(8), 9, 10):
+            with pytest.raises(rpcrt.DCERPCException, match="rpc_x_bad_stub_data"):
+                ask(dce, opnum, b"\0\0")
+        assert read(dce, number, PEEK).body == b"a"
+    with bound(served.rpc, QMCOMM) as dce:
+        for opnum in (2, 3, 4, 31):
+            with pytest.raises(rpcrt.DCERPCException, match="rpc_x_bad_stub_data"):
+                ask(dce, opnum, b"\0\0")
+        with pytest.raises(rpcrt.DCERPCException, match="nca_s_fault_context_mismatch"):
+            ask(dce, 3, bytes(range(20)))
+        # Other kinds of ports are no fault here.
+        assert numbers(ask(dce, 31, struct.pack("<I", 4))) == (0,)
+
+
 @pytest.mark.spec("MQQP-3.1.4.1-01", "MQQP-3.1.4.2-01", "MQQP-3.1.4.10-01")
 @pytest.mark.parametrize("opnum", [0, 9])
 def test_receives_are_acknowledged_or_refused(served: Served, opnum: int) -> None:

@@ -267,6 +267,18 @@ def test_cursors_lookups_and_sections(site: Site) -> None:
     assert site.count() == 0
 
 
+@pytest.mark.parametrize(
+    ("limit", "sections"), [(0, 2), (1, 2), (9, 2), (10, 1), (11, 1), (UNLIMITED, 1)]
+)
+def test_a_body_is_cut_at_every_kind_of_limit(site: Site, limit: int, sections: int) -> None:
+    body = b"0123456789"
+    site.send(body)
+    with site.reader() as reader:
+        response = reader.start(reader.open(), PEEK, dw_max_body_size=limit)
+    assert len(response.pp_packet_sections) == sections
+    assert body_of(response) == body[:limit] + bytes(max(len(body) - limit, 0))
+
+
 def test_a_message_moves_to_a_subqueue_and_back(site: Site) -> None:
     site.send(b"x")
     with site.reader() as reader:

@@ -198,6 +198,16 @@ def test_aborts_are_counted(harness: Harness, queue: Queue) -> None:
     assert message.history.abort_count == 2
 
 
+@pytest.mark.parametrize("commit", [True, False])
+def test_the_end_of_an_empty_transaction_waits_for_no_batch(
+    harness: Harness, *, commit: bool
+) -> None:
+    transaction = begin(harness)
+    traffic = harness.qm.traffic
+    end = traffic.commit if commit else traffic.abort
+    assert end(transaction.identifier).depends == 0
+
+
 @SPEC("MQDMPR-3.1.4.5-04")
 def test_an_abort_forgets_what_was_sent_and_tells_nobody(harness: Harness, queue: Queue) -> None:
     transaction = begin(harness)

@@ -20,6 +20,7 @@ from tests.interop.kerberos.kdc import (
     needs_gssapi,
     needs_kdc,
 )
+from tests.interop.kerberos.relay import relayed
 from tests.interop.loopback import new_address
 
 import openmsmq
@@ -80,6 +81,26 @@ def test_a_queue_is_read_by_ticket_at_every_level(
     ):
         messages = queue.receive_many(5, timeout=SECONDS)
     assert [message.label for message in messages] == list("abcde")
+
+
+@pytest.mark.parametrize("signing", [True, False])
+@pytest.mark.parametrize("level", ["connect", "integrity", "privacy"])
+def test_headers_are_signed_or_not(
+    realm: Realm, server: Server, monkeypatch: pytest.MonkeyPatch, level: str, *, signing: bool
+) -> None:
+    has_ticket(realm, monkeypatch)
+    server.fill(*"abc")
+    with relayed(server.port, removes_offers=not signing) as relay:
+        address = f"msmq://{SERVER}:{relay.port}"
+        with (
+            openmsmq.connect(address, auth="kerberos", level=level, timeout=30) as remote,
+            remote.open_queue(QUEUE, "receive") as queue,
+        ):
+            messages = queue.receive_many(3, timeout=SECONDS)
+    assert [message.label for message in messages] == list("abc")
+    protects = level != "connect"
+    assert set(relay.offers) == {protects}
+    assert set(relay.agreed) == {protects and signing}
 
 
 @pytest.mark.spec("MQRR-1.7-04")

@@ -18,6 +18,7 @@ from tests.interop.kerberos.kdc import (
     needs_gssapi,
     needs_kdc,
 )
+from tests.interop.kerberos.relay import relayed
 from tests.interop.kerberos.test_contexts import ACCOUNTS
 from tests.net.rpc.serving import HOST, in_thread
 from tests.security.ntlm import peers
@@ -81,6 +82,22 @@ def test_samba_calls_with_a_ticket(realm: Realm, mechanism: str, level: str) -> 
     assert [(event.identity, event.sid, event.level) for event in logons] == [
         ("Alice", str(peers.ALICE), LEVELS[level])
     ]
+
+
+@pytest.mark.parametrize("signing", [True, False])
+@pytest.mark.parametrize("level", ["connect", "sign", "seal"])
+def test_samba_signs_headers_or_not(realm: Realm, level: str, *, signing: bool) -> None:
+    """A server that does not take the offer is one that never saw it."""
+    kerberos = KerberosAcceptor(realm.keytab, ACCOUNTS.get)
+    with (
+        in_thread(kerberos=kerberos) as port,
+        relayed(port, removes_offers=not signing) as relay,
+    ):
+        answer = call(realm, relay.port, f"krb5,{level}", realm.ticket(ALICE))
+    assert answer == {"interfaces": [INTERFACES] * 3}
+    protects = level != "connect"
+    assert relay.offers == [protects]
+    assert relay.agreed == [protects and signing]
 
 
 @pytest.mark.parametrize("mechanism", ["krb5", "spnego"])

@@ -24,6 +24,7 @@ COORDINATOR = UUID(int=2)
 class Owner:
     def __init__(self) -> None:
         self.outcome: object = None
+        self.errors: list[QueueError] = []
 
     def enlisted(self) -> None:
         self.outcome = "enlisted"
@@ -329,9 +330,14 @@ class Home:
         return self.call(1, calls.ReportRequest(coordinator, TRANSACTION, guid, standing))
 
     def commit(self) -> Owner:
-        owner = SimpleNamespace(outcome=None)
+        owner = SimpleNamespace(outcome=None, errors=[])
         owner.done = lambda _value, _depends: setattr(owner, "outcome", "committed")
-        owner.fail = lambda error: setattr(owner, "outcome", error.code)
+
+        def fail(error: QueueError) -> None:
+            owner.outcome = error.code
+            owner.errors.append(error)
+
+        owner.fail = fail
         self.harness.qm.coordination.commit(TRANSACTION, owner)
         return owner  # type: ignore[return-value]
 
@@ -413,6 +419,10 @@ def test_participants_that_take_too_long_abort_all() -> None:
     assert owner.outcome is None
     home.server.handle_timer(now=home.harness.now + 30.0)
     assert owner.outcome == Hresult.MQ_ERROR_TRANSACTION_SEQUENCE
+    (error,) = owner.errors
+    assert "the transaction was aborted" in error.detail
+    assert error.known_cause.endswith("cannot commit it.")
+    assert error.known_remedy.endswith("begin another transaction.")
     assert home.server.next_timer() is None
 
 
