@@ -1,7 +1,5 @@
 """[MS-MQRR] 2.2.5, 2.2.6, 2.2.7, 3.1.4.7."""
 
-from uuid import UUID
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,8 +27,8 @@ def reply(packet: bytes, headers: bytes = HEADERS) -> ReplyPacket:
     return ReplyPacket(
         UserMessage(packet),
         extension_headers=headers,
-        extended_address_header=ExtendedAddressHeader(),
-        source=UUID(int=0),
+        address_overlay=bytes(16),
+        source=bytes(16),
     )
 
 

@@ -8,8 +8,9 @@ from openmsmq.protocol.remote_read.client import RemoteMessage, RemoteQueue
 from .channel import RemoteChannel
 from .snapshot import Snapshot
 
-# Calls of one request on their way at a time.
-MAX_WINDOW: Final = 64
+# Calls of one request on their way at a time: several reads of a socket, so that client and server
+# work at the same time.
+MAX_WINDOW: Final = 256
 
 
 class Job(Protocol):

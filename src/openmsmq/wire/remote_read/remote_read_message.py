@@ -10,6 +10,7 @@ from openmsmq.wire.message.srmp_headers import compound_message_end
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.packets.base_header import BaseHeader
 from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.scalars import guid_bytes
 
 from .dead_letter_header import DeadLetterHeader
 from .extended_address_header import AddressOverlay, ExtendedAddressHeader, HostAddressType
@@ -110,8 +111,8 @@ class RemoteReadMessage:
         reply = ReplyPacket(
             message,
             extension_headers=headers,
-            extended_address_header=extended_address_header,
-            source=source,
+            address_overlay=AddressOverlay.of(extended_address_header).serialize(),
+            source=guid_bytes(source),
         )
         return cls.parse(bytes(reply))
 

@@ -3,7 +3,6 @@
 
 from struct import Struct
 from typing import Final
-from uuid import UUID
 
 from openmsmq.wire.checks import pad4
 from openmsmq.wire.message.srmp_headers import COMPOUND_MESSAGE_HEADER_SIZE, compound_message_end
@@ -12,12 +11,10 @@ from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.names.queue_address import QueueAddressType
 from openmsmq.wire.ndr.pieces import Pieces
 from openmsmq.wire.packets.base_header import INFINITE, BaseHeaderFlags
-from openmsmq.wire.scalars import guid_bytes
 
 from .dead_letter_header import DeadLetterHeader
 from .extended_address_header import (
     EXTENDED_ADDRESS_HEADER_SIZE,
-    AddressOverlay,
     ExtendedAddressHeader,
 )
 from .extension_header import ExtensionHeader, ExtensionHeaderFlags
@@ -91,8 +88,9 @@ class ReplyPacket:
     Args:
         message: as it arrived, with a relative TimeToReachQueue.
         extension_headers: what follows the UserMessage.
-        extended_address_header: the address of the host that the message came from.
-        source: the GUID of that host.
+        address_overlay: the address of the host that the message came from, for a message to a
+            direct format name.
+        source: the GUID of that host, for any other.
     """
 
     __slots__ = ("_head", "_message", "_trailers", "size")
@@ -102,12 +100,13 @@ class ReplyPacket:
         message: UserMessage,
         *,
         extension_headers: bytes,
-        extended_address_header: ExtendedAddressHeader,
-        source: UUID,
+        address_overlay: bytes,
+        source: bytes,
     ) -> None:
         end = message.end
         self._message = message
-        self._trailers = bytes(pad4(end) - end) + extension_headers
+        padding = pad4(end) - end
+        self._trailers = bytes(padding) + extension_headers if padding else extension_headers
         self.size = end + len(self._trailers)
         head = bytearray(message.packet[:HEAD_SIZE])
         U16.pack_into(head, FLAGS_OFFSET, message.base_flags & ~SH)
@@ -115,10 +114,7 @@ class ReplyPacket:
         # [MS-MQRR] 3.1.4.7: the reader gets the time of expiry, not the time to live.
         expiry = min(message.sent_time + message.time_to_reach_queue, INFINITE)
         U32.pack_into(head, TIME_TO_REACH_QUEUE_OFFSET, expiry)
-        if is_direct(head):
-            head[QUEUE_MANAGER_ADDRESS] = AddressOverlay.of(extended_address_header).serialize()
-        else:
-            head[QUEUE_MANAGER_ADDRESS] = guid_bytes(source)
+        head[QUEUE_MANAGER_ADDRESS] = address_overlay if is_direct(head) else source
         self._head = bytes(head)
 
     def sections(

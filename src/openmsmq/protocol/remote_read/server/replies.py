@@ -3,26 +3,48 @@
 from __future__ import annotations
 
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from openmsmq.core.model.queue import QueueRole
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.remote_read.dead_letter_header import DeadLetterHeader
 from openmsmq.wire.remote_read.extended_address_header import (
+    AddressOverlay,
     ExtendedAddressHeader,
     HostAddressType,
 )
 from openmsmq.wire.remote_read.reply_packet import ReplyPacket, serialize_extension_headers
 from openmsmq.wire.remote_read.subqueue_header import SubqueueHeader
+from openmsmq.wire.scalars import guid_bytes
 
 if TYPE_CHECKING:
     from openmsmq.core.model.message import History, Message
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
 
-NO_ADDRESS: Final = ExtendedAddressHeader()
 NAMES: Final = 1000
+
+
+class Address(NamedTuple):
+    """Where a message came from.
+
+    Attributes:
+        text: empty for an address that is not known.
+        overlay: as it stands in UserHeader.QueueManagerAddress.
+    """
+
+    text: str
+    header: ExtendedAddressHeader
+    overlay: bytes
+
+
+def address_of(text: str, header: ExtendedAddressHeader) -> Address:
+    """The address in both forms."""
+    return Address(text, header, AddressOverlay.of(header).serialize())
+
+
+NO_ADDRESS: Final = address_of("", ExtendedAddressHeader())
 
 
 class Replies:
@@ -39,8 +61,8 @@ class Replies:
     def __init__(self, manager: QueueManager, *, names: int = NAMES) -> None:
         self._manager = manager
         self._names = names
-        self._addresses: dict[str, ExtendedAddressHeader] = {}
-        self._extensions: dict[tuple[str, int, ExtendedAddressHeader], bytes] = {}
+        self._addresses: dict[str, Address] = {}
+        self._extensions: dict[tuple[str, int, str], bytes] = {}
 
     def __len__(self) -> int:
         """How much is kept."""
@@ -54,42 +76,40 @@ class Replies:
                 messages that were sent here.
         """
         user_message = UserMessage(packet)
-        source = user_message.source_queue_manager
+        source = user_message.source
         # The address of another machine is not kept; a reader ignores one that is missing.
         address = NO_ADDRESS
-        if source == self._manager.identifier:
+        if source == guid_bytes(self._manager.identifier):
             address = self._address(local_address)
         return ReplyPacket(
             user_message,
             extension_headers=self._extension(message, user_message, address),
-            extended_address_header=address,
+            address_overlay=address.overlay,
             source=source,
         )
 
-    def _address(self, text: str) -> ExtendedAddressHeader:
-        header = self._addresses.get(text)
-        if header is None:
-            address = ip_address(text)
-            kind = HostAddressType.IP if address.version == 4 else HostAddressType.IPV6
-            header = ExtendedAddressHeader(kind, address.packed)
+    def _address(self, text: str) -> Address:
+        address = self._addresses.get(text)
+        if address is None:
+            number = ip_address(text)
+            kind = HostAddressType.IP if number.version == 4 else HostAddressType.IPV6
+            address = address_of(text, ExtendedAddressHeader(kind, number.packed))
             if len(self._addresses) < self._names:
-                self._addresses[text] = header
-        return header
+                self._addresses[text] = address
+        return address
 
-    def _extension(
-        self, message: Message, user_message: UserMessage, address: ExtendedAddressHeader
-    ) -> bytes:
+    def _extension(self, message: Message, user_message: UserMessage, address: Address) -> bytes:
         history = message.history
         message_class = user_message.message_class
         if history is not None:
             return self._own_extension(message, history, message_class, address)
         subqueue = subqueue_name(message.queue)
-        key = (subqueue, message_class, address)
+        key = (subqueue, message_class, address.text)
         headers = self._extensions.get(key)
         if headers is None:
             headers = serialize_extension_headers(
                 subqueue_header=SubqueueHeader(message_class, subqueue_name=subqueue),
-                extended_address_header=address,
+                extended_address_header=address.header,
             )
             if len(self._extensions) < self._names:
                 self._extensions[key] = headers
@@ -100,7 +120,7 @@ class Replies:
         message: Message,
         history: History,
         message_class: int,
-        address: ExtendedAddressHeader,
+        address: Address,
     ) -> bytes:
         dead_letter = None
         if history.deadletter_queue:
@@ -114,7 +134,7 @@ class Replies:
                 history.last_move_time,
                 subqueue_name(message.queue),
             ),
-            extended_address_header=address,
+            extended_address_header=address.header,
             dead_letter_header=dead_letter,
             dead_letter_invalid=dead_letter is not None
             and not self._takes(history.deadletter_queue, message),

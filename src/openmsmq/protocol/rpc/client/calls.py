@@ -27,7 +27,7 @@ class PendingCall:
         self.request = request
         self.syntax = NDR
         # What came of the answer before its last fragment.
-        self.stub = bytearray()
+        self.stub: bytearray | None = None
 
 
 class Presentation:

@@ -6,7 +6,7 @@ from enum import Enum, auto
 from typing import Any, Final
 
 from openmsmq.protocol.rpc.errors import ConnectionClosed, InterfaceUnknown, RpcFault
-from openmsmq.protocol.rpc.protection import Protection, fragments, open_fragment
+from openmsmq.protocol.rpc.protection import Protection, fragments, open_fragment, whole_pdu
 from openmsmq.security.mechanism import AuthenticationFailed
 from openmsmq.wire.codes.endpoints import RpcInterface
 from openmsmq.wire.errors import MalformedPacket, MsmqError, ProtocolViolation
@@ -250,16 +250,20 @@ class ClientConnection:
             presentation.verified = True
             trailer = presentation.trailer(pending, header_signing=self._header_signing)
             stub = append_trailer(stub, trailer)
-        self._output += fragments(
-            _REQUEST,
-            stub,
-            call_id=pending.call_id,
-            p_cont_id=presentation.p_cont_id,
-            opnum=pending.call.opnum,
-            max_fragment=self._max_fragment,
-            protection=protection,
-        )
-        self._sent[pending.call_id] = pending
+        call_id, p_cont_id, opnum = pending.call_id, presentation.p_cont_id, pending.call.opnum
+        if protection is None and len(stub) <= self._max_fragment - CALL_HEADER_SIZE:
+            self._output.append(whole_pdu(_REQUEST, stub, call_id, p_cont_id, opnum))
+        else:
+            self._output += fragments(
+                _REQUEST,
+                stub,
+                call_id=call_id,
+                p_cont_id=p_cont_id,
+                opnum=opnum,
+                max_fragment=self._max_fragment,
+                protection=protection,
+            )
+        self._sent[call_id] = pending
 
     def _presentation(self, interface: RpcInterface) -> Presentation:
         presentation = self._presentations.get(interface)
@@ -397,12 +401,16 @@ class ClientConnection:
             # The answer to a call that was orphaned meanwhile.
             return
         earlier = pending.stub
-        if len(earlier) + len(stub) > self._settings.max_response_bytes:
+        before = 0 if earlier is None else len(earlier)
+        if before + len(stub) > self._settings.max_response_bytes:
             raise ProtocolViolation("a response is too long")
         if not flags & _LAST:
-            earlier += stub
+            if earlier is None:
+                pending.stub = bytearray(stub)
+            else:
+                earlier += stub
             return
-        if earlier:
+        if earlier is not None:
             stub = bytes(earlier + stub)
         del self._sent[call_id]
         self._deliver(pending, stub)

@@ -1,7 +1,7 @@
 """What happens on a client's connection."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from openmsmq.wire.errors import MsmqError
 
@@ -11,9 +11,11 @@ class Bound:
     """The server accepted the bind, and the client is authenticated as far as it wants to be."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """A call was answered; `response` is the record of its response."""
+class Answered(NamedTuple):
+    """A call was answered; `response` is the record of its response.
+
+    A tuple, since every call has one.
+    """
 
     call_id: int
     # Any: the response of any operation.
