@@ -143,8 +143,8 @@ class TransactionalReadJob(ReadJob[F]):
         if error is None:
             try:
                 message = protocol.message(queue, call, response)
-            except MalformedPacket as exc:
-                error = exc
+            except MalformedPacket as malformed:
+                error = malformed
                 invoke = protocol.end_in_transaction(queue, call.request_id, Ack.RR_NACK)
                 self._channel.post(invoke, ignore)
             except MsmqError as exc:
