@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+import pytest
+
 from openmsmq.wire.rpc.header import HEADER_SIZE, CommonHeader, PduType, PfcFlags
 
 HOST: Final = "127.0.0.1"
@@ -68,8 +70,15 @@ class Relay:
         return header
 
 
+def forget_header_signing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the server one that knows nothing of header signing."""
+    server = "openmsmq.protocol.rpc.server"
+    monkeypatch.setattr(f"{server}.binding._HEADER_SIGN", 0)
+    monkeypatch.setattr(f"{server}.dispatch.CLIENT_SUPPORT_HEADER_SIGNING", 0)
+
+
 @contextmanager
-def relayed(port: int, *, removes_offers: bool) -> Iterator[Relay]:
+def relayed(port: int, *, removes_offers: bool = False) -> Iterator[Relay]:
     """Relay to a port of this machine, in a thread of its own."""
     relay = Relay(port, removes_offers=removes_offers)
     started = threading.Event()

@@ -20,7 +20,7 @@ from tests.interop.kerberos.kdc import (
     needs_gssapi,
     needs_kdc,
 )
-from tests.interop.kerberos.relay import relayed
+from tests.interop.kerberos.relay import forget_header_signing, relayed
 from tests.interop.loopback import new_address
 
 import openmsmq
@@ -89,8 +89,10 @@ def test_headers_are_signed_or_not(
     realm: Realm, server: Server, monkeypatch: pytest.MonkeyPatch, level: str, *, signing: bool
 ) -> None:
     has_ticket(realm, monkeypatch)
+    if not signing:
+        forget_header_signing(monkeypatch)
     server.fill(*"abc")
-    with relayed(server.port, removes_offers=not signing) as relay:
+    with relayed(server.port) as relay:
         address = f"msmq://{SERVER}:{relay.port}"
         with (
             openmsmq.connect(address, auth="kerberos", level=level, timeout=30) as remote,
@@ -99,8 +101,22 @@ def test_headers_are_signed_or_not(
             messages = queue.receive_many(3, timeout=SECONDS)
     assert [message.label for message in messages] == list("abc")
     protects = level != "connect"
-    assert set(relay.offers) == {protects}
-    assert set(relay.agreed) == {protects and signing}
+    assert (set(relay.offers), set(relay.agreed)) == ({protects}, {protects and signing})
+
+
+@pytest.mark.parametrize("level", ["integrity", "privacy"])
+def test_an_offer_to_sign_headers_that_is_removed_on_its_way_is_noticed(
+    realm: Realm, server: Server, monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    has_ticket(realm, monkeypatch)
+    with relayed(server.port, removes_offers=True) as relay:
+        address = f"msmq://{SERVER}:{relay.port}"
+        with (
+            openmsmq.connect(address, auth="kerberos", level=level, timeout=30) as remote,
+            pytest.raises(AccessDenied),
+        ):
+            remote.open_queue(QUEUE, "receive").receive(timeout=SECONDS)
+    assert set(relay.agreed) == {False}
 
 
 @pytest.mark.spec("MQRR-1.7-04")

@@ -18,7 +18,7 @@ from tests.interop.kerberos.kdc import (
     needs_gssapi,
     needs_kdc,
 )
-from tests.interop.kerberos.relay import relayed
+from tests.interop.kerberos.relay import forget_header_signing, relayed
 from tests.interop.kerberos.test_contexts import ACCOUNTS
 from tests.net.rpc.serving import HOST, in_thread
 from tests.security.ntlm import peers
@@ -86,18 +86,31 @@ def test_samba_calls_with_a_ticket(realm: Realm, mechanism: str, level: str) -> 
 
 @pytest.mark.parametrize("signing", [True, False])
 @pytest.mark.parametrize("level", ["connect", "sign", "seal"])
-def test_samba_signs_headers_or_not(realm: Realm, level: str, *, signing: bool) -> None:
-    """A server that does not take the offer is one that never saw it."""
-    kerberos = KerberosAcceptor(realm.keytab, ACCOUNTS.get)
+def test_samba_signs_headers_or_not(
+    realm: Realm, monkeypatch: pytest.MonkeyPatch, level: str, *, signing: bool
+) -> None:
+    if not signing:
+        forget_header_signing(monkeypatch)
     with (
-        in_thread(kerberos=kerberos) as port,
-        relayed(port, removes_offers=not signing) as relay,
+        in_thread(kerberos=KerberosAcceptor(realm.keytab, ACCOUNTS.get)) as port,
+        relayed(port) as relay,
     ):
         answer = call(realm, relay.port, f"krb5,{level}", realm.ticket(ALICE))
     assert answer == {"interfaces": [INTERFACES] * 3}
     protects = level != "connect"
-    assert relay.offers == [protects]
-    assert relay.agreed == [protects and signing]
+    assert (relay.offers, relay.agreed) == ([protects], [protects and signing])
+
+
+@pytest.mark.parametrize("level", ["sign", "seal"])
+def test_an_offer_of_samba_that_is_removed_on_its_way_is_noticed(realm: Realm, level: str) -> None:
+    """[MS-RPCE] 2.2.2.13: the verification trailer tells what was offered."""
+    with (
+        in_thread(kerberos=KerberosAcceptor(realm.keytab, ACCOUNTS.get)) as port,
+        relayed(port, removes_offers=True) as relay,
+    ):
+        answer = call(realm, relay.port, f"krb5,{level}", realm.ticket(ALICE))
+    assert "Access Denied" in answer["error"]
+    assert (relay.offers, relay.agreed) == ([True], [False])
 
 
 @pytest.mark.parametrize("mechanism", ["krb5", "spnego"])

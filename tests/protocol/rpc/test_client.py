@@ -393,6 +393,8 @@ def test_without_header_signing_the_first_request_repeats_its_header() -> None:
     connection.call(TEST, ADD, Number(1))
     first, second = connection.data_to_send()
     assert b"\x03\x40\x10\x00" in first
+    # It says nevertheless that it has offered header signing: the server may not have seen that.
+    assert b"\x01\x00\x04\x00\x01\x00\x00\x00" in first
     assert len(second) < len(first)
     assert client.call(ADD, Number(1)).response == Number(2)
 

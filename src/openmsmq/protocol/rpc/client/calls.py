@@ -57,7 +57,8 @@ class Presentation:
                 pending.call.opnum,
             )
         return VerificationTrailer(
-            bits=CLIENT_SUPPORT_HEADER_SIGNING if header_signing else None,
+            # Whatever the server agreed to: it may not have seen the offer.
+            bits=CLIENT_SUPPORT_HEADER_SIGNING,
             interface=self.interface,
             transfer_syntax=SyntaxId.of_transfer(self.syntax),
             header2=header2,
