@@ -59,7 +59,16 @@ class Answers(Protocol):
 class Arrived:
     """The messages of one connection that came together and go into queues together."""
 
-    __slots__ = ("_last", "address", "connection", "positions", "requests", "runs", "transport")
+    __slots__ = (
+        "_last",
+        "_position",
+        "address",
+        "connection",
+        "positions",
+        "requests",
+        "runs",
+        "transport",
+    )
 
     def __init__(self, connection: int, address: str, transport: Transport) -> None:
         self.connection = connection
@@ -68,17 +77,24 @@ class Arrived:
         self.requests: list[HttpRequest] = []
         self.runs: list[UserMessageRun] = []
         self.positions: list[StreamPosition | None] = []
-        # The last message, if others may follow it in its run.
+        # The first message of the last run, if others may follow it there, and the last position.
         self._last: TemplatedMessage | None = None
+        self._position: StreamPosition | None = None
 
     def extend(self, request: HttpRequest, message: TemplatedMessage) -> bool:
         """Take a message that differs from the last one in nothing that matters; whether it is."""
         last = self._last
         if last is None or not message.follows(last):
             return False
+        position = self._position
+        if position is not None:
+            values = message.values
+            if not position.is_followed_by(values.current, values.previous):
+                return False
+            position = self._position = position.next()
         self.requests.append(request)
         self.runs[-1].packets.append(message.packet)
-        self.positions.append(None)
+        self.positions.append(position)
         return True
 
     def begin(
@@ -87,6 +103,7 @@ class Arrived:
         """Take a message that others may follow."""
         self.add(request, message.packet, position)
         self._last = message
+        self._position = position
 
     def add(self, request: HttpRequest, packet: bytes, position: StreamPosition | None) -> None:
         """Take the message of a request."""

@@ -1,8 +1,12 @@
-"""When a stream is acknowledged: soon, and once for several messages ([MC-MQSRM] 3.1.6.3)."""
+"""When a stream is acknowledged: soon, and once for several messages ([MC-MQSRM] 3.1.6.3).
+
+Choice: many messages are acknowledged at once, so that their sender need not keep all that it
+sends in ten seconds.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from openmsmq.core.model.message import Message, PositionState
 
@@ -15,12 +19,18 @@ if TYPE_CHECKING:
     from .settings import SrmpSettings
 
 
+# So many messages of a stream do not wait for more of them.
+MANY: Final = 1_000
+
+
 class CoalescingTimer:
     """The Stream Receipt Coalescing Timer of one stream."""
 
-    __slots__ = ("arrived", "progress", "receipt")
+    __slots__ = ("arrived", "number", "progress", "receipt")
 
     def __init__(self, progress: StreamProgress, arrived: float) -> None:
+        # The number in the last receipt, or the one that is waited from.
+        self.number = progress.number
         # How far the stream is on disk.
         self.progress = progress
         # When the oldest message that is not acknowledged came; None if all are.
@@ -60,12 +70,16 @@ class StreamReceipts:
         timer = self._streams.get(key)
         if timer is None:
             timer = self._streams[key] = CoalescingTimer(progress, now)
+        if progress.sequence != timer.progress.sequence:
+            timer.number = 0
         timer.progress = progress
         if timer.arrived is None:
             timer.arrived = now
         # [MC-MQSRM] 3.1.5.1.6.3: every message starts the timer anew, but not for ever.
         late = now - timer.arrived >= self._settings.maximum_stream_receipt_delay
-        self._timers.set(timer, now if late else now + self._settings.stream_receipt_seconds)
+        many = progress.number - timer.number >= MANY and not timer.waits
+        soon = now + self._settings.stream_receipt_seconds
+        self._timers.set(timer, now if late or many else soon)
 
     def due(self, timer: CoalescingTimer, *, now: float) -> None:
         """The timer of a stream is over: acknowledge it, or wait for its last receipt to leave."""
@@ -75,5 +89,6 @@ class StreamReceipts:
             del self._streams[timer.progress.stream.sender_and_name]
         else:
             timer.arrived = None
+            timer.number = timer.progress.number
             timer.receipt = self._manager.incoming.send_stream_receipt(timer.progress)
             self._timers.set(timer, now + self._settings.maximum_stream_receipt_delay)

@@ -28,6 +28,7 @@ _SIZES_END: Final = 56
 class UserMessageRun:
     """Packets with the same bytes up to the MessagePropertiesHeader, but PacketSize and MessageID.
 
+    Those of SRMP may also differ in the numbers of their TransactionHeader, which then ascend by 1.
     Acknowledgments and encryption are the same in all of them, and none has a header after its
     body, unless all have those of SRMP; or there is only one packet. So what `head` says of all
     this holds for each.

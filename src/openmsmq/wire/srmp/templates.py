@@ -211,14 +211,16 @@ class TemplatedMessage:
         self.values = values
 
     def follows(self, other: "TemplatedMessage") -> bool:
-        """Whether both packets are the same up to the label, but for PacketSize and MessageID."""
+        """Whether both packets are the same up to the label, but for PacketSize and identifiers.
+
+        These are MessageID and, in a stream, the numbers of the TransactionHeader.
+        """
         one, two = self.values, other.values
         return one is two or (
             self.template is other.template
             and one.sent_at == two.sent_at
             and one.ttrq == two.ttrq
             and one.expires_at == two.expires_at
-            and not one.current
         )
 
 

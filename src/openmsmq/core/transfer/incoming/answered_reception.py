@@ -110,8 +110,8 @@ class AnsweredReception:
     ) -> Received:
         """Deal with all messages that came together.
 
-        Messages of a stream are each a run of their own; others may share one if they have no
-        header after the body but those of SRMP.
+        Messages may share a run if they have no header after the body but those of SRMP; those of
+        a stream if each comes right after the one before it.
 
         Args:
             verdicts: which of them a check refused, and how.
@@ -139,19 +139,48 @@ class AnsweredReception:
         """Take the next run, of one message or of several."""
         if len(run.packets) == 1:
             self._add_one(at, run)
-        elif not self._add_many(run):
+        elif not self._add_many(at, run):
             for place, packet in enumerate(run.packets, at):
                 self._add_one(place, UserMessageRun(UserMessage(packet)))
 
-    def _add_many(self, run: UserMessageRun) -> bool:
-        """Take a run of plain messages as a whole, if a queue takes all of them for sure."""
+    def _add_many(self, at: int, run: UserMessageRun) -> bool:
+        """Take a run as a whole, if a queue takes all of its messages for sure."""
         place = self._locate(run.head)
+        if not isinstance(place, Local) or place.acknowledges:
+            return False
+        first = self._positions[at]
+        transactional = place.queue.properties.transactional
+        if first is None:
+            return not transactional and self._add_plain(run, place.queue)
+        last = self._positions[at + len(run.packets) - 1]
+        if last is None or not transactional:
+            return False
+        return self._go_on_with(run, place.queue, first, last)
+
+    def _go_on_with(
+        self, run: UserMessageRun, queue: Queue, first: StreamPosition, last: StreamPosition
+    ) -> bool:
+        """Take messages from a first to a last position, if they are the next of their stream."""
+        self._flush()
+        message = run.head
+        stream = self._streams.find(message, queue, first)
         if (
-            not isinstance(place, Local)
-            or place.acknowledges
-            or place.queue.properties.transactional
+            first.sequence != stream.sequence_identifier
+            or not self._streams.is_next(stream, first)
+            or message.tracing_requested
+            or not self._is_certain(run, queue)
         ):
             return False
+        self._recoverable = True
+        self._streams.go_on(stream, last, message)
+        transport = self._origin.transport
+        classes = deliver(self._state, queue, [run], [stream], transport=transport).classes
+        assert classes.count(_ACCEPTED) == len(run.packets)  # noqa: S101 - they are certain
+        self._streams.tell_progress(message, stream)
+        return True
+
+    def _add_plain(self, run: UserMessageRun, queue: Queue) -> bool:
+        """Take messages outside of a stream, if none of them came before."""
         identifiers = run.identifiers()
         new = set(identifiers)
         self._flush()
@@ -160,11 +189,11 @@ class AnsweredReception:
             or NO_IDENTIFIER in new
             or not new.isdisjoint(self._identifiers)
             or not self._state.srmp_history.has_none_of(new)
-            or not self._is_certain(run, place.queue)
+            or not self._is_certain(run, queue)
         ):
             return False
         self._identifiers |= new
-        classes = deliver(self._state, place.queue, [run], transport=self._origin.transport).classes
+        classes = deliver(self._state, queue, [run], transport=self._origin.transport).classes
         assert classes.count(_ACCEPTED) == len(identifiers)  # noqa: S101 - they are certain
         if run.head.flags & _DM:
             self._recoverable = True

@@ -42,6 +42,24 @@ class StreamPosition:
         self.starts = starts
         self.receipts_to = receipts_to
 
+    def is_followed_by(self, number: int, previous: int) -> bool:
+        """Whether a message with these numbers comes right after the one at this position.
+
+        `previous` is 0 where the message has none: then it is the number before.
+        """
+        return number == self.number + 1 and previous in (0, self.number)
+
+    def next(self) -> StreamPosition:
+        """The position right after this one, of a message that says the same of its stream."""
+        return StreamPosition(
+            self.sequence,
+            self.number + 1,
+            self.number,
+            sender=self.sender,
+            starts=self.starts,
+            receipts_to=self.receipts_to,
+        )
+
 
 OrderRule = Callable[["IncomingTransactionalTransferInfo", StreamPosition], bool]
 """Whether a message at this position is the next of its stream."""
