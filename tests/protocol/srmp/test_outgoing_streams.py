@@ -10,6 +10,7 @@ from tests.protocol.srmp.test_sending import DEADXACT, JOURNAL, PEER, machine, r
 from tests.protocol.srmp.web import Node, Web
 
 from openmsmq.core.model.outgoing_queue import OutgoingTransferInfo
+from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.message.sequence_info import SequenceInfo
 
 THIRTY: tuple[float, ...] = (30.0, 30.0, 30.0)
@@ -259,7 +260,7 @@ def test_messages_without_a_receipt_are_sent_again_by_the_ladder() -> None:
     web.run()
     acknowledge(web, alpha, peer, 1)
     del peer.envelopes[:]
-    for seconds in (*THIRTY[:2], *(300.0,) * 3, *(1800.0,) * 3, 21600.0, 21600.0):
+    for seconds in (*THIRTY, *(300.0,) * 3, *(1800.0,) * 3, 21600.0, 21600.0):
         web.pass_time(seconds - 1.0)
         assert peer.envelopes == []
         web.pass_time(1.0)
@@ -275,6 +276,42 @@ def test_a_message_that_expires_without_its_receipt_is_a_dead_letter() -> None:
     assert len(peer.envelopes) == 1
     assert alpha.bodies(DEADXACT) == [b"1"]
     assert alpha.outgoing(PEER).count == 0
+
+
+@pytest.mark.spec("MQSRM-3.1.1.1.2.4-02")
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_message_whose_time_is_over_without_its_final_receipt_is_a_dead_letter(
+    *, restart: bool
+) -> None:
+    web, alpha, peer = machine()
+    lives = {"time_to_reach_queue": 10, "negative_journaling": True}
+    alpha.send(PEER, b"1", tx=True, time_to_be_received=60, **lives)
+    alpha.send(PEER, b"2", tx=True, **lives)
+    web.run()
+    acknowledge(web, alpha, peer, 2)
+    assert info(alpha).eod_no_read_count == 2
+    web.pass_time(30.0)
+    if restart:
+        alpha.restart()
+        web.run()
+    assert alpha.bodies(DEADXACT) == []
+    web.pass_time(31.0)
+    (dead,) = alpha.qm.find_queue(DEADXACT).lanes
+    assert alpha.bodies(DEADXACT) == [b"1"]
+    assert dead.history is not None
+    assert dead.history.message_class == MessageClass.NACK_RECEIVE_TIMEOUT
+    assert info(alpha).eod_no_read_count == 1
+    assert alpha.qm.state.totals.awaiting_final_ack == 1
+    # A receipt that comes too late changes nothing; the other one is waited for without an end.
+    decide(web, alpha, peer, 0, positive=True)
+    web.pass_time(1_000_000.0)
+    assert alpha.outgoing(PEER).count == 1
+    decide(web, alpha, peer, 1, positive=True)
+    assert alpha.outgoing(PEER).count == 0
+    assert alpha.bodies(DEADXACT) == [b"1"]
+    outgoing = alpha.outgoing(PEER).outgoing
+    assert outgoing is not None
+    assert outgoing.sequence is None
 
 
 @pytest.mark.spec("MQSRM-3.1.7.2.3-07", "MQSRM-3.1.7.2.3-08", "MQSRM-3.1.5.1.8.2-01")

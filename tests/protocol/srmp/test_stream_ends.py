@@ -132,6 +132,26 @@ def test_the_ladder_has_ten_steps_that_can_be_set_and_begins_anew() -> None:
     assert info(alpha).eod_resend_interval == 3
 
 
+@pytest.mark.spec("MQSRM-3.1.5.1.8.2-05")
+def test_receipts_begin_the_ladder_anew_and_do_not_lengthen_it() -> None:
+    web, alpha, peer = machine(resend_timeouts_short=3.0, resend_timeouts_medium=5.0)
+    alpha.send(PEER, *[b"%d" % number for number in range(20)], tx=True)
+    web.run()
+    for number in range(1, 15):
+        acknowledge(web, alpha, peer, number)
+        assert info(alpha).eod_resend_interval == 3
+    for _ in range(3):
+        web.pass_time(3.0)
+    assert info(alpha).eod_resend_interval == 5
+    # One that says nothing new changes nothing.
+    again = info(alpha).eod_resend_time
+    acknowledge(web, alpha, peer, 14)
+    assert (info(alpha).eod_resend_interval, info(alpha).eod_resend_time) == (5, again)
+    acknowledge(web, alpha, peer, 15)
+    assert info(alpha).eod_resend_interval == 3
+    assert info(alpha).eod_resend_time == int(web.utc) + 3
+
+
 @pytest.mark.spec("MQSRM-3.1.7.2.3-05", "MQSRM-3.1.7.6-01")
 def test_a_stream_ends_when_nothing_of_it_waits_any_more() -> None:
     web, alpha, peer = machine()

@@ -18,6 +18,7 @@ from openmsmq.wire.message.user_message_builder import build_user_message
 from openmsmq.wire.message.user_message_patch import (
     patch,
     patch_authentication,
+    patch_place,
     patch_transaction,
     stamp,
     stamp_many,
@@ -117,19 +118,13 @@ def test_patch_sets_the_priority_bits_only(packet: bytes, priority: int) -> None
     first=st.none() | st.booleans(),
     last=st.none() | st.booleans(),
 )
-def test_patch_transaction_sets_what_is_named_only(
+def test_place_and_flags_in_a_transaction_are_set_and_nothing_else(
     *, sequence: TxSequenceID, number: int, previous: int, first: bool | None, last: bool | None
 ) -> None:
     before = UserMessage(TRANSACTIONAL)
+    placed = UserMessage(patch_place(before, sequence.value, number, previous))
     after = UserMessage(
-        patch_transaction(
-            before,
-            tx_sequence_id=sequence,
-            tx_sequence_number=number,
-            previous_tx_sequence_number=previous,
-            first_in_transaction=first,
-            last_in_transaction=last,
-        )
+        patch_transaction(placed, first_in_transaction=first, last_in_transaction=last)
     )
     flags = 0x00ABCDE2 | (4 if first else 0) | (8 if last else 0)
     assert after.transaction_header == TransactionHeader(flags, sequence, number, previous)
@@ -172,7 +167,9 @@ def test_patch_authentication_sets_au_and_as_only(*, authenticated: bool, level:
         lambda message: patch(message, message_id=1 << 32),
         lambda message: patch(message, sent_time=-1),
         lambda message: patch(message, message_class=0x10000),
-        lambda message: patch_transaction(message, tx_sequence_number=1 << 32),
+        lambda message: patch_place(message, 1 << 64, 1, 0),
+        lambda message: patch_place(message, 1, 1 << 32, 0),
+        lambda message: patch_place(message, 1, 1, -1),
         lambda message: patch_authentication(message, authenticated=True, level=16),
     ],
 )
@@ -195,7 +192,9 @@ def test_a_routing_count_that_does_not_fit_is_refused() -> None:
 def test_a_header_that_is_not_there_cannot_be_patched() -> None:
     plain = UserMessage(build_user_message(destination_queue=direct_address("OS:a\\q")))
     with pytest.raises(ValueError, match="no TransactionHeader"):
-        patch_transaction(plain, tx_sequence_number=1)
+        patch_transaction(plain, first_in_transaction=True)
+    with pytest.raises(ValueError, match="no TransactionHeader"):
+        patch_place(plain, 1, 1, 0)
     with pytest.raises(ValueError, match="no SecurityHeader"):
         patch_authentication(plain, authenticated=True, level=1)
     with pytest.raises(ValueError, match="no SRMP headers"):

@@ -84,6 +84,13 @@ def expiry(queue: Queue, sent_time: int, to_be_received: int, to_reach_queue: in
     return min(sent_time + to_be_received, NEVER - 1)
 
 
+def received_until(packet: bytes) -> int:
+    """The second in which the time of a message to be received is over, wherever it is."""
+    message = UserMessage(packet)
+    life = message.time_to_be_received
+    return NEVER if life == INFINITE else min(message.sent_time + life, NEVER - 1)
+
+
 def insert(
     state: State, queue: Queue, arrivals: list[Arrival], deadletter_queue: str = ""
 ) -> list[Message]:

@@ -66,6 +66,8 @@ def delete_messages(
     With `acknowledged` another queue manager has sent the administration acknowledgments.
     """
     journal = _journal_of(queue) if reason == ACK_RECEIVE else None
+    # A final acknowledgment is for the destination to send.
+    decides = queue.role is not QueueRole.OUTGOING
     special: list[Message] = []
     reported: list[Message] = []
     stored: list[int] = []
@@ -81,7 +83,8 @@ def delete_messages(
         if asked or journal is not None:
             reported.append(message)
             # A transactional message without a history asks for no final acknowledgment.
-            if asked != TRANSACTIONAL or journal is not None or message.history is not None:
+            history = message.history if decides else None
+            if asked != TRANSACTIONAL or journal is not None or history is not None:
                 special.append(message)
                 continue
         if traits & RECOVERABLE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from openmsmq.core.model.message import NEVER, Message, PositionState
+from openmsmq.core.model.message import NEVER, Message, PositionState, is_awaiting_final_ack
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.state import State
@@ -17,6 +17,7 @@ from openmsmq.wire.packets.base_header import INFINITE
 from .delete_reasons import delete_messages
 
 _AVAILABLE: Final = int(PositionState.AVAILABLE)
+_LOCKED: Final = int(PositionState.LOCKED)
 _HELD: Final = int(PositionState.HELD)
 _TIMED_OUT: Final = int(MessageClass.NACK_RECEIVE_TIMEOUT)
 _TIMED_OUT_AT_SENDER: Final = int(MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER)
@@ -41,6 +42,7 @@ def expire_due(state: State, limit: int) -> int:
 def expire(state: State, messages: Iterable[Message]) -> None:
     """Time To Be Received Timer Expired for each of the messages."""
     gone: dict[tuple[Queue, int], list[Message]] = {}
+    undecided: dict[Queue, list[Message]] = {}
     for message in messages:
         queue = message.queue
         if queue.deleted:
@@ -54,6 +56,9 @@ def expire(state: State, messages: Iterable[Message]) -> None:
         elif message.state == _HELD:
             queue.forget_locked(message)
             gone.setdefault((queue, _TIMED_OUT), []).append(message)
+        elif message.state == _LOCKED and is_awaiting_final_ack(message):
+            queue.forget_locked(message)
+            undecided.setdefault(queue, []).append(message)
         elif message.lookup_id in queue.pending and isinstance(message.holder, Transaction):
             # The send is not committed: the removal waits for the commit, too.
             reason = _reason(state, queue, message)
@@ -61,6 +66,9 @@ def expire(state: State, messages: Iterable[Message]) -> None:
         # A message that a receiver holds goes only when the receiver gives it back.
     for (queue, reason), group in gone.items():
         delete_messages(state, queue, group, reason)
+    for queue, group in undecided.items():
+        # [MC-MQSRM] figure 6. They reached their queue, whose queue manager sends acknowledgments.
+        delete_messages(state, queue, group, _TIMED_OUT, acknowledged=True)
 
 
 def _reason(state: State, queue: Queue, message: Message) -> int:

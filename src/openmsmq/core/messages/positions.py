@@ -13,7 +13,7 @@ from openmsmq.core.model.message import (
 )
 from openmsmq.core.model.queue import JOURNALS, Queue
 from openmsmq.core.state import State
-from openmsmq.wire.lookup_id import SEQUENCE_BITS
+from openmsmq.wire.lookup_id import SEQUENCE_BITS, SEQUENCE_MASK
 
 from .due_times import schedule
 
@@ -22,6 +22,14 @@ def next_lookup_id(state: State, priority: int) -> int:
     """A new SequentialID as a lookup id that sorts by priority, then by arrival."""
     sequence = state.sequence.take(1, state.outbox) + 1
     return (7 - priority) << SEQUENCE_BITS | sequence
+
+
+def renew_lookup_ids(state: State, messages: Sequence[Message]) -> None:
+    """Let messages that are in no lane arrive anew, in this order."""
+    sequence = state.sequence.take(len(messages), state.outbox)
+    for message in messages:
+        sequence += 1
+        message.lookup_id = message.lookup_id & ~SEQUENCE_MASK | sequence
 
 
 def changes(state: State, messages: Iterable[Message]) -> int:

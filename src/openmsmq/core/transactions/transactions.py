@@ -15,7 +15,7 @@ from openmsmq.core.messages.positions import (
     count_messages,
     give_back,
     move_now,
-    next_lookup_id,
+    renew_lookup_ids,
     store_record,
 )
 from openmsmq.core.messages.tracing import note_messages
@@ -290,9 +290,9 @@ def _commit_enqueue(state: State, messages: list[Message], *, stored: bool) -> N
             _leave_pending(queue, message)
             message.state = _AVAILABLE
             message.stored = state.outbox.number
-            if queue.outgoing is not None:
-                # Messages leave in the order of the commits.
-                message.lookup_id = next_lookup_id(state, message.priority)
+        if queue.outgoing is not None:
+            # Messages leave in the order of the commits.
+            renew_lookup_ids(state, group)
         number_messages(state, queue, group)
         if stored:
             for message in group:

@@ -151,8 +151,10 @@ class SrmpProtocol:
             self._sender.available(event.queue, now=now)
         elif isinstance(event, QueueDeleted):
             self._sender.forget(event.queue, now=now)
-        elif isinstance(event, MessagesDeleted | MessagesMoved):
-            self._sender.removed(event.queue, now=now)
+        elif isinstance(event, MessagesDeleted):
+            self._sender.removed(event.queue, event.messages, now=now)
+        elif isinstance(event, MessagesMoved):
+            self._sender.removed(event.queue, (), now=now)
         elif isinstance(event, ConnectionActiveChanged):
             self._set_offline(not event.active, now)
         elif isinstance(event, Stopped):

@@ -21,6 +21,7 @@ from .transfer_states import TransferAction, TransferInput, TransferState, step
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from openmsmq.core.model.message import Message
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
     from openmsmq.protocol.carrier import Gate
@@ -144,9 +145,9 @@ class Sender:
             if transfer.has_work:
                 self._do(transfer, TransferInput.WORK, now)
 
-    def removed(self, queue: Queue, *, now: float) -> None:
+    def removed(self, queue: Queue, messages: Sequence[Message], *, now: float) -> None:
         """Messages left an outgoing queue, such as those whose time was over."""
-        self.streams.removed(queue)
+        self.streams.removed(queue, messages)
         self.available(queue, now=now)
 
     # Answers
@@ -178,7 +179,6 @@ class Sender:
                 transfer.stream.refused(token, STATUS_CLASS + status)
             elif status != OK:
                 again = status
-        transfer.stream.refresh_info()
         if again:
             self._manager.outgoing.change(
                 transfer.queue,

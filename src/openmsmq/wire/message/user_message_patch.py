@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from openmsmq.wire.packets.base_header import BASE_HEADER_SIZE, PRIORITY_MASK, BaseHeaderFlags
-from openmsmq.wire.scalars import GUID_SIZE, TxSequenceID, guid_bytes
+from openmsmq.wire.scalars import GUID_SIZE, guid_bytes
 from openmsmq.wire.security.security_header import (
     AUTHENTICATION_MASK,
     AUTHENTICATION_SHIFT,
@@ -26,6 +26,10 @@ from .user_message import UserMessage
 _U16: Final = Struct("<H")
 _U32: Final = Struct("<I")
 _TIME_AND_ORDINAL: Final = Struct("<II")
+# In the TransactionHeader: TxSequenceID, TxSequenceNumber, PreviousTxSequenceNumber.
+_PLACE: Final = Struct("<QII")
+_PLACE_START: Final = 4
+_PLACE_END: Final = 20
 _FM: Final = int(TransactionHeaderFlags.FM)
 _LM: Final = int(TransactionHeaderFlags.LM)
 _AU: Final = int(SecurityHeaderFlags.AU)
@@ -108,13 +112,30 @@ def patch(
 def patch_transaction(
     message: UserMessage,
     *,
-    tx_sequence_id: TxSequenceID | None = None,
-    tx_sequence_number: int | None = None,
-    previous_tx_sequence_number: int | None = None,
     first_in_transaction: bool | None = None,
     last_in_transaction: bool | None = None,
 ) -> bytes:
-    """Return the packet with other values in its TransactionHeader.
+    """Return the packet with other flags in its TransactionHeader.
+
+    Raises:
+        ValueError: there is no such header.
+    """
+    at = message.transaction_offset
+    if not at:
+        raise ValueError("the message has no TransactionHeader")
+    packet = bytearray(message.packet)
+    for bit, wanted in ((_FM, first_in_transaction), (_LM, last_in_transaction)):
+        if wanted is not None:
+            packet[at] = packet[at] | bit if wanted else packet[at] & ~bit
+    return bytes(packet)
+
+
+def patch_place(message: UserMessage, tx_sequence_id: int, number: int, previous: int) -> bytes:
+    """Return the packet with another place in a transactional sequence.
+
+    Args:
+        message: has a TransactionHeader.
+        tx_sequence_id: TxSequenceID as a number.
 
     Raises:
         ValueError: there is no such header, or a value does not fit its field.
@@ -122,18 +143,12 @@ def patch_transaction(
     at = message.transaction_offset
     if not at:
         raise ValueError("the message has no TransactionHeader")
-    packet = bytearray(message.packet)
-    if tx_sequence_id is not None:
-        packet[at + 4 : at + 12] = tx_sequence_id.serialize()
-    _put(
-        packet,
-        (at + 12, tx_sequence_number, _U32),
-        (at + 16, previous_tx_sequence_number, _U32),
-    )
-    for bit, wanted in ((_FM, first_in_transaction), (_LM, last_in_transaction)):
-        if wanted is not None:
-            packet[at] = packet[at] | bit if wanted else packet[at] & ~bit
-    return bytes(packet)
+    packet = message.packet
+    try:
+        place = _PLACE.pack(tx_sequence_id, number, previous)
+    except struct.error as exc:
+        raise ValueError(f"a value does not fit its field: {exc}") from exc
+    return b"".join((packet[: at + _PLACE_START], place, packet[at + _PLACE_END :]))
 
 
 def patch_authentication(message: UserMessage, *, authenticated: bool, level: int) -> bytes:

@@ -12,6 +12,7 @@ from openmsmq.core.events import (
     QueuePaused,
     QueueResumed,
 )
+from openmsmq.core.messages.arrivals import received_until
 from openmsmq.core.messages.delete_reasons import delete_messages
 from openmsmq.core.messages.expiry import expire_now
 from openmsmq.core.messages.moving import move_message
@@ -27,6 +28,7 @@ from openmsmq.core.model.read import Read
 from openmsmq.core.queues.access import check_machine_right
 from openmsmq.core.queues.names import find_queue, parse_name
 from openmsmq.core.routing.current_topology import current_topology
+from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.rows.queue_rows import store_queue
 from openmsmq.core.sites.directory_access import by_identifier
 from openmsmq.core.sites.directory_events import read_directory
@@ -277,14 +279,22 @@ class Outgoing:
             delete_messages(state, message.queue, [message], MessageClass.NACK_DELETED)
         expire_now(state, back)
 
-    def await_final_ack(self, message: Message) -> None:
-        """A message was delivered; its copy stays until the FinalAck says what became of it."""
+    def await_final_ack(self, message: Message, *, expires: bool) -> None:
+        """A message was delivered; its copy stays until the FinalAck says what became of it.
+
+        With `expires` it waits only until its time to be received is over.
+        """
+        state = self._state
         message.make_history().awaiting_final_ack = True
         message.holder = AWAITING_FINAL_ACK
-        self._state.totals.awaiting_final_ack += 1
-        self._state.expiry.stop(message)
+        state.totals.awaiting_final_ack += 1
+        state.expiry.stop(message)
         message.expires = NEVER
-        store_record(self._state, message)
+        if expires:
+            second = received_until(packet_of(state, message))
+            if second != NEVER:
+                state.expiry.start(message, second)
+        store_record(state, message)
 
     def awaiting_final_ack(self, queue: Queue) -> list[Message]:
         """The AwaitingFinalACKTable of an outgoing queue."""

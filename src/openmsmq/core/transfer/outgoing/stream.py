@@ -26,8 +26,7 @@ from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.history_record import Happening
 from openmsmq.wire.message.sequence_info import SequenceInfo
 from openmsmq.wire.message.user_message import UserMessage
-from openmsmq.wire.message.user_message_patch import patch_transaction
-from openmsmq.wire.scalars import TxSequenceID
+from openmsmq.wire.message.user_message_patch import patch_place
 
 from .departures import Departure, OutgoingMessagePosition
 from .sequences import open_sequence, restart_sequence
@@ -264,12 +263,7 @@ class OutgoingStream:
         if self.resend_at is None:
             self.resend_at = self._state.now + self.resend_interval
         tokens.append(position)
-        return patch_transaction(
-            view,
-            tx_sequence_id=TxSequenceID.from_value(position.tx_sequence_id),
-            tx_sequence_number=number,
-            previous_tx_sequence_number=position.previous,
-        )
+        return patch_place(view, position.tx_sequence_id, number, position.previous)
 
     def _previous_number(self, number: int) -> int:
         """The number of the transactional message in front of this one.
@@ -353,7 +347,7 @@ class OutgoingStream:
                 break
             position.received_order_ack = True
             covered.append(position)
-        self._advance_ladder()
+        self._advance_ladder(further=bool(covered))
         if not self._rules.order_suffices:
             covered = [position for position in covered if position.received_session_ack]
         self.deliver(covered)
@@ -366,7 +360,8 @@ class OutgoingStream:
                 continue
             del self.ordered[position.tx_sequence_number]
             if position.awaits_final_ack:
-                self._operations.await_final_ack(position.message)
+                expires = self._rules.final_expires
+                self._operations.await_final_ack(position.message, expires=expires)
                 self._await_final_ack(position.message)
             else:
                 delivered.append(position.message)
@@ -403,6 +398,16 @@ class OutgoingStream:
             self.resend_at = None
         self.end_if_done()
 
+    def forget(self, messages: Iterable[Message]) -> None:
+        """Messages left the queue; those that waited for a FinalAck wait no more."""
+        for message in messages:
+            history = message.history
+            if history is not None and history.awaiting_final_ack:
+                key = history.tx_sequence_id, history.tx_sequence_number
+                if self._awaiting.pop(key, None) is not None:
+                    self.awaiting -= 1
+        self.end_if_done()
+
     def end_if_done(self) -> None:
         """[MS-MQQB] 3.1.5.6: the sequence ends when no message of it is left."""
         queue = self.queue
@@ -423,9 +428,18 @@ class OutgoingStream:
         self.resend_interval = self._resend_table[0]
         self.resend_at = None
 
-    def _advance_ladder(self) -> None:
-        """[MS-MQQB] 3.1.5.6: the next interval, and the first one when nothing is left."""
-        self._next_interval()
+    def _advance_ladder(self, *, further: bool) -> None:
+        """[MS-MQQB] 3.1.5.6: the next interval, and the first one when nothing is left.
+
+        `further` says that something is acknowledged that was not.
+        """
+        if self._rules.order_lengthens:
+            self._next_interval()
+        elif not further:
+            return
+        else:
+            self._resend_index = 0
+            self.resend_interval = self._resend_table[0]
         if all(position.received_order_ack for position in self.ordered.values()):
             self._resend_index = 0
             self.resend_at = None

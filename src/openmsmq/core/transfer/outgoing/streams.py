@@ -85,11 +85,11 @@ class OutgoingStreams:
         """An outgoing queue was deleted."""
         self.streams.pop(queue.number, None)
 
-    def removed(self, queue: Queue) -> None:
+    def removed(self, queue: Queue, messages: Iterable[Message] = ()) -> None:
         """Messages left an outgoing queue, such as those whose time was over."""
         stream = self.streams.get(queue.number)
         if stream is not None:
-            stream.end_if_done()
+            stream.forget(messages)
 
     # What the other side has
 
@@ -155,7 +155,6 @@ class OutgoingStreams:
         ):
             return False
         stream.final(message, message_class)
-        stream.refresh_info()
         return True
 
     def _believes(self, stream: OutgoingStream, proof: UUID | str) -> bool:
