@@ -135,6 +135,7 @@ def _lost(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return lost
 
 
+@pytest.mark.spec("MQSRM-2.1.3-01")
 @pytest.mark.parametrize("encapsulation", ENCAPSULATIONS)
 def test_openpgm_receives_everything_in_order(
     tmp_path: Path, encapsulation: str, lost: list[int]
@@ -158,6 +159,7 @@ def test_openpgm_receives_everything_in_order(
     assert lost[0] > 10
 
 
+@pytest.mark.spec("MQSRM-2.1.3-01")
 @pytest.mark.parametrize("encapsulation", ENCAPSULATIONS)
 def test_a_queue_manager_receives_everything_of_openpgm_in_order(
     tmp_path: Path, encapsulation: str, lost: list[int]

@@ -12,7 +12,8 @@ from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.queues.permissions import change_queue_permissions
 from openmsmq.core.rows.packets import packets_of
 from openmsmq.core.sites.directory_events import read_directory
-from openmsmq.core.transfer.incoming.delivery import deliver
+from openmsmq.core.transfer.incoming.delivery import deliver, takes_freely
+from openmsmq.core.transfer.transports import SRMP, Transport
 from openmsmq.directory.interface import (
     AttributeFilter,
     DirectoryOperationResult,
@@ -334,4 +335,28 @@ def test_the_directory_says_who_may_send_to_a_public_queue() -> None:
     reader(file).write(there, ("security",), utc=machine.utc)
     assert delivered() is MessageClass.ACK_REACH_QUEUE
     reader(file).delete(there)
+    assert delivered() is MessageClass.ACK_REACH_QUEUE
+
+
+@pytest.mark.spec("MQSRM-3.1.5.1.12-02")
+@pytest.mark.parametrize("transport", sorted(SRMP))
+def test_no_message_over_http_gets_in_without_the_descriptor_of_the_directory(
+    transport: Transport,
+) -> None:
+    machine, _, file = two_machines()
+    queue = machine.qm.create_queue(ORDERS, caller=USER).value
+
+    def delivered() -> MessageClass:
+        message = UserMessage(packet(source_queue_manager=QM2))
+        runs = runs_of(message)
+        return deliver(machine.qm.state, queue, runs, transport=transport).classes[0]
+
+    assert delivered() is MessageClass.ACK_REACH_QUEUE
+    assert takes_freely(machine.state, queue, Transport.HTTP)
+    reader(file).delete(published(file))
+    assert delivered() is MessageClass.NACK_ACCESS_DENIED
+    assert not takes_freely(machine.state, queue, Transport.HTTP)
+    # While the directory is away, what this machine knows of its own queues stands for it.
+    file.online = False
+    assert delivered() is MessageClass.ACK_REACH_QUEUE
     assert delivered() is MessageClass.ACK_REACH_QUEUE

@@ -277,6 +277,7 @@ def test_certificates_that_cannot_be_used_are_named(
         SrmpPart.check(configured(tmp_path, http_port="off", **settings))
 
 
+@pytest.mark.spec("MQSRM-5.1-02")
 @pytest.mark.parametrize(
     ("key", "mode"),
     [

@@ -82,6 +82,9 @@ def publish(
 def read_public(state: State, name: PublicFormatName) -> QueueObject | None:
     """The directory object of a public queue, wherever the queue is."""
     read = read_directory(state, ElementType.QUEUE, by_identifier(name.guid))
+    if read.status is DirectoryOperationResult.DIRECTORY_NOT_CONNECTED:
+        # That was found out just now: what is known here answers instead.
+        read = read_directory(state, ElementType.QUEUE, by_identifier(name.guid))
     queue = read.directory_object if read.status is _SUCCESS else None
     return queue if isinstance(queue, QueueObject) else None
 

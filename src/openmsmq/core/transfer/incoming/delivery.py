@@ -22,6 +22,7 @@ from openmsmq.core.outbox import Result
 from openmsmq.core.queues.access import check_queue_right
 from openmsmq.core.queues.quota import OVER_QUOTA, EnqueueStatus, check_room, dead_letters_have_room
 from openmsmq.core.rows.tables import Table
+from openmsmq.core.sites.directory_events import connected
 from openmsmq.core.sites.public_queues import read_public
 from openmsmq.core.sites.users import groups_of
 from openmsmq.core.transactions.transactions import OperationType, Transaction
@@ -275,7 +276,9 @@ class _Sorting:
             may_write = self._allowed.get(sender)
             if may_write is None:
                 caller = _caller_of(self._state, message, self._transport)
-                may_write = self._allowed[sender] = _may_write(self._state, queue, caller)
+                may_write = self._allowed[sender] = _may_write(
+                    self._state, queue, caller, self._transport
+                )
             if not may_write:
                 refusal_class = MessageClass.NACK_ACCESS_DENIED
         if refusal_class is None and is_late(self._state, message):
@@ -301,11 +304,19 @@ def _caller_of(state: State, message: UserMessage, transport: Transport) -> Call
     return sender_caller(sid if state.settings.trust_claimed_senders else None)
 
 
-def _may_write(state: State, queue: Queue, caller: Caller | None) -> bool:
+def _may_write(state: State, queue: Queue, caller: Caller | None, transport: Transport) -> bool:
     if caller is None:
         return False
+    security: bytes | None = None
+    if queue.queue_type is QueueType.PUBLIC:
+        # The descriptor in the directory counts if it can be read.
+        published = read_public(state, PublicFormatName(queue.properties.identifier))
+        if published is not None:
+            security = published.security or None
+        elif transport in SRMP and connected(state) is not None:
+            # [MC-MQSRM] 3.1.5.1.12: no message gets in without it.
+            return False
     try:
-        security = _published_security(state, queue)
         check_queue_right(queue, caller, QueueRight.WRITE_MESSAGE, security=security)
     except AccessDenied:
         return False
@@ -319,16 +330,8 @@ def takes_freely(state: State, queue: Queue, transport: Transport) -> bool:
         transport in WEB
         and not properties.authentication
         and properties.privacy_level is QueuePrivacyLevel.OPTIONAL
-        and _may_write(state, queue, EVERYONE_CALLER)
+        and _may_write(state, queue, EVERYONE_CALLER, transport)
     )
-
-
-def _published_security(state: State, queue: Queue) -> bytes | None:
-    """The descriptor of a public queue in the directory, which counts if it can be read."""
-    if queue.queue_type is not QueueType.PUBLIC:
-        return None
-    published = read_public(state, PublicFormatName(queue.properties.identifier))
-    return (published.security or None) if published is not None else None
 
 
 def is_late(state: State, message: UserMessage) -> bool:
