@@ -38,7 +38,7 @@ BINARY_RULES: Final = StreamRules(
     final_expires=False,
 )
 # [MC-MQSRM] 3.1.7.2.3, 3.1.5.1.6.3, figure 6. Choice, where 3.1.5.1.8.2 and notes 17 and 18 differ:
-# only time-outs lengthen, and what is acknowledged begins anew. In a steady flow receipts come often.
+# only time-outs lengthen, what is acknowledged begins anew. In a steady flow receipts come often.
 SRMP_RULES: Final = StreamRules(
     int(Traits.NEGATIVE_JOURNALING),
     final_on_request=False,
