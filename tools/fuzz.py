@@ -91,6 +91,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--start", type=int, default=0, help="number of the first input")
     parser.add_argument("--seconds", type=float, help="stop after this time")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--only", nargs="+", default=(), metavar="WORD", help="mutate seeds with this in their name"
+    )
     parser.add_argument("--replay", type=Path, nargs="+", metavar="FILE", help="saved inputs only")
     parser.add_argument("--atheris", type=int, metavar="SECONDS", help="guided by coverage instead")
     return parser.parse_args()
@@ -117,7 +120,8 @@ def run_mutated(options: argparse.Namespace, seed: int, totals: Totals) -> int:
             while True:
                 for start in take(chunks, 2 * options.workers - len(running), deadline):
                     end = min(start + CHUNK, stop)
-                    running[executor.submit(campaign.run_mutated, seed, start, end)] = start
+                    chunk = seed, start, end, tuple(options.only)
+                    running[executor.submit(campaign.run_mutated, *chunk)] = start
                 if not running:
                     return next(chunks, stop)
                 for done in wait(running, return_when=FIRST_COMPLETED).done:
@@ -225,7 +229,10 @@ def main() -> int:
     code = conclude(totals, time.monotonic() - started)
     left = options.start + options.count - following
     if left > 0:
-        console.print(f"to go on: tools/fuzz.py --seed {seed} --start {following} --count {left}")
+        only = " ".join(("", "--only", *options.only)) if options.only else ""
+        console.print(
+            f"to go on: tools/fuzz.py --seed {seed} --start {following} --count {left}{only}"
+        )
         return code or (0 if options.seconds else INTERRUPTED)
     return code
 

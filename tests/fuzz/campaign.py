@@ -58,14 +58,14 @@ class Report:
 
 
 @lru_cache(maxsize=1)
-def _corpus() -> list[bytes]:
-    return load()
+def _corpus(only: tuple[str, ...]) -> list[bytes]:
+    return load(only)
 
 
-def run_mutated(seed: int, start: int, stop: int) -> Report:
-    """Check the mutated inputs with these numbers."""
+def run_mutated(seed: int, start: int, stop: int, only: tuple[str, ...] = ()) -> Report:
+    """Check the mutated inputs with these numbers; `only` names a part of the corpus."""
     report = Report()
-    corpus = _corpus()
+    corpus = _corpus(only)
     with _watchdog():
         for index in range(start, stop):
             _check(f"{seed}-{index}", mutate(seed, index, corpus), report)

@@ -5,12 +5,13 @@
 
 import json
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Final
 from uuid import UUID
 
+from tests.fuzz.srmp_server import example_requests
 from tests.fuzz.targets import BODY_TYPES, NAMES, logon_packages
 from tests.protocol.rpc.harness import (
     ADD,
@@ -201,6 +202,7 @@ def _srmp() -> Iterator[tuple[str, bytes]]:
         multi_queue_format_header=LISTS,
     )
     content = request_from_packet(UserMessage(message), number=1)
+    yield "srmp-requests", example_requests()
     yield "srmp-content", content.data
     yield "srmp-envelope", cut_request(content.content_type, content.data).envelope
 
@@ -439,9 +441,14 @@ def capture(stream: bytes) -> bytes:
     return out
 
 
-def load() -> list[bytes]:
-    """The kept corpus, in the order of the names."""
-    return [path.read_bytes() for path in sorted(CORPUS.glob("*.bin"))]
+def load(only: Sequence[str] = ()) -> list[bytes]:
+    """The kept corpus, in the order of the names: all, or what has one of these words in it."""
+    paths = sorted(CORPUS.glob("*.bin"))
+    return [path.read_bytes() for path in paths if _is_wanted(path.stem, only)]
+
+
+def _is_wanted(name: str, only: Sequence[str]) -> bool:
+    return not only or any(word in name for word in only)
 
 
 def write() -> None:

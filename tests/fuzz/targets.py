@@ -7,6 +7,7 @@ from functools import partial
 from io import BytesIO
 from typing import Any, Final, Protocol
 
+from tests.fuzz.srmp_server import serve_srmp
 from tests.protocol.rpc.harness import TEST, Case
 
 from openmsmq.protocol.rpc import ClientConnection
@@ -395,6 +396,7 @@ TARGETS: Final = (
     Target("SrmpEnvelope", read_srmp_envelope, slack=PATIENT),
     Target("SrmpContent", read_srmp_content, slack=PATIENT),
     Target("SrmpRequest", read_srmp_request, slack=PATIENT),
+    Target("SrmpServer", serve_srmp, slack=PATIENT),
     Target("Pgm", read_pgm, slack=PATIENT),
     Target("AvPairs", AvPairs.parse),
     Target("NEGOTIATE_MESSAGE", NegotiateMessage.parse),

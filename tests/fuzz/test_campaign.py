@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from tests.fuzz import campaign
 from tests.fuzz.giants import giants
+from tests.fuzz.seeds import load, seeds
+from tests.fuzz.srmp_server import FuzzedServer, example_requests
 from tests.fuzz.targets import Target
 
 from openmsmq.wire.errors import MalformedPacket
@@ -123,3 +125,28 @@ def test_no_chunk_is_taken_after_the_deadline() -> None:
     assert list(fuzz.take(chunks, 3, None)) == [0, 1, 2]
     assert list(fuzz.take(chunks, 3, 0.0)) == []
     assert list(fuzz.take(chunks, 30, None)) == [3, 4, 5, 6, 7, 8, 9]
+
+
+def test_a_part_of_the_corpus_can_be_mutated_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bytes] = []
+    monkeypatch.setattr(campaign, "LIMIT_SECONDS", 60.0)
+    monkeypatch.setattr(campaign, "TARGETS", (Target("Any", seen.append),))
+    campaign.run_mutated(3, 0, 40, ("pgm-",))
+    assert len(seen) == 40
+    assert max(map(len, seen)) < 4_000
+    pgm = sorted(data for name, data in seeds() if name.startswith("pgm-"))
+    assert sorted(load(("pgm-",))) == pgm
+
+
+def test_requests_over_http_are_answered_and_none_with_a_server_error() -> None:
+    server = FuzzedServer()
+    server(example_requests())
+    server(example_requests())
+    with pytest.raises(MalformedPacket, match="no version of HTTP"):
+        server(b"GET")
+    with pytest.raises(MalformedPacket, match="404"):
+        server(b"POST /other HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+    # A queue manager without room says 500, which the target must notice.
+    server._node.qm.set_quotas(messages=0, journals=0)
+    with pytest.raises(AssertionError, match="500"):
+        server(example_requests().replace(b"uuid:1@", b"uuid:7@"))
