@@ -110,6 +110,7 @@ def run_mutated(options: argparse.Namespace, seed: int, totals: Totals) -> int:
     """Check the inputs; return the number of the first one that was not checked."""
     campaign = importlib.import_module("tests.fuzz.campaign")
     stop = options.start + options.count
+    only = tuple(options.only)
     deadline = time.monotonic() + options.seconds if options.seconds else None
     chunks = iter(range(options.start, stop, CHUNK))
     running: dict[Future[Report], int] = {}
@@ -120,8 +121,8 @@ def run_mutated(options: argparse.Namespace, seed: int, totals: Totals) -> int:
             while True:
                 for start in take(chunks, 2 * options.workers - len(running), deadline):
                     end = min(start + CHUNK, stop)
-                    chunk = seed, start, end, tuple(options.only)
-                    running[executor.submit(campaign.run_mutated, *chunk)] = start
+                    future = executor.submit(campaign.run_mutated, seed, start, end, only)
+                    running[future] = start
                 if not running:
                     return next(chunks, stop)
                 for done in wait(running, return_when=FIRST_COMPLETED).done:

@@ -25,7 +25,8 @@ _SHELL_REMEDIES: Final[dict[int, str]] = {
         "in single quotes, as shells change backslashes and $."
     ),
     Hresult.MQ_ERROR_ILLEGAL_FORMATNAME: (
-        r"Write it like 'DIRECT=TCP:10.0.0.1\private$\NAME', 'PRIVATE=guid\number' or "
+        r"Write it like 'DIRECT=TCP:10.0.0.1\private$\NAME', "
+        r"'DIRECT=HTTP://HOST/msmq/private$/NAME', 'PRIVATE=guid\number' or "
         "'PUBLIC=guid', in single quotes, as shells change backslashes and $."
     ),
     Hresult.MQ_ERROR_TRANSACTION_USAGE: (

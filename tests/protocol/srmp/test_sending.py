@@ -96,6 +96,23 @@ def test_a_message_is_given_up_when_it_is_never_taken(status: int) -> None:
     assert alpha.bodies(JOURNAL) == []
 
 
+def test_the_outgoing_queue_says_that_its_last_message_was_refused() -> None:
+    web, alpha, peer = machine()
+
+    def last_error() -> str:
+        status = alpha.srmp.outgoing_status(alpha.outgoing(PEER), now=web.now)
+        assert status is not None
+        return status.last_error
+
+    peer.script = [400]
+    alpha.send(PEER, b"bad")
+    web.run()
+    assert last_error() == "peer refused the last message with HTTP status 400"
+    alpha.send(PEER, b"good")
+    web.run()
+    assert last_error() == ""
+
+
 @pytest.mark.parametrize("status", [500, 503, 302, 404, 202])
 @pytest.mark.spec("MQSRM-3.1.7.2.5-08", "MQSRM-3.1.2.1-01", "MQSRM-3.1.2.1-03")
 def test_a_message_is_sent_again_after_twenty_seconds(status: int) -> None:

@@ -39,7 +39,7 @@ class Beta:
 
     def post(
         self, *messages: Sent, utc: float | None = None, stream_number: int = STREAM
-    ) -> object:
+    ) -> list[int]:
         """Post messages in one read."""
         requests = [
             post(

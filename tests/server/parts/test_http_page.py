@@ -17,7 +17,8 @@ ORDERS = r".\private$\orders"
 RECEIPTS = r".\private$\receipts"
 REQUEST = (
     "<services><durable/><deliveryReceiptRequest><sendTo>{}</sendTo></deliveryReceiptRequest>"
-    "</services>"
+    "<commitmentReceiptRequest><sendTo>{}</sendTo><positiveOnly/><negativeOnly/>"
+    "</commitmentReceiptRequest></services>"
 )
 
 pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
@@ -37,7 +38,7 @@ def test_the_script_posts_a_message_and_asks_for_a_receipt(tmp_path: Path) -> No
     with threaded(tmp_path / "data", bind=address, http_port=0) as process:
         base = f"http://{process.process.endpoints['http']}/msmq/private$"
 
-        def post(queue: str, body: str, services: str = "") -> str:
+        def post(queue: str, body: str, services: str = "") -> list[str]:
             done = subprocess.run(
                 ["sh", str(file), f"{base}/{queue}", body],
                 env={"PATH": "/usr/bin:/bin", "services": services},
@@ -46,18 +47,25 @@ def test_the_script_posts_a_message_and_asks_for_a_receipt(tmp_path: Path) -> No
                 timeout=30,
                 check=True,
             )
-            return done.stdout.strip()
+            return done.stdout.split()
 
         with openmsmq.connect(process.config.socket_path) as manager:
             orders = manager.create_queue(ORDERS)
             receipts = manager.create_queue(RECEIPTS)
-            assert post("orders", "one pizza") == "200"
-            assert orders.receive(timeout=10).body == "one pizza"
-            assert post("missing", "one pizza") == "400"
-            assert post("orders", "two pizzas", REQUEST.format(f"{base}/receipts")) == "200"
-            assert orders.receive(timeout=10).body == "two pizzas"
-            receipt = receipts.receive(timeout=10)
-            assert receipt.class_name == "MQMSG_CLASS_ACK_REACH_QUEUE"
+            status, identifier = post("orders", "one pizza")
+            assert status == "200"
+            message = orders.receive(timeout=10)
+            assert (message.body, message.id) == ("one pizza", identifier)
+            assert post("missing", "one pizza")[0] == "400"
+            status, identifier = post(
+                "orders", "two pizzas", REQUEST.format(*[f"{base}/receipts"] * 2)
+            )
+            assert status == "200"
+            for name in ("MQMSG_CLASS_ACK_REACH_QUEUE", "MQMSG_CLASS_ACK_RECEIVE"):
+                receipt = receipts.receive(timeout=10)
+                assert (receipt.class_name, receipt.correlation_id) == (name, identifier)
+                if orders.count():
+                    assert orders.receive(timeout=10).body == "two pizzas"
 
 
 def test_the_page_shows_the_reason_why_a_message_has_not_left(tmp_path: Path) -> None:

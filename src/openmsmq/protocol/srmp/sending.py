@@ -15,7 +15,7 @@ from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProto
 from openmsmq.wire.names.format_name import parse_format_name
 
 from .outgoing_requests import OutgoingRequests
-from .transfer import Transfer
+from .transfer import GIVEN_UP, Transfer
 from .transfer_states import TransferAction, TransferInput, TransferState, step
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from .settings import SrmpSettings
 
 OK: Final = 200
-# [MC-MQSRM] 3.1.7.2.5 has 400 only. Choice: these say as clearly that the message is never taken.
-GIVEN_UP: Final = frozenset((400, 413, 414, 415, 431))
 # The class of the dead letter has the status in it.
 STATUS_CLASS: Final = 0xA000
 # Bytes that are taken from a queue at a time.

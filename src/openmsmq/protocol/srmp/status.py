@@ -8,6 +8,7 @@ from openmsmq.core.transfer.outgoing.states import STATUS_WORDS
 from openmsmq.protocol.outgoing_status import OutgoingStatus
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
+from .transfer import GIVEN_UP
 from .transfer_states import TransferState
 
 if TYPE_CHECKING:
@@ -38,7 +39,10 @@ def describe(transfer: Transfer, *, now: float, offline: bool) -> OutgoingStatus
 
 
 def _last_error(transfer: Transfer) -> str:
-    """The last failure in the connection history, in words; empty after a success."""
+    """Why the last message was given up, or did not arrive, in words; empty after a success."""
+    if transfer.last_status in GIVEN_UP:
+        status = transfer.last_status
+        return f"{transfer.name.address} refused the last message with HTTP status {status}"
     history = transfer.outgoing.connection_history
     if not history or history[-1].status < ConnectionStatus.UNKNOWN_FAILURE:
         return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from openmsmq.wire.names.direct_format_name import DirectFormatName
 from openmsmq.wire.names.format_name import parse_format_name
@@ -11,6 +11,10 @@ from .transfer_states import TransferState
 
 if TYPE_CHECKING:
     from openmsmq.core.transfer.outgoing.stream import OutgoingStream
+
+
+# [MC-MQSRM] 3.1.7.2.5 has 400 only. Choice: these say as clearly that the message is never taken.
+GIVEN_UP: Final = frozenset((400, 413, 414, 415, 431))
 
 
 class Transfer:
