@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from tests.adversity.link_proxy import LinkProxy
 from tests.adversity.request_proxy import RequestProxy
+from tests.adversity.zygote import Forked, Zygote
 from tests.interop.loopback import new_address
 from tests.net.certificate import Authority
 
@@ -34,9 +35,18 @@ START_SECONDS = 240.0
 class Node:
     """`openmsmq serve` that is started again whenever it was killed."""
 
+    # Starts it without loading the program each time; None does load it.
+    zygote: Zygote | None = None
+
     def __init__(
-        self, folder: Path, name: str, protocol: str, authority: Authority | None = None
+        self,
+        folder: Path,
+        name: str,
+        protocol: str,
+        zygote: Zygote,
+        authority: Authority | None = None,
     ) -> None:
+        self.zygote = zygote
         self.protocol = protocol
         self.real = new_address()
         self.public = new_address()
@@ -58,13 +68,14 @@ class Node:
             settings[f"{protocol}_host"] = f"{self.public}:{LISTENING[protocol]}"
             settings |= {"srmp_retransmission_seconds": 1.0, "resend_timeouts_short": 2.0}
             settings |= {"resend_timeouts_medium": 2.0, "resend_timeouts_long": 2.0}
+            settings["resend_timeouts_final"] = 2.0
         if authority is not None:
             certificate, key = authority.issue(self.public)
             settings |= {"https_certificate": str(certificate), "https_key": str(key)}
             settings["https_ca"] = str(authority.file)
         lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
         self.config.write_text("\n".join(lines))
-        self.process: subprocess.Popen[bytes]
+        self.process: subprocess.Popen[bytes] | Forked
         self.start()
 
     @property
@@ -79,16 +90,24 @@ class Node:
     def socket(self) -> str:
         return str(self.folder / "data" / "openmsmq.sock")
 
+    @property
+    def log(self) -> Path:
+        """What queue managers have to say; all that a zygote starts share a file."""
+        return (self.folder.parent if self.zygote is not None else self.folder) / "log"
+
     def start(self) -> None:
         ready = self.folder / "ready"
         ready.unlink(missing_ok=True)
-        command = [sys.executable, "-c", "from openmsmq.cli import main; main()"]
         options = ["serve", "--config", str(self.config), "--ready-file", str(ready)]
-        with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen([*command, *options], stdout=log, stderr=log)
+        if self.zygote is not None:
+            self.process = self.zygote.spawn(*options)
+        else:
+            command = [sys.executable, "-c", "from openmsmq.cli import main; main()"]
+            with self.log.open("ab") as log:
+                self.process = subprocess.Popen([*command, *options], stdout=log, stderr=log)
         deadline = time.monotonic() + START_SECONDS
         while not ready.exists():
-            assert self.process.poll() is None, (self.folder / "log").read_text()
+            assert self.process.poll() is None, self.log.read_text()
             assert time.monotonic() < deadline, "the queue manager does not start"
             time.sleep(0.01)
 
@@ -103,7 +122,7 @@ class Node:
             try:
                 return openmsmq.connect(self.socket)
             except openmsmq.ConnectionLost:
-                assert time.monotonic() < deadline
+                assert time.monotonic() < deadline, self.log.read_text()[-2000:]
                 time.sleep(0.05)
 
 
@@ -117,18 +136,19 @@ def ring(
     hostile: bool = False,
 ) -> Iterator[tuple[list[Node], LinkProxy | RequestProxy]]:
     authority = Authority(folder) if protocol == "https" else None
-    nodes = [Node(folder, name, protocol, authority) for name in names]
-    addresses = {node.public: node.real for node in nodes}
-    # It knows requests, which TLS hides.
-    kind = RequestProxy if hostile else LinkProxy
-    proxy = kind(addresses, seed, port=LISTENING[protocol])
-    try:
-        yield nodes, proxy
-    finally:
-        for node in nodes:
-            if node.process.poll() is None:
-                node.kill()
-        proxy.close()
+    with Zygote(folder / "log") as zygote:
+        nodes = [Node(folder, name, protocol, zygote, authority) for name in names]
+        addresses = {node.public: node.real for node in nodes}
+        # It knows requests, which TLS hides.
+        kind = RequestProxy if hostile else LinkProxy
+        proxy = kind(addresses, seed, port=LISTENING[protocol])
+        try:
+            yield nodes, proxy
+        finally:
+            for node in nodes:
+                if node.process.poll() is None:
+                    node.kill()
+            proxy.close()
 
 
 def send_all(node: Node, target: Node, count: int, batch: int) -> None:

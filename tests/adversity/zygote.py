@@ -41,6 +41,10 @@ class Zygote:
         """Start a queue manager; returns its process id."""
         return int(self._ask("start\t" + "\t".join(arguments)))
 
+    def spawn(self, *arguments: str) -> "Forked":
+        """Start a queue manager as a process that can be asked and waited for."""
+        return Forked(self, self.start(*arguments))
+
     def wait(self, pid: int) -> int:
         """Wait for the end of a process; returns its exit code, negative for a signal."""
         return int(self._ask(f"wait\t{pid}"))
@@ -51,6 +55,28 @@ class Zygote:
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
         return self._process.stdout.readline()
+
+
+class Forked:
+    """A queue manager that a zygote has started; as much of a `Popen` as tests need."""
+
+    def __init__(self, zygote: Zygote, pid: int) -> None:
+        self._zygote = zygote
+        self._exit_code: int | None = None
+        self.pid = pid
+
+    def poll(self) -> int | None:
+        """The exit code; None while it runs."""
+        if self._exit_code is None:
+            state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+            return self.wait() if state in "ZX" else None
+        return self._exit_code
+
+    def wait(self) -> int:
+        """Wait for the end; returns the exit code, negative for a signal."""
+        if self._exit_code is None:
+            self._exit_code = self._zygote.wait(self.pid)
+        return self._exit_code
 
 
 def main() -> None:
