@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from openmsmq.core.model.read_request import ReadRequest
     from openmsmq.core.transfer.incoming.inlet import InletOwner
     from openmsmq.core.transfer.incoming.received import Received
-    from openmsmq.core.transfer.outgoing.dispatch import DispatchEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,13 +147,6 @@ class FlowControlChanged(Event):
     """Begin and End Flow Control ([MS-MQDMPR] 3.1.7.2.5-6): whether messages are refused."""
 
     throttled: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DispatchReady(Event):
-    """The dispatcher chose the next message to send ([MS-MQDMPR] 3.1.7.3.9)."""
-
-    entry: DispatchEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

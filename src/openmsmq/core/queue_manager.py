@@ -57,7 +57,6 @@ from openmsmq.core.transfer.checks.message_checks import Decryptor, MessageCheck
 from openmsmq.core.transfer.incoming.incoming import Incoming
 from openmsmq.core.transfer.notices.acknowledgments import acknowledge
 from openmsmq.core.transfer.notices.final_acks import send_final_ack
-from openmsmq.core.transfer.outgoing.dispatch import DispatchCollection
 from openmsmq.core.transfer.outgoing.outgoing import Outgoing
 from openmsmq.core.transfer.outgoing.redirections import Redirections
 from openmsmq.core.transfer.outgoing.unused import forget_unused
@@ -138,7 +137,6 @@ class QueueManager:
             scratch=scratch,
             directory=directory,
         )
-        self.state.dispatch = DispatchCollection()
         self.state.message_checks = MessageChecks(self.state, decryptor)
         self.incoming = Incoming(self.state, verifier)
         self.outgoing = Outgoing(self.state)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from openmsmq.core.routing.current_topology import KnownTopology
     from openmsmq.core.transactions.transactions import Transaction
     from openmsmq.core.transfer.checks.message_checks import MessageChecks
-    from openmsmq.core.transfer.outgoing.dispatch import DispatchCollection
     from openmsmq.core.transfer.outgoing.redirections import Redirection
     from openmsmq.directory.interface import Directory
     from openmsmq.directory.objects import QueueManagerObject
@@ -84,7 +83,6 @@ class State:
         "descriptors",
         "directory",
         "directory_timers",
-        "dispatch",
         "expiry",
         "forwarded",
         "fresh",
@@ -201,7 +199,6 @@ class State:
         self.transactions: dict[UUID, Transaction] = {}
         # Commits that were decided here and that participants have not all confirmed.
         self.unconfirmed: Callable[[], list[UUID]] = list
-        self.dispatch: DispatchCollection
         # Made with the queue manager.
         self.message_checks: MessageChecks
         self.leases: dict[tuple[int, str], LeaseRow] = {}

@@ -485,3 +485,32 @@ def test_copies_of_a_message_for_several_queues_name_all_of_them_where_they_arri
     assert header is not None
     names = {element.format_name.lower() for element in header.destination}
     assert names == {f"direct={each}".lower() for each in urls}
+
+
+@pytest.mark.spec("MQDMPR-3.1.7.3.9-03")
+def test_only_messages_to_a_url_are_sent_by_srmp() -> None:
+    web, alpha, peer = machine()
+    alpha.send_to(r"DIRECT=OS:peer\private$\orders", b"binary")
+    alpha.send(PEER, b"web")
+    web.run()
+    assert len(peer.envelopes) == 1
+    assert b"web" in peer.contents[0]
+    binary = alpha.qm.outgoing.find(r"DIRECT=OS:peer\private$\orders")
+    assert alpha.srmp.outgoing_status(binary, now=web.now) is None
+    assert binary.count == 1
+
+
+@pytest.mark.spec("MQDMPR-3.1.7.3.9-02")
+def test_what_waited_for_the_disk_leaves_by_priority() -> None:
+    web, alpha, peer = machine()
+    other = "http://peer/msmq/private$/other"
+    for name in (PEER, other):
+        alpha.send(name, b"first")
+    web.run()
+    peer.targets.clear()
+    for name, priority in ((PEER, 1), (other, 6)):
+        alpha.send(name, b"%d" % priority, priority=priority, delivery_mode=1)
+    alpha.work(flush=False)
+    assert peer.targets == []
+    web.run()
+    assert peer.targets == ["/msmq/private$/other", "/msmq/private$/orders"]

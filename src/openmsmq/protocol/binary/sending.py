@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from openmsmq.core.transfer.outgoing.dispatch import DispatchCollection
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_patch import HIGH_USER_FLAGS, PRIVATE_BODY_BIT
@@ -57,11 +58,13 @@ class OutgoingTransfers:
         """Send what may be sent; return whether something waits for the disk."""
         session = connection.session
         blocked = False
-        ready = list(connection.transfers)
-        while ready and (room := session.room) > 0:
-            transfer = ready[0] if len(ready) == 1 else min(ready, key=_rank)
-            count = room if len(ready) == 1 else 1
-            departure = transfer.stream.take(count, _READ_BYTES)
+        # Dispatch Send Message ([MS-MQDMPR] 3.1.7.3.9): one message at a time, of the queue whose
+        # turn it is; a queue that is alone sends all that fits.
+        ready = DispatchCollection([transfer.stream for transfer in connection.transfers])
+        while ready.count and (room := session.room) > 0:
+            stream = ready.first
+            transfer = self.transfers[stream.queue.number]
+            departure = stream.take(room if ready.count == 1 else 1, _READ_BYTES)
             packets = departure.packets
             empty = not packets
             for packet in packets:
@@ -70,9 +73,11 @@ class OutgoingTransfers:
                     self._encrypting.encrypt(transfer, departure, now=now)
                     packets = departure.packets
                     break
-            if departure.depends or empty or not transfer.queue.lanes.count:
+            if departure.depends or empty:
                 blocked |= departure.depends > 0
-                ready.remove(transfer)
+                ready.pass_over()
+            else:
+                ready.sent()
             if not packets:
                 continue
             if departure.express:
@@ -81,7 +86,7 @@ class OutgoingTransfers:
                 for packet, token in zip(packets, departure.tokens, strict=True):
                     session.send(packet, token, now=now)
             self._report(connection, packets)
-        connection.full = bool(ready)
+        connection.full = ready.count > 0
         return blocked
 
     def _report(self, connection: PeerConnection, packets: list[bytes]) -> None:
@@ -105,11 +110,3 @@ class OutgoingTransfers:
         del connection.transfers[transfer]
         transfer.connection = None
         transfer.stream.release(transfer.stream.in_flight)
-
-
-def _rank(transfer: Transfer) -> tuple[int, int]:
-    """Which queue sends next: the greater priority, then the older message."""
-    message = transfer.queue.lanes.first()
-    if message is None:
-        return 1 << 31, 0
-    return -(transfer.queue.properties.base_priority + message.priority), message.sequence

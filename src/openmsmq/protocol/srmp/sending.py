@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
+from openmsmq.core.transfer.outgoing.dispatch import DispatchCollection
 from openmsmq.core.transfer.outgoing.states import OutgoingInput
 from openmsmq.core.transfer.outgoing.stream_rules import SRMP_RULES
 from openmsmq.core.transfer.transports import WEB
@@ -139,9 +140,11 @@ class Sender:
     def durable(self, *, now: float) -> None:
         """More batches are on disk."""
         waiting, self._waiting = self._waiting, {}
-        for transfer in waiting:
-            if transfer.has_work:
-                self._do(transfer, TransferInput.WORK, now)
+        ready = DispatchCollection([transfer.stream for transfer in waiting])
+        while ready.count:
+            transfer = self.transfers[ready.first.queue.number]
+            ready.pass_over()
+            self._do(transfer, TransferInput.WORK, now)
 
     def removed(self, queue: Queue, messages: Sequence[Message], *, now: float) -> None:
         """Messages left an outgoing queue, such as those whose time was over."""

@@ -58,8 +58,6 @@ if TYPE_CHECKING:
     from openmsmq.core.transfer.transports import Transport
     from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
-    from .dispatch import DispatchEntry
-
 _AVAILABLE: Final = PositionState.AVAILABLE
 _DELETED: Final = PositionState.DELETED
 _PUBLISHED_KEYS: Final = "public_encryption_key_list"
@@ -345,20 +343,6 @@ class Outgoing:
     def new_message_id(self) -> int:
         """A message identifier for a packet of a protocol that is no message of a queue."""
         return self._state.ordinals.take(1, self._state.outbox) + 1 & 0xFFFFFFFF
-
-    def add_to_dispatch(
-        self, message: Message, protocol_data: object | None
-    ) -> DispatchEntry | None:
-        """Add Message To Dispatch Collection; the entry to send now, if one is."""
-        return self._state.dispatch.add(message, protocol_data)
-
-    def remove_from_dispatch(self, message: Message) -> DispatchEntry | None:
-        """Remove Message From Dispatch Collection; the entry to send now, if one is."""
-        return self._state.dispatch.remove(message)
-
-    def remove_queue_from_dispatch(self, queue: Queue) -> None:
-        """Remove Messages From Dispatch Collection By Queue."""
-        self._state.dispatch.remove_queue(queue)
 
 
 def _outgoing(queue: Queue) -> OutgoingQueue:
