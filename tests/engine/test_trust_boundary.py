@@ -180,6 +180,5 @@ def test_there_is_no_other_way_past_the_claims() -> None:
     assert users["Reception"] == ["core/transfer/incoming/inlet.py"]
     assert users["drop_claims"] == [
         "core/messages/sending.py",
-        "core/transfer/incoming/incoming.py",
         "core/transfer/incoming/inlet.py",
     ]

@@ -5,9 +5,10 @@ from tests.core.harness import ORDERS, RECEIVE, SEND, USER, Harness, packet, ref
 
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.queues.quota import EnqueueStatus, check_room
-from openmsmq.core.transfer.incoming.delivery import deliver
+from openmsmq.core.transfer.incoming.delivery import STATUS_CLASSES, deliver
 from openmsmq.directory.objects import UNLIMITED
 from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.user_message import UserMessage
@@ -34,13 +35,42 @@ def arrive(harness: Harness, queue: Queue, size: int) -> EnqueueStatus:
     return status
 
 
-@SPEC("MQDMPR-3.1.7.1.9-12", "MQDMPR-3.1.7.1.27-01")
-def test_the_statuses_have_their_numbers(harness: Harness) -> None:
+@SPEC("MQDMPR-3.1.7.1.9-12")
+def test_the_statuses_have_their_numbers_and_peers_are_told_of_them(harness: Harness) -> None:
     assert [int(status) for status in EnqueueStatus] == [0, 1, 2, 3]
-    queue = harness.qm.find_queue(ORDERS)
-    assert harness.qm.incoming.enqueue_message(queue, big(200)) == EnqueueStatus.OK
-    late = UserMessage(packet(sent_time=int(harness.utc) - 11, time_to_reach_queue=10))
-    assert harness.qm.incoming.enqueue_message(queue, late) == EnqueueStatus.TIMED_OUT
+    queue = harness.create(r".\private$\small", quota=1)
+    late = UserMessage(
+        packet(sent_time=int(harness.utc) - 11, time_to_reach_queue=10, message_id=9)
+    )
+    in_time = UserMessage(packet(sent_time=int(harness.utc) - 10, time_to_reach_queue=10))
+    delivered = deliver(harness.qm.state, queue, runs_of(in_time, late, big(1024)))
+    assert delivered.classes == [
+        STATUS_CLASSES[status]
+        for status in (EnqueueStatus.OK, EnqueueStatus.TIMED_OUT, EnqueueStatus.QUEUE_QUOTA)
+    ]
+    assert delivered.classes == [
+        MessageClass.ACK_REACH_QUEUE,
+        MessageClass.NACK_REACH_QUEUE_TIMEOUT,
+        MessageClass.NACK_Q_EXCEED_QUOTA,
+    ]
+    assert queue.count == 1
+    # With no room in the queue manager nobody is told anything: the sender keeps it.
+    harness.qm.state.manager.queue_manager_quota = 0
+    assert deliver(harness.qm.state, queue, runs_of(big(200))).classes == []
+
+
+@SPEC("MQDMPR-3.1.7.1.27-01")
+def test_a_message_that_is_sent_is_one_enqueue_and_its_status_is_the_answer(
+    harness: Harness,
+) -> None:
+    queue = harness.create(r".\private$\small", quota=1)
+    sent = harness.send(b"1", name=r".\private$\small")
+    assert (len(sent.messages), queue.count) == (1, 1)
+    with pytest.raises(QueueError, match=r"over the quota of the queue$"):
+        harness.send(bytes(1024), name=r".\private$\small")
+    harness.qm.state.manager.queue_manager_quota = 0
+    with pytest.raises(QueueError, match=r"over the quota of the queue manager$"):
+        harness.send(b"1", name=r".\private$\small")
     assert queue.count == 1
 
 

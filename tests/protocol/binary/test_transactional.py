@@ -13,8 +13,10 @@ from tests.protocol.binary.pair import (
 from tests.protocol.binary.raw_peer import RawPeer, tx_message
 
 from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.transfer.forwarding.routed import store
 from openmsmq.core.transfer.incoming.streams import IncomingTransactionalTransferInfo
-from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_patch import with_routing_count
+from openmsmq.wire.message.user_message_run import split_runs
 from openmsmq.wire.packets.order_ack import OrderAck, recognize_ack
 
 # Everything at once
@@ -52,6 +54,12 @@ def test_exactly_once_in_order_through_cuts_and_crashes() -> None:
 # What is only passed on
 
 
+def forward(node: Node, packet: bytes) -> None:
+    """Take a message of another source for B, as a router does."""
+    (run,) = split_runs([packet])
+    assert store(node.qm.state, run, node.outgoing(TO_B), "10.0.0.9") == 1
+
+
 @pytest.mark.spec("MQQB-3.1.1.3.1-15", "MQQB-3.1.1.5-06")
 def test_a_message_of_another_source_is_forwarded_as_it_is() -> None:
     network, a, b = tx_pair()
@@ -59,10 +67,10 @@ def test_a_message_of_another_source_is_forwarded_as_it_is() -> None:
     network.advance(2)
     packet = tx_message(b"foreign", 9 << 32 | 5, 3, 2, delivery_mode=1)
     queue = a.outgoing(TO_B)
-    a.qm.incoming.enqueue_message(queue, UserMessage(packet))
+    forward(a, packet)
     sequence = a.qm.state.last_tx_sequence
     network.advance(2)
-    assert traffic(network, "B")[-1].packet == packet
+    assert traffic(network, "B")[-1].packet == with_routing_count([packet], 1)[0]
     # Neither ordered nor kept for an OrderAck, which is the business of its source.
     assert queue.outgoing is not None
     assert queue.outgoing.sequence is None
@@ -126,12 +134,8 @@ def test_a_forwarded_message_keeps_the_numbers_of_its_source() -> None:
     b.listening = False
     a.send(TO_B, b"own", tx=True)
     network.run()
-    forwarded = UserMessage(tx_message(b"forwarded", 77, 9, 8))
-    a.qm.incoming.enqueue_message(a.outgoing(TO_B), forwarded)
-    transaction = a.qm.traffic.begin(UUID(int=0xF))
-    other = UserMessage(tx_message(b"other", 77, 10, 9, message_id=10))
-    a.qm.incoming.enqueue_message(a.outgoing(TO_B), other, transaction)
-    a.qm.traffic.commit(transaction.identifier)
+    forward(a, tx_message(b"forwarded", 77, 9, 8))
+    forward(a, tx_message(b"other", 77, 10, 9, message_id=10))
     b.listening = True
     network.advance(6)
     assert [each[1:] for each in numbers(network)] == [(1, 0), (9, 8), (10, 9)]

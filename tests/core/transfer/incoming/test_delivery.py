@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from tests.core.harness import ORDERS, OTHER_GUID, STRANGER, USER, Harness, packet, runs_of
 
-from openmsmq.core.events import MessagesDeleted
 from openmsmq.core.transfer.incoming.delivery import deliver, reject
 from openmsmq.core.transfer.incoming.stream_order import StreamPosition
 from openmsmq.core.transfer.incoming.streams import (
@@ -155,13 +154,3 @@ def test_a_sender_can_be_told_of_a_rejection(harness: Harness) -> None:
     reject(harness.qm.state, wanted, MessageClass.NACK_HOP_COUNT_EXCEEDED)
     reject(harness.qm.state, message(), MessageClass.NACK_HOP_COUNT_EXCEEDED)
     assert len(harness.contents(ADMIN)) == 1
-
-
-def test_an_enqueue_can_belong_to_a_transaction(harness: Harness) -> None:
-    queue = harness.create(PAY, transactional=True)
-    transaction = harness.qm.traffic.begin(harness.guid())
-    harness.qm.incoming.enqueue_message(queue, message(transaction_header=HEADER), transaction)
-    assert queue.count == 0
-    harness.qm.traffic.commit(transaction.identifier)
-    assert harness.contents(PAY) == [b"1"]
-    assert harness.take_events(MessagesDeleted) == []

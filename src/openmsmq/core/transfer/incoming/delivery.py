@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from openmsmq.core.messages.arrivals import (
-    Arrival,
-    arrival,
-    expiry,
-    insert,
-    insert_pending,
-    traits_of,
-)
+from openmsmq.core.messages.arrivals import Arrival, arrival, expiry, insert, traits_of
 from openmsmq.core.messages.expiry import expire_now
 from openmsmq.core.messages.positions import store_record
 from openmsmq.core.model.message import NEVER, Traits
@@ -25,7 +18,6 @@ from openmsmq.core.rows.tables import Table
 from openmsmq.core.sites.directory_events import connected
 from openmsmq.core.sites.public_queues import read_public
 from openmsmq.core.sites.users import groups_of
-from openmsmq.core.transactions.transactions import OperationType, Transaction
 from openmsmq.core.transfer.notices.acknowledgments import acknowledge
 from openmsmq.core.transfer.notices.final_acks import send_final_ack
 from openmsmq.core.transfer.notices.reports import destination_of
@@ -48,7 +40,6 @@ from .acceptance import refusal
 from .streams import store_stream
 
 if TYPE_CHECKING:
-    from openmsmq.core.model.message import Message
     from openmsmq.core.state import State
 
     from .streams import IncomingTransactionalTransferInfo
@@ -60,7 +51,14 @@ _INTERNAL: Final = QueueRole.INTERNAL
 # Queue managers whose addresses are remembered, and how many of them at one address.
 MAX_ADDRESSES: Final = 10_000
 MAX_PER_ADDRESS: Final = 64
-_ACCEPTED: Final = MessageClass.ACK_REACH_QUEUE
+# What another queue manager is told of each status; one that is over the quota of the queue manager
+# is told of nothing and sends it again.
+STATUS_CLASSES: Final = {
+    EnqueueStatus.OK: MessageClass.ACK_REACH_QUEUE,
+    EnqueueStatus.QUEUE_QUOTA: MessageClass.NACK_Q_EXCEED_QUOTA,
+    EnqueueStatus.TIMED_OUT: MessageClass.NACK_REACH_QUEUE_TIMEOUT,
+}
+_ACCEPTED: Final = STATUS_CLASSES[EnqueueStatus.OK]
 _DEAD_LETTERS: Final = frozenset(
     (MessageClass.NACK_Q_EXCEED_QUOTA, MessageClass.NACK_HOP_COUNT_EXCEEDED)
 )
@@ -263,7 +261,7 @@ class _Sorting:
                 self.arrived.append((packet, traits, run.head.priority, expires))
                 self.classes.append(_ACCEPTED)
             else:
-                refusal_class = MessageClass.NACK_Q_EXCEED_QUOTA
+                refusal_class = STATUS_CLASSES[status]
                 self.refused.append((UserMessage(packet), refusal_class))
                 self.classes.append(refusal_class)
         return True
@@ -282,7 +280,7 @@ class _Sorting:
             if not may_write:
                 refusal_class = MessageClass.NACK_ACCESS_DENIED
         if refusal_class is None and is_late(self._state, message):
-            refusal_class = MessageClass.NACK_REACH_QUEUE_TIMEOUT
+            refusal_class = STATUS_CLASSES[EnqueueStatus.TIMED_OUT]
         return refusal_class
 
 
@@ -347,23 +345,3 @@ def sender_sid(message: UserMessage) -> SID | None:
         return SID.parse(memoryview(message.security_id))[0]
     # [MS-MQQB] 3.1.5.8.3: a queue manager as sender counts as Everyone.
     return EVERYONE if kind == SenderIdType.QM else None
-
-
-def enqueue(
-    state: State, queue: Queue, message: UserMessage, transaction: Transaction | None
-) -> tuple[EnqueueStatus, Message | None]:
-    """Put one message in a queue as it is, if there is room and its time is not over."""
-    if is_late(state, message):
-        return EnqueueStatus.TIMED_OUT, None
-    status = check_room(state, queue, len(message.packet))
-    if status is not _ROOM:
-        return status, None
-    arrived = [arrival(message, queue)]
-    if transaction is not None:
-        transaction.require_active()
-        inserted = insert_pending(state, queue, arrived, transaction)
-        transaction.add(OperationType.ENQUEUE, inserted)
-    else:
-        inserted = insert(state, queue, arrived)
-    expire_now(state, inserted)
-    return _ROOM, inserted[0]

@@ -13,11 +13,8 @@ from openmsmq.core.transfer.notices.reports import send_report
 from openmsmq.core.transfer.notices.srmp_receipts import send_stream_receipt
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.wire.message.user_message import UserMessage
-from openmsmq.wire.message.user_message_run import UserMessageRun
 from openmsmq.wire.scalars import MESSAGE_IDENTIFIER_SIZE
 
-from .claims import drop_claims
-from .delivery import enqueue
 from .inlet import Inlet
 from .streams import forget_old_streams
 
@@ -25,10 +22,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from openmsmq.core.model.message import Message
-    from openmsmq.core.model.queue import Queue
-    from openmsmq.core.queues.quota import EnqueueStatus
     from openmsmq.core.state import State
-    from openmsmq.core.transactions.transactions import Transaction
     from openmsmq.core.transfer.checks.checks import Verifier
     from openmsmq.wire.names.direct_format_name import DirectFormatName
     from openmsmq.wire.names.queue_address import QueueAddress
@@ -133,12 +127,3 @@ class Incoming:
     def report(self, message: UserMessage, next_hop: str | None = None) -> bool:
         """Send the report that a traced message asks for at this place of its way."""
         return send_report(self._state, message, next_hop)
-
-    def enqueue_message(
-        self, queue: Queue, message: UserMessage, transaction: Transaction | None = None
-    ) -> EnqueueStatus:
-        """Enqueue Message ([MS-MQDMPR] 3.1.7.1.9) without the checks of a reception."""
-        run = UserMessageRun(message)
-        drop_claims([run], Transport.BINARY)
-        status, _ = enqueue(self._state, queue, run.head, transaction)
-        return status
