@@ -1,14 +1,18 @@
 """The topology follows the directory."""
 
+from dataclasses import replace
 from uuid import UUID
 
-from tests.core.directory_harness import ENTERPRISE, QM1, QM2, Machine
+import pytest
+from tests.core.directory_harness import ENTERPRISE, QM1, QM2, Machine, reader
 from tests.directory.memory_file import MemoryFile, directory_of
 
 from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.routing.current_topology import ROUTING_TABLE_SECONDS, current_topology
 from openmsmq.core.routing.next_hops import Choice
+from openmsmq.core.routing.topology import Leg
 from openmsmq.core.transfer.outgoing.destinations import Destination, find_destination
+from openmsmq.directory.interface import DirectoryOperationResult
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import DirectoryObject, QueueManagerObject, RoutingLink, Site
 from openmsmq.wire.names.format_name import PrivateFormatName
@@ -43,6 +47,32 @@ def started(*others: DirectoryObject, site: UUID | None = None) -> Machine:
 
 def way_to(machine: Machine, destination: UUID) -> Destination | None:
     return find_destination(machine.state, PrivateFormatName(destination, 7))
+
+
+@pytest.mark.spec("MQDMPR-3.1.1.8-02")
+def test_a_link_joins_the_sites_and_has_the_gates_that_it_names() -> None:
+    gates = (
+        manager(EAST_GATE, "EGATE", EAST, routing=True),
+        manager(WEST_GATE, "WGATE", WEST, routing=True),
+    )
+    unknown = UUID(int=0x99)
+    link = replace(LINK, site_gate_identifier_list=(EAST_GATE, WEST_GATE, unknown))
+    machine = started(*gates, link, site=EAST)
+    topology = current_topology(machine.state)
+    assert topology is not None
+    assert [topology.gates(site) for site in (EAST, WEST)] == [(EAST_GATE,), (WEST_GATE,)]
+    table = topology.routing_table(topology.machines[EAST_GATE])
+    assert table == {WEST: Leg(LINK.actual_cost, WEST)}
+    # The link names other sites and gates: so does the topology.
+    south = UUID(int=0xEC)
+    changed = replace(link, site2_identifier=south, site_gate_identifier_list=(EAST_GATE,))
+    assert machine.file is not None
+    assert reader(machine.file).write(changed, utc=1).status is DirectoryOperationResult.SUCCESS
+    topology = current_topology(machine.state)
+    assert topology is not None
+    assert [topology.gates(site) for site in (EAST, WEST, south)] == [(EAST_GATE,), (), ()]
+    table = topology.routing_table(topology.machines[EAST_GATE])
+    assert table == {south: Leg(LINK.actual_cost, south)}
 
 
 def test_without_a_directory_there_is_no_topology() -> None:

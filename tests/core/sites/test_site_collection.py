@@ -9,7 +9,6 @@ from openmsmq.core.sites.site_collection import (
     read_all,
     read_site,
     read_site_gates,
-    resolve_routing_link,
 )
 from openmsmq.directory.objects import ElementType, QueueManagerObject, RoutingLink, Site
 
@@ -60,18 +59,13 @@ def test_a_site_is_read_with_its_gates() -> None:
     assert read_site(machine.state, LOST) is None
 
 
-@pytest.mark.spec("MQDMPR-3.1.1.8-02")
-def test_the_references_of_a_link_agree_with_its_identifiers() -> None:
-    machine = start()
-    reference = resolve_routing_link(machine.state, AB)
-    assert reference.site1_reference is not None
-    assert reference.site1_reference.identifier == AB.site1_identifier
-    assert reference.site2_reference is not None
-    assert reference.site2_reference.identifier == AB.site2_identifier
-    assert list(reference.site_gate_collection) == [IN_A.identifier, IN_B.identifier]
-    lost = RoutingLink(site1_identifier=LOST, site2_identifier=LOST)
-    nothing = resolve_routing_link(machine.state, lost)
-    assert (nothing.site1_reference, nothing.site2_reference) == (None, None)
+@pytest.mark.spec("MQDMPR-3.1.7.1.21-02")
+def test_all_objects_come_in_the_order_of_their_identifiers() -> None:
+    machine = Machine(shared_file(C, A, B, BC, AB)).provision()
+    sites = read_all(machine.state, ElementType.SITE)
+    links = read_all(machine.state, ElementType.ROUTING_LINK)
+    assert sites == [A, B, C]
+    assert links == [AB, BC]
 
 
 def test_a_directory_that_does_not_answer_is_told_apart_from_an_empty_one() -> None:

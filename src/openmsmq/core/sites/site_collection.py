@@ -1,4 +1,4 @@
-"""Sites and routing links with what they refer to ([MS-MQDMPR] 3.1.1.7, 3.1.1.8)."""
+"""Sites with what they refer to ([MS-MQDMPR] 3.1.1.7), and all objects of a type."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from openmsmq.directory.interface import DirectoryOperationResult
+from openmsmq.directory.interface import AttributeSortOrder, DirectoryOperationResult
 from openmsmq.directory.objects import (
     DirectoryObject,
     ElementType,
     QueueManagerObject,
     RoutingLink,
     Site,
+    attribute_names,
 )
 
 from .directory_access import by_identifier
@@ -35,24 +36,19 @@ class SiteReference:
     site_gate_collection: dict[UUID, QueueManagerObject] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class RoutingLinkReference:
-    """A routing link and what its identifiers mean; what is not there is None or left out."""
-
-    link: RoutingLink
-    site1_reference: Site | None
-    site2_reference: Site | None
-    site_gate_collection: dict[UUID, QueueManagerObject]
-
-
 def read_object(state: State, kind: ElementType, identifier: UUID) -> DirectoryObject | None:
     """The object with this identifier, if the directory gives it."""
     return read_directory(state, kind, by_identifier(identifier)).directory_object
 
 
 def read_all(state: State, kind: ElementType) -> list[DirectoryObject] | None:
-    """All objects of a type, or None when the directory does not answer."""
-    begun = read_directory_begin(state, kind)
+    """All objects of a type by their identifiers, or None when the directory does not answer.
+
+    So all queue managers see the same order, whatever it is in the directory of each.
+    """
+    attributes = sorted(attribute_names(kind))
+    order = [AttributeSortOrder(int(name == "identifier")) for name in attributes]
+    begun = read_directory_begin(state, kind, attributes=attributes, sort_order=order)
     if begun.status is not DirectoryOperationResult.SUCCESS:
         return None
     items = []
@@ -97,15 +93,3 @@ def read_queue_managers(
         read_object(state, ElementType.QUEUE_MANAGER, identifier) for identifier in identifiers
     )
     return {item.identifier: item for item in machines if isinstance(item, QueueManagerObject)}
-
-
-def resolve_routing_link(state: State, link: RoutingLink) -> RoutingLinkReference:
-    """A routing link with its sites and gates."""
-    site1 = read_object(state, ElementType.SITE, link.site1_identifier)
-    site2 = read_object(state, ElementType.SITE, link.site2_identifier)
-    return RoutingLinkReference(
-        link,
-        site1 if isinstance(site1, Site) else None,
-        site2 if isinstance(site2, Site) else None,
-        read_queue_managers(state, link.site_gate_identifier_list),
-    )
