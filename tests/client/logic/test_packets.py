@@ -12,6 +12,7 @@ from openmsmq.client.logic.packet_templates import Sender
 from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.message import Message
 from openmsmq.wire.bodies import EncodableValue
+from openmsmq.wire.codes.algorithms import EncryptionAlgorithm, HashAlgorithm
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.body_type import BodyType
 from openmsmq.wire.message.user_message import UserMessage
@@ -43,6 +44,16 @@ def test_a_message_is_sent_in_the_name_of_its_sender_and_names_no_destination(
     view = built(builder, Message(b"body", "label"))
     assert view.destination_queue is None
     assert (view.body, view.label, view.security_id) == (b"body", "label", SID)
+
+
+@pytest.mark.spec("MQDMPR-3.1.1.12-37", "MQDMPR-3.1.1.12-38")
+def test_algorithms_have_their_defaults_in_a_message_that_uses_none(
+    builder: PacketBuilder,
+) -> None:
+    for message in (Message(), Message(encrypt=True)):
+        view = built(builder, message)
+        assert view.hash_algorithm == HashAlgorithm.SHA1
+        assert view.encryption_algorithm == EncryptionAlgorithm.RC4
 
 
 def test_a_sender_without_a_sid_sends_without_a_security_header() -> None:

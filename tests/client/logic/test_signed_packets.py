@@ -26,7 +26,7 @@ from openmsmq.security.signatures.xml_forms import XmlForm
 from openmsmq.wire.codes.algorithms import HashAlgorithm
 from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.message.user_message import UserMessage
-from openmsmq.wire.security.security_header import SecurityHeaderFlags
+from openmsmq.wire.security.security_header import ProviderInfo, SecurityHeaderFlags
 from openmsmq.wire.srmp.signature import signed_info_of
 
 GUID = UUID("11111111-2222-3333-4444-555555555555")
@@ -110,12 +110,13 @@ def test_several_queues_have_one_signature_in_their_list(destination: str) -> No
     assert match(view) == Match(SIG30, FIRST_FORM)
 
 
-@pytest.mark.spec("MQDMPR-3.1.7.1.32-08", "MQDMPR-3.1.7.1.30-02")
+@pytest.mark.spec("MQDMPR-3.1.7.1.32-08", "MQDMPR-3.1.7.1.30-02", "MQDMPR-3.1.1.12-43")
 def test_the_security_header_says_who_signed_with_what() -> None:
     header = signed().security_header
     assert header is not None
     assert header.flags & SecurityHeaderFlags.DE
-    assert header.provider_info is None
+    name = "Microsoft Enhanced Cryptographic Provider, v1.0"
+    assert header.provider_info == ProviderInfo(1, name)
     assert (header.sender_id_type, header.security_id) == (1, ALICE.serialize())
     assert header.sender_cert == signing_key().certificate
 

@@ -13,6 +13,7 @@ from openmsmq.client.message import (
 from openmsmq.client.property_check import check_properties, wire_seconds
 from openmsmq.security.signatures.hash_forms import FIRST_FORM, HashForm
 from openmsmq.security.signatures.xml_forms import FIRST_XML_FORM, XmlForm
+from openmsmq.wire.codes.algorithms import EncryptionAlgorithm, HashAlgorithm
 from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.message.transaction_header import TransactionHeader
 from openmsmq.wire.message.user_message import UserMessage
@@ -24,6 +25,10 @@ from openmsmq.wire.names.queue_address_names import address_of
 from openmsmq.wire.scalars import GUID_NULL, TxSequenceID
 from openmsmq.wire.security.security_header import SecurityHeader
 
+# [MS-MQDMPR] 3.1.1.12: what a message has before it is signed or encrypted. Who does that uses
+# something better and says so; without a signature or cipher they mean nothing.
+DEFAULT_HASH_ALGORITHM: Final = HashAlgorithm.SHA1
+DEFAULT_ENCRYPTION_ALGORITHM: Final = EncryptionAlgorithm.RC4
 MAX_FAMILIES: Final = 256
 MAX_SHAPES: Final = 1024
 # The queue manager gives a message its place in a sequence.
@@ -142,6 +147,8 @@ def message_options(
         acknowledgments=acknowledge_flags(message.acknowledge),
         message_class=message.class_,
         privacy_level=privacy_level(message),
+        hash_algorithm=DEFAULT_HASH_ALGORITHM,
+        encryption_algorithm=DEFAULT_ENCRYPTION_ALGORITHM,
         body_type=body_type,
         application_tag=message.app_specific,
         extension=message.extension,

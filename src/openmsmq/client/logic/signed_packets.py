@@ -20,7 +20,7 @@ from openmsmq.security.signatures.signing import sign
 from openmsmq.security.signatures.xml_forms import CertificatePlace
 from openmsmq.security.signatures.xml_signing import sign_xml
 from openmsmq.wire.checks import pad4
-from openmsmq.wire.codes.algorithms import HashAlgorithm
+from openmsmq.wire.codes.algorithms import HashAlgorithm, ProviderType
 from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.message.multi_queue_format_header import (
     MQF_SIGNATURE_HEADER_SIZE,
@@ -38,6 +38,7 @@ from openmsmq.wire.names.format_name import (
 )
 from openmsmq.wire.names.queue_address_names import address_of, element_of
 from openmsmq.wire.security.security_header import (
+    ProviderInfo,
     SecurityHeader,
     SecurityHeaderFlags,
     security_layout,
@@ -53,6 +54,10 @@ VERSIONS: Final = {
 }
 # [MS-MQDMPR] 3.1.7.1.32: DE for a signature that the queuing system makes.
 _FLAGS: Final = int(SecurityHeaderFlags.DE | SecurityHeaderFlags.AI)
+# [MS-MQDMPR] 3.1.1.12: the provider that the queuing system names; keys have 1024 bits or more.
+_PROVIDER: Final = ProviderInfo(
+    ProviderType.RSA_FULL, "Microsoft Enhanced Cryptographic Provider, v1.0"
+)
 _SIGNATURE: Final = 2
 XML: Final = "xml"
 DEFAULT_HASH_NAME: Final = NAMES_OF_HASHES[DEFAULT_HASH]
@@ -153,7 +158,11 @@ class SignedPacketBuilder:
         if srmp and self._sender.srmp_signature_form.certificate is CertificatePlace.KNOWN:
             certificate = b""
         return SecurityHeader(
-            kind | _FLAGS, security_id=sid, signature=signature, sender_cert=certificate
+            kind | _FLAGS,
+            security_id=sid,
+            signature=signature,
+            sender_cert=certificate,
+            provider_info=None if srmp else _PROVIDER,
         )
 
     def _key(self, certificate: str | SigningKey | None) -> SigningKey:

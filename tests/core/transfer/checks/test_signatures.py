@@ -1,5 +1,6 @@
 """Signed messages of peers: accepted, refused, told ([MS-MQQB] 3.1.5.8.3)."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
 from typing import Any
@@ -31,7 +32,11 @@ from openmsmq.wire.message.user_message_builder import build_user_message
 from openmsmq.wire.message.user_message_rebuild import options_of, rebuild
 from openmsmq.wire.names.queue_address import direct_address, private_address
 from openmsmq.wire.security.security_descriptor import Ace, AceType, Acl, SecurityDescriptor
-from openmsmq.wire.security.security_header import SecurityHeader
+from openmsmq.wire.security.security_header import (
+    ProviderInfo,
+    SecurityHeader,
+    SecurityHeaderFlags,
+)
 from openmsmq.wire.security.sid import SID
 
 B = "10.0.0.2"
@@ -291,6 +296,28 @@ def test_a_message_for_a_guid_is_verified_as_one_for_a_direct_name_is() -> None:
         peer.send(change(packet, body=b"BODY"), change(packet, message_id=2 * at + 2))
     network.advance(1)
     assert [each.message_id for each in b.take()] == [2, 4]
+
+
+@pytest.mark.spec("MQDMPR-3.1.1.12-43")
+@pytest.mark.parametrize("default", [False, True])
+def test_what_a_packet_says_of_its_provider_is_kept_and_means_nothing(*, default: bool) -> None:
+    network, b, peer = receiver(user(), authentication=True)
+    packet = signed(everything())
+    header = UserMessage(packet).security_header
+    assert header is not None
+    provider = ProviderInfo(0x77, "A provider of an application")
+    flags = header.flags | SecurityHeaderFlags.DE
+    named = replace(
+        header,
+        flags=flags if default else flags & ~SecurityHeaderFlags.DE,
+        provider_info=provider,
+    )
+    peer.send(change(packet, security_header=named))
+    network.advance(1)
+    (received,) = b.take()
+    assert received.authentication_level == SIG20
+    assert received.security_header is not None
+    assert received.security_header.provider_info == provider
 
 
 @pytest.mark.spec("MQQB-6-01")
