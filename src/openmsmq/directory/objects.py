@@ -190,7 +190,7 @@ class DistributionList:
 
 @dataclass(frozen=True, slots=True)
 class InternalCertificate:
-    """InternalCertificate ([MS-MQDMPR] 3.1.1.19): made by the queue manager for a user."""
+    """InternalCertificate ([MS-MQDMPR] 3.1.1.19): that of a user which no authority has issued."""
 
     user: SID
     certificate: bytes

@@ -85,6 +85,7 @@ def test_a_hash_that_the_receiver_does_not_accept_is_refused(alice: User) -> Non
     assert "0x8004 is not accepted" in outcome.err
 
 
+@pytest.mark.spec("MQDMPR-3.1.1.1-27")
 @pytest.mark.parametrize("keep", [False, True])
 def test_a_renewed_one_takes_the_place_of_the_old_one(alice: User, *, keep: bool) -> None:
     alice.good("key", "register", "alice")
@@ -93,6 +94,8 @@ def test_a_renewed_one_takes_the_place_of_the_old_one(alice: User, *, keep: bool
     shown = [json.loads(line) for line in alice.good("key", "show", "--json").splitlines()]
     assert {each["digest"] for each in shown} == {renewed["digest"], *[old] * keep}
     assert len({each["identifier"] for each in shown}) == len(shown)
+    # Of those that no authority has issued one counts as internal: the newest.
+    assert [each["digest"] for each in shown if each["internal"]] == [renewed["digest"]]
     assert renewed["bits"] == 2048
     if keep:
         ambiguous = alice.run("key", "unregister", "alice")

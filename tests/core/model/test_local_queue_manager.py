@@ -12,15 +12,29 @@ from openmsmq.core.model.local_queue_manager import (
     QueueManagerState,
     store_local,
 )
+from openmsmq.core.sites.site_collection import SiteReference
 from openmsmq.directory.objects import (
+    ConnectedNetwork,
     DirectoryServerType,
     InternalCertificate,
     OperatingSystemType,
     QueueManagerObject,
+    Site,
 )
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.security.sid import SID
 
+PERSISTENT = {
+    "published",
+    "last_domain",
+    "directory_server_list",
+    "directory_integrated",
+    "srmp_http_support",
+    "srmp_pgm_support",
+    "hardened_security",
+    "initialization_retry_timer_duration",
+}
+RECOMPUTED = {"queue_manager_state", "enterprise_reference"}
 ALICE, BOB = SID(22, (1, 1000)), SID(22, (1, 1001))
 
 
@@ -91,7 +105,7 @@ def test_everything_else_starts_anew() -> None:
     before.directory_offline = True
     before.machine_domain_id = UUID(int=2)
     before.queue_manager_state = QueueManagerState.READY
-    before.add_internal_certificate(InternalCertificate(ALICE, b"x"))
+    before.set_internal_certificate(ALICE, b"x")
     after = LocalQueueManager.restore(before.serialize())
     assert not after.throttled
     assert after.connection_active
@@ -125,17 +139,44 @@ def test_a_workgroup_stays_one() -> None:
 @pytest.mark.spec("MQDMPR-3.1.1.1-27")
 def test_a_user_has_one_internal_certificate() -> None:
     manager = local()
-    for certificate in (
-        InternalCertificate(ALICE, b"old"),
-        InternalCertificate(BOB, b"bob"),
-        InternalCertificate(ALICE, b"new"),
-    ):
-        manager.add_internal_certificate(certificate)
+    for user, certificate in ((ALICE, b"old"), (BOB, b"bob"), (ALICE, b"new")):
+        manager.set_internal_certificate(user, certificate)
     collection = manager.internal_certificate_collection
-    assert {sid: each.certificate for sid, each in collection.items()} == {
-        ALICE: b"new",
-        BOB: b"bob",
+    assert collection == {
+        ALICE: InternalCertificate(ALICE, b"new"),
+        BOB: InternalCertificate(BOB, b"bob"),
     }
+    manager.set_internal_certificate(ALICE, None)
+    manager.set_internal_certificate(ALICE, None)
+    assert list(collection) == [BOB]
+
+
+@pytest.mark.spec("MQDMPR-3.1.1-03")
+def test_volatile_attributes_hold_their_first_value_after_a_restart() -> None:
+    machine = Machine(shared_file()).provision()
+    fresh = LocalQueueManager(machine.state.local.published, directory_integrated=True)
+    stale = machine.state.local
+    stale.throttled = True
+    stale.connection_active = False
+    stale.directory_offline = True
+    stale.machine_domain_id = UUID(int=0xBAD)
+    stale.queue_manager_state = QueueManagerState.STOPPING
+    stale.set_internal_certificate(ALICE, b"x")
+    wrong = QueueManagerObject(UUID(int=0xBAD))
+    stale.site_collection[UUID(int=0xBAD)] = SiteReference(Site(UUID(int=0xBAD), "wrong"))
+    stale.connected_network_collection[UUID(int=0xBAD)] = ConnectedNetwork(UUID(int=0xBAD))
+    stale.out_routing_server_collection[wrong.identifier] = wrong
+    stale.in_routing_server_collection[wrong.identifier] = wrong
+    machine.restart()
+    now = machine.state.local
+    assert now is not stale
+    for name in LocalQueueManager.__slots__:
+        if name not in PERSISTENT and name not in RECOMPUTED:
+            assert getattr(now, name) == getattr(fresh, name), name
+    assert now.queue_manager_state is QueueManagerState.READY
+    # This one is read from the directory again.
+    assert now.enterprise_reference is not None
+    assert now.enterprise_reference is not stale.enterprise_reference
 
 
 @pytest.mark.spec("MQDMPR-3.1.1-05")

@@ -53,7 +53,7 @@ def test_a_new_queue_gets_the_default_descriptor_of_its_creator() -> None:
     assert control & SecurityDescriptorControl.SR
 
 
-@pytest.mark.spec("MQDMPR-3.1.7.1.3.1-07")
+@pytest.mark.spec("MQDMPR-3.1.7.1.3.1-01", "MQDMPR-3.1.7.1.3.1-07")
 def test_the_machine_is_found_in_the_directory_and_may_look() -> None:
     machine = Machine(shared_file(), own=SERVICE).provision()
     queue = machine.qm.create_queue(ORDERS, caller=USER).value
@@ -61,7 +61,7 @@ def test_the_machine_is_found_in_the_directory_and_may_look() -> None:
     assert entries(queue)[SERVICE.sid] == look
 
 
-@pytest.mark.spec("MQDMPR-3.1.7.1.3.1-07")
+@pytest.mark.spec("MQDMPR-3.1.7.1.3.1-01", "MQDMPR-3.1.7.1.3.1-07")
 def test_a_machine_that_cannot_be_looked_up_gets_no_entry() -> None:
     workgroup = Machine(None, own=SERVICE).provision()
     assert SERVICE.sid not in entries(workgroup.qm.create_queue(ORDERS, caller=USER).value)

@@ -38,6 +38,7 @@ _REGISTERED_COLUMNS: Final = (
     Column("Digest"),
     Column("Subject", cut=True),
     Column("Valid until"),
+    Column("Internal"),
     Column("Identifier", optional=True),
 )
 _EXPLANATION: Final = Explanation(
@@ -229,6 +230,7 @@ def show_keys(*, as_json: JsonOption = False, socket: SocketOption = None) -> No
                 {
                     "digest": each["digest"],
                     "identifier": each["identifier"],
+                    "internal": each["internal"],
                     "sid": sid,
                     "subject": None if known is None else known.subject,
                     "private_key": known is not None and known.private,
@@ -246,6 +248,7 @@ def _registered_row(entry: dict[str, Any], known: "UserCertificate | None") -> l
         entry["digest"],
         "(not in your files)" if known is None else known.subject,
         "" if known is None else known.not_after.date().isoformat(),
+        "yes" if entry["internal"] else "no",
         entry["identifier"],
     ]
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from openmsmq.core.sites.key_publication import import_keys
 from openmsmq.core.sites.users import (
     certificates_of,
+    internal_certificate,
     register_certificate,
     unregister_certificate,
 )
@@ -42,7 +43,7 @@ class Identities:
         Raises:
             QueueError: there is no directory, or it cannot be read.
         """
-        return _registered(certificates_of(self._state, caller))
+        return _registered(self._state, certificates_of(self._state, caller))
 
     def register_certificate(
         self, certificate: bytes, *, caller: Caller
@@ -52,7 +53,8 @@ class Identities:
         Raises:
             QueueError: it cannot be used, or the directory refuses it.
         """
-        return _registered(register_certificate(self._state, certificate, caller))
+        user = register_certificate(self._state, certificate, caller)
+        return _registered(self._state, user)
 
     def unregister_certificate(
         self, digest: bytes, *, caller: Caller
@@ -62,7 +64,7 @@ class Identities:
         Raises:
             QueueError: it is not there, or the directory refuses it.
         """
-        return _registered(unregister_certificate(self._state, digest, caller))
+        return _registered(self._state, unregister_certificate(self._state, digest, caller))
 
     # Keys of queue managers
 
@@ -90,9 +92,15 @@ class Identities:
         return PublicKeysInfo(guid=guid_text(identifier), name=name, keys=keys)
 
 
-def _registered(user: User) -> list[RegisteredCertificate]:
+def _registered(state: State, user: User) -> list[RegisteredCertificate]:
     identifiers = [*user.certificate_identifiers, *[GUID_NULL] * len(user.certificates)]
+    internal = internal_certificate(state, user.security_identifier)
     return [
-        RegisteredCertificate(certificate_digest(certificate).hex(), str(identifier), certificate)
+        RegisteredCertificate(
+            certificate_digest(certificate).hex(),
+            str(identifier),
+            certificate,
+            certificate == internal,
+        )
         for certificate, identifier in zip(user.certificates, identifiers, strict=False)
     ]

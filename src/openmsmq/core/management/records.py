@@ -308,11 +308,13 @@ class RegisteredCertificate:
         digest: its MD5, by which the directory names it.
         identifier: the GUID that MQUSERSIGNCERT has for it.
         certificate: DER.
+        internal: whether it is the internal certificate of the user.
     """
 
     digest: str
     identifier: str
     certificate: bytes
+    internal: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,6 @@
 """LocalQueueManager: what this queue manager knows of itself ([MS-MQDMPR] 3.1.1.1).
 
-Queues, transactions, SequentialID and the dispatch collection are in `State`; all protocols see
-the one object here.
+Queues, transactions and SequentialID are in `State`; all protocols see the one object here.
 """
 
 from __future__ import annotations
@@ -113,9 +112,12 @@ class LocalQueueManager:
             reason = f"the queue manager is {self.queue_manager_state}"
             raise QueueError(Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE, reason)
 
-    def add_internal_certificate(self, certificate: InternalCertificate) -> None:
-        """Keep the certificate of a user, in place of an older one."""
-        self.internal_certificate_collection[certificate.user] = certificate
+    def set_internal_certificate(self, user: SID, certificate: bytes | None) -> None:
+        """Note the internal certificate of a user, in place of an older one; None for none."""
+        if certificate is None:
+            self.internal_certificate_collection.pop(user, None)
+        else:
+            self.internal_certificate_collection[user] = InternalCertificate(user, certificate)
 
     def serialize(self) -> bytes:
         """The directory and the persistent attributes, for the store."""

@@ -11,7 +11,11 @@ from openmsmq.directory.certificates import (
 )
 from openmsmq.directory.interface import AttributeFilter, DirectoryOperationResult, FilterOperator
 from openmsmq.directory.objects import ElementType, User
-from openmsmq.security.certificates.sender_certificate import CertificateFault, parse_certificate
+from openmsmq.security.certificates.sender_certificate import (
+    CertificateFault,
+    is_self_issued,
+    parse_certificate,
+)
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError
 
@@ -47,7 +51,13 @@ def certificates_of(state: State, caller: Caller) -> User:
     Raises:
         QueueError: there is no directory, or it cannot be read.
     """
-    return _required(state, caller.sid)
+    return _noted(state, _required(state, caller.sid))
+
+
+def internal_certificate(state: State, sid: SID) -> bytes | None:
+    """The internal certificate of a user, as it was when the user was last read or changed."""
+    known = state.local.internal_certificate_collection.get(sid)
+    return None if known is None else known.certificate
 
 
 def register_certificate(state: State, certificate: bytes, caller: Caller) -> User:
@@ -62,7 +72,7 @@ def register_certificate(state: State, certificate: bytes, caller: Caller) -> Us
         raise QueueError(Hresult.MQ_ERROR_INVALID_CERTIFICATE, str(exc)) from exc
     user = _required(state, caller.sid)
     if certificate in user.certificates:
-        return user
+        return _noted(state, user)
     if len(user.certificates) >= MAX_USER_CERTIFICATES:
         raise QueueError(
             Hresult.MQ_ERROR_INVALID_CERTIFICATE,
@@ -77,7 +87,7 @@ def register_certificate(state: State, certificate: bytes, caller: Caller) -> Us
             raise directory_error(created.status, created.reason)
     else:
         _write(state, new, caller)
-    return new
+    return _noted(state, new)
 
 
 def unregister_certificate(state: State, digest: bytes, caller: Caller) -> User:
@@ -94,7 +104,18 @@ def unregister_certificate(state: State, digest: bytes, caller: Caller) -> User:
         )
     new = remove_certificate(user, digest)
     _write(state, new, caller)
-    return new
+    return _noted(state, new)
+
+
+def _noted(state: State, user: User) -> User:
+    """Bring InternalCertificateCollection up to date ([MS-MQDMPR] 3.1.1.1).
+
+    Choice: the internal certificate of a user is the last registered one that no authority has
+    issued, as `openmsmq key create` makes them: a newer one takes its place.
+    """
+    newest = next(filter(is_self_issued, reversed(user.certificates)), None)
+    state.local.set_internal_certificate(user.security_identifier, newest)
+    return user
 
 
 def _write(state: State, user: User, caller: Caller) -> None:

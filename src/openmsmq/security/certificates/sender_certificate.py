@@ -82,6 +82,17 @@ def parse_certificate(encoded: bytes, *, smallest_bits: int = SMALLEST_BITS) -> 
         raise CertificateFault(f"the dates cannot be read: {exc}") from exc
 
 
+def is_self_issued(encoded: bytes) -> bool:
+    """Whether a certificate names itself as its issuer; one that cannot be read does not."""
+    from cryptography import x509
+
+    try:
+        certificate = x509.load_der_x509_certificate(encoded)
+        return certificate.issuer == certificate.subject
+    except ValueError:
+        return False
+
+
 def _check_numbers(key: "RSAPublicKey") -> None:
     numbers = key.public_numbers()
     if (
