@@ -1,6 +1,6 @@
 """The bytes of a message that its signature covers ([MS-MQMQ] 2.5), in every form."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from struct import Struct
 from typing import Final, NamedTuple, TypeVar
 
@@ -37,6 +37,12 @@ _ABSENT_CONNECTOR: Final = {ConnectorForm.ZERO: bytes(GUID_SIZE), ConnectorForm.
 _ALL_ACKNOWLEDGMENTS: Final = 0x0F
 _CORRELATION: Final = 4
 _APPLICATION_TAG: Final = 28
+
+
+# The parts of a `HashForm`.
+Choices = tuple[QueueForm, LabelForm, ConnectorForm, ScalarForm, ListForm]
+# A 1.0 signature covers nothing after the names of queues.
+ONE_END: Final = ((ConnectorForm.ZERO, ScalarForm.PACKED, ListForm.DESTINATION, b""),)
 
 
 class _QueueName(NamedTuple):
@@ -137,18 +143,18 @@ class SignedFields:
             parts.append(self._destination_name().hashed(queues))
         return b"".join(parts)
 
-    def candidates(self, version: SignatureVersion) -> Iterator[tuple[HashForm, bytes]]:
+    def candidates(self, version: SignatureVersion) -> list[tuple[Choices, bytes]]:
         """What may follow `start` in this version, in the order of the forms, each once."""
         labels = _distinct((form, self._label[form]) for form in LabelForm)
+        found: list[tuple[Choices, bytes]] = []
+        ends = self._ends(version) if version is not SignatureVersion.SIG10 else ONE_END
         for queues, (response, admin, destination) in self._queue_names(version):
             for label, text in labels:
                 head = text + response + admin
-                if version is SignatureVersion.SIG10:
-                    yield HashForm(queues, label), head
-                    continue
-                for connector, scalars, names, rest in self._ends(version):
-                    form = HashForm(queues, label, connector, scalars, names)
-                    yield form, head + rest + destination
+                for connector, scalars, names, rest in ends:
+                    choices = (queues, label, connector, scalars, names)
+                    found.append((choices, b"".join((head, rest, destination))))
+        return found
 
     def _queue_names(
         self, version: SignatureVersion

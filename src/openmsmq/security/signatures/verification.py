@@ -1,6 +1,5 @@
 """Checking the signature of a message ([MS-MQQB] 3.1.5.8.3)."""
 
-from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from openmsmq.wire.message.user_message import UserMessage
@@ -93,20 +92,29 @@ def recover_digest(block: bytes, key: "RSAPublicKey", algorithm: int) -> Block |
     return None if digest is None else Block(digest, big_endian=True)
 
 
-@cache
-def _padding() -> "PKCS1v15":
-    """Made once, when `cryptography` is first needed."""
-    from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+class _Library:
+    """What is needed of `cryptography`, which is loaded when it is first needed."""
 
-    return PKCS1v15()
+    __slots__ = ("faults", "padding")
+
+    def __init__(self) -> None:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+
+        self.padding: PKCS1v15 = PKCS1v15()
+        self.faults: tuple[type[Exception], ...] = (InvalidSignature, ValueError)
+
+
+_libraries: Final[list[_Library]] = []
 
 
 def _recover_big_endian(block: bytes, key: "RSAPublicKey", algorithm: int) -> bytes | None:
-    from cryptography.exceptions import InvalidSignature
-
+    if not _libraries:
+        _libraries.append(_Library())
+    library = _libraries[0]
     try:
-        content = key.recover_data_from_signature(block, _padding(), None)
-    except (InvalidSignature, ValueError):
+        content = key.recover_data_from_signature(block, library.padding, None)
+    except library.faults:
         return None
     prefix = DIGEST_INFO[algorithm]
     # The length in the prefix is that of the digest: nothing may follow it.
@@ -131,9 +139,9 @@ def _find(
         state.update(fields.rest(version, first.form))
         if state.digest() == digest:
             return Match(version, first.form, block.big_endian)
-    for form, rest in fields.candidates(version):
+    for choices, rest in fields.candidates(version):
         state = start.copy()
         state.update(rest)
         if state.digest() == digest:
-            return Match(version, form, block.big_endian)
+            return Match(version, HashForm(*choices), block.big_endian)
     return None

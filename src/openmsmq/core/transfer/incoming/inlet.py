@@ -186,10 +186,10 @@ class Inlet:
         if not checked:
             return None
         verifier, origin = self._checks.verifier, reception.origin
-        checks = {
-            run: [verifier.check(UserMessage(packet), origin) for packet in run.packets]
-            for run in checked
-        }
+        checks = {}
+        for run in checked:
+            messages = [run.head, *map(UserMessage, run.packets[1:])]
+            checks[run] = [verifier.check(message, origin) for message in messages]
         return CheckJob(self, reception, reception.runs, checks)
 
     def _run_in_place(self, job: CheckJob) -> None:
