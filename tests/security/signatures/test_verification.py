@@ -18,9 +18,10 @@ from openmsmq.security.signatures.hash_forms import (
     SignatureVersion,
 )
 from openmsmq.security.signatures.signed_fields import SignedFields
-from openmsmq.security.signatures.verification import Match, verify
+from openmsmq.security.signatures.verification import Match, Verified, verify, verify_after
 from openmsmq.wire.codes.algorithms import HashAlgorithm
 from openmsmq.wire.message.user_message import UserMessage
+from openmsmq.wire.message.user_message_rebuild import rebuild
 from openmsmq.wire.names.queue_address import (
     NO_QUEUE,
     QueueAddress,
@@ -58,6 +59,66 @@ def test_a_signature_of_every_version_and_hash_is_good(
     packet = signed(message(), version=version, algorithm=algorithm)
     assert match(packet) == Match(version, FIRST_FORM)
     assert match(packet, "mallory") is None
+
+
+def after(last: Verified | None, packet: bytes) -> Verified | None:
+    view = UserMessage(packet)
+    return verify_after(last, view, private_key("alice").public_key(), view.hash_algorithm)
+
+
+def test_a_message_of_the_same_shape_is_compared_with_one_digest() -> None:
+    last = after(None, signed(message(b"1")))
+    assert last is not None
+    other = {"correlation_id": bytes(20), "application_tag": 5, "message_id": 6, "sent_time": 7}
+    assert after(last, signed(message(b"another body", **other))) is last
+    # What the signature does not fit is refused, whatever its shape.
+    wrong = UserMessage(signed(message(b"1")))
+    at = wrong.body_offset
+    assert after(last, wrong.packet[:at] + b"2" + wrong.packet[at + 1 :]) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"label": "another"},
+        {"priority": 6},
+        {"body_type": 8},
+        {"acknowledgments": 1},
+        {"message_class": 0x4000},
+        {"delivery_mode": 1},
+        {"source_queue_manager": UUID(int=9)},
+        {"response_queue": NO_QUEUE},
+        {"admin_queue": NO_QUEUE},
+        {"connector_type": UUID(int=5)},
+        {"destination_queue": private_address(UUID(int=9), 7)},
+    ],
+)
+def test_a_message_of_another_shape_is_looked_at_anew(changes: dict[str, Any]) -> None:
+    last = after(None, signed(message()))
+    assert last is not None
+    honest = signed(message(**changes))
+    found = after(last, honest)
+    assert found is not None
+    assert found.match == last.match
+    assert found.shape != last.shape
+    # The same message with the signature of the first one.
+    header = UserMessage(signed(message())).security_header
+    assert after(last, rebuild(UserMessage(honest), security_header=header)) is None
+
+
+def test_the_queue_manager_of_the_destination_belongs_to_the_shape() -> None:
+    def sent_to(number: int) -> bytes:
+        return message(destination_queue=private_address(UUID(int=number), 7))
+
+    packet = signed(sent_to(9))
+    last = after(None, packet)
+    assert last is not None
+    changes: dict[str, Any] = {
+        "security_header": UserMessage(packet).security_header,
+        "hash_algorithm": HashAlgorithm.SHA_512,
+    }
+    assert after(last, rebuild(UserMessage(sent_to(9)), **changes)) is last
+    assert after(last, rebuild(UserMessage(sent_to(8)), **changes)) is None
 
 
 @pytest.mark.parametrize(

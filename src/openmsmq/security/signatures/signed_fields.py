@@ -1,6 +1,6 @@
 """The bytes of a message that its signature covers ([MS-MQMQ] 2.5), in every form."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from struct import Struct
 from typing import Final, NamedTuple, TypeVar
 
@@ -35,10 +35,17 @@ _SCALARS: Final[dict[ScalarForm, Callable[..., bytes]]] = {
 }
 _ABSENT_CONNECTOR: Final = {ConnectorForm.ZERO: bytes(GUID_SIZE), ConnectorForm.ABSENT: b""}
 _ALL_ACKNOWLEDGMENTS: Final = 0x0F
+# In the MessagePropertiesHeader.
 _CORRELATION: Final = 4
+_BODY_TYPE: Final = 24
 _APPLICATION_TAG: Final = 28
+_LABEL: Final = 56
 
 
+# In the order in which they are tried.
+_QUEUE_FORMS: Final = tuple(QueueForm)
+_LABEL_FORMS: Final = tuple(LabelForm)
+_LIST_FORMS: Final = tuple(ListForm)
 # The parts of a `HashForm`.
 Choices = tuple[QueueForm, LabelForm, ConnectorForm, ScalarForm, ListForm]
 # A 1.0 signature covers nothing after the names of queues.
@@ -65,6 +72,38 @@ class _QueueName(NamedTuple):
 _NO_NAME: Final = _QueueName()
 
 
+def signed_start(message: UserMessage) -> bytes:
+    """CorrelationID, ApplicationTag, MessageBody: where the bytes of every form start."""
+    packet = message.packet
+    at = message.properties_offset
+    return b"".join(
+        (
+            packet[at + _CORRELATION : at + _BODY_TYPE],
+            packet[at + _APPLICATION_TAG : at + _APPLICATION_TAG + 4],
+            message.body,
+        )
+    )
+
+
+def shape_of(message: UserMessage) -> bytes:
+    """Everything in the packet that a 1.0 or 2.0 signature covers, but the start."""
+    packet = message.packet
+    at = message.properties_offset
+    end = message.transaction_offset or message.security_offset
+    return b"".join(
+        (
+            # The priority, both queue managers, flags and names of queues, the connector.
+            packet[2:3],
+            packet[16:48],
+            packet[60:end],
+            # Acknowledgments, LabelLength, MessageClass; BodyType; the label.
+            packet[at : at + _CORRELATION],
+            packet[at + _BODY_TYPE : at + _APPLICATION_TAG],
+            packet[at + _LABEL : message.extension_offset],
+        )
+    )
+
+
 class SignedFields:
     """What the signature of a message covers; `start` is common to every version and form."""
 
@@ -85,15 +124,8 @@ class SignedFields:
         packet = message.packet
         at = message.properties_offset
         self._message = message
-        # CorrelationID, ApplicationTag, MessageBody.
-        self.start = b"".join(
-            (
-                packet[at + _CORRELATION : at + _CORRELATION + 20],
-                packet[at + _APPLICATION_TAG : at + _APPLICATION_TAG + 4],
-                message.body,
-            )
-        )
-        label = packet[at + 56 : message.extension_offset]
+        self.start = signed_start(message)
+        label = packet[at + _LABEL : message.extension_offset]
         self._label = {LabelForm.NUL: label, LabelForm.BARE: label.removesuffix(_NUL)}
         flags = message.flags
         self._response = self._admin = _NO_NAME
@@ -145,7 +177,7 @@ class SignedFields:
 
     def candidates(self, version: SignatureVersion) -> list[tuple[Choices, bytes]]:
         """What may follow `start` in this version, in the order of the forms, each once."""
-        labels = _distinct((form, self._label[form]) for form in LabelForm)
+        labels = _distinct([(form, self._label[form]) for form in _LABEL_FORMS])
         found: list[tuple[Choices, bytes]] = []
         ends = self._ends(version) if version is not SignatureVersion.SIG10 else ONE_END
         for queues, (response, admin, destination) in self._queue_names(version):
@@ -162,12 +194,12 @@ class SignedFields:
         destination = _NO_NAME
         if version is SignatureVersion.SIG20:
             destination = self._destination_name()
+        response, admin = self._response, self._admin
         return _distinct(
-            (
-                form,
-                (self._response.hashed(form), self._admin.hashed(form), destination.hashed(form)),
-            )
-            for form in QueueForm
+            [
+                (form, (response.hashed(form), admin.hashed(form), destination.hashed(form)))
+                for form in _QUEUE_FORMS
+            ]
         )
 
     def _ends(
@@ -177,12 +209,12 @@ class SignedFields:
         if self._known_ends is not None:
             return self._known_ends
         connectors = _distinct(
-            (form, self._connector or absent) for form, absent in _ABSENT_CONNECTOR.items()
+            [(form, self._connector or absent) for form, absent in _ABSENT_CONNECTOR.items()]
         )
         lists = [(ListForm.DESTINATION, b"")]
         if version is SignatureVersion.SIG30:
             extension = self._message.extension
-            lists = _distinct((form, extension + self._names(form)) for form in ListForm)
+            lists = _distinct([(form, extension + self._names(form)) for form in _LIST_FORMS])
         self._known_ends = [
             (
                 connector,
@@ -222,12 +254,12 @@ class SignedFields:
         return lists[0] if form is ListForm.DESTINATION else b"".join(lists)
 
 
-def _distinct(forms: Iterable[tuple[F, T]]) -> list[tuple[F, T]]:
+def _distinct(forms: list[tuple[F, T]]) -> list[tuple[F, T]]:
     """Of forms that give the same, the first one."""
-    by_value: dict[T, F] = {}
-    for form, value in forms:
-        by_value.setdefault(value, form)
-    return [(form, value) for value, form in by_value.items()]
+    by_value: dict[T, tuple[F, T]] = {}
+    for form in forms:
+        by_value.setdefault(form[1], form)
+    return list(by_value.values())
 
 
 def _name(message: UserMessage, offset: int, kind: int, address: QueueAddress | None) -> _QueueName:

@@ -7,10 +7,9 @@ from openmsmq.wire.security.security_header import signature_and_certificate
 
 from .hash_forms import HashForm, SignatureVersion
 from .hashes import DIGEST_INFO, Hash, new_hash
-from .signed_fields import SignedFields
+from .signed_fields import SignedFields, shape_of, signed_start
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 _SIG10: Final = SignatureVersion.SIG10
@@ -37,6 +36,17 @@ class Block(NamedTuple):
     big_endian: bool
 
 
+class Verified(NamedTuple):
+    """A signature that is good, and what the next one of its sender is likely to be like.
+
+    `rest` is what a message with this `shape` has after `start`; an empty shape is that of none.
+    """
+
+    match: Match
+    shape: bytes = b""
+    rest: bytes = b""
+
+
 def verify(
     message: UserMessage, key: "RSAPublicKey", algorithm: int, first: Match | None = None
 ) -> Match | None:
@@ -46,30 +56,57 @@ def verify(
         message: whose body is clear.
         key: of the certificate in the message.
         algorithm: HashAlgorithm of the message, which must be an accepted one.
-        first: is tried before the others, as the last message of this sender was like that.
+        first: is tried before the others.
+    """
+    verified = verify_after(None if first is None else Verified(first), message, key, algorithm)
+    return None if verified is None else verified.match
+
+
+def verify_after(
+    last: Verified | None, message: UserMessage, key: "RSAPublicKey", algorithm: int
+) -> Verified | None:
+    """As `verify`, after the `last` good message of this sender.
+
+    One of the same shape differs from it in body, correlation and tag only, which is most often
+    so: then there is one digest to compare.
     """
     at = message.security_offset
     signature = signature_and_certificate(message.packet, at)[0] if at else b""
     size = key.key_size + 7 >> 3
-    fields = SignedFields(message)
     start = new_hash(algorithm)
-    start.update(fields.start)
+    start.update(signed_start(message))
     if signature:
         # [MS-MQMP] 3.1.5.2: a 1.0 signature or zeros may stand before the 2.0 signature.
-        last = recover_digest(signature[-size:], key, algorithm)
-        place = _find(fields, start, _SIG20, last, first)
-        if place is None:
-            leading = signature[:size]
+        block = recover_digest(signature[-size:], key, algorithm)
+        shape = shape_of(message)
+        if (
+            last is not None
+            and block is not None
+            and last.shape == shape
+            and last.match.big_endian == block.big_endian
+            and last.match.version is _SIG20
+        ):
+            state = start.copy()
+            state.update(last.rest)
+            if state.digest() == block.digest:
+                return last
+        first = None if last is None else last.match
+        fields = SignedFields(message)
+        match = _find(fields, start, _SIG20, block, first)
+        if match is None:
             if len(signature) > size:
-                last = recover_digest(leading, key, algorithm)
-            place = _find(fields, start, _SIG10, last, first)
-        return place
+                block = recover_digest(signature[:size], key, algorithm)
+            match = _find(fields, start, _SIG10, block, first)
+        if match is None:
+            return None
+        return Verified(match, shape, fields.rest(match.version, match.form))
     names = message.multi_queue_format_header
     if names is None or not names.signature:
         return None
-    return _find(
-        fields, start, _SIG30, recover_digest(names.signature[-size:], key, algorithm), first
-    )
+    block = recover_digest(names.signature[-size:], key, algorithm)
+    first = None if last is None else last.match
+    match = _find(SignedFields(message), start, _SIG30, block, first)
+    return None if match is None else Verified(match)
 
 
 def signature_of(message: UserMessage) -> bytes:

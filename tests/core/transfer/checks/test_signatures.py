@@ -209,6 +209,10 @@ def test_a_changed_property_that_is_signed_is_noticed(
     peer.send(change(packet, message_id=2))
     network.advance(1)
     assert b.bodies() == [b"body"]
+    # After an honest one of the same sender it is noticed as well.
+    peer.send(change(packet, **{"message_id": 3, **COVERED[version][name]}))
+    network.advance(1)
+    assert b.bodies() == [b"body"]
 
 
 @pytest.mark.parametrize(

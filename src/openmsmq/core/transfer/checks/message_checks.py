@@ -16,7 +16,7 @@ from openmsmq.core.sites.directory_events import read_directory
 from openmsmq.directory.interface import AttributeFilter, DirectoryOperationResult, FilterOperator
 from openmsmq.directory.objects import ElementType, User
 from openmsmq.security.signatures.hash_forms import SignatureVersion
-from openmsmq.security.signatures.verification import Match, verify
+from openmsmq.security.signatures.verification import Match, Verified, verify_after
 from openmsmq.security.signatures.xml_forms import XmlForm
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.message_enums import Authenticated, SenderIdType
@@ -162,7 +162,7 @@ class MessageChecks:
         # [MS-MQQB] 3.1.3.1: empty after a start.
         self.user_cert_cache = UserCertCache()
         # How the last good signature of each source queue manager was made.
-        self._forms: dict[bytes, Match] = {}
+        self._forms: dict[bytes, Verified] = {}
         self._xml_forms: dict[bytes, XmlForm] = {}
         # Those that nobody was told of.
         self.found: list[FormFound] = []
@@ -270,12 +270,15 @@ class MessageChecks:
             return certificate
         if certificate.rsa_key is None:
             return BadSignature("the key of the certificate is not RSA")
-        match = verify(message, certificate.rsa_key, algorithm, self._forms.get(source))
-        if match is None:
+        last = self._forms.get(source)
+        verified = verify_after(last, message, certificate.rsa_key, algorithm)
+        if verified is None:
             return BadSignature("the signature does not fit the message", failed=True)
+        match = verified.match
         if match.version is SignatureVersion.SIG30 and not _names_destination(message):
             return BadSignature("the signed list does not name the destination", failed=True)
-        self._remember(source, match)
+        if verified is not last:
+            self._remember(source, verified)
         return match
 
     def judge_xml(self, message: UserMessage, *, utc: float) -> XmlForm | BadSignature:
@@ -286,13 +289,13 @@ class MessageChecks:
             self._remember_xml(source, form)
         return form
 
-    def _remember(self, source: bytes, match: Match) -> None:
-        if self._forms.get(source) == match:
-            return
-        if len(self._forms) >= MAX_REMEMBERED_FORMS:
+    def _remember(self, source: bytes, verified: Verified) -> None:
+        known = self._forms.get(source)
+        if known is None and len(self._forms) >= MAX_REMEMBERED_FORMS:
             self._forms.clear()
-        self._forms[source] = match
-        self.found.append(FormFound(source, match))
+        self._forms[source] = verified
+        if known is None or known.match != verified.match:
+            self.found.append(FormFound(source, verified.match))
 
     def _remember_xml(self, source: bytes, form: XmlForm) -> None:
         if self._xml_forms.get(source) == form:
