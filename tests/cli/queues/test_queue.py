@@ -251,6 +251,26 @@ def test_grants_are_shown_and_revoked(manager: Manager, queue: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("uid:4711", "send"), True),
+        (("S-1-5-21-1-2-3-1001", "full"), True),
+        (("uid:4711", "peek", "receive"), False),
+        (("uid:4711", "send", "--deny"), False),
+        (("everyone", "send"), False),
+        (("S-1-5-7", "send"), False),
+    ],
+)
+def test_a_right_to_send_says_who_can_claim_it(
+    manager: Manager, queue: str, arguments: tuple[str, ...], *, told: bool
+) -> None:
+    words = "anybody can claim to be"
+    assert (words in manager.run("queue", "grant", queue, *arguments).err) is told
+    assert manager.run("queue", "set", queue, "--authenticate").code == 0
+    assert words not in manager.run("queue", "grant", queue, *arguments).err
+
+
+@pytest.mark.parametrize(
     ("arguments", "text"),
     [
         (("nobody-in-particular", "send"), "principal: "),

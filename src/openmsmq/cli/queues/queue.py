@@ -21,8 +21,11 @@ from openmsmq.cli.options.remote import (
     info_of,
 )
 from openmsmq.cli.output import Column, JsonOption, print_json, print_properties, print_table
+from openmsmq.security.rights import queue_rights
 from openmsmq.terminal.progress import progress
 from openmsmq.terminal.quantities import count_text, size_text
+from openmsmq.wire.codes.access_rights import QueueRight
+from openmsmq.wire.security.sid import ANONYMOUS, EVERYONE
 
 from .arguments import (
     BasePriorityOption,
@@ -50,6 +53,13 @@ _COLUMNS: Final = (
     Column("Journal", right=True, optional=True),
     Column("Properties", optional=True),
     Column("Label", cut=True, optional=True),
+)
+# Whom it is no use to claim to be.
+_NOBODY_IN_PARTICULAR: Final = (
+    "everyone",
+    "anonymous",
+    str(EVERYONE).lower(),
+    str(ANONYMOUS).lower(),
 )
 
 
@@ -295,7 +305,20 @@ def grant(
     """Let somebody do something with a queue, or deny it."""
     with connect(socket) as manager:
         entries = manager.grant(path, principal, rights, deny=deny)
+        claimable = (
+            not deny
+            and queue_rights(rights) & QueueRight.WRITE_MESSAGE
+            and principal.lower() not in _NOBODY_IN_PARTICULAR
+            and not manager.queue_info(path)["authenticate"]
+        )
     _show_permissions(path, entries, as_json=as_json)
+    if claimable:
+        typer.echo(
+            f"This queue takes unsigned messages, in which anybody can claim to be {principal},\n"
+            f"unless trust_claimed_senders is false. Signed messages only:\n"
+            f"openmsmq queue set '{path}' --authenticate",
+            err=True,
+        )
 
 
 def revoke(
