@@ -140,12 +140,15 @@ def test_a_commit_without_a_prepare_is_not_believed() -> None:
     ("order", "result"), [(77, 0), (0, int(Hresult.MQ_ERROR)), (Order.FORGET, 0)]
 )
 def test_answers_that_decide_nothing_leave_it_in_doubt(order: int, result: int) -> None:
-    side = Side()
+    side = Side(retry_seconds=1.0)
     side.order(side.join(), Order.PREPARE)
     side.harness.flush()
     side.order(side.take()[0], order, result)
     assert side.standing() is Standing.PREPARED
     assert side.harness.contents(PAY) == [b"2"]
+    # It is asked again, as soon as after the first call that failed.
+    assert side.participant.take_requests() == []
+    assert side.participant.next_timer() == side.harness.now + 1.0
 
 
 def test_a_coordinator_that_does_not_answer_is_asked_again_and_again() -> None:
