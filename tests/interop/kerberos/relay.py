@@ -47,7 +47,13 @@ class Relay:
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         from_server, to_server = await asyncio.open_connection(HOST, self._server_port)
-        await asyncio.gather(self._forward(reader, to_server), self._forward(from_server, writer))
+        try:
+            await asyncio.gather(
+                self._forward(reader, to_server), self._forward(from_server, writer)
+            )
+        finally:
+            to_server.close()
+            writer.close()
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
