@@ -5,7 +5,7 @@ from tests.wire.srmp.vectors import WIRE, Vector
 
 from openmsmq.wire.errors import MalformedPacket
 from openmsmq.wire.srmp import Content, Head, cut_compound_message, cut_head, write_head
-from openmsmq.wire.srmp.head import MAX_HEAD_SIZE
+from openmsmq.wire.srmp.head import MAX_CONTENT_SIZE, MAX_HEAD_SIZE
 
 HEAD = b"POST /msmq/q HTTP/1.1\r\nContent-Type: text/xml\r\nContent-Length: 4\r\n\r\n"
 
@@ -24,6 +24,12 @@ def test_a_head_that_has_not_ended_is_none_yet() -> None:
     for end in range(len(HEAD) - 1):
         assert cut_head(HEAD[:end]) is None
     assert cut_head(HEAD) == Head(len(HEAD), "text/xml", 4)
+
+
+def test_the_largest_content_is_announced_in_a_good_head() -> None:
+    head = cut_head(HEAD.replace(b"4", b"%d" % MAX_CONTENT_SIZE))
+    assert head is not None
+    assert head.content_length == MAX_CONTENT_SIZE == 4_194_304
 
 
 @pytest.mark.parametrize(
