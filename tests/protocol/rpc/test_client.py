@@ -196,6 +196,15 @@ def test_responses_come_in_fragments_and_in_any_order() -> None:
     ]
 
 
+def test_a_response_comes_in_three_fragments() -> None:
+    connection = bound()
+    call_id = connection.call(TEST, ADD, Number(1))
+    for octets, flags in ((b"\x07", 1), (b"\0\0", 0), (b"\0", 2)):
+        assert events(connection) == []
+        connection.receive_data(answer(call_id, octets, flags))
+    assert events(connection) == [Answered(call_id=call_id, response=Number(7))]
+
+
 def test_fragments_are_as_long_as_the_server_takes_them() -> None:
     connection = bound(size=2048)
     connection.call(TEST, ECHO, Octets(bytes(5000)))
