@@ -129,8 +129,8 @@ class BodyEncryption:
         except ValueError as exc:
             reason = f"the key that the destination has published cannot be used: {exc}"
             raise CannotEncrypt(Hresult.MQ_ERROR_PUBLIC_KEY_NOT_FOUND, reason) from exc
-        except CipherMissing as exc:
-            raise CannotEncrypt(_UNSUPPORTED, str(exc)) from exc
+        except CipherMissing as missing:
+            raise CannotEncrypt(_UNSUPPORTED, str(missing)) from missing
 
     # Cleanup timers
 
