@@ -73,8 +73,7 @@ def verify_after(
     at = message.security_offset
     signature = signature_and_certificate(message.packet, at)[0] if at else b""
     size = key.key_size + 7 >> 3
-    start = new_hash(algorithm)
-    start.update(signed_start(message))
+    content = signed_start(message)
     if signature:
         # [MS-MQMP] 3.1.5.2: a 1.0 signature or zeros may stand before the 2.0 signature.
         block = recover_digest(signature[-size:], key, algorithm)
@@ -83,13 +82,15 @@ def verify_after(
             last is not None
             and block is not None
             and last.shape == shape
-            and last.match.big_endian == block.big_endian
             and last.match.version is _SIG20
+            and last.match.big_endian == block.big_endian
         ):
-            state = start.copy()
-            state.update(last.rest)
-            if state.digest() == block.digest:
+            whole = new_hash(algorithm)
+            whole.update(content + last.rest)
+            if whole.digest() == block.digest:
                 return last
+        start = new_hash(algorithm)
+        start.update(content)
         first = None if last is None else last.match
         fields = SignedFields(message)
         match = _find(fields, start, _SIG20, block, first)
@@ -104,6 +105,8 @@ def verify_after(
     if names is None or not names.signature:
         return None
     block = recover_digest(names.signature[-size:], key, algorithm)
+    start = new_hash(algorithm)
+    start.update(content)
     first = None if last is None else last.match
     match = _find(SignedFields(message), start, _SIG30, block, first)
     return None if match is None else Verified(match)
