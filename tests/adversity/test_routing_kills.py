@@ -125,8 +125,8 @@ class Names(NamedTuple):
 
     @classmethod
     def of(cls, source: RoutedNode, target: RoutedNode) -> "Names":
-        there = map(target.private_name, (ORDERED, PLAIN, SAFE))
-        return cls(*there, source.private_name(ADMIN))
+        ordered, plain, safe = map(target.private_name, (ORDERED, PLAIN, SAFE))
+        return cls(ordered, plain, safe, source.private_name(ADMIN))
 
 
 def secret(number: int, admin_queue: str) -> Message:

@@ -14,11 +14,13 @@ from openmsmq.directory.objects import Enterprise, QueueManagerObject, RoutingLi
 
 if TYPE_CHECKING:
     from .node import Node
+    from .secured import SecuredMachines
 
 _UTC: Final = 1_700_000_000.0
 _FIRST: Final = UUID(int=0xA0)
 _MIDDLE: Final = UUID(int=0xA1)
 _LAST: Final = UUID(int=0xA2)
+_CHANGES: Final = ("move", "move", "cost", "out", "in", "direct", "offline")
 
 
 class RoutedSites:
@@ -28,10 +30,19 @@ class RoutedSites:
         random: dice of its own.
         guids: of the machines, by name.
         routers: the names of the routers, in their order on the way.
+        secured: the keys of the machines, if messages are signed and encrypted.
     """
 
-    def __init__(self, random: Random, guids: dict[str, UUID], routers: list[str]) -> None:
+    def __init__(
+        self,
+        random: Random,
+        guids: dict[str, UUID],
+        routers: list[str],
+        secured: SecuredMachines | None = None,
+    ) -> None:
         self._random = random
+        # Without the directory nothing is signed, encrypted or believed.
+        self._changes = _CHANGES if secured is None else _CHANGES[:-1]
         self.routers = routers
         self._ends = [name for name in guids if name not in routers]
         middle = [_MIDDLE] if len(routers) == 3 else []
@@ -50,6 +61,7 @@ class RoutedSites:
                 qualified_computer_name=name,
                 site_identifier_list=places[name],
                 routing_server=name in routers,
+                public_encryption_key_list=b"" if secured is None else secured.key_list(name),
             )
             for name, guid in guids.items()
         }
@@ -69,6 +81,7 @@ class RoutedSites:
             *(Site(stop, f"site {at}") for at, stop in enumerate(stops)),
             *self._machines.values(),
             *self._links,
+            *(() if secured is None else (secured.user,)),
         )
 
     def open(self) -> LocalDirectory:
@@ -82,7 +95,7 @@ class RoutedSites:
     def change(self) -> str:
         """Change something; what messages are under way still arrive. Returns it in words."""
         random = self._random
-        what = random.choice(("move", "move", "cost", "out", "in", "direct", "offline"))
+        what = random.choice(self._changes)
         name = random.choice(self._ends)
         machine = self._machines[name]
         if what == "move":

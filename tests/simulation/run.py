@@ -89,15 +89,15 @@ class Simulation:
         count = random.choice((3, 3, 4)) + hops
         names = ["ABCDEFG"[number] for number in range(count)]
         addresses = [f"10.0.0.{number + 1}" for number in range(count)]
+        guids = dict(zip(names, map(guid_at, addresses), strict=True))
+        # Another third has signed and encrypted messages, and so have some of those with routers.
+        is_secure = seed % 3 == 1 and not is_routed if secure is None else secure
+        if secure is None and routed is None and is_routed:
+            is_secure = seed % 9 == 8
+        machines = SecuredMachines(guids, USER) if is_secure else None
         self.sites: RoutedSites | None = None
         if hops:
-            guids = dict(zip(names, map(guid_at, addresses), strict=True))
-            self.sites = RoutedSites(self._routing, guids, names[-hops:])
-        # Another third has signed and encrypted messages.
-        is_secure = seed % 3 == 1 and not is_routed if secure is None else secure
-        machines: SecuredMachines | None = None
-        if is_secure:
-            machines = SecuredMachines(dict(zip(names, map(guid_at, addresses), strict=True)), USER)
+            self.sites = RoutedSites(self._routing, guids, names[-hops:], machines)
         for number in range(count):
             ways = Ways(
                 eager=random.random() < 0.4,
@@ -111,7 +111,7 @@ class Simulation:
                 secure=is_secure,
             )
             directory = self.sites.open() if self.sites is not None else None
-            if machines is not None:
+            if machines is not None and directory is None:
                 directory = machines.open()
             node = Node(self.world, names[number], addresses[number], ways, directory, machines)
             node.on_transmit = self._transmitted

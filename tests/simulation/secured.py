@@ -11,7 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from tests.directory.memory_file import directory_of
+from tests.directory.memory_file import MemoryFile, directory_of
 from tests.security.encryption.keys import AES, Owner, Randomness
 from tests.security.signatures.signer import signing_key
 
@@ -51,26 +51,34 @@ class SecuredMachines:
     """A directory of machines that can be sent encrypted messages, with their keys."""
 
     def __init__(self, guids: dict[str, UUID], user: Caller) -> None:
+        self._guids = guids
         self._owners = {
             name: Owner(AES, number=number, bits=_KEY_BITS) for number, name in enumerate(guids)
         }
-        machines = [
-            QueueManagerObject(
-                identifier=guid,
-                computer_name=name,
-                qualified_computer_name=name,
-                site_identifier_list=(_SITE,),
-                public_encryption_key_list=self._owners[name].key_list,
-            )
-            for name, guid in guids.items()
-        ]
-        record = add_certificate(User(UUID(int=1), user.sid), user_key().certificate)
-        _, self._file = directory_of(
-            Enterprise(UUID(int=0xE), "corp"), Site(_SITE, "site"), *machines, record
-        )
+        # The one user with its certificate.
+        self.user = add_certificate(User(UUID(int=1), user.sid), user_key().certificate)
+        self._file: MemoryFile | None = None
+
+    def key_list(self, name: str) -> bytes:
+        """The public keys of a machine."""
+        return self._owners[name].key_list
 
     def open(self) -> LocalDirectory:
-        """The directory as one machine sees it."""
+        """The directory as one machine sees it, if there is no other: all are in one site."""
+        if self._file is None:
+            machines = [
+                QueueManagerObject(
+                    identifier=guid,
+                    computer_name=name,
+                    qualified_computer_name=name,
+                    site_identifier_list=(_SITE,),
+                    public_encryption_key_list=self.key_list(name),
+                )
+                for name, guid in self._guids.items()
+            ]
+            _, self._file = directory_of(
+                Enterprise(UUID(int=0xE), "corp"), Site(_SITE, "site"), *machines, self.user
+            )
         return LocalDirectory(self._file.open())
 
     def decryption(self, name: str) -> BodyDecryption:

@@ -96,3 +96,13 @@ def test_messages_are_signed_encrypted_and_both_in_a_third_of_the_seeds() -> Non
             kinds |= {(entry.signed, entry.encrypted) for entry in entries if entry.received}
     versions = ("", "1.0", "2.0", "3.0")
     assert kinds == {(version, secret) for version in versions for secret in (False, True)}
+
+
+def test_signed_and_encrypted_messages_pass_routers() -> None:
+    simulation = Simulation(8)
+    assert simulation.sites is not None
+    simulation.run()
+    routed = [entry for entry in simulation.ledger.entries.values() if entry.number]
+    kinds = {(bool(entry.signed), entry.encrypted) for entry in routed if entry.received}
+    assert kinds == {(signed, secret) for signed in (False, True) for secret in (False, True)}
+    assert sum(node.forwarded for node in simulation.ledger.hops) > 0
