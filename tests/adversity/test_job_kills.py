@@ -141,7 +141,12 @@ def run_with_kills(pair: Pair, kills: int, chance: random.Random) -> str:
 
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
-    ("count", "kills"), [(500, 20), pytest.param(5000, 200, marks=pytest.mark.soak)]
+    ("count", "kills"),
+    [
+        (500, 20),
+        pytest.param(5000, 20, marks=pytest.mark.soak),
+        pytest.param(5000, 200, marks=pytest.mark.soak),
+    ],
 )
 def test_killed_retries_send_each_dead_letter_once(tmp_path: Path, count: int, kills: int) -> None:
     pair = Pair(tmp_path)

@@ -45,6 +45,8 @@ class RunningJob:
 
     def __init__(self) -> None:
         self.stop = threading.Event()
+        # The console ends: the job goes on with the next one.
+        self.interrupt = threading.Event()
         self.handled = 0
         self.fault = ""
         self.task: asyncio.Task[None] | None = None
@@ -64,13 +66,15 @@ class CareDesk:
     async def start(self) -> None:
         """Go on with the jobs that the end of an earlier console interrupted."""
         for job in await asyncio.to_thread(self.jobs):
-            if job.state == "unfinished":
+            # A dry run has no owner.
+            begun = job.state == "planned" and (job.folder / OWNER).exists()
+            if begun or job.state == "unfinished":
                 self.run(job)
 
     async def stop(self) -> None:
         """Stop waiting for jobs; they go on with the next console."""
         for running in self._running.values():
-            running.stop.set()
+            running.interrupt.set()
         for running in list(self._running.values()):
             if running.task is not None:
                 with contextlib.suppress(TimeoutError):
@@ -185,6 +189,7 @@ class CareDesk:
             lambda: self.connect(principal),
             progress=progress,
             stopped=running.stop.is_set,
+            interrupted=running.interrupt.is_set,
         )
 
         async def run() -> None:

@@ -64,7 +64,13 @@ class MessageIdentifier(NamedTuple):
         return cls(UUID(match[1]), int(match[2]))
 
     def __str__(self) -> str:
-        return f"{{{str(self.source).upper()}}}\\{self.ordinal}"
+        return f"{_guid_text(self.source)}\\{self.ordinal}"
+
+
+@lru_cache(maxsize=1024)
+def _guid_text(source: UUID) -> str:
+    """A GUID in braces: few queue managers send many messages."""
+    return f"{{{str(source).upper()}}}"
 
 
 class TxSequenceID(NamedTuple):

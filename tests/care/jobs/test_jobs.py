@@ -216,7 +216,7 @@ def test_two_operators_send_each_message_once(jobs: Jobs) -> None:
 def test_a_job_is_stopped_and_resumed(jobs: Jobs) -> None:
     qm = jobs.manager
     send(qm, 1200)
-    job = jobs.plan(kind=JobKind.RETRY, sources=(ORDERS,), target=BILLS)
+    job = jobs.plan(kind=JobKind.RETRY, sources=(ORDERS,), target=BILLS, step=500)
     asked = iter([False, True])
     stopped = jobs.runner(job, stopped=lambda: next(asked)).run()
     assert (stopped.state, stopped.done, stopped.left) == ("stopped", 500, 700)

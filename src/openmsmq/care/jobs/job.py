@@ -4,14 +4,16 @@ Files in the folder of a job:
 
     plan.json       what is to be done; written last, so a job without it was never planned
     messages.jsonl  the messages in the order in which they are handled
-    journal.jsonl   a line for each step, on disk before the next; the last may be cut short
+    journal.jsonl   a line for each step, on disk before the next begins; the last may be cut short
 """
 
 import os
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -120,10 +122,10 @@ class Batch:
 class Job:
     """A job that was planned, and how far it is."""
 
-    def __init__(self, folder: Path, plan: Plan) -> None:
+    def __init__(self, folder: Path, plan: Plan, messages: list[PlannedMessage]) -> None:
         self.folder = folder
         self.plan = plan
-        self.messages = list(_read_lines(folder / MESSAGES, _decode_message))
+        self.messages = messages
         self.batches = cut(self.messages, plan.spec)
         self.begun: dict[int, Entry] = {}
         self.done: dict[int, Entry] = {}
@@ -199,9 +201,24 @@ class Job:
     def counts(self) -> dict[str, int]:
         """How many messages by what became of them, and `left`."""
         counts = dict.fromkeys((*Outcome, "left"), 0)
-        for _, result in self.results():
-            counts["left" if result is None else result.outcome] += 1
+        for batch in self.batches:
+            size = len(batch.messages)
+            done, undone = self.done.get(batch.number), self.undone.get(batch.number)
+            if done is None:
+                counts["left"] += size
+                continue
+            handled = size - len(done.refused) - len(done.gone)
+            back = 0 if undone is None else handled - len(undone.gone)
+            counts[Outcome.REFUSED] += len(done.refused)
+            counts[Outcome.GONE] += len(done.gone)
+            counts[Outcome.UNDONE] += back
+            counts[Outcome.DONE] += handled - back
         return counts
+
+    def refusals(self) -> dict[str, int]:
+        """Why messages were refused, and how many."""
+        refused = (entry.refused.values() for entry in self.done.values())
+        return dict(Counter(chain.from_iterable(refused)))
 
 
 def _result(place: int, done: Entry, undone: Entry | None) -> Result:
@@ -215,7 +232,7 @@ def _result(place: int, done: Entry, undone: Entry | None) -> Result:
 
 
 class Journal:
-    """Appends to the journal of a job; a line is on disk when `write` returns."""
+    """Appends to the journal of a job; a line is on disk when `write` returns, not after `add`."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -226,15 +243,25 @@ class Journal:
 
     def write(self, step: str, **values: Any) -> Entry:
         """Note a step."""
+        entry = self.add(step, **values)
+        os.fsync(self._file.fileno())
+        return entry
+
+    def add(self, step: str, **values: Any) -> Entry:
+        """Note a step that need not be on disk before the next `write`.
+
+        A kill of this process does not lose it. What a crash of the machine loses is found out
+        again: only the end of the newest step can be missing.
+        """
         entry = Entry(step=step, time=time.time(), **values)
         self._file.write(_encode(entry) + b"\n")
         self._file.flush()
-        os.fsync(self._file.fileno())
         self._job._apply(entry)
         return entry
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, with everything in it on disk."""
+        os.fsync(self._file.fileno())
         self._file.close()
 
 
@@ -290,7 +317,7 @@ def store_job(folder: Path, plan: Plan, messages: list[PlannedMessage]) -> Job:
     make_directory(folder)
     write_durably(folder / MESSAGES, b"".join([_encode(each) + b"\n" for each in messages]))
     write_durably(folder / PLAN, _encode(plan))
-    return Job(folder, plan)
+    return Job(folder, plan, messages)
 
 
 def load_job(folder: Path) -> Job:
@@ -301,7 +328,7 @@ def load_job(folder: Path) -> Job:
     """
     try:
         plan = msgspec.json.decode((folder / PLAN).read_bytes(), type=Plan)
-        return Job(folder, plan)
+        return Job(folder, plan, list(_read_lines(folder / MESSAGES, _decode_message)))
     except FileNotFoundError as exc:
         raise ConfigError(f"{folder.name}: no such job in {folder.parent}") from exc
     except (OSError, msgspec.MsgspecError) as exc:

@@ -1,6 +1,7 @@
 """Running a job: batch by batch, each step on disk before the next."""
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Final, NamedTuple
@@ -47,6 +48,7 @@ class JobRunner:
         patience: seconds to wait for a queue manager that is gone.
         progress: called with how many messages were handled, and of how many.
         stopped: asked before each batch; True stops the job, which can be resumed.
+        interrupted: asked before each batch; True ends this run, and the job stays unfinished.
     """
 
     def __init__(
@@ -57,12 +59,14 @@ class JobRunner:
         patience: float = PATIENCE_SECONDS,
         progress: Progress | None = None,
         stopped: Callable[[], bool] | None = None,
+        interrupted: Callable[[], bool] | None = None,
     ) -> None:
         self._job = job
         self._connect = connect
         self._patience = patience
         self._progress = progress
         self._asked = stopped or _never
+        self._interrupted = interrupted or _never
         self._manager: QueueManager | None = None
 
     def dry_run(self) -> JobReport:
@@ -80,7 +84,7 @@ class JobRunner:
             len(refused),
             gone,
             0,
-            _counted(refused),
+            dict(Counter(refused)),
         )
 
     def run(self) -> JobReport:
@@ -120,6 +124,8 @@ class JobRunner:
         for batch in job.batches:
             if batch.number in job.done:
                 continue
+            if self._interrupted():
+                return
             if self._stopped():
                 journal.write("stop")
                 return
@@ -127,22 +133,21 @@ class JobRunner:
             handled += len(batch.messages)
             if self._progress is not None:
                 self._progress(batch.start + len(batch.messages), len(job.messages))
-            if rate is not None and not self._wait(started + handled / rate):
-                journal.write("stop")
-                return
+            if rate is not None:
+                self._wait(started + handled / rate)
         if not job.finished:
             journal.write("finish")
 
     def _stopped(self) -> bool:
         return self._asked() or self._job.asked_to_stop
 
-    def _wait(self, until: float) -> bool:
-        """Wait for the time of the next batch; False if the job was stopped meanwhile."""
-        while (left := until - time.monotonic()) > 0:
-            if self._stopped():
-                return False
+    def _wait(self, until: float) -> None:
+        """Wait for the time of the next batch, or until the job is stopped."""
+        while (left := until - time.monotonic()) > 0 and not self._ends():
             time.sleep(min(left, _PAUSE_SECONDS))
-        return True
+
+    def _ends(self) -> bool:
+        return self._interrupted() or self._stopped()
 
     def _carry_out(self, journal: Journal, batch: Batch) -> None:
         """One batch, again after a loss of the connection."""
@@ -155,7 +160,8 @@ class JobRunner:
                 if begun is not None and self._was_done(journal, manager, batch, begun):
                     return
                 done = STEPS[self._job.spec.kind](manager, self._job, batch, journal)
-                journal.write("done", batch=batch.number, **done.values())
+                # On disk with the beginning of the next step, or with the end of the job.
+                journal.add("done", batch=batch.number, **done.values())
                 return
             except ConnectionLost:
                 self._hang_up()
@@ -186,7 +192,7 @@ class JobRunner:
             try:
                 self._manager = self._connect()
             except ConnectionLost:
-                if time.monotonic() > deadline or self._stopped():
+                if time.monotonic() > deadline or self._ends():
                     raise
                 time.sleep(_PAUSE_SECONDS)
         return self._manager
@@ -201,11 +207,6 @@ class JobRunner:
 def report_of(job: Job) -> JobReport:
     """What a job has done so far."""
     counts = job.counts()
-    refused = [
-        result.text
-        for _, result in job.results()
-        if result is not None and result.outcome == "refused"
-    ]
     return JobReport(
         job.plan.id,
         job.state,
@@ -213,15 +214,8 @@ def report_of(job: Job) -> JobReport:
         counts["refused"],
         counts["gone"],
         counts["left"],
-        _counted(refused),
+        job.refusals(),
     )
-
-
-def _counted(texts: list[str]) -> dict[str, int]:
-    counted: dict[str, int] = {}
-    for text in texts:
-        counted[text] = counted.get(text, 0) + 1
-    return counted
 
 
 def _never() -> bool:

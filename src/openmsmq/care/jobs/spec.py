@@ -34,7 +34,7 @@ class Limits(StrEnum):
 
 
 # Messages that are handled together, unless a job says otherwise, and at most.
-STEP_MESSAGES: Final = 500
+STEP_MESSAGES: Final = 1000
 MOST_STEP_MESSAGES: Final = 1000
 _NEEDS_TARGET: Final = (JobKind.MOVE, JobKind.COPY, JobKind.LOAD)
 _NEEDS_FILE: Final = (JobKind.SAVE, JobKind.LOAD)

@@ -5,12 +5,11 @@ from typing import Final, Unpack
 
 from openmsmq.client.message import Message
 from openmsmq.client.property_check import check_properties
-from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_builder import UserMessageOptions, UserMessageTemplate
-from openmsmq.wire.message.user_message_rebuild import rebuild
 from openmsmq.wire.scalars import GUID_NULL
 
 from .packet_templates import MAX_FAMILIES, UNNUMBERED, Family, Sender, message_options
+from .packets_again import PacketsAgain
 from .signed_packets import SignedPacketBuilder
 
 # What a template depends on, in one call: building the tuple here takes three times as long.
@@ -50,6 +49,18 @@ class PacketBuilder:
         self._signed_builder = SignedPacketBuilder(sender, transactional=transactional)
         self._sender = sender
         self._transactional = transactional
+        self._again = PacketsAgain(
+            UserMessageOptions(
+                source_queue_manager=GUID_NULL,
+                routing_count=0,
+                connector_type=None,
+                transaction_header=UNNUMBERED if transactional else None,
+                security_header=sender.security,
+                srmp_headers=None,
+                soap_header=None,
+                multi_queue_format_header=None,
+            )
+        )
         self._families: dict[tuple[_Properties, int], Family] = {}
         # That of the last message with a body of bytes: mostly the next one is alike.
         self._last: tuple[_Properties, Family] | None = None
@@ -119,21 +130,7 @@ class PacketBuilder:
             MalformedPacket: it is no message.
             ValueError: its body is encrypted for another destination.
         """
-        message = UserMessage(packet)
-        if message.encrypted:
-            raise ValueError("the body is encrypted for the destination that it was sent to")
-        options = UserMessageOptions(
-            source_queue_manager=GUID_NULL,
-            routing_count=0,
-            connector_type=None,
-            transaction_header=UNNUMBERED if self._transactional else None,
-            security_header=self._sender.security,
-            srmp_headers=None,
-            soap_header=None,
-            multi_queue_format_header=None,
-        )
-        options.update(changes)
-        return rebuild(message, unaddressed=True, **options)
+        return self._again.build(packet, changes)
 
     def _family(self, message: Message, properties: _Properties, body_type: int) -> Family:
         key = (properties, body_type)

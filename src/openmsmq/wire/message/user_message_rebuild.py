@@ -73,10 +73,15 @@ def rebuild(
         options["queue_manager_address"] = GUID_NULL
     options.update(changes)
     address = destination_queue or message.destination_queue or NO_QUEUE
+    body = message.packet[message.body_offset : message.body_end]
+    size: int | None = message.message_size
+    if not body and not options["srmp_headers"]:
+        # The body of a message of SRMP is in the compound message, which is left behind.
+        body, size = message.body, None
     return build_user_message(
-        body=message.packet[message.body_offset : message.body_end],
+        body=body,
         label=message.label,
-        message_size=message.message_size,
+        message_size=size,
         destination_queue=None if unaddressed else address,
         **options,
     )
