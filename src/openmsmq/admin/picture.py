@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+# What a sample says of a new queue, in the order of `QueuePicture`.
+_NEW: Final = ("number", "path", "kind", "transactional", "created_time")
 # The columns of a sample that are times; all others are 64-bit numbers.
 TIMES: Final = frozenset(("oldest_arrived", "last_received"))
 
@@ -77,10 +79,9 @@ class Picture:
             self.queues.pop(number, None)
 
     def _take_queues(self, part: dict[str, Any]) -> None:
-        for new in part["new"]:
-            self.queues[new["number"]] = QueuePicture(
-                new["number"], new["path"], new["kind"], new["transactional"], new["created_time"]
-            )
+        new = part["new"]
+        for fields in zip(*(new[name] for name in _NEW), strict=True):
+            self.queues[fields[0]] = QueuePicture(*fields)
         columns = {name: unpacked(name, packed) for name, packed in part["columns"].items()}
         names = list(columns)
         for values in zip(*columns.values(), strict=True):

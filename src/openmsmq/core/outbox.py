@@ -60,13 +60,17 @@ class Outbox:
         """Note that something happened."""
         self.events.append(event)
 
-    def drop(self, what: str, queue: str, packet: bytes, reason: str) -> None:
+    def drop(self, what: str, queue: str, packet: bytes, reason: str, detail: str = "") -> None:
         """Note that a message, or a copy or acknowledgment of it, finds no place.
 
         Args:
             packet: of the message.
+            reason: one of few, by which it is counted.
+            detail: more about it, for the log.
         """
         self.counters.dropped_messages.add((what, reason))
+        if detail:
+            reason = f"{reason}: {detail}"
         identifier = identifier_of(packet)
         if self.trace is not None and self.trace.enabled:
             self.trace.note(

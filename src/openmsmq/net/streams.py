@@ -189,6 +189,9 @@ class StreamShell:
         self._listeners: list[asyncio.Server | TlsListener] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self.closed = False
+        # Bytes since the start.
+        self.received_bytes = 0
+        self.sent_bytes = 0
 
     # Listening
 
@@ -274,6 +277,7 @@ class StreamShell:
 
     def received(self, stream: Stream, data: bytes) -> None:
         """Bytes came."""
+        self.received_bytes += len(data)
         self._protocol.receive_data(stream.number, data, now=self._host.tick())
         if not self._protocol.may_read(stream.number):
             self._paused.add(stream.number)
@@ -325,6 +329,7 @@ class StreamShell:
             data = self._protocol.data_to_send(number, now=now)
             if not data:
                 return
+            self.sent_bytes += sum(map(len, data))
             stream.write(data)
 
     def hang_up(self, number: int, last: Sequence[bytes] = ()) -> str:
@@ -332,6 +337,7 @@ class StreamShell:
         stream = self._streams.pop(number, None)
         self._paused.discard(number)
         if stream is not None:
+            self.sent_bytes += sum(map(len, last))
             stream.write(last)
             self._end(stream)
         return self._addresses.pop(number, "")

@@ -33,7 +33,10 @@ def rows(parts: list[Any]) -> dict[int, dict[str, float]]:
 
 def names(parts: list[Any]) -> dict[str, int]:
     return {
-        queue.path: queue.number for part in parts if part.part == "queues" for queue in part.new
+        path: number
+        for part in parts
+        if part.part == "queues"
+        for path, number in zip(part.new.path, part.new.number, strict=True)
     }
 
 
@@ -121,8 +124,13 @@ def test_dead_letters_are_counted_by_class(harness: Harness) -> None:
     harness.send(b"1", b"2", time_to_be_received=5, negative_journaling=True)
     harness.advance(5)
     for _ in range(2):
-        letters = {
+        found = {
             part.queue: part.classes for part in sample(harness) if part.part == "dead letters"
+        }
+        assert all("NACK_Q_PURGED" in classes for classes in found.values())
+        letters = {
+            queue: {name: count for name, count in classes.items() if count}
+            for queue, classes in found.items()
         }
         state = harness.qm.state
         assert letters[state.deadletter.path] == {"NACK_RECEIVE_TIMEOUT": 2}

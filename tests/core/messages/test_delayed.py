@@ -266,7 +266,7 @@ def test_delayed_messages_are_delivered_now_or_cancelled(harness: Harness) -> No
     assert harness.contents() == [b"2"]
     assert cancel(state, queue, [ids[0]], "somebody").value == 1
     (event,) = harness.take_events(MessageDropped)
-    assert event.reason == "cancelled by somebody"
+    assert event.reason == "cancelled: by somebody"
     harness.restart()
     queue = harness.qm.find_queue(ORDERS)
     assert (harness.contents(), len(queue.delayed)) == ([b"2"], 2)

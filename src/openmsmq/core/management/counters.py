@@ -8,7 +8,11 @@ ended sessions. What happens to every message is added up once per run, in the p
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from openmsmq.wire.codes.message_class import NEGATIVE_BIT, MessageClass
+from openmsmq.core.transfer.transports import Transport
+from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.message_class import MessageClass
+
+from .drops import DROPS, NEGATIVE_CLASSES
 
 Labels = tuple[str, ...]
 
@@ -78,6 +82,12 @@ SESSION_MESSAGES: Final = Metric(
     "Messages that came from other queue managers.",
     "messages",
     ("transport",),
+)
+SESSION_BYTES: Final = Metric(
+    "msmq_session_bytes_total",
+    "Bytes over the connections with other queue managers.",
+    "bytes",
+    ("protocol", "direction"),
 )
 CLOSED_SESSIONS: Final = Metric(
     "msmq_closed_sessions_total",
@@ -164,6 +174,7 @@ METRICS: Final = (
     REFUSED_REQUESTS,
     CLIENT_REQUESTS,
     SESSION_MESSAGES,
+    SESSION_BYTES,
     CLOSED_SESSIONS,
     REFUSED_CONNECTIONS,
     CLIENTS,
@@ -180,8 +191,10 @@ METRICS: Final = (
 )
 """Every counter of the product."""
 
-# Reasons for which a message leaves unread, known from the start.
-_NEGATIVE: Final = tuple((each.name,) for each in MessageClass if each & NEGATIVE_BIT)
+# Everything that a counter can count is there from the start, so that a rate sees the first time.
+_NEGATIVE: Final = tuple((name,) for name in NEGATIVE_CLASSES)
+_REFUSALS: Final = tuple((each.name,) for each in Hresult if each.name.startswith("MQ_ERROR"))
+_TRANSPORTS: Final = tuple((str(each),) for each in Transport)
 
 
 class Counter:
@@ -196,6 +209,11 @@ class Counter:
     def add(self, labels: Labels, count: int = 1) -> None:
         """It happened so many times."""
         self.values[labels] = self.values.get(labels, 0) + count
+
+    def know(self, known: Iterable[Labels]) -> None:
+        """These labels are there from the start."""
+        for labels in known:
+            self.values.setdefault(labels, 0)
 
     def of(self, *labels: str) -> int:
         """How often it happened with these labels, the first ones of the metric."""
@@ -233,13 +251,13 @@ class Counters:
     def __init__(self) -> None:
         self.deleted_messages = Counter(DELETED_MESSAGES, _NEGATIVE)
         self.dead_letters = Counter(DEAD_LETTERS, _NEGATIVE)
-        self.dropped_messages = Counter(DROPPED_MESSAGES)
+        self.dropped_messages = Counter(DROPPED_MESSAGES, DROPS)
         self.rejected_messages = Counter(REJECTED_MESSAGES)
         self.ignored_messages = Counter(IGNORED_MESSAGES)
         self.forwarded_messages = Counter(FORWARDED_MESSAGES)
-        self.refused_requests = Counter(REFUSED_REQUESTS)
+        self.refused_requests = Counter(REFUSED_REQUESTS, _REFUSALS)
         self.client_requests = Counter(CLIENT_REQUESTS)
-        self.session_messages = Counter(SESSION_MESSAGES)
+        self.session_messages = Counter(SESSION_MESSAGES, _TRANSPORTS)
         self.closed_sessions = Counter(CLOSED_SESSIONS)
         self.refused_connections = Counter(REFUSED_CONNECTIONS)
         self.clients = Counter(CLIENTS)

@@ -62,14 +62,14 @@ class SampleHead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampledQueue:
-    """A queue that samples speak of by its number from now on."""
+class NewQueues:
+    """Queues that samples speak of by their numbers from now on, in columns."""
 
-    number: int
-    path: str
-    kind: str
-    transactional: bool
-    created_time: int
+    number: list[int]
+    path: list[str]
+    kind: list[str]
+    transactional: list[bool]
+    created_time: list[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class QueueSample:
     """
 
     part: str = "queues"
-    new: list[SampledQueue]
+    new: NewQueues
     columns: dict[str, bytes]
     deleted: list[tuple[int, str, int]]
 

@@ -18,13 +18,14 @@ from openmsmq.wire.codes.message_class import NEGATIVE_BIT, MessageClass
 from openmsmq.wire.codes.queue_enums import QueueState
 
 from .counters import reason_name
+from .drops import NEGATIVE_CLASSES
 from .queue_infos import in_parts
 from .sample_records import (
     COLUMNS,
     DeadLetterSample,
+    NewQueues,
     OutgoingSample,
     QueueSample,
-    SampledQueue,
     SessionSample,
     TransactionTotals,
 )
@@ -80,15 +81,17 @@ def _columns(queues: list[Queue], since: int) -> QueueSample:
     ]
     rows: dict[str, list[Any]] = {
         "number": [queue.number for queue in queues],
-        "messages": [queue.count for queue in queues],
+        "messages": [queue.lanes.count + len(queue.locked) for queue in queues],
         "bytes": [queue.total_bytes for queue in queues],
         "locked_messages": [len(queue.locked) for queue in queues],
         "delayed_messages": [len(queue.delayed) for queue in queues],
         "journal_messages": [0 if journal is None else journal.count for journal in journals],
         "journal_bytes": [0 if journal is None else journal.total_bytes for journal in journals],
-        "oldest_arrived": [_oldest_arrived(queue) for queue in queues],
-        "quota": [queue.family.properties.quota for queue in queues],
-        "readers": [_readers(queue) for queue in queues],
+        "oldest_arrived": [
+            _oldest_arrived(queue) if queue.lanes.count else 0.0 for queue in queues
+        ],
+        "quota": [(queue.parent or queue).properties.quota for queue in queues],
+        "readers": [_readers(queue) if queue.descriptors else 0 for queue in queues],
         "waiting_reads": [len(queue.waiting) for queue in queues],
         "last_received": [counter.last_received for counter in counters],
         "arrived_messages": [counter.arrived_messages for counter in counters],
@@ -100,19 +103,20 @@ def _columns(queues: list[Queue], since: int) -> QueueSample:
     }
     packed = {name: array(code, rows[name]).tobytes() for name, code in COLUMNS.items()}
     return QueueSample(
-        new=[
-            SampledQueue(
-                number=queue.number,
-                path=queue.path,
-                kind=str(queue.role),
-                transactional=queue.properties.transactional,
-                created_time=queue.properties.create_time,
-            )
-            for queue in queues
-            if queue.born >= since
-        ],
+        new=_new_queues([queue for queue in queues if queue.born >= since]),
         columns=packed,
         deleted=deleted,
+    )
+
+
+def _new_queues(queues: list[Queue]) -> NewQueues:
+    return NewQueues(
+        number=[queue.number for queue in queues],
+        path=[queue.path for queue in queues],
+        # A plain text as it is: `str` of each would cost as much as all the rest.
+        kind=[queue.role for queue in queues],
+        transactional=[queue.properties.transactional for queue in queues],
+        created_time=[queue.properties.create_time for queue in queues],
     )
 
 
@@ -123,8 +127,7 @@ def _oldest_arrived(queue: Queue) -> float:
 
 
 def _readers(queue: Queue) -> int:
-    opened = queue.descriptors
-    return sum(descriptor.access is not _SEND for descriptor in opened.values()) if opened else 0
+    return sum(descriptor.access is not _SEND for descriptor in queue.descriptors.values())
 
 
 def outgoing_samples(
@@ -192,7 +195,8 @@ def dead_letter_samples(state: State) -> Iterator[list[Any]]:
                 message = queue.lanes.after(message.lookup_id)
             known = (contents, dict(counts))
             state.dead_letter_classes[queue.number] = known
-        classes = {reason_name(reason): count for reason, count in known[1].items()}
+        classes = dict.fromkeys(NEGATIVE_CLASSES, 0)
+        classes.update((reason_name(reason), count) for reason, count in known[1].items())
         yield [DeadLetterSample(queue=queue.path, classes=classes)]
 
 

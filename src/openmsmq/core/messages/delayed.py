@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from openmsmq.core.management.drops import CANCELLED
 from openmsmq.core.model.message import NEVER, RECOVERABLE, PositionState
 from openmsmq.core.outbox import ResultOf
 from openmsmq.core.rows.packets import forget_packet, packets_of
@@ -147,7 +148,7 @@ def cancel(state: State, queue: Queue, lookup_ids: Sequence[int] | None, who: st
     messages = _select(queue, lookup_ids)
     depends = changes(state, messages)
     for message, packet in zip(messages, packets_of(state, messages), strict=True):
-        state.outbox.drop("delayed message", queue.path, packet, f"cancelled by {who}")
+        state.outbox.drop("delayed message", queue.path, packet, CANCELLED, f"by {who}")
         _take_back(state, queue, message)
         _forget(state, message)
     return ResultOf(len(messages), depends)

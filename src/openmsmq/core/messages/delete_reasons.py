@@ -8,6 +8,7 @@ from typing import Final
 
 from openmsmq.core.events import MessagesDeleted
 from openmsmq.core.management.counters import reason_name
+from openmsmq.core.management.drops import OVER_QUOTA
 from openmsmq.core.model.message import (
     NEVER,
     RECOVERABLE,
@@ -19,7 +20,7 @@ from openmsmq.core.model.message import (
 )
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.queues.creation import drop_if_unused
-from openmsmq.core.queues.quota import OVER_QUOTA, dead_letters_have_room, journal_takes
+from openmsmq.core.queues.quota import dead_letters_have_room, journal_takes
 from openmsmq.core.rows.packets import forget_packet, packet_of
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass

@@ -153,7 +153,10 @@ def _check_pair(queue: Queue, target: Queue, message_class: int) -> None:
                 "Messages can be moved between a queue and its own subqueues, and out of journals "
                 "and dead-letter queues."
             ),
-            remedy="To bring them to another queue, receive and send them in one transaction.",
+            remedy=(
+                "To bring them to another queue, use `openmsmq retry SOURCE --to TARGET`, or "
+                "receive and send them in one transaction."
+            ),
         )
 
 

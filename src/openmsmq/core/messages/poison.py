@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from openmsmq.core.management.drops import RETRIES_FAILED
 from openmsmq.core.model.message import HELD, PositionState
 from openmsmq.core.model.queue import QueueRole
 from openmsmq.core.model.retry_policy import ReceiveErrorHandling
@@ -91,7 +92,7 @@ def _end_cycle(state: State, message: Message) -> None:
         store_record(state, message)
     else:
         packet = packet_of(state, message)
-        state.outbox.drop("poison message", queue.path, packet, "every retry has failed")
+        state.outbox.drop("poison message", queue.path, packet, RETRIES_FAILED)
         # As in WCF: for its sender it was received.
         delete_messages(state, queue, [message], ACK_RECEIVE)
 

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from typing import Final
 
+from openmsmq.core.management.drops import IS_TRANSACTIONAL, OVER_QUOTA, TOO_MANY_OUTGOING
 from openmsmq.core.model.message import Message
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.queues.names import find_queue
 from openmsmq.core.queues.opening import close_queue, open_queue
-from openmsmq.core.queues.quota import OVER_QUOTA, EnqueueStatus, check_room
+from openmsmq.core.queues.quota import EnqueueStatus, check_room
 from openmsmq.core.state import State
 from openmsmq.core.transfer.outgoing.unused import drop_unused_outgoing
 from openmsmq.security.caller import SYSTEM_CALLER
@@ -44,7 +45,7 @@ def send_system_message(
     try:
         name = format_name_of(address)
         if not may_reach(state, name):
-            state.outbox.drop(what, str(name), packet_about, "too many outgoing queues")
+            state.outbox.drop(what, str(name), packet_about, TOO_MANY_OUTGOING)
             return None
         descriptor = open_queue(
             state, name, QueueAccessType.SEND, ShareMode.DENY_NONE, SYSTEM_CALLER
@@ -57,7 +58,7 @@ def send_system_message(
     try:
         queue = descriptor.require(frozenset((QueueAccessType.SEND,)))
         if queue.outgoing is None and queue.properties.transactional:
-            state.outbox.drop(what, queue.path, packet_about, "the queue is transactional")
+            state.outbox.drop(what, queue.path, packet_about, IS_TRANSACTIONAL)
             return None
         ordinal = state.ordinals.take(1, state.outbox) + 1
         packet = address_to_owner(build(ordinal & MAX_ORDINAL), queue.properties.queue_manager)

@@ -3,6 +3,7 @@
 from enum import IntEnum
 from typing import Final
 
+from openmsmq.core.management.drops import OVER_QUOTA
 from openmsmq.core.model.message import Message
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.rows.packets import packet_of
@@ -14,7 +15,6 @@ from openmsmq.wire.codes.queue_error import QueueError
 # The unit of every quota. [MS-MQDMPR] 3.1.1.1 says bytes for QueueManagerQuota, the management
 # tools of Windows show the same number in kilobytes.
 QUOTA_UNIT: Final = 1024
-OVER_QUOTA: Final = "over the quota"
 
 
 class EnqueueStatus(IntEnum):

@@ -74,6 +74,9 @@ class MulticastShell:
         self._alert = False
         self._closed = False
         self.unsent = 0
+        # Bytes since the start.
+        self.received_bytes = 0
+        self.sent_bytes = 0
 
     @property
     def address(self) -> str:
@@ -209,6 +212,7 @@ class MulticastShell:
             except OSError:
                 # Nothing is left, or the system reports what became of a datagram that was sent.
                 break
+            self.received_bytes += len(data)
             self._protocol.receive_datagram(
                 payload_of(data, raw=raw), source=IPv4Address(peer[0]), group=group, now=now
             )
@@ -230,7 +234,7 @@ class MulticastShell:
             if settings.raw and datagram.router_alert != self._alert:
                 set_router_alert(sending, alert=datagram.router_alert)
                 self._alert = datagram.router_alert
-            sending.sendto(datagram.data, (str(datagram.destination), port))
+            self.sent_bytes += sending.sendto(datagram.data, (str(datagram.destination), port))
         except OSError:
             # As good as lost on the way: receivers ask for it again.
             self.unsent += 1

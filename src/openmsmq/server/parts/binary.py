@@ -3,11 +3,12 @@
 import os
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from pydantic import Field, field_validator
 
+from openmsmq.core.management.counters import SESSION_BYTES, Count
 from openmsmq.core.model.queue import Queue
 from openmsmq.net.binary.shell import BinaryShell
 from openmsmq.protocol.address_rules import parse_network
@@ -95,6 +96,7 @@ class BinaryPart:
         host.engine.add_output(self._shell.turn, self._shell.has_output)
         host.manager.management.add_transfers(self._transfer_status)
         host.manager.management.add_sessions(self.protocol)
+        host.manager.management.add_counters(self._counts)
 
     @staticmethod
     def check(config: BinaryConfig) -> None:
@@ -116,6 +118,11 @@ class BinaryPart:
         self.protocol.start(now=self._host.tick())
         self._host.wake()
         return endpoints
+
+    def _counts(self) -> Iterator[Count]:
+        streams = self._shell.streams
+        yield SESSION_BYTES, (self.name, "incoming"), streams.received_bytes
+        yield SESSION_BYTES, (self.name, "outgoing"), streams.sent_bytes
 
     def _transfer_status(self, queue: Queue) -> OutgoingStatus | None:
         return self.protocol.outgoing_status(queue, now=self._host.tick())

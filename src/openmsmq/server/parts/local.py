@@ -23,7 +23,7 @@ from openmsmq.net.local.listeners import (
 )
 from openmsmq.net.local.paths import SOCKET_NAME
 from openmsmq.net.tls_listener import TlsListener
-from openmsmq.protocol.local.dispatch import HostedSession, NotLetIn
+from openmsmq.protocol.local.dispatch import HANDLERS, HostedSession, NotLetIn
 from openmsmq.protocol.local.session import LocalSession
 from openmsmq.security.caller import Caller
 from openmsmq.security.principals import describe_principal
@@ -87,6 +87,7 @@ class LocalPart:
         self._connections: dict[LocalConnection, _Client] = {}
         self._last_number = 0
         self._host.manager.management.add_clients(self)
+        self._host.manager.counters.client_requests.know((kind.__name__,) for kind in HANDLERS)
 
     @staticmethod
     def check(config: LocalConfig) -> None:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from openmsmq.core.management.counters import MULTICAST_PACKETS, Count
+from openmsmq.core.management.counters import MULTICAST_PACKETS, SESSION_BYTES, Count
 from openmsmq.core.model.queue import Queue
 from openmsmq.net.pgm.shell import MulticastShell
 from openmsmq.net.pgm.sockets import SocketSettings
@@ -135,6 +135,8 @@ class MulticastPart:
         for kind, count in self.protocol.packet_counts():
             yield MULTICAST_PACKETS, (kind,), count
         yield MULTICAST_PACKETS, ("unsent",), self.shell.unsent
+        yield SESSION_BYTES, (self.name, "incoming"), self.shell.received_bytes
+        yield SESSION_BYTES, (self.name, "outgoing"), self.shell.sent_bytes
 
     @property
     def reloads(self) -> Mapping[str, Callable[[], None]]:

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from pydantic import Field, field_validator
 
-from openmsmq.core.management.counters import CLIENTS, HTTP_REQUESTS, Count
+from openmsmq.core.management.counters import CLIENTS, HTTP_REQUESTS, SESSION_BYTES, Count
 from openmsmq.core.model.queue import Queue
 from openmsmq.net.srmp.shell import SrmpShell
 from openmsmq.net.streams import ANY_ADDRESS
@@ -213,6 +213,9 @@ class SrmpPart:
         yield CLIENTS, (self.name, "connected"), counters.connected
         yield CLIENTS, (self.name, "refused"), counters.refused
         yield CLIENTS, (self.name, "faulty"), sum(counters.closed[reason] for reason in FAULTY)
+        streams = self._shell.streams
+        yield SESSION_BYTES, (self.name, "incoming"), streams.received_bytes
+        yield SESSION_BYTES, (self.name, "outgoing"), streams.sent_bytes
         for status, count in sorted(counters.answers.items()):
             yield HTTP_REQUESTS, (str(status),), count
 

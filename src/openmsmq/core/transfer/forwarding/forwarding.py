@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from openmsmq.core.management.drops import LOOP
 from openmsmq.core.messages.arrivals import arrival, insert
 from openmsmq.core.messages.system_messages import may_reach
 from openmsmq.core.model.message import Traits
@@ -32,7 +33,6 @@ _RECOVERABLE: Final = int(Traits.RECOVERABLE)
 # A message of a stream that comes back this soon has come in a circle: a source that sends it again
 # waits longer.
 LOOP_SECONDS: Final = 10
-LOOP: Final = "it has been forwarded before"
 
 
 class Forwarded(Result):

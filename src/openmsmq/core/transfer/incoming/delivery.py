@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from openmsmq.core.management.drops import OVER_QUOTA
 from openmsmq.core.messages.arrivals import Arrival, arrival, expiry, insert, traits_of
 from openmsmq.core.messages.expiry import expire_now
 from openmsmq.core.messages.positions import store_record
@@ -13,7 +14,7 @@ from openmsmq.core.model.message import NEVER, Traits
 from openmsmq.core.model.queue import Queue, QueueRole, QueueType
 from openmsmq.core.outbox import Result
 from openmsmq.core.queues.access import check_queue_right
-from openmsmq.core.queues.quota import OVER_QUOTA, EnqueueStatus, check_room, dead_letters_have_room
+from openmsmq.core.queues.quota import EnqueueStatus, check_room, dead_letters_have_room
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.sites.directory_events import connected
 from openmsmq.core.sites.public_queues import read_public
@@ -139,8 +140,7 @@ def _tell(
     reason: str = "",
 ) -> None:
     """Tell those who want to know that a message was refused."""
-    words = f"{message_class.name}: {reason}" if reason else message_class.name
-    state.outbox.drop("message", queue, message.packet, words)
+    state.outbox.drop("message", queue, message.packet, message_class.name, reason)
     if message.flags & _AH:
         # [MC-MQSRM] 3.1.7.2.5: the answer tells its sender, who makes the dead letter.
         return

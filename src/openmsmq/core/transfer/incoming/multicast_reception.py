@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.queues.quota import OVER_QUOTA
+from openmsmq.core.management.drops import OVER_QUOTA
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.message.user_header import DELIVERY_MODE_SHIFT

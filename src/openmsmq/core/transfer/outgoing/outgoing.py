@@ -137,7 +137,7 @@ class Outgoing:
             count = queue.count + len(queue.pending) + queue.expected
             raise QueueError(
                 Hresult.MQ_ERROR_ILLEGAL_OPERATION,
-                f"{queue.path} holds {count} messages",
+                f"{queue.path} holds {count} message{'s' * (count != 1)}",
                 cause="Only an empty outgoing queue can be deleted.",
                 remedy="Purge it or move its messages elsewhere first: `openmsmq outgoing purge`, "
                 "`openmsmq outgoing move`.",

@@ -1,0 +1,36 @@
+"""Why messages, copies and acknowledgments find no place: the reasons by which they are counted."""
+
+from typing import Final
+
+from openmsmq.wire.codes.message_class import NEGATIVE_BIT, MessageClass
+
+NEGATIVE_CLASSES: Final = tuple(each.name for each in MessageClass if each & NEGATIVE_BIT)
+OVER_QUOTA: Final = "over the quota"
+LOOP: Final = "it has been forwarded before"
+TOO_MANY_OUTGOING: Final = "too many outgoing queues"
+IS_TRANSACTIONAL: Final = "the queue is transactional"
+RETRIES_FAILED: Final = "every retry has failed"
+CANCELLED: Final = "cancelled"
+_SYSTEM_MESSAGES: Final = (
+    "acknowledgment",
+    "final acknowledgment",
+    "order acknowledgment",
+    "report",
+    "stream receipt",
+    "final stream receipt",
+)
+DROPS: Final = (
+    *(("message", reason) for reason in NEGATIVE_CLASSES),
+    ("message", OVER_QUOTA),
+    ("message", LOOP),
+    ("journal copy", OVER_QUOTA),
+    ("dead letter", OVER_QUOTA),
+    ("poison message", RETRIES_FAILED),
+    ("delayed message", CANCELLED),
+    *(
+        (what, reason)
+        for what in _SYSTEM_MESSAGES
+        for reason in (OVER_QUOTA, TOO_MANY_OUTGOING, IS_TRANSACTIONAL)
+    ),
+)
+"""What and why, all that is known from the start."""
