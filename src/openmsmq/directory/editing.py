@@ -21,6 +21,7 @@ from .objects import (
     QueueManagerObject,
     RoutingLink,
     Site,
+    User,
 )
 
 T = TypeVar("T", bound=DirectoryObject)
@@ -56,6 +57,11 @@ class TopologyEditor:
         """All queue managers by name."""
         found = self._all(ElementType.QUEUE_MANAGER, QueueManagerObject)
         return sorted(found, key=lambda server: server.computer_name.casefold())
+
+    def users(self) -> list[User]:
+        """All users by SID."""
+        found = self._all(ElementType.USER, User)
+        return sorted(found, key=lambda user: str(user.security_identifier))
 
     def find_site(self, name: str) -> Site:
         """The site with a name or identifier.

@@ -37,5 +37,5 @@ def apply_definitions_file(
     except QueueError as exc:
         place, _, reason = exc.detail.partition(": ")
         raise fault(text, str(path), place, reason) from exc
-    changes = [change for change in applied.value if change.action != "unlisted"]
+    changes = [change for change in applied.value if change.action not in ("unlisted", "missing")]
     log_event(DEFINED, file=path, changes=len(changes))

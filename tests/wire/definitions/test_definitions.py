@@ -92,6 +92,15 @@ def test_any_text_is_written_so_that_it_can_be_read(path: str, label: str) -> No
     assert read_definitions(write_json(definitions), "file") == definitions
 
 
+def test_what_has_its_default_is_not_written() -> None:
+    text = '{"queues": [{"path": "a", "retry_cycle_delay": 1800, "base_priority": 0}]}'
+    definitions = read_definitions(text, "x")
+    assert write_toml(definitions) == '[[queues]]\npath = "a"\n'
+    assert "retry_cycle_delay" not in write_json(definitions)
+    other = read_definitions(text.replace("1800", "1801"), "x")
+    assert "retry_cycle_delay = 1801" in write_toml(other)
+
+
 def test_a_lone_surrogate_is_replaced_in_toml() -> None:
     definitions = Definitions(queues=(QueueDefinition(path="a", label="\ud800"),))
     read = read_definitions(write_toml(definitions), "file")

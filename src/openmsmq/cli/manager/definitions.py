@@ -26,7 +26,10 @@ _WORDS: Final = {
     "recreate": ("replace", "replaced"),
     "delete": ("delete", "deleted"),
     "unlisted": ("not in the file", "not in the file"),
+    "missing": ("missing here", "missing here"),
 }
+# What is told and not changed.
+_TOLD: Final = ("unlisted", "missing")
 
 
 class DefinitionsFile(NamedTuple):
@@ -84,7 +87,7 @@ def print_changes(changes: list[dict[str, Any]], *, done: bool, as_json: bool) -
 
 def summary(changes: list[dict[str, Any]]) -> str:
     """How much differs, in words."""
-    return count_text(sum(change["action"] != "unlisted" for change in changes), "change")
+    return count_text(sum(change["action"] not in _TOLD for change in changes), "change")
 
 
 def _line(change: dict[str, Any], *, done: bool) -> str:

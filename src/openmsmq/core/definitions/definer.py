@@ -8,6 +8,7 @@ from openmsmq.core.outbox import ResultOf
 
 from .directory_plans import DirectoryPlanner
 from .exporting import export
+from .identities import plan_certificates, plan_keys
 from .plan import Change, Plan, PlanOptions
 from .queue_plans import QueuePlanner
 from .traffic_plans import TrafficPlanner
@@ -71,6 +72,11 @@ class Definer:
             directory.plan_links(definitions.links)
         if definitions.distribution_lists is not None:
             directory.plan_lists(definitions.distribution_lists)
+        if definitions.keys is not None:
+            plan_keys(plan, directory.editor("$.keys"), definitions.keys)
+        if definitions.certificates is not None:
+            editor = directory.editor("$.certificates")
+            plan_certificates(plan, editor, definitions.certificates, accounts)
         directory.finish()
         return plan
 

@@ -44,7 +44,7 @@ class DirectoryPlanner:
         # What the file does not list, by kind.
         self._unlisted: list[tuple[str, str, Callable[[], None]]] = []
 
-    def _editor(self, place: str) -> TopologyEditor:
+    def editor(self, place: str) -> TopologyEditor:
         """What reads and changes the directory.
 
         Raises:
@@ -71,7 +71,7 @@ class DirectoryPlanner:
         Raises:
             QueueError: a site is wrong, or the caller may not.
         """
-        editor = self._editor("$.sites")
+        editor = self.editor("$.sites")
         present = {site.name.casefold(): site for site in editor.sites()}
         listed: set[str] = set()
         for number, one in enumerate(definitions):
@@ -113,7 +113,7 @@ class DirectoryPlanner:
         Raises:
             QueueError: a link is wrong, or the caller may not.
         """
-        editor = self._editor("$.links")
+        editor = self.editor("$.links")
         names = {identifier: name for name, identifier in self._sites.items()}
         present = {_ends(link): link for link in editor.links()}
         listed: set[frozenset[UUID]] = set()
@@ -175,7 +175,7 @@ class DirectoryPlanner:
         Raises:
             QueueError: a list is wrong, or the caller may not.
         """
-        editor = self._editor("$.distribution_lists")
+        editor = self.editor("$.distribution_lists")
         present = {each.name.casefold(): each for each in editor.lists()}
         listed: set[str] = set()
         for number, one in enumerate(definitions):
@@ -225,7 +225,7 @@ class DirectoryPlanner:
     def _check_links(self, removed: set[str]) -> None:
         gone = {name for kind, name, _ in self._unlisted if kind == "link"}
         names = {identifier: name for name, identifier in self._sites.items()}
-        for link in self._editor("$.links").links():
+        for link in self.editor("$.links").links():
             pair = [names.get(end, str(end)) for end in _pair(link)]
             if " - ".join(pair) not in gone and not removed.isdisjoint(pair):
                 raise refusal("$.sites", f"the link {' - '.join(pair)} stays, and one end does not")

@@ -14,8 +14,10 @@ from openmsmq.security.rights import describe_machine_rights, describe_queue_rig
 from openmsmq.wire.codes.access_rights import MachineRight, QueueRight
 from openmsmq.wire.codes.queue_enums import QueueState
 from openmsmq.wire.definitions.model import (
+    CertificateDefinition,
     Definitions,
     DistributionListDefinition,
+    KeyDefinition,
     LinkDefinition,
     MachineDefinition,
     OutgoingDefinition,
@@ -24,6 +26,7 @@ from openmsmq.wire.definitions.model import (
     SiteDefinition,
 )
 
+from .identities import certificates_in, keys_in
 from .rights import describe_entries, entries_of
 
 if TYPE_CHECKING:
@@ -75,7 +78,7 @@ def export(state: State, *, caller: Caller, accounts: Accounts) -> Definitions:
             RedirectionDefinition(kind=one.kind.value, url=one.source, to=one.target)
             for one in sorted(state.redirections)
         ),
-        **_directory(state),
+        **_directory(state, accounts),
     )
 
 
@@ -83,10 +86,12 @@ class _DirectoryGroups(TypedDict, total=False):
     sites: tuple[SiteDefinition, ...]
     links: tuple[LinkDefinition, ...]
     distribution_lists: tuple[DistributionListDefinition, ...]
+    keys: tuple[KeyDefinition, ...]
+    certificates: tuple[CertificateDefinition, ...]
 
 
-def _directory(state: State) -> _DirectoryGroups:
-    """Sites, links and lists of the directory; nothing without one, or while it is offline."""
+def _directory(state: State, accounts: Accounts) -> _DirectoryGroups:
+    """What the directory has; nothing without one, or while it is offline."""
     if state.directory is None or not state.directory.version():
         return {}
     editor = TopologyEditor(state.directory, utc=state.utc)
@@ -114,6 +119,8 @@ def _directory(state: State) -> _DirectoryGroups:
             DistributionListDefinition(name=each.name, members=each.members)
             for each in editor.lists()
         ),
+        "keys": keys_in(editor),
+        "certificates": certificates_in(editor, accounts),
     }
 
 

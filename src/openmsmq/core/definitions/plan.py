@@ -9,9 +9,10 @@ class Change:
     """One difference between a file and how things are.
 
     Attributes:
-        action: `create`, `change`, `recreate`, `delete`, or `unlisted` for what stays although the
-            file does not have it.
-        kind: `queue`, `machine`, `outgoing`, `redirection`, `site`, `link` or `distribution list`.
+        action: `create`, `change`, `recreate`, `delete`, `unlisted` for what stays although the
+            file does not have it, or `missing` for what the file cannot bring.
+        kind: `queue`, `machine`, `outgoing`, `redirection`, `site`, `link`, `distribution list`,
+            `key` or `certificate`.
         name: of the queue, destination or URL; empty for the queue manager.
         property, before, after: of a change.
     """

@@ -99,6 +99,24 @@ class DistributionListDefinition(
     members: Words = ()
 
 
+class KeyDefinition(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """The public keys of a queue manager in the directory, by the SHA-256 of their list."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1)]
+    digest: Annotated[str, msgspec.Meta(pattern="^[0-9A-Fa-f]{64}$")]
+
+
+class CertificateDefinition(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A certificate of a user in the directory, by its MD5, as messages name it."""
+
+    principal: str
+    digest: Annotated[str, msgspec.Meta(pattern="^[0-9A-Fa-f]{32}$")]
+
+
 class Definitions(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
@@ -111,3 +129,5 @@ class Definitions(
     sites: tuple[SiteDefinition, ...] | None = None
     links: tuple[LinkDefinition, ...] | None = None
     distribution_lists: tuple[DistributionListDefinition, ...] | None = None
+    keys: tuple[KeyDefinition, ...] | None = None
+    certificates: tuple[CertificateDefinition, ...] | None = None

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from .model import Definitions
+from .model import Definitions, QueueDefinition
 
 # What needs no escape, so that paths with backslashes stay readable.
 _LITERAL: Final = re.compile(r"[^'\x00-\x1f\x7f]*\\[^'\x00-\x1f\x7f]*")
@@ -15,12 +15,12 @@ _LITERAL: Final = re.compile(r"[^'\x00-\x1f\x7f]*\\[^'\x00-\x1f\x7f]*")
 
 def write_json(definitions: Definitions) -> str:
     """The definitions as JSON."""
-    return json.dumps(msgspec.to_builtins(definitions), indent=2) + "\n"
+    return json.dumps(_plain(definitions), indent=2) + "\n"
 
 
 def write_toml(definitions: Definitions) -> str:
     """The definitions as TOML."""
-    plain = msgspec.to_builtins(definitions)
+    plain = _plain(definitions)
     lines: list[str] = []
     for name, group in plain.items():
         if isinstance(group, Mapping):
@@ -32,6 +32,27 @@ def write_toml(definitions: Definitions) -> str:
             for entry in group:
                 lines += ["", f"[[{name}]]", *_pairs(entry)]
     return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _plain(definitions: Definitions) -> dict[str, Any]:
+    """The definitions as plain values, without what has its default."""
+    queues = definitions.queues
+    if queues is not None:
+        definitions = msgspec.structs.replace(
+            definitions, queues=tuple(_without_defaults(queue) for queue in queues)
+        )
+    plain: dict[str, Any] = msgspec.to_builtins(definitions)
+    return plain
+
+
+def _without_defaults(queue: QueueDefinition) -> QueueDefinition:
+    """The same queue, with its defaults as the same objects: only those are left out."""
+    defaults = {
+        field.name: field.default
+        for field in msgspec.structs.fields(QueueDefinition)
+        if field.default is not msgspec.NODEFAULT and getattr(queue, field.name) == field.default
+    }
+    return msgspec.structs.replace(queue, **defaults)
 
 
 def _pairs(table: Mapping[str, Any]) -> Iterator[str]:
