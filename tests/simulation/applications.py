@@ -28,6 +28,7 @@ from .secured import check_received, secured_packet
 PLAIN: Final = r"private$\plain"
 ORDERED: Final = r"private$\ordered"
 ADMIN: Final = r"private$\admin"
+POISON: Final = (rf"{PLAIN};poison", rf"{ORDERED};poison")
 SINGLE: Final = -1
 _TIMEOUTS: Final = 0.0, 0.0, 0.0, 0.5, 5.0, 30.0, None
 _LONG_TIMEOUTS: Final = 5.0, 30.0, None
@@ -72,9 +73,11 @@ class Sender:
             return
         handle = opened.value["handle"]
         if entries[0].kind != TRANSACTIONAL:
-            yield client.post(local.Send, handle, packets, answered=self._sent)
+            yield client.post(local.Send, handle, packets, answered=self._sent, **self._later())
         elif client.random.random() < 0.3:
-            yield client.post(local.Send, handle, packets, SINGLE, answered=self._sent)
+            yield client.post(
+                local.Send, handle, packets, SINGLE, answered=self._sent, **self._later()
+            )
         else:
             yield from self._transaction(handle, packets)
         if client.random.random() < 0.2:
@@ -91,7 +94,9 @@ class Sender:
             if packets[part]:
                 placed = partial(self._placed, self._entries[part])
                 number = client.post(
-                    local.Send, handle, packets[part], transaction, answered=placed
+                    *(local.Send, handle, packets[part], transaction),
+                    answered=placed,
+                    **self._later(),
                 )
                 if patient:
                     yield number
@@ -99,6 +104,14 @@ class Sender:
             yield client.post(local.EndTransaction, transaction, commit=False)
         else:
             yield client.post(local.EndTransaction, transaction, commit=True, answered=self._sent)
+
+    def _later(self) -> dict[str, float]:
+        """When the messages are to appear, by the clock of their queue manager."""
+        due = self._entries[0].due
+        if due is None:
+            return {}
+        node = self._client.node
+        return {"deliver_at": node.utc + due - node.world.now}
 
     def _placed(self, entries: list[Entry], _reply: local.AnyReply, _depends: int) -> None:
         """A message has its place in a local queue from the send on, in others from the commit."""
@@ -188,7 +201,7 @@ class Reader:
         client = self._client
         opened = yield from call(client, local.OpenQueue, f".\\{self._path}", "receive")
         handle = opened.value["handle"]
-        if self._path == PLAIN:
+        if self._path in (PLAIN, POISON[0]):
             yield client.post(local.Receive, handle, count=1000, answered=self._received)
             return
         transaction = client.post(local.BeginTransaction)
@@ -246,7 +259,9 @@ class Reader:
         middle = random.randint(0, len(found))
         taken, returned = reply.lookup_ids[:middle], reply.lookup_ids[middle:]
         if returned:
-            client.post(local.EndReceive, self._handle, returned, delete=False)
+            # What the program has seen and gives back counts as a failure.
+            handed = returned if client.node.retries else []
+            client.post(local.EndReceive, self._handle, returned, delete=False, handed=handed)
         if taken:
             del found[middle:]
             yield client.post(

@@ -52,6 +52,9 @@ class Entry:
     negative_journaling: bool = False
     positive_journaling: bool = False
     acknowledgments: int = 0
+    # When it appears at the earliest, by the clock of the world; None for at once.
+    due: float | None = None
+    posted_at: float = 0.0
     # The send, or the transaction of it, is on disk (or needs not be).
     sent: bool = False
     transmitted: bool = False
@@ -88,6 +91,14 @@ class Entry:
         """
         return self.queue_deleted or (self.web and self.time_to_reach_queue is not None)
 
+    @property
+    def early(self) -> bool:
+        """Whether it was received before it was to appear by a clock that nobody has set."""
+        due = self.due
+        if due is None or any(jump >= self.posted_at for jump in self.source.jumps):
+            return False
+        return any(moment < due for _, moment in self.received)
+
     def crashed_since(self, time: float) -> bool:
         """Whether one of the two ends, or a hop, lost its memory since then."""
         nodes = (self.source, self.destination, *self.hops)
@@ -103,7 +114,8 @@ class Entry:
             f" of {self.acknowledgments:04b}, dead letters {self.dead_letters}, journaled"
             f" {self.journaled}, journaling -{self.negative_journaling:d}"
             f" +{self.positive_journaling:d}, lives {self.time_to_reach_queue}"
-            f" {self.time_to_be_received}, purged {self.purged}, queue deleted {self.queue_deleted}"
+            f" {self.time_to_be_received}, due {self.due}, purged {self.purged}, queue deleted"
+            f" {self.queue_deleted}"
         )
 
 
@@ -178,6 +190,9 @@ class Ledger:
             )
             # Over routers plain messages may overtake each other: their ways may differ.
             loose = entry.kind == RECOVERABLE and bool(self.hops)
+            # Delayed messages are in the order in which they appear.
+            # So are those that come back.
+            loose = loose or entry.due is not None or entry.destination.retries
             if entry.kind != EXPRESS and not given_up and not loose:
                 # Each name of a queue has an outgoing queue of its own.
                 ends = entry.source.name, entry.destination.name
@@ -198,6 +213,8 @@ def contents(node: Node, queue: Queue) -> list[UserMessage]:
 
 def _fault(entry: Entry) -> str:
     received = len(entry.received)
+    if entry.early:
+        return "received before its time"
     if not entry.sent:
         if received or entry.acks or entry.dead_letters or entry.journaled:
             return "a message that was never sent left traces"

@@ -93,6 +93,10 @@ class Node:
         self.listening = True
         # Time of day here, against the true one.
         self.offset = 0.0
+        # Whether its queues have retry policies.
+        self.retries = False
+        # When its clock was set.
+        self.jumps: list[float] = []
         # How much slower the disk is.
         self.slowness = 1.0
         # The power goes during the next write.
@@ -437,6 +441,7 @@ class Node:
     def jump(self, seconds: float) -> None:
         """The clock of this machine is set."""
         self.offset += seconds
+        self.jumps.append(self.world.now)
         if self.up:
             self.tick()
             self._timer = None

@@ -2,7 +2,8 @@
 
 With `web`, half of the messages go over HTTP, the others by the binary protocol. With `multicast`
 there are messages to a group besides (`multicast.py`). In a third of the seeds messages are signed,
-encrypted, or both.
+encrypted, or both. In half of them some messages are sent with a time at which they appear. In a
+quarter queues have retry policies, so that messages rest, come back, and become poison.
 
 At least three queue managers, 300 messages and 10 faults. Applications are clients of the local
 protocol that die at any moment. What was sent and received is what is on disk, which a client may
@@ -32,9 +33,10 @@ from functools import partial
 from random import Random
 from typing import Final
 
+from openmsmq.core.model.queue import QueueRole
 from openmsmq.engine.engine import MAX_WAITING_BYTES
 
-from .applications import ADMIN, ORDERED, PLAIN
+from .applications import ADMIN, ORDERED, PLAIN, POISON
 from .checks import check_leaks, check_restart, check_rows, check_start
 from .client import check_held
 from .faults import FAULTS, inject
@@ -73,6 +75,8 @@ class Simulation:
         multicast: bool = False,
         routed: bool | None = None,
         secure: bool | None = None,
+        delayed: bool | None = None,
+        policies: bool | None = None,
     ) -> None:
         self.world = World(seed, trace=trace)
         random = self.world.random
@@ -122,7 +126,13 @@ class Simulation:
             self.ledger.hops = tuple(self.nodes[-hops:])
         dice = Random(f"web {seed}") if web else None
         security = SecurityDice(seed) if is_secure else None
-        self.workload = Workload(self.world, self.ledger, self.nodes, dice, security)
+        # Half of the seeds has messages that appear later.
+        is_delayed = seed % 2 == 1 if delayed is None else delayed
+        delays = Random(f"delays {seed}") if is_delayed else None
+        # A quarter has queues with retry policies.
+        has_policies = seed % 4 == 3 if policies is None else policies
+        care = Random(f"policies {seed}") if has_policies else None
+        self.workload = Workload(self.world, self.ledger, self.nodes, dice, security, delays, care)
         self.multicast: MulticastTraffic | None = None
         if self.world.groups is not None:
             self.multicast = MulticastTraffic(self.world, self.world.groups, self.nodes)
@@ -229,8 +239,10 @@ class Simulation:
 
     def _read_all(self) -> None:
         for node in self.nodes:
-            for path in (PLAIN, ORDERED):
+            for path in (PLAIN, ORDERED, *POISON):
                 self.workload.read_all(node, path)
+            for path in (PLAIN, ORDERED):
+                self.workload.release(node, path)
 
     def _end_clients(self) -> None:
         """Nobody waits for a reply; then those that wait for messages go."""
@@ -262,6 +274,11 @@ class Simulation:
                 left.append(f"{path} is not there")
             elif queue.count:
                 left.append(f"{queue.path} {queue.lanes.count}+{len(queue.locked)}")
+        left += [
+            f"{queue.path} {queue.count}, {len(queue.delayed)} later"
+            for queue in state.queues.values()
+            if queue.delayed or (queue.count and queue.role is QueueRole.SUBQUEUE)
+        ]
         # An eager node has acknowledged them, so that no outgoing queue holds them any more.
         if waiting := node.qm.incoming.checks.waiting:
             left.append(f"{waiting} waiting for checks")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from .applications import ADMIN, ORDERED, PLAIN, Reader, Sender, purge
 from .client import Client
@@ -27,6 +27,8 @@ class Workload:
         nodes: list[Node],
         web: Random | None = None,
         security: SecurityDice | None = None,
+        delays: Random | None = None,
+        policies: Random | None = None,
     ) -> None:
         self._world = world
         self._ledger = ledger
@@ -37,12 +39,16 @@ class Workload:
         self._web = web
         # Decides which messages are signed and encrypted; None for a run without.
         self._security = security
+        # Decides which messages appear later; None for a run without such.
+        self._delays = delays
         # The life of a node and the batch in which its queue was last created.
         self._created = dict.fromkeys(nodes, (0, 0))
         for node in nodes:
             qm = node.operate()
-            qm.create_queue(f".\\{PLAIN}", caller=USER)
-            qm.create_queue(f".\\{ORDERED}", caller=USER, transactional=True)
+            plain, ordered = _policy(policies), _policy(policies)
+            node.retries = policies is not None
+            qm.create_queue(f".\\{PLAIN}", caller=USER, **plain)
+            qm.create_queue(f".\\{ORDERED}", caller=USER, transactional=True, **ordered)
             qm.create_queue(f".\\{ADMIN}", caller=USER)
             node.service()
             node.flush()
@@ -68,7 +74,12 @@ class Workload:
         for entry in entries:
             self._decorate(entry)
             entry.web = web
-        if self._security is not None:
+        if self._delays is not None and self._delays.random() < 0.25:
+            wait = self._delays.choice((0.0, 0.2, 3.0, 20.0, 90.0))
+            for entry in entries:
+                entry.posted_at = self._world.now
+                entry.due = entry.posted_at + wait
+        elif self._security is not None:
             there = self.is_there(destination, queue)
             number = queue_number(destination, queue) if there else 0
             self._security.decorate(entries, number, web=web)
@@ -77,7 +88,8 @@ class Workload:
     def is_there(self, node: Node, path: str) -> bool:
         """Whether a node has a queue, and not another one in its place."""
         queue = node.qm.state.paths.get(path)
-        return queue is not None and queue.properties.transactional == (path == ORDERED)
+        transactional = path.startswith(ORDERED)
+        return queue is not None and queue.properties.transactional == transactional
 
     def _decorate(self, entry: Entry) -> None:
         random = self._random
@@ -111,6 +123,12 @@ class Workload:
         there = node.up and self.is_there(node, path)
         if there and node.qm.state.paths[path].lanes.count:
             Client(node, lambda client: self._reader(path, client).read_all(), calm=True)
+
+    def release(self, node: Node, path: str) -> None:
+        """Let an operator give back what a queue holds as poison."""
+        if node.up and self.is_there(node, path):
+            node.operate().set_aside.release(f".\\{path}", None, caller=USER)
+            node.service()
 
     def purge(self, node: Node, path: str) -> None:
         """Let an administrator empty a queue."""
@@ -162,3 +180,15 @@ class Workload:
             ):
                 return
         self._world.after(delay, partial(self._create, node, transactional=True))
+
+
+def _policy(dice: Random | None) -> dict[str, Any]:
+    """What a queue does with messages that readers give back."""
+    if dice is None:
+        return {}
+    return {
+        "receive_error_handling": dice.choice(("move", "hold")),
+        "receive_retry_count": dice.choice((0, 1)),
+        "retry_cycle_delay": dice.choice((1, 10)),
+        "max_retry_cycles": dice.choice((0, 1, 2)),
+    }
