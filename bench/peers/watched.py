@@ -1,0 +1,133 @@
+"""A real queue manager with or without its console, and what looks at it, each a process."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import openmsmq
+
+from .machine import process_tree, resident_bytes
+
+_TICK: Final = 1 / os.sysconf("SC_CLK_TCK")
+TICK_SECONDS: Final = _TICK
+_PORTS: Final = ("binary", "ping", "rpc", "qm2qm", "epm", "http", "https")
+# Scrapes every 5 s and keeps the sampler at once a second.
+_SCRAPER: Final = """
+import sys, time, urllib.request
+step = 0
+while True:
+    narrow = "" if step % 5 == 0 else "?family=ready"
+    urllib.request.urlopen(f"http://{sys.argv[1]}/metrics{narrow}").read()
+    step += 1
+    time.sleep(1)
+"""
+# As the console does: at a lower priority.
+_SEARCHER: Final = """
+import os, sys, openmsmq
+from openmsmq.care import parse_filter, place_of, search
+os.nice(10)
+condition = parse_filter("body ~ 'needle in'")
+with openmsmq.connect(sys.argv[1]) as manager:
+    while True:
+        assert not list(search(manager, [place_of(sys.argv[2])], condition))
+"""
+
+
+class Server(NamedTuple):
+    """A queue manager that runs, and how long it took to be ready."""
+
+    process: "subprocess.Popen[bytes]"
+    socket: str
+    console: str
+    start_seconds: float
+
+    def cpu_seconds(self) -> float:
+        """What its process has spent so far."""
+        raw = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(raw[11]) + int(raw[12])) * _TICK
+
+    def console_bytes(self) -> int:
+        """The resident memory of its console."""
+        return resident_bytes(process_tree(self.process.pid)[1:])
+
+    def scrape(self) -> bytes:
+        """All metrics."""
+        with urllib.request.urlopen(f"http://{self.console}/metrics") as answer:
+            return bytes(answer.read())
+
+
+@contextlib.contextmanager
+def serving(*, console: bool) -> Iterator[Server]:
+    """A queue manager in a folder of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        ready = folder / "ready"
+        off = [f"--{port}-port=off" for port in _PORTS]
+        port = "0" if console else "off"
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-c", "from openmsmq.cli import main; main()", "serve"),
+                *("--data", str(folder / "data"), "--ready-file", str(ready), *off),
+                *("--console-port", port, "--log-level", "warning"),
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            while not ready.exists():
+                assert process.poll() is None, "the queue manager did not start"
+                time.sleep(0.002)
+            seconds = time.perf_counter() - started
+            endpoints = json.loads(ready.read_text())
+            server = Server(process, endpoints["local"], endpoints.get("console", ""), seconds)
+            if console:
+                # It is there once it answers.
+                server.scrape()
+            yield server
+        finally:
+            process.terminate()
+            process.wait()
+
+
+@contextlib.contextmanager
+def running(code: str, *arguments: str) -> Iterator[None]:
+    """A Python program that runs until the end of the block."""
+    with subprocess.Popen([sys.executable, "-c", code, *arguments]) as process:
+        try:
+            yield
+            assert process.poll() is None, "it ended by itself"
+        finally:
+            process.terminate()
+
+
+def scraping(server: Server) -> contextlib.AbstractContextManager[None]:
+    """Somebody who scrapes every 5 s and looks every second."""
+    return running(_SCRAPER, server.console)
+
+
+def searching(server: Server, queue: str) -> contextlib.AbstractContextManager[None]:
+    """Somebody who searches a queue for a text again and again."""
+    return running(_SEARCHER, server.socket, queue)
+
+
+def spent(server: Server, action: Callable[[], object]) -> float:
+    """What the queue manager spends on something."""
+    before = server.cpu_seconds()
+    action()
+    return server.cpu_seconds() - before
+
+
+def make_queues(server: Server, count: int) -> None:
+    """Create so many queues."""
+    with openmsmq.connect(server.socket) as manager:
+        for number in range(count):
+            manager.create_queue(rf".\private$\q{number}")
