@@ -1,6 +1,7 @@
 """`BrowsedMessage`: a message as people look at it in its queue."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from .received_message import ReceivedMessage
 
@@ -21,6 +22,11 @@ class BrowsedMessage(ReceivedMessage, eq=False, gc=False):
     def body_size(self) -> int:
         """How many bytes the body has, even if only its beginning is here."""
         return self._body_size
+
+    @property
+    def deliver_at(self) -> datetime | None:
+        """When it appears, if it waits for its time."""
+        return self.arrived_time if self.state == "delayed" else None
 
     @property
     def is_cut(self) -> bool:

@@ -70,6 +70,7 @@ PROPERTIES: Final = (
     "abort_count",
     "move_count",
     "transport",
+    "deliver_at",
 )
 # How a message came that SRMP brought, by the beginning of the name that it was sent to.
 _SRMP_TRANSPORTS: Final = {"MULTICAST=": "multicast", "DIRECT=HTTPS:": "https"}
@@ -334,6 +335,11 @@ class ReceivedMessage(msgspec.Struct, eq=False, gc=False):
         return "local" if view.source_queue_manager.bytes_le == self._machine else "binary"
 
     @property
+    def deliver_at(self) -> datetime | None:
+        """When a message that waits will appear in its queue; None for one that is there."""
+        return None
+
+    @property
     def soap_envelope(self) -> str | None:
         """The SOAP envelope of a message that came by SRMP."""
         header = self.view.srmp_envelope_header
@@ -363,6 +369,8 @@ class ReceivedMessage(msgspec.Struct, eq=False, gc=False):
             values["body"] = None
         for name in ("sent_time", "arrived_time"):
             values[name] = values[name].isoformat()
+        due = self.deliver_at
+        values["deliver_at"] = None if due is None else due.isoformat()
         values["lookup_id"] = str(self.lookup_id)
         return values
 

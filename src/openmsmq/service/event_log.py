@@ -24,6 +24,7 @@ from openmsmq.wire.codes.message_class import NEGATIVE_BIT
 from openmsmq.wire.codes.queue_error import QueueError
 
 from .host import Host
+from .message_log import ORDINARY
 
 # Events that are kept for those who are slow; an answer has so many at most.
 MAX_EVENTS: Final = 1_000
@@ -88,7 +89,9 @@ class EventLog:
         self.add("dropped", event.queue, f"{event.what}: {event.reason}")
 
     def refused(self, request: str, queue: str, messages: int, error: QueueError) -> None:
-        """A request of a client was refused."""
+        """A request of a client was refused; a read that finds nothing is no event."""
+        if error.code in ORDINARY:
+            return
         self.add("refused", queue, f"{request}: {hresult_name(error.code)}", max(messages, 1))
 
     # Those who watch

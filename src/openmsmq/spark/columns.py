@@ -73,6 +73,7 @@ COLUMNS: Final[dict[str, Column]] = {
     "move_count": Column(pa.int32(), HEADERS),
     "last_move_time": Column(TIMESTAMP, HEADERS),
     "transport": Column(pa.string(), HEADERS),
+    "deliver_at": Column(TIMESTAMP, HEADERS),
     "soap_envelope": Column(pa.string(), SOAP),
     "compound_message": Column(pa.binary(), SOAP),
     "raw_packet": Column(pa.binary(), PACKET),
@@ -87,6 +88,7 @@ RECORD_COLUMNS: Final = (
     "abort_count",
     "move_count",
     "last_move_time",
+    "deliver_at",
 )
 
 

@@ -1,6 +1,7 @@
 """Looking through a queue with the client."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 
 import openmsmq
 from openmsmq import aio
@@ -31,6 +32,21 @@ def test_a_message_that_another_reader_has_is_shown_as_locked(msmq: openmsmq.Que
     with queue.hold_by_lookup_id(0, "first"):
         states = [message.state for message in queue.ranges.browse().messages]
     assert states == ["locked", "available"]
+
+
+def test_a_message_that_waits_says_when_it_appears(msmq: openmsmq.QueueManager) -> None:
+    queue = msmq.create_queue(ORDERS)
+    queue.send("now")
+    due = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=1)
+    queue.send("later", deliver_at=due)
+    messages = queue.ranges.browse().messages
+    assert {(each.body, each.state, each.deliver_at) for each in messages} == {
+        ("now", "available", None),
+        ("later", "delayed", due),
+    }
+    later = next(each for each in messages if each.body == "later")
+    assert later.to_dict()["deliver_at"] == due.isoformat()
+    assert queue.peek().to_dict()["deliver_at"] is None
 
 
 def test_the_asynchronous_client_looks_too(msmq: openmsmq.QueueManager) -> None:

@@ -48,10 +48,10 @@ def _attribute(name: str) -> Callable[[Found, float], Any]:
     return read
 
 
-def _moment(name: str) -> Callable[[Found, float], float]:
-    def read(found: Found, now: float) -> float:  # noqa: ARG001 - the signature of all
-        moment: float = getattr(found.message, name).timestamp()
-        return moment
+def _moment(name: str) -> Callable[[Found, float], float | None]:
+    def read(found: Found, now: float) -> float | None:  # noqa: ARG001 - the signature of all
+        moment = getattr(found.message, name)
+        return None if moment is None else float(moment.timestamp())
 
     return read
 
@@ -81,7 +81,7 @@ _TRUTHS: Final = (
     *("transactional", "first_in_transaction", "last_in_transaction"),
     *("authenticated", "encrypted"),
 )
-_TIMES: Final = ("sent_time", "arrived_time")
+_TIMES: Final = ("sent_time", "arrived_time", "deliver_at")
 
 
 def _kind(name: str) -> Kind:

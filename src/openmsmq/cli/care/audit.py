@@ -45,7 +45,10 @@ def audit(
         for entry in entries:
             print_json(entry)
         return
-    print_table(_COLUMNS, [_row(entry) for entry in entries])
+    if entries:
+        print_table(_COLUMNS, [_row(entry) for entry in entries])
+    else:
+        typer.echo("Nothing has been done at the console.")
 
 
 def read_entries(folder: Path) -> list[dict[str, Any]]:

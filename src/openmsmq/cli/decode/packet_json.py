@@ -9,7 +9,7 @@ from .packet_text import iso_time
 from .source import Packet
 
 # What the queue says about a message, not its packet.
-_OF_QUEUES: Final = ("lookup_id", "arrived_time", "abort_count", "move_count")
+_OF_QUEUES: Final = ("lookup_id", "arrived_time", "abort_count", "move_count", "deliver_at")
 
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 

@@ -35,6 +35,7 @@ _USUAL: Final[dict[str, Any]] = {
     "encrypted": False,
     "abort_count": 0,
     "move_count": 0,
+    "deliver_at": None,
     "body_type": 0,
 }
 _SHOWN: Final = (
@@ -42,6 +43,7 @@ _SHOWN: Final = (
     "id",
     "lookup_id",
     "arrived_time",
+    "deliver_at",
     "sent_time",
     "class_name",
     "reason",

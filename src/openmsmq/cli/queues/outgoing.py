@@ -1,6 +1,7 @@
 """`openmsmq outgoing`: what is on its way to other machines."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -28,7 +29,7 @@ from openmsmq.cli.output import (
     table_lines,
 )
 from openmsmq.terminal.progress import progress
-from openmsmq.terminal.quantities import count_text, duration_text, size_text
+from openmsmq.terminal.quantities import count_text, duration_text, size_text, time_text
 
 if TYPE_CHECKING:
     pass
@@ -287,4 +288,5 @@ def outgoing_properties(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Retry in", duration_text(info["retry_in_seconds"])
     for step in info["history"][-HISTORY_SHOWN:]:
         addresses = ", ".join(step["addresses"])
-        yield step["time"], f"{step['status']} {addresses}".strip()
+        moment = time_text(datetime.fromisoformat(step["time"]))
+        yield moment, f"{step['status']} {addresses}".strip()

@@ -516,7 +516,8 @@ class QueueManager:
             recreate: replace an empty queue where what differs cannot be changed.
 
         Returns:
-            What is changed, or would be; what is `unlisted` stays.
+            What is changed, or would be; what is `unlisted` stays, and `missing` is what a file
+            cannot bring.
 
         Raises:
             QueueError: a definition is wrong or not allowed; its text begins with the place.

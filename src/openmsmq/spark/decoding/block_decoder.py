@@ -127,6 +127,9 @@ def _some_packets(blob: Blob, starts: Offsets, ends: Offsets) -> Packets:
 def record_column(name: str, block: PacketBlock) -> pa.Array:
     """One of `RECORD_COLUMNS`; null where the block does not know."""
     count = len(block.ends)
+    if name == "deliver_at":
+        # A message that waits for its time is in no range.
+        return pa.nulls(count, TIMESTAMP)
     if name == "arrived_time":
         if not len(block.arrived_times):
             return pa.nulls(count, TIMESTAMP)
