@@ -40,13 +40,17 @@ def reference() -> str:
 def _takes(endpoint: Endpoint) -> str:
     """The parameters or fields of a request, those that are needed in bold."""
     kind = endpoint.body or endpoint.query
+    if endpoint.body is bytes:
+        kind = endpoint.query
     if kind is None:
-        return ""
+        return "Query: as every list. " if endpoint.arranged else ""
     names = [
         f"**`{field.encode_name}`**" if field.required else f"`{field.encode_name}`"
         for field in msgspec.structs.fields(kind)
     ]
-    return f"{'Body' if endpoint.body else 'Query'}: {', '.join(names)}. "
+    word = "Body" if kind is endpoint.body else "Query"
+    file = " Body: the file." if endpoint.body is bytes else ""
+    return f"{word}: {', '.join(names)}.{file} "
 
 
 def page_with(reference_text: str) -> str:

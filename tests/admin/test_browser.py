@@ -45,6 +45,10 @@ def fill(client: openmsmq.QueueManager) -> None:
         message = openmsmq.Message(body.encode(), f"Payment captured {number}")
         payments.send(message, transaction="single")
     for number in range(3):
+        payments.send(
+            openmsmq.Message(b"later", f"Reminder {number}"), transaction="single", delay=3600
+        )
+    for number in range(3):
         orders.send(
             openmsmq.Message(
                 b"late",
@@ -82,7 +86,8 @@ PAGES = {
     "nothing-found": "/queues/private$%5Cpayments?filter=Paymnet",
     "activity": "/queues/private$%5Cpayments/activity",
     "subqueues": "/queues/private$%5Cpayments/subqueues",
-    "permissions": "/queues/private$%5Cpayments/permissions",
+    "delayed": "/queues/private$%5Cpayments/delayed",
+    "permissions": "/queues/private$%5Cpayments/permissions?principal=user:nobody",
     "queue-settings": "/queues/private$%5Cpayments/settings",
     "gone": "/queues/private$%5Cpayments/messages/1",
     "deadletters": DEAD,
@@ -92,6 +97,9 @@ PAGES = {
     "transactions": "/transactions",
     "sessions": "/sessions",
     "find": "/find?text=captured",
+    "find-nothing": "/find?text=never+written",
+    "trace": "/find?id=%7B00000000-0000-0000-0000-000000000001%7D%5C1",
+    "link": "/outgoing/DIRECT=TCP:127.0.0.99%5Cprivate$%5Cx",
     "jobs": "/jobs",
     "definitions": "/definitions",
     "audit": "/audit",
@@ -103,6 +111,8 @@ PAGES = {
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_shows_in_both_themes(visitor: Visitor, name: str) -> None:
     page = visitor.open(PAGES[name])
+    if name.startswith("find"):
+        page.wait_for_selector("[data-ended]")
     for theme in ("light", "dark"):
         page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
         visitor.picture(f"{name}-{theme}")
@@ -222,7 +232,7 @@ def test_messages_are_moved_and_removed_with_the_keyboard(
     expect(page.locator("[data-rows] tbody tr")).to_have_count(28)
     log = (manager.data / "console" / "audit.jsonl").read_text().splitlines()
     entries = [json.loads(line) for line in log]
-    results = [e["result"] for e in entries if e["action"] == "remove_messages"]
+    results = [e["result"] for e in entries if e["action"] == "begin_job"][-2:]
     assert results == ["begun", "done"]
     visitor.check_quiet()
 

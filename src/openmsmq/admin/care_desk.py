@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import secrets
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
@@ -12,6 +14,7 @@ import msgspec
 from openmsmq.care.durable import write_durably
 from openmsmq.care.jobs import (
     Job,
+    JobKind,
     JobReport,
     JobRunner,
     JobSpec,
@@ -30,6 +33,9 @@ from .trust.problems import Problem
 
 T = TypeVar("T")
 OWNER: Final = "owner.json"
+FILES: Final = "files"
+# A file that no job has is deleted after this time.
+UNUSED_SECONDS: Final = 3600.0
 MOST_RUNNING: Final = 8
 
 
@@ -210,6 +216,36 @@ class CareDesk:
         if running is None:
             raise Problem(409, f"Job {job.plan.id} does not run.")
         running.stop.set()
+
+    # Files of jobs
+
+    def new_file(self, suffix: str = ".omq") -> Path:
+        """A name for the file of a save or a load."""
+        folder = self._jobs_folder().with_name(FILES)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._forget_files(folder)
+        return folder / (secrets.token_hex(16) + suffix)
+
+    def keep_file(self, content: bytes) -> Path:
+        """Keep the file of a load until the job is forgotten."""
+        file = self.new_file(".jsonl" if content[:1] == b"{" else ".omq")
+        write_durably(file, content)
+        return file
+
+    def saved_file(self, job: Job) -> Path | None:
+        """The file that a save wrote, if it is there."""
+        if job.spec.kind is not JobKind.SAVE or not job.finished:
+            return None
+        file = Path(job.spec.file)
+        return file if file.exists() else None
+
+    def _forget_files(self, folder: Path) -> None:
+        """Delete the files of jobs that are not known any more."""
+        known = {job.spec.file for job in self.jobs()}
+        for file in folder.iterdir():
+            with contextlib.suppress(OSError):
+                if str(file) not in known and time.time() - file.stat().st_mtime > UNUSED_SECONDS:
+                    file.unlink()
 
     async def undo(self, person: Person, job: Job) -> UndoReport:
         """Put back what a job has moved or sent."""

@@ -13,6 +13,7 @@ from .drift import Drift
 from .meters import ConsoleMeters
 from .sampler import Sampler
 from .settings import ConsoleSettings
+from .surroundings import Surroundings
 
 # How long the queue manager has to answer before it counts as not there.
 ANSWER_SECONDS: Final = 2.0
@@ -34,7 +35,8 @@ class Console:
         self.started: Final = time.time()
         self.meters: Final = ConsoleMeters()
         self.sampler: Final = Sampler(self)
-        self.services: Final[list[Service]] = [self.sampler]
+        self.surroundings: Final = Surroundings(self)
+        self.services: Final[list[Service]] = [self.sampler, self.surroundings]
         if settings.definitions is not None:
             self.services.append(Drift(self, settings.definitions))
         # What a reload reads again.

@@ -11,7 +11,7 @@ import msgspec
 from openmsmq.wire.errors import MsmqError
 
 from .console import Console
-from .history import TOTAL_COLUMNS
+from .history import QUEUE_COLUMNS, TOTAL_COLUMNS
 
 FRESH_SECONDS: Final = 1.0
 # Labels and other properties of queues are asked for again after this time, or with a new queue.
@@ -47,6 +47,7 @@ class Figures:
     Attributes:
         status: as `openmsmq status`; empty before the first sample.
         queues, outgoing: as the client lists them, with the newest counts.
+        generation: another one whenever queues were created or deleted.
         stale_since: the time of the figures, if the queue manager does not answer.
     """
 
@@ -59,11 +60,15 @@ class Figures:
         self.outgoing: list[dict[str, Any]] = []
         self.stale_since: float | None = None
         self.dead_letters: dict[str, dict[str, int]] = {}
+        self.generation = 0
         self._numbers: dict[str, int] = {}
         self._listed = -PROPERTIES_SECONDS
         self._linked = -LINKS_SECONDS
         self._disk: deque[tuple[float, float, float]] = deque(maxlen=DISK_KEPT)
         self._flushes: list[int] = []
+        self._lags: list[int] = []
+        # How late the event loop of the queue manager was, 99 of 100 times, in the last step.
+        self.lag_seconds = 0.0
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -101,6 +106,8 @@ class Figures:
         if numbers.keys() != self._numbers.keys() or now - self._listed > PROPERTIES_SECONDS:
             manager = await self._console.manager()
             self.queues = await manager.queues(include_system=True)
+            if numbers.keys() != self._numbers.keys():
+                self.generation += 1
             self._numbers, self._listed = numbers, now
         if not picture.outgoing:
             self.outgoing = []
@@ -162,6 +169,16 @@ class Figures:
         columns = [column or [0.0] * len(times) for column in columns]
         return [times[-count:], *(column[-count:] for column in columns)]
 
+    def queue_columns(self, queue: str, span: str) -> list[list[float]]:
+        """Columns of a plot of one queue: times, messages, arriving and received a second."""
+        number = self._numbers.get(queue.casefold(), -1)
+        _, _, ring, count = SPANS[span]
+        series = self._sampler.history.queue(number, ring, time.time())
+        if series is None:
+            return [[], *([] for _ in QUEUE_COLUMNS)]
+        times = [float(series.start + at * series.step) for at in range(len(series.columns[0]))]
+        return [times[-count:], *(_filled(column)[-count:] for column in series.columns)]
+
     def disk(self) -> list[list[float]]:
         """Columns of a plot: times, median and 99th percentile of the times to disk in ms."""
         return [list(column) for column in zip(*self._disk, strict=True)] or [[]]
@@ -171,11 +188,11 @@ class Figures:
             head = self._sampler.picture.head
             if head:
                 histogram = head["process"]["flush_seconds"]
-                counts = list(histogram["counts"])
-                before = self._flushes if len(self._flushes) == len(counts) else [0] * len(counts)
-                came = [max(0, now - then) for now, then in zip(counts, before, strict=True)]
-                self._flushes = counts
+                self._flushes, came = _since(self._flushes, list(histogram["counts"]))
                 middle, high = (quantile(histogram["bounds"], came, part) for part in (0.5, 0.99))
+                lag = head["process"]["event_loop_lag_seconds"]
+                self._lags, late = _since(self._lags, list(lag["counts"]))
+                self.lag_seconds = quantile(lag["bounds"], late, 0.99)
                 self._disk.append((head["utc"], 1000 * middle, 1000 * high))
             await asyncio.sleep(DISK_STEP)
 
@@ -191,6 +208,12 @@ _COUNTS: Final = (
     "arrived_messages",
     "arrived_bytes",
 )
+
+
+def _since(before: list[int], counts: list[int]) -> tuple[list[int], list[int]]:
+    """The counts of a histogram, and how many came since those before."""
+    then = before if len(before) == len(counts) else [0] * len(counts)
+    return counts, [max(0, now - old) for now, old in zip(counts, then, strict=True)]
 
 
 def quantile(bounds: list[float], counts: list[int], part: float) -> float:

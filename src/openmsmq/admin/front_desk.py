@@ -6,7 +6,7 @@ from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from openmsmq.aio import QueueManager
 from openmsmq.wire.errors import MsmqError
@@ -14,6 +14,7 @@ from openmsmq.wire.errors import MsmqError
 from .care_desk import CareDesk
 from .console import Console
 from .figures import Figures
+from .sight import Sight
 from .trust.audit import AuditLog
 from .trust.hosts import Hosts
 from .trust.limits import RateLimit, Slots
@@ -35,6 +36,7 @@ class FrontDesk:
         folder = settings.folder
         self.console: Final = console
         self.figures: Final = Figures(console)
+        self.sight: Final = Sight(self.figures)
         self.care: Final = CareDesk(console)
         self.tokens: Final = Tokens(settings.console_tokens or _token_file(folder))
         self.sessions: Final = Sessions()
@@ -100,6 +102,10 @@ class Caller:
     async def manager(self) -> QueueManager:
         """The queue manager, as it is for this person."""
         return await self.desk.manager_for(self.person)
+
+    async def seen(self) -> list[dict[str, Any]]:
+        """The queues that this person may see, with the newest counts."""
+        return await self.desk.sight.infos(self)
 
     def need(self, role: Role, *, what: str = "This") -> None:
         """Refuse what the role does not include.

@@ -20,6 +20,7 @@ import uvicorn
 from openmsmq.wire.errors import ConfigError
 
 from .app import build_app
+from .connections import limited_protocol
 from .console import Console
 from .settings import ConsoleSettings, decode_settings
 
@@ -86,7 +87,7 @@ class ConsoleServer:
         self._console = Console(settings)
         config = uvicorn.Config(
             build_app(self._console),
-            http="httptools",
+            http=limited_protocol(settings.console_connections, settings.console_request_seconds),
             ws="none",
             log_config=None,
             access_log=False,

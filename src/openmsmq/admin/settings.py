@@ -21,6 +21,7 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         definitions: the file that the queue manager applied at its start, if one.
         restarts: how often it was started again since the queue manager started.
         bound: the address that it listens on.
+        certificates: files with certificates of the queue manager, by the key that names each.
     """
 
     address: str
@@ -30,6 +31,7 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     restarts: int = 0
     definitions: Path | None = None
     bound: str = "127.0.0.1"
+    certificates: dict[str, Path] = {}
     console_certificate: Path | None = None
     console_key: Path | None = None
     console_hosts: tuple[str, ...] = ()
@@ -46,6 +48,13 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     console_growth_messages: int = 1_000
     console_quota_percent: int = 90
     console_journal_messages: int = 100_000
+    console_connections: int = 500
+    console_request_seconds: float = 30.0
+    console_body_bytes: int = 256 * 1024
+    console_certificate_days: int = 30
+    console_clock_seconds: float = 60.0
+    console_lag_seconds: float = 0.25
+    audit_reads: bool = False
     metrics_access: MetricsAccess = "loopback"
     metrics_queues: int = 20_000
     metrics_windows_names: bool = False

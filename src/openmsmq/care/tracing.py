@@ -76,11 +76,12 @@ def trace_message(manager: QueueManager, message_id: str) -> Trace:
             if exc.code not in _ABSENT:
                 not_searched.append((place.name, str(exc)))
     history = manager.message_history(identifier)
-    events = [_event(each) for each in history["events"]]
+    events = [in_words(each) for each in history["events"]]
     return Trace(identifier, places, events, _why(manager, identifier, history), not_searched)
 
 
-def _event(event: dict[str, Any]) -> TraceEvent:
+def in_words(event: dict[str, Any]) -> TraceEvent:
+    """An entry of `message_history`."""
     reason = remedy(event["reason"]).reason if event["reason"] else ""
     text = _WORDS.get(event["event"], "{place}").format(place=event["place"], reason=reason)
     return TraceEvent(event["time"], event["event"], event["place"], reason, text)

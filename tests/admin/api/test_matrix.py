@@ -22,6 +22,8 @@ ABSENT = {
     "message": "%7B00000000-0000-0000-0000-000000000001%7D%5C1",
     "transaction": "absent",
     "token": "absent",
+    "protocol": "absent",
+    "number": "1",
 }
 # Name, role, whether it sees bodies, its queues, and its principal.
 PEOPLE = {
@@ -54,6 +56,10 @@ class Site:
         headers = {} if token is None else {"Authorization": f"Bearer {self.tokens[token]}"}
         self.connection.request(method, path, body, headers)
         answer = self.connection.getresponse()
+        if answer.getheader("content-type", "").startswith("text/event-stream"):
+            # It does not end by itself.
+            self.connection.close()
+            return answer.status
         content = answer.read()
         assert "content-security-policy" in {name.lower() for name, _ in answer.getheaders()}
         if path.startswith(PREFIX) and answer.status >= 400:

@@ -89,6 +89,12 @@ SPEAKING: dict[str, tuple[View, str]] = {
     "Poison": (info(path=r"alpha\private$\orders;poison", messages=1), "1 poison message"),
     "In doubt": (status(in_doubt_transactions=1), "1 transaction in doubt"),
     "Journal": (info(kind="journal", messages=100_000), "no quota"),
+    "Certificate": (
+        QUIET._replace(certificates={"https_certificate": 30 * 86_400.0}),
+        "https_certificate ends in 30 d",
+    ),
+    "Clock": (QUIET._replace(clocks={"{PEER}": 90.0}), "clock of {PEER} is 2 min ahead"),
+    "Late": (QUIET._replace(lag_seconds=0.25), "late by 250 ms"),
     "Console": (
         QUIET._replace(settings=msgspec.structs.replace(SETTINGS, restarts=2)),
         "started again 2 times",
@@ -103,6 +109,8 @@ BELOW: dict[str, View] = {
     "Link down that has nothing to send": link(tone="bad", messages=0),
     "Not acknowledged": link(unacknowledged=2, oldest=3600.0),
     "Journal": info(kind="journal", messages=99_999),
+    "Certificate": QUIET._replace(certificates={"https_certificate": 30 * 86_400.0 + 1}),
+    "Late": QUIET._replace(lag_seconds=0.24),
     "Journal with a quota": info(kind="journal", messages=100_000, quota=10**6, bytes=1),
 }
 
@@ -137,6 +145,8 @@ def test_nothing_is_said_below_the_threshold(case: str) -> None:
         ("console_age_seconds", 4_000.0, SPEAKING["Old message"][0]),
         ("console_quota_percent", 95, SPEAKING["Quota"][0]),
         ("console_journal_messages", 200_000, SPEAKING["Journal"][0]),
+        ("console_certificate_days", 29, SPEAKING["Certificate"][0]),
+        ("console_lag_seconds", 0.3, SPEAKING["Late"][0]),
     ],
 )
 def test_thresholds_are_settings(key: str, value: float, view: View) -> None:
@@ -149,3 +159,10 @@ def test_the_worst_comes_first_and_not_too_much_is_shown() -> None:
     items = attention(QUIET._replace(status=STATUS | {"dead_letters": 1}, rows=rows))
     assert len(items) == 20
     assert {item.tone for item in items} == {"bad"}
+
+
+@pytest.mark.parametrize(("end", "words"), [(0.0, "has ended"), ("no such file", "cannot be read")])
+def test_a_certificate_that_does_not_work_is_bad(end: float | str, words: str) -> None:
+    (item,) = attention(QUIET._replace(certificates={"console_certificate": end}, utc=1.0))
+    assert item.tone == "bad"
+    assert words in item.title

@@ -8,13 +8,14 @@ from typing import Any, Final, get_args, get_origin
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from openmsmq.admin.front_desk import Caller, FrontDesk
 from openmsmq.admin.trust.problems import Problem, problem_of
 from openmsmq.admin.web import WebRoute
 from openmsmq.wire.errors import MsmqError
 
+from .arranging import ListQuery, arranged
 from .document import openapi_document
 from .table import ENDPOINTS, PREFIX, Endpoint
 
@@ -69,10 +70,17 @@ class Api:
             if endpoint.query is not None:
                 arguments.append(read_query(request, endpoint.query))
             content = await request.body()
-            if endpoint.body is not None:
+            if endpoint.body is bytes:
+                arguments.append(content)
+            elif endpoint.body is not None:
                 arguments.append(read_body(content, endpoint.body))
+            if endpoint.stream:
+                parts = await endpoint.call(caller, *arguments)
+                return StreamingResponse(parts, media_type=endpoint.stream)
             if not endpoint.changes:
                 result = await endpoint.call(caller, *arguments)
+                if endpoint.arranged:
+                    result = arranged(result, endpoint.entries, read_query(request, ListQuery))
                 fields = request.query_params.get("fields")
                 return answer(endpoint, result if fields is None else narrowed(result, fields))
             return await self._once(request, caller, endpoint, arguments, content)
@@ -122,7 +130,8 @@ class Api:
     async def _change(self, caller: Caller, endpoint: Endpoint, arguments: list[Any]) -> Response:
         """Change something, noted in the audit log before and after."""
         names = arguments[: len(endpoint.names)]
-        body = arguments[-1] if endpoint.body is not None else None
+        asked = [each for each in arguments[len(names) :] if not isinstance(each, bytes)]
+        body = asked[-1] if asked else None
         entry = self._desk.audit.begin(
             caller.person,
             endpoint.name,

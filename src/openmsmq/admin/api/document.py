@@ -8,6 +8,7 @@ import msgspec
 from openmsmq.admin.trust.problems import STATUS_TEXTS, ErrorRecord
 from openmsmq.version import __version__
 
+from .arranging import ListQuery
 from .table import ENDPOINTS, PREFIX, Endpoint
 
 _ERRORS: Final = (400, 401, 403, 404, 409, 413, 421, 422, 429, 503)
@@ -20,7 +21,12 @@ _SEGMENTS: Final = {
     "message": "Id of a message, `{guid}\\\\ordinal`.",
     "transaction": "Identifier of a transaction.",
     "token": "Name of a token.",
+    "protocol": "Protocol of a session or client, such as `binary` or `local`.",
+    "number": "Number of a session or client.",
 }
+_BINARY: Final[dict[str, Any]] = {"type": "string", "format": "binary"}
+# Of lists: which properties of each entry.
+_FIELDS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (("fields", {"type": "string"}),)
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -91,7 +97,12 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
                 "schema": {"type": "string", "maxLength": 200},
             }
         )
-    if endpoint.body is not None:
+    if endpoint.body is bytes:
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": _BINARY}},
+        }
+    elif endpoint.body is not None:
         schema = {"$ref": f"#/components/schemas/{endpoint.body.__name__}"}
         operation["requestBody"] = {
             "required": True,
@@ -114,20 +125,28 @@ def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 
 def _query_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
-    if endpoint.query is None:
+    query = ListQuery if endpoint.arranged else endpoint.query
+    if query is None:
         return []
-    schema = msgspec.json.schema_components([endpoint.query])[1][endpoint.query.__name__]
+    schema = msgspec.json.schema_components([query])[1][query.__name__]
     return [
-        {"name": name, "in": "query", "required": False, "schema": kind}
-        for name, kind in schema["properties"].items()
+        {
+            "name": name,
+            "in": "query",
+            "required": name in schema.get("required", ()),
+            "schema": kind,
+        }
+        for name, kind in (*schema["properties"].items(), *_FIELDS[: bool(endpoint.entries)])
     ]
 
 
 def _success(endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.result is None:
         return {"204": {"description": "Done"}}
-    if endpoint.result is bytes:
-        content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+    if endpoint.stream:
+        content = {endpoint.stream: {"schema": {"type": "string"}}}
+    elif endpoint.result is bytes:
+        content = {"application/octet-stream": {"schema": _BINARY}}
     else:
         content = {"application/json": {"schema": _result_schema(endpoint.result)}}
     status = "201" if endpoint.name == "create_queue" else "200"

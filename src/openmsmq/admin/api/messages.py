@@ -1,6 +1,7 @@
 """Messages: browse, show, body, packet, send, receive, remove, move."""
 
 import base64
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final, Literal
@@ -10,6 +11,8 @@ import msgspec
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import Problem
 from openmsmq.aio import Queue
+from openmsmq.care import Condition, parse_filter
+from openmsmq.care.filters import Matcher, filter_to_data
 from openmsmq.client import Message, ReceivedMessage
 from openmsmq.client.browsed_message import BrowsedMessage
 from openmsmq.client.properties import Access
@@ -18,12 +21,23 @@ from openmsmq.wire.dissect import Node, dissect
 from .queues import Counted, full_name
 
 LARGEST_PAGE: Final = 1_000
+# Digits of the largest number of 64 bits.
+LONGEST_NUMBER: Final = 20
+# A request with a filter looks at so many parts of a queue at most.
+MOST_PARTS: Final = 20
 # Where messages are that an operator has removed; they can be put back from there.
 REMOVED: Final = ";removed"
+# Properties that tell what is in a body.
+OF_BODIES: Final = ("body", "extension", "soap_envelope", "compound_message")
 
 
 class MessageRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What lists show of a message; the names are those of every other interface."""
+    """What lists show of a message; the names are those of every other interface.
+
+    Attributes:
+        state: `available`, or `locked` by a reader whose transaction is not decided.
+        holder: who has it locked.
+    """
 
     lookup_id: str
     id: str
@@ -44,6 +58,8 @@ class MessageRecord(msgspec.Struct, frozen=True, kw_only=True):
     move_count: int
     authenticated: bool
     encrypted: bool
+    state: str = "available"
+    holder: str = ""
 
 
 class MessageList(msgspec.Struct, frozen=True):
@@ -57,12 +73,15 @@ class BrowseQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which messages.
 
     Attributes:
-        after: the lookup id of the last message of the answer before.
+        after: what the last answer gave.
         limit: how many.
+        filter: such as `label ~ order and age > 1h`; an answer may then have fewer, or none, and
+            go on.
     """
 
     after: str = ""
     limit: int = 100
+    filter: str = ""
 
 
 class FieldRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -129,6 +148,8 @@ class MessagesToRemove(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 def message_record(message: ReceivedMessage) -> MessageRecord:
     """What lists show of a message."""
     values = {name: getattr(message, name) for name in _DIRECT_FIELDS}
+    if isinstance(message, BrowsedMessage):
+        values |= {"state": message.state, "holder": message.holder}
     return MessageRecord(
         lookup_id=str(message.lookup_id),
         sent_time=message.sent_time.isoformat(),
@@ -140,8 +161,20 @@ def message_record(message: ReceivedMessage) -> MessageRecord:
 _DIRECT_FIELDS: Final = tuple(
     name
     for name in MessageRecord.__struct_fields__
-    if name not in ("lookup_id", "sent_time", "arrived_time")
+    if name not in ("lookup_id", "sent_time", "arrived_time", "state", "holder")
 )
+
+
+def need_to_read(caller: Caller, condition: Condition | None) -> None:
+    """Refuse filters on bodies to those who may not see bodies.
+
+    Raises:
+        Problem: 403.
+    """
+    if condition is not None and not caller.person.sees_bodies:
+        text = msgspec.json.encode(filter_to_data(condition)).decode()
+        if any(f'"property":"{name}"' in text for name in OF_BODIES):
+            caller.need_bodies()
 
 
 def number(text: str, what: str = "lookup_id") -> int:
@@ -150,7 +183,8 @@ def number(text: str, what: str = "lookup_id") -> int:
     Raises:
         Problem: 400, it is none.
     """
-    if not text.isascii() or not text.isdecimal() or int(text) >= 1 << 64:
+    short = len(text) <= LONGEST_NUMBER
+    if not (short and text.isascii() and text.isdecimal()) or int(text) >= 1 << 64:
         raise Problem(400, f"{what} must be a decimal number of 64 bits.", name="BAD_LOOKUP_ID")
     return int(text)
 
@@ -167,10 +201,20 @@ async def opened(caller: Caller, queue: str, access: Access = "peek") -> AsyncIt
 async def browse(
     caller: Caller, queue: str, *, after: int = 0, count: int = 100, head_bytes: int | None = None
 ) -> tuple[list[BrowsedMessage], bool]:
-    """Messages in queue order, locked ones included, and whether more follow."""
+    """Messages in queue order, locked ones included, and whether more follow.
+
+    Those that appear later are not in the queue yet; `list_delayed` has them.
+    """
+    found: list[BrowsedMessage] = []
     async with opened(caller, queue) as source:
-        page = await source.ranges.browse(after or None, count=count, head_bytes=head_bytes)
-    return page.messages, page.more
+        while True:
+            page = await source.ranges.browse(
+                after or None, count=count - len(found), head_bytes=head_bytes
+            )
+            found += [message for message in page.messages if message.state != "delayed"]
+            if not page.more or len(found) == count:
+                return found, page.more
+            after = page.messages[-1].lookup_id
 
 
 async def list_messages(caller: Caller, queue: str, query: BrowseQuery) -> MessageList:
@@ -178,15 +222,36 @@ async def list_messages(caller: Caller, queue: str, query: BrowseQuery) -> Messa
     if not 1 <= query.limit <= LARGEST_PAGE:
         raise Problem(400, f"limit must be from 1 to {LARGEST_PAGE}.", name="BAD_LIMIT")
     after = number(query.after, "after") if query.after else 0
-    messages, more = await browse(caller, queue, after=after, count=query.limit)
-    records = [message_record(message) for message in messages]
-    return MessageList(records, records[-1].lookup_id if more else None)
+    condition = parse_filter(query.filter) if query.filter else None
+    need_to_read(caller, condition)
+    if condition is None:
+        messages, more = await browse(caller, queue, after=after, count=query.limit)
+        records = [message_record(message) for message in messages]
+        return MessageList(records, records[-1].lookup_id if more else None)
+    matcher, now = Matcher(condition), time.time()
+    records = []
+    for _ in range(MOST_PARTS):
+        messages, more = await browse(caller, queue, after=after, count=LARGEST_PAGE)
+        for message in messages:
+            after = message.lookup_id
+            if matcher.holds(full_name(queue), message, now):
+                records.append(message_record(message))
+                if len(records) == query.limit:
+                    return MessageList(records, str(after))
+        if not more:
+            return MessageList(records)
+    return MessageList(records, str(after))
 
 
 async def look_up(caller: Caller, queue: str, lookup_id: str) -> ReceivedMessage:
     """One message."""
     async with opened(caller, queue) as source:
-        return await source.peek_by_lookup_id(number(lookup_id))
+        message = await source.peek_by_lookup_id(number(lookup_id))
+    if caller.desk.settings.audit_reads:
+        caller.desk.audit.begin(
+            caller.person, "read_message", target=queue, filter=lookup_id, count=1, result="done"
+        )
+    return message
 
 
 async def show_message(caller: Caller, queue: str, lookup_id: str) -> dict[str, Any]:

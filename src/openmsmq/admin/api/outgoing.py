@@ -1,6 +1,6 @@
 """Outgoing queues."""
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -10,14 +10,35 @@ from openmsmq.client import ReceivedMessage
 from .messages import MessageList, message_record
 from .queues import Counted
 
+WORDS: Final = {
+    "NONE": "Nothing happened yet",
+    "ESTABLISH_PACKET_RECEIVED": "The other side answered",
+    "READY": "Connected",
+    "UNKNOWN_FAILURE": "Failed for an unknown reason",
+    "PING_FAILURE": "No answer to the ping",
+    "CREATE_SOCKET_FAILURE": "No socket could be made",
+    "BIND_SOCKET_FAILURE": "The address to send from cannot be used",
+    "CONNECT_SOCKET_FAILURE": "Nothing accepts connections there",
+    "TCP_NOT_ENABLED": "TCP is not available",
+    "SEND_FAILURE": "The connection broke while sending",
+    "NOT_READY_FAILURE": "The other side was not ready",
+    "NAME_RESOLUTION_FAILURE": "The name was not found",
+    "CERTIFICATE_VALIDATION_FAILURE": "The certificate is not trusted",
+    "LIMIT_REACHED": "The other side has too many connections",
+    "REFUSED_BY_OTHER_SIDE": "The other side refused",
+    "ROUTING_FAILURE": "There is no way there",
+    "OUT_OF_MEMORY": "No memory was left",
+}
+
 
 class HistoryEntry(msgspec.Struct, frozen=True):
-    """An attempt to connect, and how it ended."""
+    """A step of an attempt to connect, in words as well."""
 
     status: str
     time: str
-    error: str
+    error: str | None
     addresses: list[str]
+    text: str = ""
 
 
 class OutgoingRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,9 +68,15 @@ class OutgoingList(msgspec.Struct, frozen=True):
 
 def outgoing_record(info: dict[str, Any]) -> OutgoingRecord:
     """The record of an outgoing queue from what the queue manager says of it."""
-    return msgspec.convert(
-        {name: info[name] for name in OutgoingRecord.__struct_fields__}, OutgoingRecord
-    )
+    values = {name: info[name] for name in OutgoingRecord.__struct_fields__}
+    values["history"] = [{**step, "text": step_words(step)} for step in info["history"]]
+    return msgspec.convert(values, OutgoingRecord)
+
+
+def step_words(step: dict[str, Any]) -> str:
+    """A step of an attempt to connect in words."""
+    status = str(step["status"])
+    return WORDS.get(status, status.replace("_", " ").lower().capitalize())
 
 
 async def list_outgoing(caller: Caller) -> OutgoingList:
@@ -100,3 +127,8 @@ async def purge_outgoing(caller: Caller, destination: str) -> Counted:
     manager = await caller.manager()
     async with manager.open_queue(destination, "receive_admin") as source:
         return Counted(await source.purge())
+
+
+async def delete_outgoing(caller: Caller, destination: str) -> None:
+    """Forget an outgoing queue that is empty."""
+    await (await caller.manager()).delete_outgoing(destination)

@@ -8,6 +8,7 @@ import msgspec
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import Problem
 from openmsmq.client.properties import QueueProperties
+from openmsmq.wire.codes.queue_error import AccessDenied
 
 NO_QUOTA: Final = 0xFFFFFFFF
 LARGEST_LIST: Final = 1_000
@@ -35,11 +36,17 @@ class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
     privacy: str
     base_priority: int
     multicast: str | None
+    receive_retry_count: int
+    retry_cycle_delay: int
+    max_retry_cycles: int
+    receive_error_handling: str
     created_time: float
     modified_time: float
     messages: int
     bytes: int
     locked_messages: int
+    held_messages: int
+    delayed_messages: int
     journal_messages: int
     journal_bytes: int
     oldest_message_age_seconds: float | None
@@ -48,6 +55,8 @@ class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
     waiting_reads: int
     arrived_messages: int
     arrived_bytes: int
+    aborted_messages: int
+    poisoned_messages: int
     deleted: dict[str, int]
 
 
@@ -90,6 +99,10 @@ class QueueCreation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     privacy: Literal["none", "optional", "body"] | None = None
     base_priority: int | None = None
     multicast: str | None = None
+    receive_retry_count: int | None = None
+    retry_cycle_delay: int | None = None
+    max_retry_cycles: int | None = None
+    receive_error_handling: Literal["none", "move", "reject", "drop", "hold"] | None = None
 
 
 class QueueChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -103,6 +116,10 @@ class QueueChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     privacy: Literal["none", "optional", "body"] | None = None
     base_priority: int | None = None
     multicast: str | None = None
+    receive_retry_count: int | None = None
+    retry_cycle_delay: int | None = None
+    max_retry_cycles: int | None = None
+    receive_error_handling: Literal["none", "move", "reject", "drop", "hold"] | None = None
 
 
 class Permission(msgspec.Struct, frozen=True):
@@ -205,11 +222,31 @@ async def list_queues(caller: Caller, query: QueueListQuery) -> QueueList:
     ordered = sorted_queues(found, query.sort)
     start = 0
     if query.after:
-        names = [record.name for record in ordered]
-        start = names.index(query.after) + 1 if query.after in names else 0
+        start = _start(ordered, query)
     part = ordered[start : start + query.limit]
     more = start + query.limit < len(ordered)
     return QueueList(part, len(ordered), part[-1].name if more and part else None)
+
+
+def _start(ordered: list[QueueRecord], query: QueueListQuery) -> int:
+    """Where a list goes on: after a queue, even if that was deleted meanwhile.
+
+    Raises:
+        Problem: 409, the queue is gone and its place is not known.
+    """
+    for at, record in enumerate(ordered):
+        if record.name == query.after:
+            return at + 1
+        if query.sort == "name" and record.name.casefold() > query.after.casefold():
+            return at
+    if query.sort == "name":
+        return len(ordered)
+    raise Problem(
+        409,
+        f"{query.after} is not in the list any more.",
+        remedy="Begin the list again.",
+        name="LIST_CHANGED",
+    )
 
 
 async def show_queue(caller: Caller, queue: str) -> QueueRecord:
@@ -261,7 +298,14 @@ async def list_permissions(caller: Caller, queue: str) -> Permissions:
     """Who may do what with a queue."""
     caller.need_queue(queue)
     info = await (await caller.manager()).queue_info(full_name(queue))
-    return msgspec.convert({"permissions": info.get("permissions", [])}, Permissions)
+    if info.get("permissions") is None:
+        raise AccessDenied(
+            f"the permissions of {queue} may be read with get-permissions only",
+            cause="The right has not been granted.",
+            remedy="The owner of the queue or an administrator grants it with "
+            f"`openmsmq queue grant '.\\{queue}' {caller.person.principal} get-permissions`.",
+        )
+    return msgspec.convert({"permissions": info["permissions"]}, Permissions)
 
 
 async def grant(caller: Caller, queue: str, body: PermissionChange) -> Permissions:
@@ -278,3 +322,31 @@ async def revoke(caller: Caller, queue: str, body: PermissionChange) -> Permissi
     manager = await caller.manager()
     entries = await manager.revoke(full_name(queue), body.principal, body.rights)
     return msgspec.convert({"permissions": entries}, Permissions)
+
+
+class AccessQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who: `user:NAME`, `group:NAME`, `account:NAME`, `everyone` or a SID; without it, you."""
+
+    principal: str = ""
+
+
+class AccessAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether somebody has a right, and which entry decides that."""
+
+    right: str
+    allowed: bool
+    reason: str
+
+
+class AccessAnswers(msgspec.Struct, frozen=True):
+    """What somebody may do, right by right."""
+
+    answers: list[AccessAnswer]
+
+
+async def explain_permission(caller: Caller, queue: str, query: AccessQuestion) -> AccessAnswers:
+    """What a principal may do with a queue, right by right, and by which entry."""
+    caller.need_queue(queue)
+    principal = query.principal or caller.person.principal
+    found = await (await caller.manager()).explain_access(full_name(queue), principal)
+    return msgspec.convert({"answers": found}, AccessAnswers)

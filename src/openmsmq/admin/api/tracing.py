@@ -5,11 +5,11 @@ import msgspec
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import Problem
 from openmsmq.care.explain import explain_queue
-from openmsmq.care.tracing import trace_message
+from openmsmq.care.tracing import TraceEvent, in_words, trace_message
 
-from .jobs import SearchHit, place_name
 from .messages import message_record
 from .queues import full_name
+from .searching import SearchHit, place_name
 
 
 class TraceStep(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,17 +53,22 @@ async def trace(caller: Caller, message: str) -> TraceRecord:
             )
             for place, each in found.places
         ],
-        events=[
-            TraceStep(
-                time=step.time,
-                event=step.event,
-                place=step.place,
-                reason=step.reason,
-                text=step.text,
-            )
-            for step in found.events
-        ],
+        events=[_step(step) for step in found.events],
         why=found.why,
+    )
+
+
+def _step(step: TraceEvent) -> TraceStep:
+    return TraceStep(
+        time=step.time, event=step.event, place=step.place, reason=step.reason, text=step.text
+    )
+
+
+async def history(caller: Caller, message: str) -> TraceRecord:
+    """What the queue manager noted of a message, without a search for it."""
+    found = await (await caller.manager()).message_history(message)
+    return TraceRecord(
+        id=message, places=[], events=[_step(in_words(each)) for each in found["events"]], why=""
     )
 
 

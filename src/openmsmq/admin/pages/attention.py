@@ -1,6 +1,6 @@
 """What needs attention: a table of rules over the newest figures, each with its threshold."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from openmsmq.admin.settings import ConsoleSettings
@@ -14,6 +14,7 @@ from .text import age, short_name
 # More than these are not shown at once.
 MOST_ITEMS: Final = 20
 QUOTA_BYTES: Final = 1024
+DAY_SECONDS: Final = 86_400
 POISON: Final = ";poison"
 JOURNALS: Final = ("journal", "machine_journal")
 
@@ -38,6 +39,12 @@ class View(NamedTuple):
     rows: Sequence[QueueRow]
     links: Sequence[LinkRow]
     settings: ConsoleSettings
+    # Ends of certificates by the key that names them, or why they are not known.
+    certificates: Mapping[str, float | str] = {}
+    # By how much clocks of peers are ahead.
+    clocks: Mapping[str, float] = {}
+    lag_seconds: float = 0.0
+    utc: float = 0.0
 
 
 class Rule(NamedTuple):
@@ -242,6 +249,67 @@ def _journal(view: View) -> Iterator[Item]:
             )
 
 
+def _certificates(view: View) -> Iterator[Item]:
+    days = view.settings.console_certificate_days
+    for key, end in view.certificates.items():
+        if isinstance(end, str):
+            yield Item(
+                "bad",
+                "shield",
+                f"The certificate of {key} cannot be read",
+                end,
+                "",
+                "/settings",
+                "About",
+            )
+        elif end <= view.utc:
+            yield Item(
+                "bad",
+                "shield",
+                f"The certificate of {key} has ended",
+                "Others refuse it. Put a new one in its place and reload.",
+                age(view.utc - end),
+                "/settings",
+                "About",
+            )
+        elif end - view.utc <= days * DAY_SECONDS:
+            yield Item(
+                "warn",
+                "shield",
+                f"The certificate of {key} ends in {age(end - view.utc)}",
+                "Put a new one in its place and reload.",
+                "",
+                "/settings",
+                "About",
+            )
+
+
+def _clocks(view: View) -> Iterator[Item]:
+    for peer, ahead in view.clocks.items():
+        yield Item(
+            "warn",
+            "clock",
+            f"The clock of {peer} is {age(ahead)} ahead",
+            "Messages from there arrive before they were sent; their time limits end late.",
+            "",
+            "/sessions",
+            "Sessions",
+        )
+
+
+def _lag(view: View) -> Iterator[Item]:
+    if view.lag_seconds >= view.settings.console_lag_seconds:
+        yield Item(
+            "warn",
+            "activity",
+            f"The queue manager is late by {1000 * view.lag_seconds:.0f} ms",
+            "Its event loop has more to do than time, or its disk or machine is slow.",
+            "",
+            "/settings",
+            "About",
+        )
+
+
 def _console(view: View) -> Iterator[Item]:
     if view.settings.restarts:
         yield Item(
@@ -306,6 +374,23 @@ RULES: Final = (
         "Journal",
         lambda s: f"one without a quota has {s.console_journal_messages:,} messages",
         _journal,
+    ),
+    Rule(
+        "Certificate",
+        lambda s: f"one ends within {count_text(s.console_certificate_days, 'day')}",
+        _certificates,
+    ),
+    Rule(
+        "Clock",
+        lambda s: (
+            f"that of another queue manager is {duration_text(s.console_clock_seconds)} ahead"
+        ),
+        _clocks,
+    ),
+    Rule(
+        "Late",
+        lambda s: f"the queue manager is {1000 * s.console_lag_seconds:.0f} ms late",
+        _lag,
     ),
     Rule("Console", lambda _: "this console was started again after a failure", _console),
 )

@@ -1,7 +1,7 @@
 """Bodies as pages show them: as JSON, XML, text or bytes, in parts, and never as markup."""
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from markupsafe import Markup, escape
@@ -11,10 +11,8 @@ from openmsmq.wire.bodies import BodyKind, DecodedBody, decode_body_leniently, n
 from openmsmq.wire.bodies.nrbf_values import NrbfStream
 from openmsmq.wire.message.body_type import body_type_name
 
-# Longer bodies are shown in parts of this many bytes or characters.
+# Longer bodies are shown in parts of this many bytes or characters, unless settings say otherwise.
 PART: Final = 256 * 1024
-# What is worth to be read as JSON and written again in lines.
-LARGEST_JSON: Final = PART
 # Lines that one answer has at most, so that browsers stay quick.
 MOST_LINES: Final = 4_000
 LONGEST_LINE: Final = 8_192
@@ -36,7 +34,7 @@ class BodyView(msgspec.Struct, frozen=True, kw_only=True):
         forms: the forms that fit, with their titles.
         lines: escaped, with spans for colours.
         more: what is not shown, in words.
-        next: the number of the next part.
+        next: where the next part begins.
         text: the whole body as text, if it is text and short.
     """
 
@@ -54,9 +52,17 @@ class BodyView(msgspec.Struct, frozen=True, kw_only=True):
 TITLES: Final = {"json": "JSON", "xml": "XML", "value": "Value", "text": "Text", "hex": "Hex"}
 
 
-def body_view(body: bytes, body_type: int, form: str = "", part: int = 0) -> BodyView:
-    """A part of a body, in the form that was asked for or in the one that fits best."""
-    decoded = decode_body_leniently(body_type, body[:LARGEST_JSON] if not body_type else body)
+def body_view(
+    body: bytes, body_type: int, form: str = "", start: int = 0, *, size: int = PART
+) -> BodyView:
+    """A part of a body, in the form that was asked for or in the one that fits best.
+
+    Args:
+        form: of `TITLES`.
+        start: where the part begins, as `next` of the part before says.
+        size: characters or bytes of a part at most.
+    """
+    decoded = decode_body_leniently(body_type, body[:size] if not body_type else body)
     best = _best(decoded)
     names = [best] if best not in ("text", "hex") else []
     if decoded.text is not None:
@@ -69,32 +75,35 @@ def body_view(body: bytes, body_type: int, form: str = "", part: int = 0) -> Bod
         note += f", looks like {TITLES.get(best, best)}"
     if decoded.note:
         note += f", {decoded.note}"
-    start = part * PART
     if form == "hex":
-        lines, more = _hex_lines(body, start)
+        part = _hex_part(body, start, size)
     elif form == "json":
-        lines, more = _json_lines(decoded.text or "")
+        part = _json_part(decoded.text or "")
     elif form == "xml":
-        lines, more = _xml_lines(decoded.text or "", start)
+        part = _xml_part((decoded.text or "")[:size])
     elif form == "value":
-        lines, more = _plain_lines(_value_text(decoded), start)
+        part = _text_part(_value_text(decoded), start, size)
     else:
-        lines, more = _plain_lines(_whole_text(body, decoded), start)
-    size = len(body)
-    following = (
-        part + 1 if more and start + PART < max(size, 1) and form in ("hex", "text") else None
-    )
+        part = _text_part(_whole_text(body, decoded, size), start, size)
     return BodyView(
         form=form,
         title=TITLES[form],
         forms=[(name, TITLES[name]) for name in names],
         note=note,
-        lines=lines,
+        lines=part.lines,
         empty=not body,
-        more=more,
-        next=following,
-        text=decoded.text if size <= PART else None,
+        more=part.more,
+        next=part.next,
+        text=decoded.text if len(body) <= size else None,
     )
+
+
+class _Part(NamedTuple):
+    """Lines of a part, what they are of in words, and where the next part begins."""
+
+    lines: list[Markup]
+    more: str = ""
+    next: int | None = None
 
 
 def _best(decoded: DecodedBody) -> str:
@@ -115,26 +124,31 @@ def _value_text(decoded: DecodedBody) -> str:
     return str(decoded.value)
 
 
-def _whole_text(body: bytes, decoded: DecodedBody) -> str:
+def _whole_text(body: bytes, decoded: DecodedBody, size: int) -> str:
     """The text of a body that was only begun to be decoded."""
-    if decoded.encoding and decoded.text is not None and len(body) > LARGEST_JSON:
+    if decoded.encoding and decoded.text is not None and len(body) > size:
         return body.decode(decoded.encoding, "replace")
     return decoded.text or ""
 
 
-def _plain_lines(text: str, start: int) -> tuple[list[Markup], str]:
-    part = text[start : start + PART]
-    lines = []
-    for line in part.split("\n"):
-        for at in range(0, max(len(line), 1), LONGEST_LINE):
-            lines.append(escape(_visible(line[at : at + LONGEST_LINE])))
-            if len(lines) == MOST_LINES:
-                return lines, f"The first {MOST_LINES:,} lines are shown."
-    more = ""
-    if start + PART < len(text) or start:
-        end = min(start + PART, len(text))
-        more = f"Characters {start + 1:,} to {end:,} of {len(text):,}."
-    return lines, more
+def _text_part(text: str, start: int, size: int) -> _Part:
+    """So many characters and lines; long lines are cut into several."""
+    start = min(start, len(text))
+    end = min(start + size, len(text))
+    lines: list[Markup] = []
+    at = start
+    while at < end and len(lines) < MOST_LINES:
+        stop = text.find("\n", at, end)
+        following = end if stop < 0 else stop + 1
+        stop = end if stop < 0 else stop
+        if stop - at > LONGEST_LINE:
+            stop = following = at + LONGEST_LINE
+        lines.append(escape(_visible(text[at:stop])))
+        at = following
+    if not start and at >= len(text):
+        return _Part(lines or [Markup("")])
+    more = f"Characters {start + 1:,} to {at:,} of {len(text):,}."
+    return _Part(lines, more, at if at < len(text) else None)
 
 
 def _visible(text: str) -> str:
@@ -142,7 +156,7 @@ def _visible(text: str) -> str:
     return printable(text.rstrip("\r").replace("\t", "    "))
 
 
-def _json_lines(text: str) -> tuple[list[Markup], str]:
+def _json_part(text: str) -> _Part:
     """JSON with one value a line; only tokens are read, so depth and numbers do not matter."""
     lines: list[Markup] = []
     line: list[Markup] = []
@@ -169,14 +183,13 @@ def _json_lines(text: str) -> tuple[list[Markup], str]:
         if word in "{[,":
             end_line()
         if len(lines) >= MOST_LINES:
-            return lines, f"The first {MOST_LINES:,} lines are shown; Text has all of it."
+            return _Part(lines, f"The first {MOST_LINES:,} lines are shown; Text has all of it.")
     end_line()
-    return lines, ""
+    return _Part(lines)
 
 
-def _xml_lines(text: str, start: int) -> tuple[list[Markup], str]:
+def _xml_part(part: str) -> _Part:
     """XML as it was sent, one tag a line where it has no lines of its own; never parsed here."""
-    part = text[start : start + PART]
     if part.count("\n") * 200 < len(part):
         pieces: list[str] = []
         depth = 0
@@ -201,25 +214,24 @@ def _xml_lines(text: str, start: int) -> tuple[list[Markup], str]:
         )
         lines.append(marked)
         if len(lines) == MOST_LINES:
-            return lines, f"The first {MOST_LINES:,} lines are shown; Text has all of it."
-    return lines, ""
+            return _Part(lines, f"The first {MOST_LINES:,} lines are shown; Text has all of it.")
+    return _Part(lines)
 
 
-def _hex_lines(body: bytes, start: int) -> tuple[list[Markup], str]:
+def _hex_part(body: bytes, start: int, size: int) -> _Part:
     """Sixteen bytes a line, with their characters."""
-    start = start // 4
-    end = min(start + PART // 4, len(body))
+    start = min(start, len(body)) & ~15
+    end = min(start + min(size // 4, 16 * MOST_LINES) & ~15, len(body))
     lines = []
     for at in range(start, end, 16):
-        row = body[at : at + 16]
+        row = body[at : min(at + 16, end)]
         characters = "".join(chr(b) if 32 <= b < 127 else "." for b in row)
         lines.append(
             Markup('<span class="p">{}</span>  {}  <span class="p">{}</span>').format(
                 f"{at:06x}", f"{row.hex(' '):<47}", characters
             )
         )
-        if len(lines) == MOST_LINES:
-            end = at + 16
-            break
-    more = "" if not start and end >= len(body) else f"Bytes {start:,} to {end:,} of {len(body):,}."
-    return lines, more
+    if not start and end >= len(body):
+        return _Part(lines)
+    more = f"Bytes {start:,} to {end:,} of {len(body):,}."
+    return _Part(lines, more, end if end < len(body) else None)

@@ -1,12 +1,16 @@
 """Dead letters, jobs and searches as pages."""
 
-import time
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import msgspec
 from starlette.datastructures import QueryParams
 
+from openmsmq.admin.api import dead_letters as dead_calls
 from openmsmq.admin.api import jobs as calls
+from openmsmq.admin.api import searching, tracing
+from openmsmq.admin.api.messages import need_to_read
+from openmsmq.admin.api.searching import place_name
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.person import Role
 from openmsmq.admin.trust.problems import Problem, problem_of
@@ -19,7 +23,10 @@ from openmsmq.wire.errors import MsmqError
 from .text import short_name
 
 SAMPLES: Final = 6
+# Messages that one search shows at most.
+FOUND: Final = 1_000
 SHOWN_JOBS: Final = 5
+SHOWN_RESULTS: Final = 200
 FIELDS: Final = {"reason": "class_name", "destination": "destination_queue", "label": "label"}
 
 
@@ -30,14 +37,14 @@ async def deadletters_page(
     del names
     by = query.get("by", "reason")
     which = query.get("queue", "all")
-    if by not in ("reason", "destination", "label", "age") or which not in calls.DEAD:
+    if by not in ("reason", "destination", "label", "age") or which not in dead_calls.DEAD:
         raise Problem(400, "There is no such group of dead letters.")
     groups: list[dict[str, Any]] = []
     problem = None
     try:
-        found = await calls.list_dead_letters(
+        found = await dead_calls.list_dead_letters(
             caller,
-            calls.DeadLetterQuery(by=by, queue=which),  # type: ignore[arg-type]  # checked above
+            dead_calls.DeadLetterQuery(by=by, queue=which),  # type: ignore[arg-type]  # checked above
         )
         groups = [_group(group, by) for group in found.groups]
     except MsmqError as exc:
@@ -68,7 +75,15 @@ async def deadletters_page(
     return values
 
 
-def _group(group: calls.DeadLetterGroupRecord, by: str) -> dict[str, Any]:
+async def watch_deadletters(
+    caller: Caller, query: QueryParams, names: dict[str, str]
+) -> dict[str, Any]:
+    """What changes on an open page of dead letters: the jobs."""
+    del query, names
+    return {"jobs": await job_rows(caller, SHOWN_JOBS)}
+
+
+def _group(group: dead_calls.DeadLetterGroupRecord, by: str) -> dict[str, Any]:
     title, _, constant = group.reason.rpartition(" (")
     words = title or group.reason
     key = constant.rstrip(")") if by == "reason" else group.key
@@ -101,14 +116,14 @@ async def _samples(caller: Caller, which: str, where: dict[str, Any]) -> dict[st
     def work(manager: QueueManager) -> tuple[list[dict[str, Any]], dict[str, int]]:
         samples: list[dict[str, Any]] = []
         destinations: dict[str, int] = {}
-        for found in dead_letters(manager, condition, queues=calls.DEAD[which]):
+        for found in dead_letters(manager, condition, queues=dead_calls.DEAD[which]):
             message = found.message
             destination = (message.destination_queue or "").rpartition("private$\\")[2]
             destinations[destination] = destinations.get(destination, 0) + 1
             if len(samples) < SAMPLES:
                 samples.append(
                     {
-                        "queue": calls.place_name(found.place.name),
+                        "queue": place_name(found.place.name),
                         "lookup_id": message.lookup_id,
                         "label": message.label,
                         "destination": destination,
@@ -126,7 +141,7 @@ async def _samples(caller: Caller, which: str, where: dict[str, Any]) -> dict[st
 
 async def _plan(caller: Caller, which: str, where: dict[str, Any]) -> dict[str, Any]:
     """The dry run of a retry: the checks that the job makes."""
-    sources = ["system$" + name.upper() for name in calls.DEAD[which]]
+    sources = ["system$" + name.upper() for name in dead_calls.DEAD[which]]
     body = calls.JobToBegin(kind="retry", sources=sources, where=where, dry_run=True)
     try:
         plan = await calls.begin_job(caller, body)
@@ -175,38 +190,46 @@ async def job_page(caller: Caller, query: QueryParams, names: dict[str, str]) ->
     """One job and its results."""
     del query
     job = job_row(await calls.show_job(caller, names["job"]))
-    results = await calls.job_results(caller, names["job"])
+    results = await calls.job_results(caller, names["job"], calls.ResultsQuery(limit=SHOWN_RESULTS))
     return {
         "crumbs": [("Jobs", "/jobs"), (job["id"], "")],
         "job": job,
-        "results": results.results[:200],
+        "results": results.results,
     }
 
 
 async def find_page(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
-    """A search over everything."""
+    """A search over everything, which the page runs; or all that is known of one message."""
     del names
     text, words = query.get("text", ""), query.get("filter", "")
-    queues = query.get("queues", "") or "*"
-    identifier = query.get("id", "")
-    if identifier:
-        words = words or f"id = '{identifier}'"
+    queues, identifier = query.get("queues", ""), query.get("id", "")
     values: dict[str, Any] = {
         "crumbs": [("Find a message", "")],
         "text": text,
         "filter": words,
-        "queues": query.get("queues", ""),
-        "result": None,
+        "queues": queues,
+        "case": bool(query.get("case")),
+        "id": identifier,
+        "trace": None,
         "problem": None,
-        "now": time.time(),
+        "stream": "",
+        "limit": FOUND,
     }
-    if not text and not words:
-        return values
-    pattern = queues if "\\" in queues or queues.startswith("*") else f"*{queues}*"
     try:
-        found = await calls.find_messages(
-            caller, calls.SearchQuery(filter=words, text=text, queues=pattern)
-        )
+        if identifier:
+            values["trace"] = await tracing.trace(caller, identifier)
+        elif text or words:
+            pattern = queues if "\\" in queues or queues.startswith("*") else f"*{queues}*"
+            wanted = {"text": text, "filter": words, "queues": pattern, "limit": FOUND}
+            if values["case"]:
+                wanted["case"] = "true"
+            # What cannot be searched for is said at once.
+            need_to_read(caller, searching.search_condition(_search_query(text, words)))
+            values["stream"] = f"/api/v1/search/stream?{urlencode(wanted)}"
     except MsmqError as exc:
-        return {**values, "problem": problem_of(exc)}
-    return {**values, "result": found}
+        values["problem"] = problem_of(exc)
+    return values
+
+
+def _search_query(text: str, words: str) -> searching.SearchQuery:
+    return searching.SearchQuery(filter=words, text=text)

@@ -1,9 +1,12 @@
 """What pages ask for beside themselves: columns of plots, the palette, downloads."""
 
+import asyncio
 import csv
 import io
 import re
+import tempfile
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -11,10 +14,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from openmsmq.admin.api import messages as message_calls
+from openmsmq.admin.api.queues import full_name
 from openmsmq.admin.figures import SPANS
 from openmsmq.admin.front_desk import FrontDesk
 from openmsmq.admin.trust.problems import Problem
 from openmsmq.admin.web import WebRoute, segment
+from openmsmq.care.packet_files import SavedMessage, json_of, save_messages
 from openmsmq.client import ReceivedMessage
 
 from .site import Site
@@ -71,6 +76,7 @@ class Extras:
             WebRoute("GET", message + "/packet.bin", self.packet),
             WebRoute("GET", "/queues/{queue}/export.jsonl", self.json_lines),
             WebRoute("GET", "/queues/{queue}/export.csv", self.csv),
+            WebRoute("GET", "/queues/{queue}/export.omq", self.packets),
         ]
 
     async def columns(self, request: Request, names: dict[str, str]) -> Response:
@@ -88,6 +94,14 @@ class Extras:
             for queue in queues:
                 caller.need_queue(queue)
             columns = figures.waiting(queues, span)
+        elif names["name"] == "queue":
+            queue = request.query_params.get("queue", "")
+            caller.need_queue(queue)
+            times, _, arriving, leaving = figures.queue_columns(queue, span)
+            columns = [times, arriving, leaving]
+        elif names["name"] == "outgoing":
+            totals = figures.totals(span)
+            columns = [totals[name] for name in ("time", "outgoing_messages")]
         elif names["name"] == "disk":
             columns = figures.disk()
         else:
@@ -102,9 +116,9 @@ class Extras:
         needle = text.casefold()
         queues = [
             _entry("inbox", short_name(name), f"/queues/{segment(name)}", count(info["messages"]))
-            for info in self._desk.figures.queues
+            for info in await caller.seen()
             for name in (info["path"].partition("\\")[2],)
-            if info["kind"] == "queue" and needle in name.casefold() and caller.person.may_use(name)
+            if info["kind"] == "queue" and needle in name.casefold()
         ]
         queues.sort(
             key=lambda entry: (not entry["title"].casefold().startswith(needle), entry["title"])
@@ -151,13 +165,17 @@ class Extras:
 
     async def json_lines(self, request: Request, names: dict[str, str]) -> Response:
         """Messages of a queue, one JSON object a line."""
-        messages = await self._messages(request, names["queue"])
+        queue = names["queue"]
+        messages = await self._messages(request, queue)
         bodies = self._site.caller(request).person.sees_bodies
 
         async def lines() -> AsyncIterator[bytes]:
             for message in messages:
                 values = message.to_dict()
-                if not bodies:
+                if bodies:
+                    # With its packet, a line is exact and can be loaded again.
+                    values = json_of(SavedMessage.of(full_name(queue), message))
+                else:
                     values["body"] = values["body_base64"] = None
                 yield msgspec.json.encode(values) + b"\n"
 
@@ -174,6 +192,22 @@ class Extras:
             values = message.to_dict()
             writer.writerow([csv_cell(values[name]) for name in CSV_COLUMNS])
         return download(text.getvalue().encode("utf-8", "backslashreplace"), "messages.csv")
+
+    async def packets(self, request: Request, names: dict[str, str]) -> Response:
+        """Messages of a queue with their packets and records, exact, to be sent again."""
+        caller = self._site.caller(request)
+        caller.need_bodies()
+        queue = names["queue"]
+        messages = await self._messages(request, queue)
+        saved = (SavedMessage.of(full_name(queue), each) for each in messages)
+
+        def write() -> bytes:
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / "messages.omq"
+                save_messages(file, saved)
+                return file.read_bytes()
+
+        return download(await asyncio.to_thread(write), "messages.omq")
 
     async def _messages(self, request: Request, queue: str) -> list[ReceivedMessage]:
         """The messages that the address names, or all up to the limit."""

@@ -12,13 +12,18 @@ from openmsmq.admin.trust.person import Role
 from .text import count
 
 
-def frame_values(caller: Caller, current: str) -> dict[str, Any]:
+async def frame_values(caller: Caller, current: str) -> dict[str, Any]:
     """The values of the frame: names, counts of the navigation, who is signed in."""
     figures = caller.desk.figures
     status = figures.status
-    down = sum(1 for entry in figures.outgoing if entry["last_error"] and entry["messages"])
+    down = (
+        0
+        if caller.person.queues
+        else sum(1 for entry in figures.outgoing if entry["last_error"] and entry["messages"])
+    )
     dead = status.get("dead_letters", 0)
-    queues = sum(1 for info in figures.queues if info["kind"] == "queue")
+    queues = sum(1 for info in await caller.seen() if info["kind"] == "queue")
+    jobs = caller.desk.care.job_counts()["running"]
     sessions = sum(status.get("sessions", {}).values())
     return {
         "manager_name": status.get("name", "openmsmq"),
@@ -35,7 +40,7 @@ def frame_values(caller: Caller, current: str) -> dict[str, Any]:
             "transactions": count(status["transactions"]) if status.get("transactions") else "",
             "sessions": count(sessions) if sessions else "",
             "find": "",
-            "jobs": "",
+            "jobs": f"{jobs} running" if jobs else "",
             "definitions": "",
             "audit": "",
             "settings": "",

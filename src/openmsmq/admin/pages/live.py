@@ -2,8 +2,9 @@
 
 import asyncio
 import hashlib
+import time
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from starlette.datastructures import QueryParams
@@ -21,6 +22,8 @@ from .site import PAGES, Page, Site
 STEP_SECONDS: Final = 1.0
 # Something is sent after this many quiet steps, so that a lost connection is noticed.
 QUIET_STEPS: Final = 15
+# What was rendered within this time is sent to others as well.
+SHARED_SECONDS: Final = 0.8
 
 
 class Live:
@@ -29,6 +32,8 @@ class Live:
     def __init__(self, desk: FrontDesk, site: Site) -> None:
         self._desk = desk
         self._site = site
+        self._shown: dict[Any, tuple[float, Shown | None]] = {}
+        self._locks: dict[Any, asyncio.Lock] = {}
 
     def routes(self) -> list[WebRoute]:
         """The address that pages connect to."""
@@ -87,26 +92,62 @@ class Live:
         sent: dict[str, bytes],
     ) -> dict[str, Any]:
         """The parts that differ from those that were sent."""
-        try:
-            values = await self._site.values(page, caller, query, names)
-        except MsmqError:
-            # The queue manager does not answer, or what the page shows is gone: it stays as it is.
+        now = await self._shared(caller, page, query, names)
+        if now is None:
             return {}
-        values["nonce"] = ""
         parts = []
-        for block, element in (("stale", "stale"), *page.live):
-            html = render(page.template, values, block=block)
-            digest = hashlib.sha256(html.encode("utf-8", "replace")).digest()
+        for element, html, digest in now.parts:
             if sent.get(element) != digest:
                 sent[element] = digest
                 parts.append((element, html))
-        nav = {key: (text, values["tones"].get(key, "")) for key, text in values["counts"].items()}
-        nav["state"] = (values["manager_state"], "")
-        digest = hashlib.sha256(repr(nav).encode("utf-8", "replace")).digest()
-        if not parts and sent.get("nav") == digest:
+        if not parts and sent.get("nav") == now.nav_digest:
             return {}
-        sent["nav"] = digest
-        return {"parts": parts, "nav": nav}
+        sent["nav"] = now.nav_digest
+        return {"parts": parts, "nav": now.nav}
+
+    async def _shared(
+        self, caller: Caller, page: Page, query: QueryParams, names: dict[str, str]
+    ) -> "Shown | None":
+        """What a page shows now; all who look at the same page with the same rights share it."""
+        key = (page.path, str(query), tuple(names.items()), caller.person)
+        lock = self._locks.setdefault(key, asyncio.Lock())
+        async with lock:
+            known = self._shown.get(key)
+            if known is not None and time.monotonic() - known[0] < SHARED_SECONDS:
+                return known[1]
+            try:
+                values = await self._site.values(page, caller, query, names, live=True)
+            except MsmqError:
+                # The queue manager does not answer, or what the page shows is gone: it stays as it
+                # is.
+                shown = None
+            else:
+                shown = rendered(page, values)
+            now = time.monotonic()
+            self._shown[key] = (now, shown)
+            for other in [each for each, (then, _) in self._shown.items() if now - then > 5]:
+                del self._shown[other], self._locks[other]
+            return shown
+
+
+class Shown(NamedTuple):
+    """The live parts of a page at one moment."""
+
+    parts: list[tuple[str, str, bytes]]
+    nav: dict[str, tuple[str, str]]
+    nav_digest: bytes
+
+
+def rendered(page: Page, values: dict[str, Any]) -> Shown:
+    """The live parts of a page."""
+    values["nonce"] = ""
+    parts = []
+    for block, element in (("stale", "stale"), *page.live):
+        html = render(page.template, values, block=block)
+        parts.append((element, html, hashlib.sha256(html.encode("utf-8", "replace")).digest()))
+    nav = {key: (text, values["tones"].get(key, "")) for key, text in values["counts"].items()}
+    nav["state"] = (values["manager_state"], "")
+    return Shown(parts, nav, hashlib.sha256(repr(nav).encode("utf-8", "replace")).digest())
 
 
 def find_page(address: str) -> tuple[Page, QueryParams, dict[str, str]]:

@@ -1,10 +1,13 @@
 """Journals, transactions, sessions, definitions, the audit log and settings as pages."""
 
+from contextlib import suppress
 from typing import Any, Final
 
 from starlette.datastructures import QueryParams
 
+from openmsmq.admin.api import machine
 from openmsmq.admin.api import manager as calls
+from openmsmq.admin.api.queues import NO_QUOTA
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.person import Role
 from openmsmq.admin.trust.problems import problem_of
@@ -14,14 +17,24 @@ from openmsmq.version import __version__
 from openmsmq.wire.errors import MsmqError
 
 from .attention import watched
-from .text import short_name
+from .text import short_name, spark
 
 NUMERIC: Final = ("Messages", "Size", "Sent", "Received", "Queues", "Waiting reads", "Unread")
 MONO: Final = ("Journal", "Peer", "SID")
+STATES: Final = {
+    "active": "open",
+    "prepared": "in doubt",
+    "committed": "committed, not confirmed",
+}
 
 
 def _cell(name: str, value: object, href: str = "") -> tuple[str, object, str]:
     return name, value, href
+
+
+def quota_text(quota: int) -> str:
+    """A quota in kilobytes."""
+    return "none" if quota == NO_QUOTA else size_text(1024 * quota)
 
 
 def _table(
@@ -45,9 +58,9 @@ async def journals_page(
     """Journals: their sizes."""
     del query, names
     rows = []
-    for info in sorted(caller.desk.figures.queues, key=lambda each: -int(each["messages"])):
+    for info in sorted(await caller.seen(), key=lambda each: -int(each["messages"])):
         name = info["path"].partition("\\")[2]
-        if info["kind"] not in ("journal", "machine_journal") or not caller.person.may_use(name):
+        if info["kind"] not in ("journal", "machine_journal"):
             continue
         if info["kind"] == "journal" and not info["messages"]:
             continue
@@ -58,6 +71,8 @@ async def journals_page(
                 _cell("Messages", count_text(info["messages"])),
                 _cell("Size", size_text(info["bytes"])),
                 _cell("Oldest", duration_text(info["oldest_message_age_seconds"])),
+                _cell("Quota", quota_text(info["quota"])),
+                _cell("Last hour", spark(caller.desk.figures.of(name).series)),
             ]
         )
     table = _table(
@@ -82,44 +97,11 @@ async def sessions_page(
     del query, names
     sessions = (await calls.list_sessions(caller)).entries
     clients = (await calls.list_clients(caller)).entries
-    peers = [[_cell(_title(key), _plain(value)) for key, value in row.items()] for row in sessions]
-    programs = [
-        [
-            _cell("Client", row["id"]),
-            _cell("Protocol", row["protocol"]),
-            _cell("Principal", row["principal"]),
-            _cell("Address", row["address"] or "this machine"),
-            _cell("Queues", row["queues"]),
-            _cell("Waiting reads", row["waiting_reads"]),
-            _cell("Transactions", len(row["transactions"])),
-        ]
-        for row in clients
-    ]
     return {
         "crumbs": [("Sessions", "")],
-        "title": "Sessions",
-        "words": "Other queue managers and programs that are connected",
-        "tables": [
-            _table(
-                "Other queue managers", peers, "plug", "No sessions", "They open with messages."
-            ),
-            _table("Programs", programs, "users", "No programs", "Programs connect to send."),
-        ],
+        "sessions": sorted(sessions, key=lambda each: (each["protocol"], each["id"])),
+        "clients": sorted(clients, key=lambda each: (each["protocol"], each["id"])),
     }
-
-
-def _title(key: str) -> str:
-    return key.replace("_", " ").capitalize()
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return duration_text(value)
-    if isinstance(value, (list, tuple)):
-        return ", ".join(str(each) for each in value)
-    return str(value)
 
 
 async def transactions_page(
@@ -128,17 +110,26 @@ async def transactions_page(
     """Open, prepared and doubtful transactions."""
     del query, names
     entries = (await calls.list_transactions(caller)).entries
+    clients = (await calls.list_clients(caller)).entries
+    holders = {
+        transaction: f"{client['principal']} ({client['protocol']} {client['id']})"
+        for client in clients
+        for transaction in client["transactions"]
+    }
     rows = [
         {
-            "id": str(entry.get("identifier", entry.get("id", ""))),
-            "state": str(entry.get("state", "")),
-            "age": entry.get("age_seconds"),
-            "messages": entry.get("messages", ""),
-            "holder": entry.get("holder", entry.get("principal", "")) or "",
-            "doubt": "doubt" in str(entry.get("state", "")).lower(),
+            "id": entry["id"],
+            "state": STATES.get(entry["state"], entry["state"]),
+            "age": entry["age_seconds"],
+            "sent": entry["sent"],
+            "received": entry["received"],
+            "moved": entry["moved"],
+            "holder": holders.get(entry["id"], ""),
+            "doubt": entry["state"] == "prepared",
         }
         for entry in entries
     ]
+    rows.sort(key=lambda row: (not row["doubt"], -(row["age"] or 1e12)))
     return {"crumbs": [("Transactions", "")], "rows": rows}
 
 
@@ -177,20 +168,26 @@ async def settings_page(
         ("Endpoints", ", ".join(f"{k} {v}" for k, v in status.get("endpoints", {}).items())),
         ("Console restarts", caller.desk.console.settings.restarts),
     ]
-    administrator = caller.person.role >= Role.ADMINISTRATOR
+    administrator = caller.person.role >= Role.ADMINISTRATOR and not caller.person.queues
     limits: list[tuple[str, Any]] = []
     tokens: list[Any] = []
-    if administrator and not caller.person.queues:
+    rights: list[Any] = []
+    if administrator:
         limits = [
             (name, value)
             for name, value in (await calls.show_settings(caller)).items()
-            if isinstance(value, int) and name.startswith(("console_", "metrics_"))
+            if isinstance(value, (int, float)) and name.startswith(("console_", "metrics_", "aud"))
         ]
         tokens = (await calls.list_tokens(caller)).tokens
+        with suppress(MsmqError):
+            rights = (await machine.machine_rights(caller)).permissions
     return {
         "crumbs": [("Settings", "")],
         "about": about,
         "watched": watched(caller.desk.settings),
         "limits": limits,
         "tokens": tokens,
+        "rights": rights,
+        "administers": administrator,
+        "online": status.get("online", True),
     }

@@ -1,5 +1,6 @@
 """The overview: what needs attention, figures, busiest queues, links."""
 
+import time
 from typing import Any, Final
 
 from starlette.datastructures import QueryParams
@@ -24,13 +25,12 @@ async def overview_page(
     del names
     figures = caller.desk.figures
     settings = caller.desk.settings
-    infos = [
-        info for info in figures.queues if caller.person.may_use(info["path"].partition("\\")[2])
-    ]
+    infos = await caller.seen()
     records = [queue_calls.queue_record(info) for info in infos if info["kind"] == "queue"]
     rows = [queue_row(record, figures, settings.console_unread_seconds) for record in records]
     rows.sort(key=lambda row: (-(row.arriving or 0.0), -row.messages, row.name))
-    links = [link_row(info) for info in figures.outgoing]
+    # Links are about the whole queue manager, and some tokens about some queues.
+    links = [] if caller.person.queues else [link_row(info) for info in figures.outgoing]
     links.sort(key=lambda link: (-link.messages, link.name))
     span = query.get("range", "1h")
     return {
@@ -38,7 +38,7 @@ async def overview_page(
         "headline": _headline(figures.status, len(rows)),
         "range": span if span in dict(RANGES) else "1h",
         "ranges": RANGES,
-        "attention": attention(View(figures.status, infos, rows, links, settings)),
+        "attention": attention(_view(caller, infos, rows, links)),
         "watched": len(RULES),
         "figures": _figures(caller, rows, links),
         "busiest": rows[:BUSIEST],
@@ -46,6 +46,27 @@ async def overview_page(
         "links": links[:BUSIEST],
         "links_total": len(links),
     }
+
+
+def _view(
+    caller: Caller, infos: list[dict[str, Any]], rows: list[QueueRow], links: list[LinkRow]
+) -> View:
+    """What the rules look at; a token for some queues is told about these only."""
+    desk = caller.desk
+    figures, around = desk.figures, desk.console.surroundings
+    if caller.person.queues:
+        return View({}, infos, rows, links, desk.settings)
+    return View(
+        figures.status,
+        infos,
+        rows,
+        links,
+        desk.settings,
+        around.certificates,
+        around.clocks,
+        figures.lag_seconds,
+        time.time(),
+    )
 
 
 def _headline(status: dict[str, Any], queues: int) -> list[str]:

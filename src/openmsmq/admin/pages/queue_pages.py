@@ -8,6 +8,7 @@ from starlette.datastructures import QueryParams
 
 from openmsmq.admin.api import messages as message_calls
 from openmsmq.admin.api import queues as queue_calls
+from openmsmq.admin.api import tracing
 from openmsmq.admin.api.queues import QueueRecord
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import Problem, problem_of
@@ -22,6 +23,7 @@ from .rows import QueueRow, is_unread, queue_row
 from .text import age, moment, short_name, shown
 
 PAGE: Final = 200
+LONGEST_PLACE: Final = 9
 SHOWN_QUEUES: Final = 500
 SORTS: Final = ("name", "messages", "arriving", "leaving", "oldest", "readers", "bytes")
 
@@ -29,7 +31,8 @@ SORTS: Final = ("name", "messages", "arriving", "leaving", "oldest", "readers", 
 async def queues_page(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
     """The list of queues."""
     del names
-    records = await queue_calls.all_queues(caller)
+    infos = [info for info in await caller.seen() if info["kind"] == "queue"]
+    records = [queue_calls.queue_record(info) for info in infos]
     found = queue_calls.matching(records, query.get("filter", ""))
     unread = caller.desk.settings.console_unread_seconds
     rows = [queue_row(record, caller.desk.figures, unread) for record in found]
@@ -62,31 +65,29 @@ async def queues_page(caller: Caller, query: QueryParams, names: dict[str, str])
 async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
     """What every tab of a queue shows: the queue, and its neighbours in the first pane."""
     caller.need_queue(queue)
-    figures = caller.desk.figures
+    infos = await caller.seen()
     owner = queue.partition(";")[0] if not queue.startswith("system$") else queue
     side: list[dict[str, Any]] = []
     info: QueueRecord | None = None
     for record in sorted(
-        (queue_calls.queue_record(each) for each in figures.queues),
+        (queue_calls.queue_record(each) for each in infos),
         key=lambda record: record.name.casefold(),
     ):
         if record.name.casefold() == queue.casefold():
             info = record
-        if not caller.person.may_use(record.name):
-            continue
         if record.kind == "queue":
             side.append(_side(record.name, short_name(record.name), record.messages, queue))
             if record.name.casefold() == owner.casefold():
                 for sub in record.subqueues:
                     name = f"{record.name};{sub}"
-                    side.append(_side(name, f";{sub}", _depth(figures.queues, name), queue, sub))
+                    side.append(_side(name, f";{sub}", _depth(infos, name), queue, sub))
                 if record.journal or record.journal_messages:
                     name = f"{record.name};JOURNAL"
                     side.append(_side(name, "journal", record.journal_messages, queue, "journal"))
         elif record.kind in ("deadletter", "xact_deadletter", "machine_journal"):
             title = record.name.partition(";")[2].lower()
             side.append(_side(record.name, title, record.messages, queue))
-    total = info.messages if info is not None else _depth(figures.queues, queue)
+    total = info.messages if info is not None else _depth(infos, queue)
     unread = ""
     if info is not None and is_unread(info, caller.desk.settings.console_unread_seconds):
         unread = f"no reader for {age(info.oldest_message_age_seconds)}"
@@ -133,6 +134,7 @@ def _tabs(
     if info is not None and info.kind == "queue":
         journal = f"/queues/{segment(owner + ';JOURNAL')}"
         tabs += [
+            ("delayed", "Delayed", f"{base}/delayed", info.delayed_messages),
             ("subqueues", "Subqueues", f"{base}/subqueues", len(info.subqueues)),
             ("journal", "Journal", journal, info.journal_messages),
             ("activity", "Activity", f"{base}/activity", None),
@@ -171,10 +173,24 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
         "grant_command": f"openmsmq queue grant '.\\{queue}' {caller.person.principal} peek",
         "after": str(found[-1].lookup_id) if more else "",
         "begun": bool(after),
-        "newer": 0,
+        "arrived": _arrived(values["info"]),
         "selected": selected,
         **(await message_values(caller, queue, selected, query) if selected else {}),
     }
+
+
+def _arrived(info: QueueRecord | None) -> int:
+    """How many messages have come so far; what came later is not in an open list."""
+    return 0 if info is None else info.arrived_messages
+
+
+async def watch_messages(
+    caller: Caller, query: QueryParams, names: dict[str, str]
+) -> dict[str, Any]:
+    """What changes on an open list of messages: counts, never its rows."""
+    del query
+    values = await queue_values(caller, names["queue"], "messages")
+    return {**values, "arrived": _arrived(values["info"])}
 
 
 async def _browse(
@@ -241,6 +257,7 @@ async def message_values(
     except MsmqError as exc:
         return {**values, "message_problem": problem_of(exc)}
     values["message"] = message
+    values["body_bytes"] = caller.desk.settings.console_body_bytes
     values["facts"] = message_facts(message)
     values["reason"] = "" if message.class_ < 0x8000 else message.class_name
     values["properties"] = [
@@ -251,18 +268,25 @@ async def message_values(
     try:
         caller.need_bodies()
         if view == "packet":
-            field = query.get("field", "")
-            chosen = int(field) if field.isascii() and field.isdecimal() else -1
-            values["packet"] = packet_view(bytes(message.packet), chosen)
+            values["packet"] = packet_view(bytes(message.packet), _number(query.get("field"), -1))
         elif view == "body":
-            part = query.get("part", "")
-            number = int(part) if part.isascii() and part.isdecimal() else 0
             values["body"] = body_view(
-                message.view.body, message.body_type, query.get("as", ""), number
+                message.view.body,
+                message.body_type,
+                query.get("as", ""),
+                _number(query.get("part"), 0),
+                size=caller.desk.settings.console_body_bytes,
             )
     except Problem as exc:
         values["body_problem"] = exc
     return values
+
+
+def _number(text: str | None, otherwise: int) -> int:
+    """A number in an address; what is none counts as another."""
+    if text is None or len(text) > LONGEST_PLACE or not (text.isascii() and text.isdecimal()):
+        return otherwise
+    return int(text)
 
 
 def message_facts(message: ReceivedMessage) -> list[tuple[str, Markup]]:
@@ -326,7 +350,7 @@ async def message_page(caller: Caller, query: QueryParams, names: dict[str, str]
         **beside,
         "crumbs": crumbs,
         "queue": queue,
-        "way": [] if message is None else _way(message, queue),
+        "way": [] if message is None else await _way(caller, message, queue),
         "copy_to": queue.partition(";")[0] if not queue.startswith("system$") else _target(message),
     }
 
@@ -349,15 +373,39 @@ async def _neighbours(caller: Caller, queue: str, lookup_id: int) -> dict[str, s
     return found
 
 
-def _way(message: ReceivedMessage, queue: str) -> list[dict[str, Any]]:
-    """What is known of the way of a message from itself."""
-    steps: list[dict[str, Any]] = [
+async def _way(caller: Caller, message: ReceivedMessage, queue: str) -> list[dict[str, Any]]:
+    """What is known of the way of a message: what the queue manager noted, else what it says."""
+    sent = {
+        "tone": "w-ok",
+        "title": f"Sent by {_sender(message)}",
+        "time": moment(message.sent_time, "second"),
+        "detail": "in a transaction" if message.transactional else "",
+    }
+    now = {
+        "tone": "",
+        "title": f"Waits in {short_name(queue)}",
+        "time": Markup("<time>now</time>"),
+        "detail": "",
+    }
+    try:
+        events = (await tracing.history(caller, message.id)).events
+    except MsmqError:
+        events = []
+    steps = [
         {
-            "tone": "w-ok",
-            "title": f"Sent by {_sender(message)}",
-            "time": moment(message.sent_time, "second"),
-            "detail": "in a transaction" if message.transactional else "",
-        },
+            "tone": "w-bad" if event.reason else "w-ok",
+            "title": event.text[:1].upper() + event.text[1:],
+            "time": moment(event.time, "second"),
+            "detail": "",
+        }
+        for event in events
+    ]
+    return [sent, *(steps or _own_steps(message)), now]
+
+
+def _own_steps(message: ReceivedMessage) -> list[dict[str, Any]]:
+    """What a message itself says of its way."""
+    steps: list[dict[str, Any]] = [
         {
             "tone": "w-ok",
             "title": f"Arrived, {message.transport or 'by remote read'}",
@@ -383,12 +431,4 @@ def _way(message: ReceivedMessage, queue: str) -> list[dict[str, Any]]:
                 "detail": "",
             }
         )
-    steps.append(
-        {
-            "tone": "",
-            "title": f"Waits in {short_name(queue)}",
-            "time": Markup("<time>now</time>"),
-            "detail": "",
-        }
-    )
     return steps

@@ -1,19 +1,25 @@
 """The tabs of a queue beside its messages."""
 
 import re
-from typing import Any
+import time
+from typing import Any, Final
 
 from starlette.datastructures import QueryParams
 
+from openmsmq.admin.api import delayed as delayed_calls
 from openmsmq.admin.api import queues as queue_calls
+from openmsmq.admin.api import watching
 from openmsmq.admin.api.tracing import explain
+from openmsmq.admin.figures import SPANS
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import problem_of
+from openmsmq.security.rights import QUEUE_RIGHTS
 from openmsmq.terminal.quantities import count_text, duration_text, size_text
 from openmsmq.wire.errors import MsmqError
 
+from .overview_page import RANGES
 from .queue_pages import queue_values
-from .text import rate
+from .text import moment, rate
 
 
 async def _values(caller: Caller, queue: str, tab: str, title: str) -> dict[str, Any]:
@@ -32,7 +38,7 @@ async def subqueues_tab(
     queue = names["queue"]
     values = await _values(caller, queue, "subqueues", "Subqueues")
     subqueues = []
-    for info in caller.desk.figures.queues:
+    for info in await caller.seen():
         name = info["path"].partition("\\")[2]
         owner, _, sub = name.partition(";")
         if sub and owner.casefold() == queue.casefold() and info["kind"] != "journal":
@@ -47,40 +53,110 @@ async def subqueues_tab(
     return {**values, "subqueues": subqueues}
 
 
+async def delayed_tab(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
+    """Messages for a queue that appear later."""
+    del query
+    values = await _values(caller, names["queue"], "delayed", "Delayed")
+    try:
+        found = (await delayed_calls.list_delayed(caller, names["queue"])).delayed
+    except MsmqError as exc:
+        return {**values, "tab_problem": problem_of(exc), "delayed": []}
+    return {**values, "tab_problem": None, "delayed": found, "now": time.time()}
+
+
 async def activity_tab(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
     """Rates, depth, age, readers and refusals of a queue."""
-    del query
-    values = await _values(caller, names["queue"], "activity", "Activity")
+    queue = names["queue"]
+    values = await _values(caller, queue, "activity", "Activity")
     info = values["info"]
-    known = caller.desk.figures.of(names["queue"])
+    known = caller.desk.figures.of(queue)
     activity = [
         ("Arriving", f"{rate(known.arriving)} a second"),
         ("Leaving", f"{rate(known.leaving)} a second"),
-        ("Arrived since the start", f"{count_text(info.arrived_messages)} messages"),
+        ("Arrived since the start", count_text(info.arrived_messages, "message")),
         ("In the queue", f"{count_text(info.messages, 'message')}, {size_text(info.bytes)}"),
         ("Locked", count_text(info.locked_messages, "message")),
         ("Oldest", duration_text(info.oldest_message_age_seconds) or "none"),
-        ("Readers", f"{info.readers}, {info.waiting_reads} wait for messages"),
+        ("Given back", f"{count_text(info.aborted_messages)}, {info.poisoned_messages} poison"),
     ]
-    activity += [(reason, count_text(number)) for reason, number in info.deleted.items()]
+    left = [(_reason(name), name, count_text(number)) for name, number in info.deleted.items()]
     try:
-        sentences = (await explain(caller, names["queue"])).sentences
+        sentences = (await explain(caller, queue)).sentences
     except MsmqError as exc:
         sentences = [problem_of(exc).detail]
-    return {**values, "activity": activity, "sentences": sentences}
+    try:
+        readers = (await watching.list_readers(caller, queue)).readers
+    except MsmqError:
+        readers = []
+    span = query.get("range", "1h")
+    return {
+        **values,
+        "activity": activity,
+        "left": left,
+        "sentences": sentences,
+        "readers": readers,
+        "range": span if span in SPANS else "1h",
+        "ranges": RANGES,
+    }
+
+
+def _reason(name: str) -> str:
+    """Why messages left a queue, in words."""
+    return name.removeprefix("MQMSG_CLASS_").replace("_", " ").lower().capitalize()
 
 
 async def permissions_tab(
     caller: Caller, query: QueryParams, names: dict[str, str]
 ) -> dict[str, Any]:
-    """Who may do what with a queue."""
-    del query
-    values = await _values(caller, names["queue"], "permissions", "Permissions")
+    """Who may do what with a queue, and why."""
+    queue = names["queue"]
+    values = await _values(caller, queue, "permissions", "Permissions")
+    principal = query.get("principal", "")
+    values |= {
+        "tab_problem": None,
+        "permissions": [],
+        "principal": principal,
+        "rights": list(QUEUE_RIGHTS),
+        "answers": [],
+        "answer_problem": None,
+        "words": WORDS,
+        "mine": caller.person.principal,
+    }
     try:
-        found = await queue_calls.list_permissions(caller, names["queue"])
+        found = await queue_calls.list_permissions(caller, queue)
+        values["permissions"] = [(entry, _words(entry)) for entry in found.permissions]
     except MsmqError as exc:
-        return {**values, "tab_problem": problem_of(exc), "permissions": []}
-    return {**values, "tab_problem": None, "permissions": found.permissions}
+        return {**values, "tab_problem": problem_of(exc)}
+    if principal:
+        try:
+            question = queue_calls.AccessQuestion(principal=principal)
+            found_answers = await queue_calls.explain_permission(caller, queue, question)
+            values["answers"] = found_answers.answers
+        except MsmqError as exc:
+            values["answer_problem"] = problem_of(exc)
+    return values
+
+
+WORDS: Final = {
+    "full": "do everything",
+    "receive": "receive messages",
+    "receive-journal": "receive from the journal",
+    "peek": "look at messages",
+    "send": "send messages",
+    "delete-message": "delete messages",
+    "delete-journal-message": "delete from the journal",
+    "set-properties": "change properties",
+    "get-properties": "see properties and counts",
+    "delete": "delete the queue",
+    "get-permissions": "see permissions",
+    "change-permissions": "change permissions",
+    "take-ownership": "take ownership",
+}
+
+
+def _words(entry: queue_calls.Permission) -> str:
+    """What an entry allows or denies, in words."""
+    return ", ".join(WORDS.get(right, right) for right in entry.rights)
 
 
 async def settings_tab(caller: Caller, query: QueryParams, names: dict[str, str]) -> dict[str, Any]:
@@ -94,8 +170,14 @@ async def settings_tab(caller: Caller, query: QueryParams, names: dict[str, str]
             ("Path name", info.path),
             ("Format name", info.format_name),
             ("Transactional", "yes" if info.transactional else "no"),
-            ("Journal", "kept" if info.journal else "not kept"),
-            ("Signed messages only", "yes" if info.authenticate else "no"),
+            ("Created", moment(info.created_time, "date")),
             ("Multicast", info.multicast or "none"),
+        ],
+        "handling": [
+            ("none", "Nothing: it stays, and only its count grows"),
+            ("move", "Move it to the subqueue poison"),
+            ("reject", "Send it back to its source as rejected"),
+            ("drop", "Remove it"),
+            ("hold", "Hold it in its place until an operator decides"),
         ],
     }

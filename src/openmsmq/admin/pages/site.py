@@ -19,7 +19,7 @@ from openmsmq.admin.trust.problems import STATUS_TEXTS, Problem
 from openmsmq.admin.trust.sessions import LONGEST_SECONDS
 from openmsmq.admin.web import WebRoute, segment
 
-from .care_pages import deadletters_page, find_page, job_page, jobs_page
+from .care_pages import deadletters_page, find_page, job_page, jobs_page, watch_deadletters
 from .frame import frame_values, url_maker
 from .link_pages import outgoing_one, outgoing_page
 from .manager_pages import (
@@ -31,8 +31,8 @@ from .manager_pages import (
     transactions_page,
 )
 from .overview_page import overview_page
-from .queue_pages import message_page, messages_tab, queues_page
-from .queue_tabs import activity_tab, permissions_tab, settings_tab, subqueues_tab
+from .queue_pages import message_page, messages_tab, queues_page, watch_messages
+from .queue_tabs import activity_tab, delayed_tab, permissions_tab, settings_tab, subqueues_tab
 from .render import page as answer_with
 from .render import static
 
@@ -46,6 +46,7 @@ class Page:
 
     Args:
         live: names of blocks, and the ids of the elements that they are in.
+        watch: who gathers what these blocks show, if it is less than the page.
         whole: whether it is about the whole queue manager, so that a token for some queues is not
             enough.
     """
@@ -55,6 +56,7 @@ class Page:
     current: str
     gather: Gather
     live: tuple[tuple[str, str], ...] = ()
+    watch: Gather | None = None
     role: Role = Role.READER
     whole: bool = False
 
@@ -79,10 +81,12 @@ PAGES: Final[tuple[Page, ...]] = (
         "queue_messages.html",
         "queues",
         messages_tab,
-        (("sidequeues", "side-queues"), ("newer", "newer")),
+        (("sidequeues", "side-queues"), ("queuehead", "queue-name"), ("newer", "newer")),
+        watch_messages,
     ),
     Page("/queues/{queue}/messages/{lookup_id}", "message.html", "queues", message_page),
     Page("/queues/{queue}/subqueues", "queue_tab.html", "queues", subqueues_tab),
+    Page("/queues/{queue}/delayed", "queue_tab.html", "queues", delayed_tab),
     Page("/queues/{queue}/activity", "queue_tab.html", "queues", activity_tab),
     Page("/queues/{queue}/permissions", "queue_tab.html", "queues", permissions_tab),
     Page("/queues/{queue}/settings", "queue_tab.html", "queues", settings_tab),
@@ -92,6 +96,7 @@ PAGES: Final[tuple[Page, ...]] = (
         "deadletters",
         deadletters_page,
         (("jobs", "jobs"),),
+        watch_deadletters,
         whole=True,
     ),
     Page("/journals", "records.html", "journals", journals_page, (("lists", "lists"),)),
@@ -101,15 +106,23 @@ PAGES: Final[tuple[Page, ...]] = (
         "transactions",
         transactions_page,
         (("list", "list"),),
+        whole=True,
     ),
-    Page("/sessions", "records.html", "sessions", sessions_page, (("lists", "lists"),)),
+    Page(
+        "/sessions",
+        "sessions.html",
+        "sessions",
+        sessions_page,
+        (("lists", "lists"),),
+        whole=True,
+    ),
     Page("/find", "find.html", "find", find_page),
     Page("/jobs", "jobs.html", "jobs", jobs_page, (("jobs", "jobs"),)),
     Page("/jobs/{job}", "job.html", "jobs", job_page, (("state", "state"), ("acts", "acts"))),
     Page("/definitions", "definitions.html", "definitions", definitions_page, role=ADMINISTRATOR),
     Page("/audit", "audit.html", "audit", audit_page, role=ADMINISTRATOR, whole=True),
     Page("/settings", "settings.html", "settings", settings_page),
-    Page("/outgoing", "outgoing.html", "outgoing", outgoing_page, (("list", "list"),)),
+    Page("/outgoing", "outgoing.html", "outgoing", outgoing_page, (("list", "list"),), whole=True),
     Page(
         "/outgoing/{destination}",
         "outgoing_one.html",
@@ -165,17 +178,20 @@ class Site:
         caller: Caller,
         query: QueryParams,
         names: dict[str, str],
+        *,
+        live: bool = False,
     ) -> dict[str, Any]:
-        """What a page shows."""
+        """What a page shows, or only what changes on it."""
         caller.need(page.role, what="This page")
         if page.whole:
             caller.need_every_queue()
         await self._desk.figures.refresh()
         raw = _raw_path(page, names)
-        shown = await page.gather(caller, query, names)
+        gather = page.gather if page.watch is None or not live else page.watch
+        shown = await gather(caller, query, names)
         address = raw if not query else f"{raw}?{query}"
         return {
-            **frame_values(caller, page.current),
+            **await frame_values(caller, page.current),
             "url": url_maker(raw, query),
             "live_url": f"/live?page={quote(address, safe='')}" if page.live else "",
             **shown,

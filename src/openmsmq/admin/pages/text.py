@@ -87,6 +87,11 @@ def moment(value: float | datetime | str | None, style: str = "time") -> Markup:
     )
 
 
+def until(value: str, now: float) -> str:
+    """How long it is to a moment."""
+    return age(datetime.fromisoformat(value).timestamp() - now)
+
+
 def spark(values: Sequence[float | None], width: int = 92, height: int = 18, tone: str = "") -> str:
     """A small line, drawn as SVG."""
     known = [0.0 if value is None else float(value) for value in values]
@@ -132,6 +137,7 @@ FILTERS: dict[str, Any] = {
     "size": size_text,
     "age": age,
     "moment": moment,
+    "until": until,
     "segment": segment,
     "highlight": highlight,
 }

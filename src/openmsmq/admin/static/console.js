@@ -37,9 +37,10 @@
   }
 
   // Toasts.
-  function toast(text, { bad = false, detail = "", action = null } = {}) {
+  function toast(text, { bad = false, detail = "", action = null, link = "" } = {}) {
     const body = make("p", {}, make("b", {}, text));
     if (detail) body.append(make("br"), detail);
+    if (link) body.append(" ", make("a", { class: "link", href: link }, "Job"));
     const box = make("div", { class: bad ? "toast bad" : "toast" }, icon(bad ? "circle-alert" : "circle-check"), body);
     if (action) {
       const button = make("button", { class: "btn sm", type: "button" }, action.title);
@@ -70,18 +71,23 @@
     for (const field of form.elements) {
       if (!field.name || field.hasAttribute("data-skip") || field.disabled) continue;
       if (field.type === "radio") { if (field.checked) values[field.name] = field.value; continue; }
-      if (field.type === "checkbox") { if (field.checked) values[field.name] = true; continue; }
+      if (form.hasAttribute("data-changed") && unchanged(field)) continue;
+      if (field.type === "checkbox") { if (field.checked || field.hasAttribute("data-truth")) values[field.name] = field.checked; continue; }
       if (field.hasAttribute("data-list")) { values[field.name] = field.value.split(/[\s,]+/).filter(Boolean); continue; }
       if (field.hasAttribute("data-json")) { if (field.value) values[field.name] = JSON.parse(field.value); continue; }
       if (field.hasAttribute("data-unchanged-null") && field.value === field.defaultValue) continue;
-      if (field.value === "") continue;
+      if (field.value === "" && !(form.hasAttribute("data-changed") && field.type === "text")) continue;
       if (field.type === "number") { values[field.name] = Number(field.value); continue; }
       const prefix = field.dataset.prefix ?? "";
       values[field.name] = prefix && !field.value.includes("\\") ? prefix + field.value : field.value;
     }
-    if (form.hasAttribute("data-selection")) values.lookup_ids = selection();
+    if (form.hasAttribute("data-selection") && !whole()) values.lookup_ids = selection();
+    if ($("[data-for-good]:checked", form)) { values.kind = "remove"; delete values.target; }
     return values;
   }
+  const unchanged = (field) => field.type === "checkbox" ? field.checked === field.defaultChecked
+    : field.tagName === "SELECT" ? [...field.options].every((option) => option.selected === option.defaultSelected)
+      : field.value === field.defaultValue;
   async function submit(form) {
     const [method, path] = form.dataset.api.split(" ");
     const buttons = $$("button", form);
@@ -91,9 +97,10 @@
       const result = await call(method, path, method === "DELETE" && !Object.keys(values).length ? undefined : values);
       if (!form.hasAttribute("data-keep")) form.closest("dialog")?.close();
       const done = form.dataset.done ?? "Done";
-      const words = form.hasAttribute("data-count") && result?.count !== undefined ? `${result.count.toLocaleString("en-US")} ${done}` : done;
+      const words = form.hasAttribute("data-count") && result?.count !== undefined ? `${number(result.count)} ${done}`
+        : form.hasAttribute("data-job") ? jobWords(result, done) : done;
       if (form.dataset.show && result) { show(form, result); return; }
-      remember(words, result?.job ? `/jobs/${result.job}` : "");
+      remember(words, form.hasAttribute("data-job") ? result : null);
       const then = form.dataset.then;
       if (then === "job" && result?.id) location.assign(`/jobs/${encodeURIComponent(result.id)}`);
       else if (then) location.assign(then); else location.reload();
@@ -110,22 +117,67 @@
     target.textContent = result.token ?? JSON.stringify(result, null, 2);
     target.focus();
   }
+  const number = (value) => value.toLocaleString("en-US");
+  // A short job is told as done, a long one as begun.
+  function jobWords(job, done) {
+    if (job.state === "running") return `The job runs: ${number(job.messages)} messages`;
+    return job.refused ? `${number(job.done)} ${done}, ${number(job.refused)} refused` : `${number(job.done)} ${done}`;
+  }
   // What was done is told on the page that follows.
-  const remember = (words) => { try { sessionStorage.setItem("toast", words); } catch { /* not told then */ } };
+  const remember = (words, job = null) => {
+    try { sessionStorage.setItem("toast", JSON.stringify({ words, job: job?.id ?? "", undo: ["move", "copy"].includes(job?.kind) && job.done > 0, reasons: Object.keys(job?.reasons ?? {}) })); } catch { /* not told then */ }
+  };
   function recall() {
+    let told = null;
     try {
-      const words = sessionStorage.getItem("toast");
+      told = JSON.parse(sessionStorage.getItem("toast"));
       sessionStorage.removeItem("toast");
-      if (words) toast(words);
     } catch { /* as above */ }
+    if (!told) return;
+    const undo = { title: "Undo", run: () => call("POST", `/api/v1/jobs/${encodeURIComponent(told.job)}/undo`).then((back) => { remember(`${number(back.undone)} messages are back${back.gone ? `, ${number(back.gone)} were gone` : ""}`); location.reload(); }, (problem) => toast(problem.message, { bad: true })) };
+    toast(told.words, { bad: told.reasons.length > 0, detail: told.reasons[0] ?? "", action: told.undo ? undo : null, link: told.job ? `/jobs/${encodeURIComponent(told.job)}` : "" });
+  }
+
+  // A file of messages: it is checked first, and sent with the second press.
+  async function upload(form) {
+    const button = $("[data-go]", form);
+    const told = $("[data-checked]", form);
+    const file = $("input[type=file]", form).files[0];
+    const post = async (query) => {
+      const answer = await fetch(`${form.dataset.upload}${query}`, { method: "POST", credentials: "same-origin", headers: { "X-CSRF-Token": csrf(), "Content-Type": "application/octet-stream" }, body: file });
+      const value = await answer.json();
+      if (!answer.ok) throw Object.assign(new Error(value.error.detail), { error: value.error });
+      return value;
+    };
+    button.disabled = true;
+    try {
+      if (form.dataset.ready) {
+        const job = await post("");
+        remember(jobWords(job, "messages sent"), job);
+        location.reload();
+        return;
+      }
+      const plan = await post("&dry_run=true");
+      const reasons = Object.entries(plan.reasons).map(([reason, count]) => `${number(count)}: ${reason}`);
+      told.textContent = `${number(plan.messages)} messages in the file, ${number(plan.done)} would be accepted${plan.refused ? `, ${number(plan.refused)} refused. ${reasons.join(" ")}` : "."}`;
+      if (plan.done) { form.dataset.ready = "yes"; button.textContent = `Send ${number(plan.done)}`; }
+    } catch (problem) {
+      told.textContent = `${problem.message} ${problem.error?.remedy ?? ""}`;
+    } finally {
+      button.disabled = false;
+    }
   }
 
   // Rows: selection, and the message beside the list.
   const boxes = () => $$("[data-rows] tbody input.check");
   const selection = () => boxes().filter((box) => box.checked).map((box) => box.value);
+  // All messages of the queue, also those that are not shown.
+  const whole = () => Number($('[data-whole][aria-pressed="true"]')?.dataset.whole ?? 0);
   function tellSelection() {
-    const chosen = selection();
-    $$("[data-selected]").forEach((element) => { element.textContent = chosen.length.toLocaleString("en-US"); });
+    if (boxes().some((box) => !box.checked)) $("[data-whole]")?.removeAttribute("aria-pressed");
+    const chosen = { length: whole() || selection().length };
+    $$("[data-selected]").forEach((element) => { element.textContent = number(chosen.length); });
+    $$("[data-stay]").forEach((element) => { element.textContent = `${number(Math.max(0, Number(element.dataset.stay) - chosen.length))} stay in the queue.`; });
     const bar = $("#selbar");
     if (bar) bar.hidden = chosen.length === 0;
     for (const form of $$("form[data-confirm-above]")) {
@@ -165,6 +217,32 @@
     if (!wanted) $("#right").removeAttribute("data-shown");
   });
 
+  // New messages never move rows: a line says how many came, and shows them when it is pressed.
+  function tellNewer() {
+    const rows = $("#rows");
+    const button = $("[data-newer]");
+    const now = $("[data-arrived-now]");
+    if (!rows || !button || !now) return;
+    const came = Number(now.dataset.arrivedNow) - Number(rows.dataset.arrived);
+    button.hidden = !(came > 0);
+    if (came > 0) button.textContent = `${number(came)} new, show`;
+  }
+  async function showNewer() {
+    const rows = $("#rows");
+    if (!rows) return;
+    const chosen = new Set(selection());
+    const focused = document.activeElement?.closest("tr[id]")?.id;
+    const answer = await fetch(location.href, { credentials: "same-origin" });
+    if (!answer.ok) { location.reload(); return; }
+    const text = await answer.text();
+    const came = text.match(/<div id="rows" data-arrived="(\d+)"/)?.[1];
+    await htmx.swap({ sourceElement: rows, target: rows, text, select: "#rows > *", swap: "innerMorph" });
+    if (came) rows.dataset.arrived = came;
+    boxes().forEach((box) => { box.checked = chosen.has(box.value); });
+    if (focused) $("a[href]", document.getElementById(focused) ?? document.createElement("p"))?.focus();
+    localTimes(rows); tellSelection(); tellNewer();
+  }
+
   // Live updates: parts of the page come as HTML and are morphed into place.
   let live = true;
   const missed = new Map();
@@ -177,6 +255,7 @@
       await htmx.swap({ sourceElement: target, target, text: html, swap: "innerMorph" });
       localTimes(target);
     }
+    tellNewer();
   }
   function counts(values) {
     for (const [key, [text, tone]] of Object.entries(values)) {
@@ -302,6 +381,7 @@
     if (key === "x") { const box = currentRow() && $("input.check", currentRow()); if (box) { box.checked = !box.checked; tellSelection(); } }
     if (key === "p") setLive(!live);
     if (key === "/") { const filter = $("[data-filter], [data-narrow]"); if (filter) { event.preventDefault(); filter.focus(); } }
+    if (key === "n") $("[data-newer]:not([hidden])")?.click();
     if (key === "?") $("#keys")?.showModal();
   });
 
@@ -319,8 +399,14 @@
     }
     if (at("[data-live-toggle]")) setLive(!live);
     if (at("[data-reload]")) location.reload();
+    if (at("[data-newer]")) showNewer();
+    const all = at("[data-whole]");
+    if (all) { boxes().forEach((box) => { box.checked = true; }); all.setAttribute("aria-pressed", "true"); tellSelection(); }
+    for (const menu of $$("details.menu[open]")) if (!menu.contains(event.target) || at("a, button")) menu.open = false;
     const open = at("[data-open]");
     if (open) { if (open.dataset.open === "palette") openPalette(); else document.getElementById(open.dataset.open)?.showModal(); }
+    const ask = at("[data-ask]");
+    if (ask) { const dialog = document.getElementById(ask.dataset.ask); $("form", dialog).dataset.api = `POST ${ask.dataset.path}`; $("[data-what]", dialog).textContent = ask.dataset.what; dialog.showModal(); }
     if (at("[data-close]")) { at("dialog")?.close(); if (at("[data-reload-on-close]")) location.reload(); }
     const copy = at("[data-copy]");
     if (copy) navigator.clipboard?.writeText(copy.dataset.copy).then(() => toast("Copied"), () => toast("The browser does not allow to copy", { bad: true }));
@@ -337,6 +423,8 @@
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-all]")) boxes().forEach((box) => { box.checked = event.target.checked; });
     if (event.target.matches("input.check")) tellSelection();
+    const file = event.target.closest("[data-upload] input[type=file]");
+    if (file) { delete file.form.dataset.ready; $("[data-go]", file.form).textContent = "Check the file"; $("[data-checked]", file.form).textContent = ""; }
     const jump = event.target.closest("[data-jump]");
     if (jump) jump.form.requestSubmit();
   });
@@ -351,10 +439,79 @@
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.dataset.api) { event.preventDefault(); submit(form); }
+    if (form.dataset.upload) { event.preventDefault(); upload(form); }
     if (form.hasAttribute("data-sign-out")) { event.preventDefault(); call("POST", "/sign-out").then(() => location.assign("/sign-in")); }
   });
   addEventListener("resize", () => { clearTimeout(paneWait); paneWait = setTimeout(drawAll, 150); });
   setInterval(() => { if (live && !document.hidden) drawAll(); }, 15000);
+
+  // A search that goes on: rows as they are found, how far it is, and a button that stops it.
+  async function find(box) {
+    const rows = $("tbody", box);
+    const bar = $("progress", box);
+    const words = $("[data-progress]", box);
+    const stop = $("[data-stop]", box);
+    const control = new AbortController();
+    const needle = (box.dataset.text ?? "").toLowerCase();
+    let found = 0;
+    let last = { looked_at: 0, total: 0 };
+    let ended = false;
+    stop.addEventListener("click", () => control.abort());
+    const marked = (text) => {
+      const at = needle ? text.toLowerCase().indexOf(needle) : -1;
+      if (at < 0 || text.toLowerCase().length !== text.length) return [text];
+      return [text.slice(0, at), make("mark", {}, text.slice(at, at + needle.length)), text.slice(at + needle.length)];
+    };
+    const short = (queue) => queue.replace(/^private\$\\/, "");
+    function take(part) {
+      if (part.problem) { $("[data-problem]", box).hidden = false; $("[data-problem] b", box).textContent = part.problem; }
+      $("[data-skeleton]", box)?.remove();
+      for (const { queue, kind, message } of part.hits) {
+        const href = kind === "outgoing" ? `/outgoing/${encodeURIComponent(queue)}` : `/queues/${encodeURIComponent(queue)}/messages/${message.lookup_id}`;
+        const time = make("time", { datetime: message.arrived_time, "data-style": "date", title: `${message.arrived_time} UTC` });
+        const label = make("bdi", {}, ...(message.label ? marked(visible(message.label)) : ["no label"]));
+        rows.append(make("tr", {}, make("td", { class: "cut" }, make("a", { class: message.label ? "name" : "faint", href }, label)), make("td", { class: "cut mono dim" }, visible(short(queue))), make("td", { class: "num dim" }, sizeText(message.body_size)), make("td", { class: "num dim" }, time)));
+      }
+      found += part.hits.length;
+      last = part;
+      if (part.hits.length) { $("table", box).hidden = false; localTimes(rows); }
+      bar.max = Math.max(1, part.total); bar.value = part.looked_at;
+      const percent = part.total ? Math.floor(100 * part.looked_at / part.total) : 100;
+      words.textContent = `Searching, ${percent} %: ${number(part.looked_at)} of ${number(part.total)}, ${number(found)} found`;
+      if (part.not_searched?.length) { const note = $("[data-not-searched]", box); note.hidden = false; $("p", note).textContent = `${number(part.not_searched.length)} places were not searched: ${visible(part.not_searched.slice(0, 3).join("; "))}`; }
+      ended = part.ended;
+    }
+    try {
+      const answer = await fetch(box.dataset.find, { credentials: "same-origin", signal: control.signal });
+      if (!answer.ok) {
+        const { error } = await answer.json();
+        take({ hits: [], looked_at: 0, total: 0, ended: true, problem: `${error.detail} ${error.remedy}` });
+      } else {
+        const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+        let rest = "";
+        for (;;) {
+          const { value, done } = await reader.read();
+          if (done) break;
+          const lines = (rest + value).split("\n");
+          rest = lines.pop();
+          lines.forEach((line) => take(JSON.parse(line)));
+        }
+      }
+    } catch (problem) {
+      if (problem.name !== "AbortError") { $("[data-problem]", box).hidden = false; $("[data-problem] b", box).textContent = "The connection to the console was lost."; }
+    }
+    $("[data-skeleton]", box)?.remove();
+    bar.hidden = true; stop.hidden = true;
+    const looked = `looked at ${number(last.looked_at)} of ${number(last.total)}`;
+    const limit = Number(box.dataset.limit);
+    words.textContent = ended ? `${number(found)} found, ${looked}${last.seconds ? ` in ${last.seconds.toFixed(2)} s` : ""}${found >= limit ? `; the first ${number(limit)} are shown` : ""}` : `Stopped: ${number(found)} found, ${looked}`;
+    if (!found && $("[data-problem]", box).hidden) { const none = $("[data-none]", box); none.hidden = false; $("b", none).textContent = `None of ${number(last.looked_at)} messages matches`; }
+    box.setAttribute("data-ended", "");
+  }
+  // What hides or turns other text is made visible.
+  const visible = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const sizeText = (bytes) => bytes < 1024 ? `${bytes} B` : bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+  $$("[data-find]").forEach(find);
 
   localTimes();
   tellSelection();

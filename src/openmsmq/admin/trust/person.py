@@ -55,6 +55,9 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
         """
         if not self.queues:
             return True
+        if "=" in queue or "," in queue:
+            # Format names, and several names at once, could mean another queue.
+            return False
         name = queue.split(";", 1)[0].casefold()
         if name == "system$":
             name = queue.casefold()

@@ -34,9 +34,15 @@ END_SECONDS: Final = 3.0
 # What one line of its log may have.
 LINE_BYTES: Final = 64 * 1024
 # The settings that `openmsmq.admin.settings` takes by the same names.
-HANDED_OVER: Final = ("console_", "metrics_")
+HANDED_OVER: Final = ("console_", "metrics_", "audit_")
 # Where the console keeps what outlives it, in the data directory.
 FOLDER: Final = "console"
+WATCHED_CERTIFICATES: Final = (
+    "console_certificate",
+    "https_certificate",
+    "local_certificate",
+    "binary_certificate",
+)
 KEPT_HERE: Final = frozenset({"console_port", "console_bind"})
 
 
@@ -67,6 +73,17 @@ class ConsoleConfig(LocalConfig):
     console_growth_messages: int = Field(default=1_000, ge=1, le=1_000_000_000)
     console_quota_percent: int = Field(default=90, ge=1, le=100)
     console_journal_messages: int = Field(default=100_000, ge=1, le=1_000_000_000)
+    # Limits: connections at a time, seconds to send a request, and bytes of a body shown at once.
+    console_connections: int = Field(default=500, ge=10, le=100_000)
+    console_request_seconds: float = Field(default=30.0, ge=1, le=3600)
+    console_body_bytes: int = Field(default=256 * 1024, ge=1024, le=4 * 1024 * 1024)
+    # Also: a certificate that ends within so many days, a clock of a peer that is ahead by so much,
+    # and an event loop that is late by so much.
+    console_certificate_days: int = Field(default=30, ge=1, le=3650)
+    console_clock_seconds: float = Field(default=60.0, ge=1, le=31_622_400)
+    console_lag_seconds: float = Field(default=0.25, ge=0.001, le=3600)
+    # Whether the audit log also has who looked at which message.
+    audit_reads: bool = False
     metrics_access: Literal["loopback", "token", "anyone"] = "loopback"
     metrics_queues: int = Field(default=20_000, ge=0, le=1_000_000)
     metrics_windows_names: bool = False
@@ -208,9 +225,15 @@ class ConsolePart:
             "console_hosts": [*config.console_hosts, *config.names, *config.addresses],
             "folder": str(config.data / FOLDER),
             "restarts": self.restarts,
+            "certificates": self._certificates(),
             "definitions": None if config.definitions is None else str(config.definitions),
         }
         return json.dumps(values).encode() + b"\n"
+
+    def _certificates(self) -> dict[str, str]:
+        """Files with certificates whose end the console watches."""
+        files = {key: getattr(self._config, key, None) for key in WATCHED_CERTIFICATES}
+        return {key: str(file) for key, file in files.items() if file is not None}
 
     async def _end(self, child: asyncio.subprocess.Process) -> None:
         """Let the console end, with force if it does not."""

@@ -1,0 +1,78 @@
+"""Dead letters in groups."""
+
+import time
+from typing import Final, Literal
+
+import msgspec
+
+from openmsmq.admin.front_desk import Caller
+from openmsmq.care.dead_letters import GROUPINGS, dead_letters, group_dead_letters
+from openmsmq.client import QueueManager
+
+from .messages import need_to_read
+from .searching import condition_of
+
+DEAD: Final = {
+    "plain": (";deadletter",),
+    "transactional": (";deadxact",),
+    "all": (";deadletter", ";deadxact"),
+}
+
+
+class DeadLetterQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which dead letters, and what they are grouped by."""
+
+    by: Literal["reason", "destination", "label", "age"] = "reason"
+    queue: Literal["all", "plain", "transactional"] = "all"
+    filter: str = ""
+
+
+class DeadLetterGroupRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """Dead letters that have something in common."""
+
+    key: str
+    reason: str
+    messages: int
+    bytes: int
+    oldest: float
+    newest: float
+    cause: str
+    remedy: str
+    worth_retrying: bool
+
+
+class DeadLetterGroups(msgspec.Struct, frozen=True):
+    """Dead letters in groups, the largest first."""
+
+    groups: list[DeadLetterGroupRecord]
+    total: int
+
+
+async def list_dead_letters(caller: Caller, query: DeadLetterQuery) -> DeadLetterGroups:
+    """Dead letters in groups, with cause, remedy and whether a retry makes sense."""
+    for name in DEAD[query.queue]:
+        caller.need_queue("system$" + name.upper())
+    condition = condition_of(query.filter)
+    need_to_read(caller, condition)
+
+    def work(manager: QueueManager) -> DeadLetterGroups:
+        found = dead_letters(manager, condition, queues=DEAD[query.queue])
+        groups = group_dead_letters(found, time.time(), (query.by,))
+        records = [
+            DeadLetterGroupRecord(
+                key=group.key[0],
+                reason=group.reason,
+                messages=group.messages,
+                bytes=group.bytes,
+                oldest=group.oldest,
+                newest=group.newest,
+                cause=group.cause,
+                remedy=group.remedy,
+                worth_retrying=group.worth_retrying,
+            )
+            for group in groups
+        ]
+        return DeadLetterGroups(records, sum(record.messages for record in records))
+
+    assert query.by in GROUPINGS  # noqa: S101 - the same words
+    return await caller.desk.care.call(caller.person, work)

@@ -1,0 +1,293 @@
+"""Searches over everything: whole, or as they go on."""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+
+from openmsmq.admin.front_desk import Caller
+from openmsmq.admin.trust.problems import Problem, problem_of
+from openmsmq.care import Condition, parse_filter
+from openmsmq.care.filters import filter_from_data, filter_to_data
+from openmsmq.care.places import Place, PlaceKind, list_places
+from openmsmq.care.search import FoundMessage, SearchProgress, search
+from openmsmq.client import QueueManager
+from openmsmq.wire.errors import MsmqError
+
+from .messages import MessageRecord, message_record, need_to_read
+
+MOST_RESULTS: Final = 1_000
+LONGEST_SEARCH: Final = 30.0
+# Blocks that wait to be sent; the search waits while there are more.
+MOST_WAITING: Final = 4
+
+
+class SearchQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to look for.
+
+    Attributes:
+        filter: such as `label ~ order and arrived_time > 2026-11-17`.
+        text: text in label or body.
+        case: whether letters of the text in upper and lower case differ.
+        queues: pattern of the places to look in.
+        limit: end after so many.
+    """
+
+    filter: str = ""
+    text: str = ""
+    case: bool = False
+    queues: str = "*"
+    limit: int = 100
+
+
+class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
+    """A message and where it was found."""
+
+    queue: str
+    kind: str
+    message: MessageRecord
+
+
+class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found, and how far the search is."""
+
+    hits: list[SearchHit]
+    looked_at: int
+    total: int
+    seconds: float
+    stopped: bool
+    not_searched: list[str]
+
+
+class SearchPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of a search that goes on: what was found since the line before, and how far it is.
+
+    Attributes:
+        ended: whether this is the last line.
+        problem: why the search ended early; empty if it did not.
+    """
+
+    hits: list[SearchHit]
+    looked_at: int
+    total: int
+    found: int
+    seconds: float
+    ended: bool = False
+    not_searched: list[str] = []
+    problem: str = ""
+
+
+def condition_of(where: str | dict[str, Any] | None) -> Condition | None:
+    """A filter of people or programs.
+
+    Raises:
+        FilterError: it is none.
+    """
+    if where is None or where == "":
+        return None
+    return parse_filter(where) if isinstance(where, str) else filter_from_data(where)
+
+
+def search_condition(query: SearchQuery) -> Condition | None:
+    """The filter of a search, with the text in label or body."""
+    condition = condition_of(query.filter)
+    if not query.text:
+        return condition
+    operator = "contains" if query.case else "~"
+    words = {
+        "or": [
+            {"property": name, "operator": operator, "value": query.text}
+            for name in ("label", "body")
+        ]
+    }
+    if condition is None:
+        return filter_from_data(words)
+    return filter_from_data({"and": [filter_to_data(condition), words]})
+
+
+def _checked(caller: Caller, query: SearchQuery) -> Condition | None:
+    """The filter of a search that may run now; give its slot back when it has ended.
+
+    Raises:
+        Problem: it may not run.
+    """
+    if not 1 <= query.limit <= MOST_RESULTS:
+        raise Problem(400, f"limit must be from 1 to {MOST_RESULTS}.", name="BAD_LIMIT")
+    condition = search_condition(query)
+    need_to_read(caller, condition)
+    if not caller.desk.searches.take():
+        raise Problem(
+            429,
+            "Too many searches run.",
+            remedy="Wait for one to end, or raise console_searches.",
+            retry_after=5,
+        )
+    return condition
+
+
+def _places(caller: Caller, manager: QueueManager, pattern: str) -> list[Place]:
+    """The places that somebody may look in; a token for some queues has no outgoing queues."""
+    person = caller.person
+    return [
+        place
+        for place in list_places(manager, pattern=pattern)
+        if not person.queues
+        or (place.kind is not PlaceKind.OUTGOING and person.may_use(place_name(place.name)))
+    ]
+
+
+def _hit(found: FoundMessage) -> SearchHit:
+    return SearchHit(
+        queue=place_name(found.place.name),
+        kind=str(found.place.kind),
+        message=message_record(found.message),
+    )
+
+
+async def find_messages(caller: Caller, query: SearchQuery) -> SearchResult:
+    """Messages of every place that a filter holds for, up to a limit."""
+    condition = _checked(caller, query)
+    began = time.monotonic()
+    progress = SearchProgress()
+    deadline = began + LONGEST_SEARCH
+
+    def note(state: SearchProgress) -> None:
+        progress.looked_at, progress.total = state.looked_at, state.total
+        progress.not_searched = state.not_searched
+
+    def work(manager: QueueManager) -> list[SearchHit]:
+        found = search(
+            manager,
+            _places(caller, manager, query.queues),
+            condition,
+            limit=query.limit,
+            progress=note,
+            stopped=lambda: time.monotonic() > deadline,
+        )
+        return [_hit(each) for each in found]
+
+    try:
+        hits = await caller.desk.care.call(caller.person, work)
+    finally:
+        caller.desk.searches.give()
+    return SearchResult(
+        hits=hits,
+        looked_at=max(progress.looked_at, len(hits)),
+        total=progress.total,
+        seconds=time.monotonic() - began,
+        stopped=time.monotonic() > deadline,
+        not_searched=_texts(progress),
+    )
+
+
+def _texts(progress: SearchProgress) -> list[str]:
+    return [f"{name}: {error}" for name, error in progress.not_searched]
+
+
+async def stream_search(caller: Caller, query: SearchQuery) -> AsyncIterator[bytes]:
+    """The same as it goes on: a JSON object a line; who hangs up stops the search."""
+    condition = _checked(caller, query)
+    return _parts(caller, query, condition)
+
+
+async def _parts(
+    caller: Caller, query: SearchQuery, condition: Condition | None
+) -> AsyncIterator[bytes]:
+    """Lines of a search that runs in a thread, until it ends or nobody reads them any more."""
+    stopped = threading.Event()
+    waiting: asyncio.Queue[SearchPart] = asyncio.Queue(MOST_WAITING)
+    loop = asyncio.get_running_loop()
+
+    def put(part: SearchPart) -> None:
+        # The thread waits while the reader is slow.
+        with suppress(CancelledError, RuntimeError):
+            asyncio.run_coroutine_threadsafe(waiting.put(part), loop).result()
+
+    running = asyncio.ensure_future(
+        caller.desk.care.call(
+            caller.person, lambda manager: _search(caller, query, condition, manager, put, stopped)
+        )
+    )
+    try:
+        yield b""
+        while True:
+            part = await _next(waiting, running)
+            yield msgspec.json.encode(part) + b"\n"
+            if part.ended:
+                return
+    finally:
+        stopped.set()
+        while not waiting.empty():
+            waiting.get_nowait()
+        caller.desk.searches.give()
+
+
+async def _next(
+    waiting: "asyncio.Queue[SearchPart]", running: "asyncio.Future[None]"
+) -> SearchPart:
+    """The next line, or the last one if the search has failed."""
+    getting = asyncio.ensure_future(waiting.get())
+    both: set[asyncio.Future[Any]] = {getting, running}
+    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    if getting.done() or running.exception() is None:
+        return await getting
+    getting.cancel()
+    error = running.exception()
+    text = problem_of(error).detail if isinstance(error, MsmqError) else "The search failed."
+    return SearchPart(hits=[], looked_at=0, total=0, found=0, seconds=0.0, ended=True, problem=text)
+
+
+def _search(
+    caller: Caller,
+    query: SearchQuery,
+    condition: Condition | None,
+    manager: QueueManager,
+    put: Callable[[SearchPart], None],
+    stopped: threading.Event,
+) -> None:
+    """In a thread: search, and put a line for each block."""
+    began = time.monotonic()
+    hits: list[SearchHit] = []
+    last = SearchProgress()
+
+    def part(*, ended: bool) -> SearchPart:
+        return SearchPart(
+            hits=hits.copy(),
+            looked_at=last.looked_at,
+            total=last.total,
+            found=last.found,
+            seconds=time.monotonic() - began,
+            ended=ended,
+            not_searched=_texts(last) if ended else [],
+        )
+
+    def note(state: SearchProgress) -> None:
+        last.looked_at, last.total = state.looked_at, state.total
+        last.not_searched = state.not_searched
+        put(part(ended=False))
+        hits.clear()
+
+    for found in search(
+        manager,
+        _places(caller, manager, query.queues),
+        condition,
+        limit=query.limit,
+        progress=note,
+        stopped=stopped.is_set,
+    ):
+        last.found += 1
+        hits.append(_hit(found))
+    if not stopped.is_set():
+        put(part(ended=True))
+
+
+def place_name(name: str) -> str:
+    """A place as paths of this API name it."""
+    if name.startswith(";"):
+        return "system$" + name.upper()
+    return name.partition("\\")[2] if "=" not in name else name

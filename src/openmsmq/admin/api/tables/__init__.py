@@ -1,0 +1,1 @@
+"""The rows of the table of endpoints, by subject; `api.table` puts them together."""

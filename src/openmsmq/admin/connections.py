@@ -1,0 +1,106 @@
+"""Connections of browsers and programs: how many, and how long a request may take to come."""
+
+import asyncio
+import socket
+from typing import Any, ClassVar, Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from .trust.headers import headers_of, new_nonce
+
+# A client that does not read for so long, or is not there any more, is disconnected.
+UNREAD_MILLISECONDS: Final = 60_000
+TOO_MANY: Final = (
+    b"The console has too many connections. Try again, or raise console_connections.\n"
+)
+TOO_SLOW: Final = (
+    b"The request did not come in time. console_request_seconds says how long it has.\n"
+)
+NOT_HTTP: Final = b"This is not HTTP.\n"
+
+
+def plain_answer(status: str, content: bytes, *, tls: bool) -> bytes:
+    """A whole answer for connections that never get to the application, with every header."""
+    lines = [f"HTTP/1.1 {status}".encode()]
+    lines += [name + b": " + value for name, value in headers_of(new_nonce(), tls=tls)]
+    lines += [
+        b"content-type: text/plain; charset=utf-8",
+        b"content-length: " + str(len(content)).encode(),
+        b"retry-after: 5",
+        b"connection: close",
+    ]
+    return b"\r\n".join(lines) + b"\r\n\r\n" + content
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    """HTTP with a bounded number of connections and bounded time for each request.
+
+    Attributes:
+        most: connections at a time.
+        seconds: how long a request may take to come, its body included.
+    """
+
+    most: ClassVar[int]
+    seconds: ClassVar[float]
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        _watch_reading(transport)
+        if len(self.connections) > self.most:
+            self._refuse("503 Service Unavailable", TOO_MANY)
+            return
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._done()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._wait()
+
+    def on_message_complete(self) -> None:
+        self._done()
+        super().on_message_complete()
+
+    def data_received(self, data: bytes) -> None:
+        # What comes after a refusal is not read.
+        if self.transport.is_closing():
+            return
+        super().data_received(data)
+
+    def send_400_response(self, msg: str) -> None:
+        del msg
+        self._refuse("400 Bad Request", NOT_HTTP)
+
+    def _wait(self) -> None:
+        self._done()
+        self._timer = self.loop.call_later(self.seconds, self._too_slow)
+
+    def _done(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _too_slow(self) -> None:
+        self._refuse("408 Request Timeout", TOO_SLOW)
+
+    def _refuse(self, status: str, content: bytes) -> None:
+        self._done()
+        if not self.transport.is_closing():
+            self.transport.write(plain_answer(status, content, tls=self.scheme == "https"))
+            self.transport.close()
+
+
+def limited_protocol(most: int, seconds: float) -> type[asyncio.Protocol]:
+    """The protocol of uvicorn with limits; see `LimitedProtocol`."""
+    limits = {"most": most, "seconds": seconds}
+    return type("ConsoleProtocol", (LimitedProtocol,), limits)
+
+
+def _watch_reading(transport: Any) -> None:
+    """Let the kernel end a connection whose other side does not take what is sent."""
+    found = transport.get_extra_info("socket")
+    if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MILLISECONDS)

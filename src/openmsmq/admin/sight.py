@@ -1,0 +1,81 @@
+"""Which queues somebody may see: asked for once by all who look with the same rights."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from openmsmq.wire.errors import MsmqError
+
+from .figures import Figures
+
+if TYPE_CHECKING:
+    from .front_desk import Caller
+
+# Rights may change: what is known of them is asked for again after this time.
+KNOWN_SECONDS: Final = 15.0
+# With a new queue, after this time.
+CHANGED_SECONDS: Final = 2.0
+MOST_PRINCIPALS: Final = 256
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """The queues that a principal may see."""
+
+    paths: frozenset[str]
+    asked: float
+    generation: int
+
+
+class Sight:
+    """Narrows the figures, which are those of the console, to what each principal may see."""
+
+    def __init__(self, figures: Figures) -> None:
+        self._figures = figures
+        self._seen: OrderedDict[str, Seen] = OrderedDict()
+        self._asking: dict[str, asyncio.Lock] = {}
+
+    async def infos(self, caller: "Caller") -> list[dict[str, Any]]:
+        """The queues that somebody may see, system queues included, with the newest counts."""
+        paths = await self._paths(caller)
+        person = caller.person
+        return [
+            info
+            for info in self._figures.queues
+            if info["path"] in paths and person.may_use(info["path"].partition("\\")[2])
+        ]
+
+    async def _paths(self, caller: "Caller") -> frozenset[str]:
+        principal = caller.person.principal
+        if self._is_known(principal):
+            return self._seen[principal].paths
+        lock = self._asking.setdefault(principal, asyncio.Lock())
+        async with lock:
+            if self._is_known(principal):
+                return self._seen[principal].paths
+            try:
+                manager = await caller.manager()
+                found = await manager.queues(include_system=True)
+            except MsmqError:
+                known = self._seen.get(principal)
+                if known is None or self._figures.stale_since is None:
+                    raise
+                # The queue manager does not answer: what was seen before stays.
+                return known.paths
+            paths = frozenset(info["path"] for info in found)
+            self._seen[principal] = Seen(paths, time.monotonic(), self._figures.generation)
+            self._seen.move_to_end(principal)
+            while len(self._seen) > MOST_PRINCIPALS:
+                oldest, _ = self._seen.popitem(last=False)
+                self._asking.pop(oldest, None)
+            return paths
+
+    def _is_known(self, principal: str) -> bool:
+        seen = self._seen.get(principal)
+        if seen is None:
+            return False
+        age = time.monotonic() - seen.asked
+        changed = seen.generation != self._figures.generation
+        return age < (CHANGED_SECONDS if changed else KNOWN_SECONDS)

@@ -1,0 +1,103 @@
+"""What no sample says: ends of certificates, and clocks of other queue managers."""
+
+import asyncio
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from cryptography import x509
+
+from openmsmq.wire.errors import MsmqError
+
+if TYPE_CHECKING:
+    from .console import Console
+
+LOOK_SECONDS: Final = 60.0
+# Queues that are looked at in one round, those with new messages first.
+MOST_QUEUES: Final = 50
+# A clock that was wrong is forgotten after this time without another message that says so.
+REMEMBERED_SECONDS: Final = 24 * 3600.0
+
+
+class Surroundings:
+    """Looks once a minute.
+
+    Attributes:
+        certificates: the end of each certificate by the key that names it, or why it is not known.
+        clocks: by how much the clocks of other queue managers are ahead, by their GUID. A message
+            that arrived before it was sent shows that; one that is behind looks as if it were slow.
+    """
+
+    def __init__(self, console: "Console") -> None:
+        self._console = console
+        self.certificates: dict[str, float | str] = {}
+        self.clocks: dict[str, float] = {}
+        self._noted: dict[str, float] = {}
+        self._arrived: dict[str, int] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            self.certificates = await asyncio.to_thread(
+                ends_of, self._console.settings.certificates
+            )
+            # If the queue manager does not answer, the next round looks again.
+            with suppress(MsmqError):
+                await self.look_at_clocks(time.time())
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def look_at_clocks(self, utc: float) -> None:
+        """Compare when the newest messages were sent and arrived."""
+        manager = await self._console.manager()
+        own = manager.identity.guid.casefold()
+        picture = self._console.sampler.picture
+        counts = {
+            queue.path: int(queue.values.get("arrived_messages", 0))
+            for queue in picture.queues.values()
+            if queue.kind == "queue"
+        }
+        new = [path for path, count in counts.items() if count > self._arrived.get(path, 0)]
+        self._arrived = counts
+        for path in new[:MOST_QUEUES]:
+            try:
+                async with manager.open_queue(f".\\{path}", "peek") as queue:
+                    page = await queue.ranges.browse(backwards=True, count=1, head_bytes=0)
+            except MsmqError:
+                # Gone meanwhile, or not for the console to read.
+                continue
+            for message in page.messages:
+                peer = message.source_queue_manager
+                ahead = message.sent_time.timestamp() - message.arrived_time.timestamp()
+                if peer.casefold() != own:
+                    self.note(peer, ahead, utc)
+        for peer in [peer for peer, then in self._noted.items() if utc - then > REMEMBERED_SECONDS]:
+            del self.clocks[peer], self._noted[peer]
+
+    def note(self, peer: str, ahead: float, utc: float) -> None:
+        """Note how far ahead the clock of a peer is by one message; right ones are forgotten."""
+        if ahead > self._console.settings.console_clock_seconds:
+            self.clocks[peer], self._noted[peer] = ahead, utc
+        elif peer in self.clocks:
+            del self.clocks[peer], self._noted[peer]
+
+
+def ends_of(files: dict[str, Path]) -> dict[str, float | str]:
+    """When certificates end, the first of a file; or why that is not known."""
+    found: dict[str, float | str] = {}
+    for key, file in files.items():
+        try:
+            chain = x509.load_pem_x509_certificates(file.read_bytes())
+            found[key] = min(each.not_valid_after_utc.timestamp() for each in chain)
+        except (OSError, ValueError) as exc:
+            found[key] = str(exc)
+    return found

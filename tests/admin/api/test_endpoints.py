@@ -1,0 +1,341 @@
+"""Endpoints of the HTTP API against a real queue manager."""
+
+import http.client
+import json
+import re
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.admin.callers import PREFIX, Program, add_token, queue_path
+from tests.admin.console_process import Watched, wait_until, watched
+
+import openmsmq
+
+ORDERS = ".\\private$\\orders"
+AT = queue_path("orders")
+
+
+@pytest.fixture(scope="module")
+def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    folder = tmp_path_factory.mktemp("endpoints")
+    config = folder / "qm.toml"
+    config.write_text("audit_reads = true\n")
+    with watched(folder, "--name", "alpha", "--config", str(config)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def program(manager: Watched) -> Program:
+    return Program(manager, add_token(manager, "all"))
+
+
+@pytest.fixture
+def client(manager: Watched) -> Iterator[openmsmq.QueueManager]:
+    with openmsmq.connect(manager.socket) as found:
+        if not found.queue_exists(ORDERS):
+            found.create_queue(ORDERS)
+        with found.open_queue(ORDERS, "receive") as queue:
+            queue.purge()
+        yield found
+
+
+def send(client: openmsmq.QueueManager, *labels: str) -> None:
+    queue = client.open_queue(ORDERS, "send")
+    queue.send_many(openmsmq.Message(f"body of {label}".encode(), label) for label in labels)
+    client.flush()
+
+
+def test_readers_and_their_waiting_reads_are_listed(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    with client.open_queue(ORDERS, "receive", share="deny_receive"):
+        client.flush()
+        (reader,) = [r for r in program.get(f"{AT}/readers")["readers"] if r["exclusive"]]
+    assert (reader["access"], reader["principal"]) == ("receive", "user:root")
+    assert program.get(f"{AT}/readers?filter=nobody+like+that")["readers"] == []
+
+
+def test_a_client_is_hung_up_on(program: Program, manager: Watched) -> None:
+    before = {each["id"] for each in program.get("/clients")["entries"]}
+    stranger = openmsmq.connect(manager.socket)
+    after = {each["id"] for each in program.get("/clients")["entries"]}
+    newest = min(after - before)
+    assert program.post(f"/clients/local/{newest}/hang-up", status=204) is None
+    with pytest.raises(openmsmq.MsmqError):
+        stranger.status()
+    assert newest not in {each["id"] for each in program.get("/clients")["entries"]}
+    refused = program.post(f"/sessions/binary/{newest}/hang-up", status=422)
+    assert "neither a session nor a client" in refused["error"]["detail"]
+
+
+def test_series_have_columns_of_one_length(program: Program, client: object) -> None:
+    for path in (f"{AT}/series?range=5m", "/series?range=24h"):
+        columns = program.get(path)["columns"]
+        assert len({len(column) for column in columns.values()}) == 1
+        assert {"time", "messages", "arrived_per_second"} <= columns.keys()
+
+
+def test_permissions_are_explained_right_by_right(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    def may(principal: str, right: str) -> tuple[bool, str]:
+        answers = program.get(f"{AT}/permissions/explain?principal={principal}")["answers"]
+        (answer,) = [each for each in answers if each["right"] == right]
+        return answer["allowed"], answer["reason"]
+
+    client.grant(ORDERS, "user:nobody", ["receive"])
+    assert may("user:nobody", "receive")[0]
+    client.grant(ORDERS, "user:nobody", ["peek"], deny=True)
+    allowed, reason = may("user:nobody", "peek")
+    assert not allowed
+    assert "user:nobody" in reason
+    client.revoke(ORDERS, "user:nobody", ["full"])
+    assert not may("user:nobody", "receive")[0]
+    assert program.get("/machine/explain?principal=user:nobody")["answers"]
+    path = f"{PREFIX}{AT}/permissions/explain?principal=user:no-such-user"
+    assert program.ask("GET", path)[0] == 422
+
+
+def test_delayed_messages_are_listed_delivered_and_cancelled(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    queue = client.open_queue(ORDERS, "send")
+    for label in ("one", "two", "three"):
+        queue.send(openmsmq.Message(b"x", label, delivery="recoverable"), delay=3600)
+    client.flush()
+    listed = program.get(f"{AT}/delayed")["delayed"]
+    assert [each["label"] for each in listed] == ["one", "two", "three"]
+    ids = [listed[1]["lookup_id"]]
+    assert program.post(f"{AT}/delayed/deliver", {"lookup_ids": ids}) == {"count": 1}
+    assert [m["label"] for m in program.get(f"{AT}/messages")["messages"]] == ["two"]
+    assert program.post(f"{AT}/delayed/cancel", {}) == {"count": 2}
+    assert program.get(f"{AT}/delayed") == {"delayed": []}
+
+
+def test_messages_for_other_machines_can_leave_later(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    away = "DIRECT=TCP:127.0.0.98\\private$\\x"
+    client.send(away, openmsmq.Message(b"x", "later", delivery="recoverable"), delay=3600)
+    client.flush()
+    at = "/outgoing/DIRECT=TCP:127.0.0.98%5Cprivate$%5Cx/delayed"
+    assert [each["label"] for each in program.get(at)["delayed"]] == ["later"]
+    assert program.post(f"{at}/cancel", {}) == {"count": 1}
+    assert program.get(at)["delayed"] == []
+
+
+def test_policies_are_set_and_shown(program: Program, client: object) -> None:
+    change = {"receive_error_handling": "hold", "receive_retry_count": 1, "retry_cycle_delay": 60}
+    status, _, content = program.ask("PATCH", PREFIX + AT, change)
+    assert status == 200
+    assert change.items() <= json.loads(content).items()
+    program.ask("PATCH", PREFIX + AT, {"receive_error_handling": "none"})
+
+
+def test_events_come_as_they_happen(program: Program, manager: Watched) -> None:
+    host, _, port = manager.console.rpartition(":")
+    with closing(http.client.HTTPConnection(host, int(port), timeout=60)) as connection:
+        connection.request("GET", f"{PREFIX}/events", headers=program.headers)
+        answer = connection.getresponse()
+        assert answer.getheader("content-type", "").startswith("text/event-stream")
+        manager.run("queue", "create", ".\\private$\\eventful")
+        lines = []
+        while not lines or b"eventful" not in lines[-1]:
+            lines.append(answer.readline())
+        event = json.loads(lines[-1].removeprefix(b"data: "))
+        assert event["kind"] == "queue-created"
+        assert f"id: {event['number']}\n".encode() in lines
+
+
+def test_a_search_streams_what_it_finds_and_stops_with_its_reader(
+    program: Program, client: openmsmq.QueueManager, manager: Watched
+) -> None:
+    send(client, *(f"Order {number}" for number in range(50)))
+    _, headers, content = program.ask("GET", f"{PREFIX}/search/stream?text=order+4&queues=*orders")
+    assert headers["content-type"].startswith("application/jsonl")
+    parts = [json.loads(line) for line in content.splitlines()]
+    labels = [hit["message"]["label"] for part in parts for hit in part["hits"]]
+    assert labels == ["Order 4", *(f"Order {number}" for number in range(40, 50))]
+    assert [part["ended"] for part in parts] == [False] * (len(parts) - 1) + [True]
+    assert parts[-1]["looked_at"] == parts[-1]["total"] == 50
+    host, _, port = manager.console.rpartition(":")
+    for _ in range(12):  # three times as many as may run at a time
+        with closing(http.client.HTTPConnection(host, int(port), timeout=60)) as connection:
+            path = f"{PREFIX}/search/stream?text=x"
+            connection.request("GET", path, headers=program.headers)
+            assert connection.getresponse().status in (200, 429)
+    wait_until(lambda: program.ask("GET", f"{PREFIX}/search?text=x")[0] == 200)
+
+
+def test_case_counts_where_it_is_asked_for(program: Program, client: openmsmq.QueueManager) -> None:
+    send(client, "Alpha", "alpha")
+    found = program.get("/search?text=Alpha&case=true&queues=*orders")["hits"]
+    assert [hit["message"]["label"] for hit in found] == ["Alpha"]
+    assert len(program.get("/search?text=Alpha&queues=*orders")["hits"]) == 2
+
+
+def test_messages_are_listed_by_a_filter_part_by_part(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    send(client, *(f"{'even' if number % 2 == 0 else 'odd'} {number}" for number in range(10)))
+    first = program.get(f"{AT}/messages?filter=label+~+even&limit=3&fields=label,lookup_id")
+    assert [m["label"] for m in first["messages"]] == ["even 0", "even 2", "even 4"]
+    rest = program.get(f"{AT}/messages?filter=label+~+even&after={first['after']}")
+    assert [m["label"] for m in rest["messages"]] == ["even 6", "even 8"]
+    assert rest["after"] is None
+
+
+def test_a_save_is_downloaded_and_loaded_again(
+    program: Program, client: openmsmq.QueueManager, manager: Watched
+) -> None:
+    send(client, "one", "two")
+    save = {"kind": "save", "sources": ["private$\\orders"]}
+    assert program.post("/jobs", {**save, "dry_run": True})["messages"] == 2
+    job = program.post("/jobs", save)
+    assert (job["state"], job["done"], job["file"]) == ("finished", 2, True)
+    status, headers, content = program.ask("GET", f"{PREFIX}/jobs/{job['id']}/file")
+    assert (status, content[:5]) == (200, b"OMQ1\n")
+    assert headers["content-disposition"].startswith("attachment")
+    target = "target=private$%5Corders"
+    assert program.post(f"/jobs/load?{target}&dry_run=true", content)["done"] == 2
+    with client.open_queue(ORDERS, "receive") as queue:
+        queue.purge()
+    loaded = program.post(f"/jobs/load?{target}&filter=label+=+two", content)
+    assert (loaded["kind"], loaded["done"]) == ("load", 1)
+    assert [m["label"] for m in program.get(f"{AT}/messages")["messages"]] == ["two"]
+    refused = program.post(f"/jobs/load?{target}", b"nonsense", status=422)
+    assert "begins with OMQ1" in refused["error"]["detail"]
+    assert str(manager.data) not in json.dumps(refused)
+    other = Program(manager, add_token(manager, "other", "operator", "--principal", "user:nobody"))
+    assert other.ask("GET", f"{PREFIX}/jobs/{job['id']}/file")[0] == 403
+
+
+@pytest.mark.parametrize("form", ["omq", "jsonl"])
+def test_an_export_can_be_loaded_exactly(
+    program: Program, client: openmsmq.QueueManager, form: str
+) -> None:
+    send(client, "first", "=second")
+    before = [m.packet for m in client.open_queue(ORDERS, "peek").cursor()]
+    _, headers, content = program.ask("GET", f"{AT}/export.{form}")
+    assert headers["content-disposition"] == f'attachment; filename="messages.{form}"'
+    with client.open_queue(ORDERS, "receive") as queue:
+        queue.purge()
+    assert program.post("/jobs/load?target=private$%5Corders", content)["done"] == 2
+    after = list(client.open_queue(ORDERS, "peek").cursor())
+    assert [m.label for m in after] == ["first", "=second"]
+    assert len(before) == 2
+    _, _, table = program.ask("GET", f"{AT}/export.csv")
+    assert b",'=second," in table
+
+
+def test_lists_are_filtered_sorted_and_continued(program: Program, manager: Watched) -> None:
+    for name in ("b", "a", "c"):
+        add_token(manager, f"listed-{name}", "reader")
+    path = "/tokens?filter=LISTED&sort=-name&limit=2"
+    names = [each["name"] for each in program.get(path)["tokens"]]
+    assert names == ["listed-c", "listed-b"]
+    rest = program.get(f"{path}&after=listed-b")["tokens"]
+    assert [each["name"] for each in rest] == ["listed-a"]
+    assert program.ask("GET", f"{PREFIX}{path}&after=gone")[0] == 409
+    assert program.ask("GET", f"{PREFIX}/tokens?sort=colour")[0] == 400
+    assert program.ask("GET", f"{PREFIX}/tokens?limit=0")[0] == 400
+
+
+def test_a_list_of_queues_goes_on_after_one_that_was_deleted(
+    program: Program, manager: Watched
+) -> None:
+    for name in ("list1", "list2", "list3"):
+        manager.run("queue", "create", f".\\private$\\{name}")
+    first = program.get("/queues?filter=list&limit=2")
+    manager.run("queue", "delete", ".\\private$\\list2", "--yes")
+    rest = program.get(f"/queues?filter=list&after={first['after'].replace(chr(92), '%5C')}")
+    assert [each["name"] for each in rest["queues"]] == ["private$\\list3"]
+
+
+def test_who_looked_at_which_message_is_noted(
+    program: Program, client: openmsmq.QueueManager, manager: Watched
+) -> None:
+    send(client, "private")
+    (message,) = program.get(f"{AT}/messages")["messages"]
+    program.get(f"{AT}/messages/{message['lookup_id']}")
+    log = (manager.data / "console" / "audit.jsonl").read_text().splitlines()
+    entry = json.loads(log[-1])
+    assert entry["action"] == "read_message"
+    assert (entry["target"], entry["filter"]) == ("private$\\orders", message["lookup_id"])
+    assert "body of private" not in "\n".join(log)
+
+
+def test_what_a_principal_may_not_see_is_nowhere(program: Program, manager: Watched) -> None:
+    manager.run("queue", "create", ".\\private$\\hidden.one")
+    for principal in ("everyone", "authenticated-users"):
+        manager.run("queue", "revoke", ".\\private$\\hidden.one", principal, "full")
+    token = add_token(manager, "stranger", "administrator", "--principal", "user:nobody")
+    stranger = Program(manager, token)
+    for path in ("/", "/queues", "/palette?text=hidden", f"{AT}", "/api/v1/queues"):
+        status, _, content = stranger.ask("GET", path)
+        assert status == 200
+        assert b"hidden.one" not in content, path
+    assert b"hidden.one" in program.ask("GET", "/queues")[2]
+
+
+def test_the_machine_goes_offline_and_comes_back(program: Program) -> None:
+    assert program.post("/machine/offline") == {"online": False}
+    assert program.get("/status")["online"] is False
+    assert program.post("/machine/online") == {"online": True}
+    assert "reloaded" in program.post("/reload")
+    route = program.get("/route?destination=DIRECT=TCP:127.0.0.3%5Cprivate$%5Cx")
+    assert route["host"] == "127.0.0.3"
+
+
+def test_a_token_for_some_queues_does_not_reach_others_by_longer_names(
+    manager: Watched, client: object
+) -> None:
+    token = add_token(manager, "shop", "operator", "--queue", "private$\\shop.*")
+    shop = Program(manager, token)
+    name = "private$%5Cshop.a,DIRECT=OS:.%5Cprivate$%5Corders"
+    assert shop.ask("POST", f"{PREFIX}/queues/{name}/messages", {"body": "x"})[0] == 403
+    for path in ("/outgoing", "/sessions", "/transactions", "/trace/x"):
+        assert shop.ask("GET", PREFIX + path)[0] == 403
+
+
+def test_a_job_stops_goes_on_and_is_undone(program: Program, client: openmsmq.QueueManager) -> None:
+    send(client, *(f"m{number}" for number in range(4)))
+    sources = ["private$\\orders"]
+    job = program.post(
+        "/jobs", {"kind": "move", "sources": sources, "target": "private$\\orders;aside"}
+    )
+    assert job["done"] == 4
+    results = program.get(f"/jobs/{job['id']}/results?limit=3")
+    assert [len(results["results"]), results["after"]] == [3, "3"]
+    assert len(program.get(f"/jobs/{job['id']}/results?after=3")["results"]) == 1
+    assert program.post(f"/jobs/{job['id']}/undo")["undone"] == 4
+    assert len(program.get(f"{AT}/messages")["messages"]) == 4
+
+
+def test_a_large_body_is_shown_in_parts_that_have_all_of_it(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    queue = client.open_queue(ORDERS, "send")
+    queue.send(openmsmq.Message("".join(f"line {n}\n" for n in range(60_000)).encode(), "large"))
+    client.flush()
+    (message,) = program.get(f"{AT}/messages")["messages"]
+    seen, part = 0, "0"
+    began = time.monotonic()
+    while part:
+        path = f"{AT}/messages/{message['lookup_id']}?as=text&part={part}"
+        text = program.ask("GET", path)[2].decode()
+        seen += text.count('<span class="l">line ')
+        found = re.search(r"[?;&]part=(\d+)[^>]*>Next part", text)
+        part = found[1] if found else ""
+    assert seen == 60_000
+    assert time.monotonic() - began < 60
+
+
+def test_no_file_is_left_of_a_dry_run(program: Program, manager: Watched) -> None:
+    folder: Path = manager.data / "console" / "files"
+    before = set(folder.iterdir()) if folder.exists() else set()
+    program.post("/jobs/load?target=private$%5Corders&dry_run=true", b"OMQ1\n" + bytes(8))
+    assert set(folder.iterdir()) == before

@@ -1,0 +1,255 @@
+"""Clients that are slow, many, half open or smuggle: the console refuses them with a reason."""
+
+import contextlib
+import json
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from tests.admin.callers import add_token
+from tests.admin.console_process import Watched, wait_until, watched
+from tests.cli.running import run
+
+CONNECTIONS = 12
+
+
+@pytest.fixture(scope="module")
+def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    folder = tmp_path_factory.mktemp("hostile")
+    config = folder / "qm.toml"
+    config.write_text(
+        f"console_connections = {CONNECTIONS}\nconsole_request_seconds = 1\n"
+        'console_proxies = ["127.0.0.1"]\n'
+    )
+    with watched(folder, "--name", "alpha", "--config", str(config)) as running:
+        wait_until(lambda: running.get("/healthz").status == 200)
+        yield running
+
+
+@contextlib.contextmanager
+def connected(manager: Watched, source: str = "127.0.0.1") -> Iterator[socket.socket]:
+    host, _, port = manager.console.rpartition(":")
+    with socket.create_connection((host, int(port)), 30, (source, 0)) as connection:
+        yield connection
+
+
+def everything(connection: socket.socket) -> bytes:
+    """What comes until the other side ends the connection."""
+    parts = []
+    with contextlib.suppress(ConnectionResetError):
+        while part := connection.recv(65536):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def exchange(manager: Watched, data: bytes, source: str = "127.0.0.1") -> bytes:
+    with connected(manager, source) as connection:
+        connection.sendall(data)
+        return everything(connection)
+
+
+def request(manager: Watched, line: str, *headers: str) -> bytes:
+    lines = (line, f"Host: {manager.console}", "Connection: close", *headers, "", "")
+    return "\r\n".join(lines).encode()
+
+
+def status_of(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"GET / HT",
+        b"GET / HTTP/1.1\r\nHost: x\r\nX: ",
+        b"POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc",
+    ],
+)
+def test_a_request_that_does_not_come_in_time_is_refused(manager: Watched, data: bytes) -> None:
+    began = time.monotonic()
+    answer = exchange(manager, data)
+    assert status_of(answer) in (408, 421)
+    assert b"content-security-policy: default-src 'none'" in answer.lower()
+    assert time.monotonic() - began < 20
+
+
+def test_more_connections_than_allowed_are_told_so(manager: Watched) -> None:
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(connected(manager)) for _ in range(CONNECTIONS)]
+        for connection in held[:-1]:
+            # Each is served, and kept open.
+            connection.sendall(request(manager, "GET /healthz HTTP/1.1").replace(b"close", b"x"))
+            assert connection.recv(100).startswith(b"HTTP/1.1 200")
+        answer = exchange(manager, b"")
+        assert status_of(answer) == 503
+        assert b"console_connections" in answer
+        assert b"x-content-type-options: nosniff" in answer
+    wait_until(lambda: manager.get("/healthz").status == 200)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Content-Length: 5\r\nTransfer-Encoding: chunked",
+        "Content-Length: 5\r\nContent-Length: 6",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+        "Content-Length: -1",
+        "Content-Length: 0x10",
+        "Bad Header: 1",
+    ],
+)
+def test_requests_that_two_servers_read_differently_are_refused(
+    manager: Watched, head: str
+) -> None:
+    smuggled = "0\r\n\r\nGET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+    data = f"POST /sign-in HTTP/1.1\r\nHost: {manager.console}\r\n{head}\r\n\r\n{smuggled}".encode()
+    answer = exchange(manager, data)
+    assert status_of(answer) in (400, 413, 408)
+    assert b"msmq_ready" not in answer
+
+
+@pytest.mark.parametrize("data", [b"\x16\x03\x01\x02\x00", b"nonsense\r\n\r\n", b"\x00" * 100])
+def test_what_is_no_http_is_refused_with_every_header(manager: Watched, data: bytes) -> None:
+    answer = exchange(manager, data)
+    assert status_of(answer) in (400, 408)
+    assert b"content-security-policy" in answer.lower()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../settings.py",
+        "/static/%2e%2e/settings.py",
+        "/static/..%2fsettings.py",
+        "/static//etc/passwd",
+        "/static/vendor/../../settings.py",
+        "/static/console.css%00",
+    ],
+)
+def test_static_files_are_those_of_the_package_only(manager: Watched, path: str) -> None:
+    answer = exchange(manager, request(manager, f"GET {path} HTTP/1.1"))
+    assert status_of(answer) == 404
+
+
+def test_pipelined_requests_are_answered_in_their_order(manager: Watched) -> None:
+    first = request(manager, "GET /healthz HTTP/1.1").replace(b"close", b"keep-alive")
+    second = request(manager, "GET /static/theme.js HTTP/1.1")
+    answer = exchange(manager, first + second)
+    assert answer.count(b"HTTP/1.1 200") == 2
+    assert answer.index(b"ok\n") < answer.index(b"Before the first paint")
+
+
+def test_a_request_that_is_too_large_is_refused_before_it_is_read(manager: Watched) -> None:
+    head = request(manager, "POST /sign-in HTTP/1.1", f"Content-Length: {1 << 40}")
+    assert status_of(exchange(manager, head)) == 413
+    chunked = request(manager, "POST /sign-in HTTP/1.1", "Transfer-Encoding: chunked")
+    chunk = b"100000\r\n" + bytes(0x100000) + b"\r\n"
+    with connected(manager) as connection:
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(chunked)
+            for _ in range(12):
+                connection.sendall(chunk)
+        answer = everything(connection)
+    assert not answer or status_of(answer) in (408, 413)
+
+
+def test_guessed_sessions_and_tokens_get_nothing(manager: Watched) -> None:
+    for header in ("Cookie: openmsmq=guessed", "Authorization: Bearer omq_guessed"):
+        answer = exchange(manager, request(manager, "GET /api/v1/me HTTP/1.1", header))
+        assert status_of(answer) == 401
+
+
+def test_only_a_proxy_of_the_configuration_says_who_asks(manager: Watched) -> None:
+    token = add_token(manager, "proxied")
+    headers = (
+        f"Authorization: Bearer {token}",
+        "X-Forwarded-For: 203.0.113.9, 198.51.100.7",
+        "X-Forwarded-Proto: https",
+    )
+    data = request(manager, "GET /api/v1/me HTTP/1.1", *headers)
+    through = exchange(manager, data)
+    assert json.loads(through.rpartition(b"\r\n\r\n")[2])["address"] == "198.51.100.7"
+    assert b"strict-transport-security" in through
+    beside = exchange(manager, data, source="127.0.0.9")
+    assert json.loads(beside.rpartition(b"\r\n\r\n")[2])["address"] == "127.0.0.9"
+    assert b"strict-transport-security" not in beside
+    odd = request(manager, "GET /api/v1/me HTTP/1.1", headers[0], "X-Forwarded-For: <script>")
+    assert b'"address":"127.0.0.1"' in exchange(manager, odd)
+
+
+def test_the_queue_manager_notices_nothing_of_it(manager: Watched) -> None:
+    with contextlib.ExitStack() as stack:
+        for _ in range(CONNECTIONS):
+            stack.enter_context(connected(manager)).sendall(b"GET / HTTP/1.1\r\nHost")
+        began = time.monotonic()
+        assert manager.run("status", "--json").object["state"] == "Ready"
+        assert time.monotonic() - began < 10
+
+
+def make_certificate(folder: Path, days: float) -> tuple[Path, Path]:
+    """A certificate of 127.0.0.1 that ends after so many days."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    names = x509.SubjectAlternativeName([x509.DNSName("localhost")])
+    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name)
+    builder = builder.public_key(key.public_key()).serial_number(1)
+    builder = builder.not_valid_before(now - timedelta(days=1))
+    builder = builder.not_valid_after(now + timedelta(days=days)).add_extension(names, False)
+    certificate = builder.sign(key, hashes.SHA256())
+    files = folder / "certificate.pem", folder / "key.pem"
+    files[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    files[1].write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return files
+
+
+def test_under_tls_cookies_are_tied_to_the_host(tmp_path: Path) -> None:
+    certificate, key = make_certificate(tmp_path, 10)
+    config = tmp_path / "qm.toml"
+    config.write_text(f'console_certificate = "{certificate}"\nconsole_key = "{key}"\n')
+    with watched(tmp_path, "--name", "alpha", "--config", str(config)) as manager:
+        context = ssl.create_default_context(cafile=str(certificate))
+
+        def over_tls(data: bytes) -> bytes:
+            with (
+                connected(manager) as plain,
+                context.wrap_socket(plain, server_hostname="localhost") as connection,
+            ):
+                connection.sendall(data.replace(b"127.0.0.1", b"localhost"))
+                return everything(connection)
+
+        link = manager.run("console", "link", "--data", str(manager.data)).out.strip()
+        assert link.startswith("https://")
+        path = "/" + link.split("/", 3)[3]
+        answer = over_tls(request(manager, f"GET {path} HTTP/1.1"))
+        assert status_of(answer) == 303
+        text = answer.decode().lower()
+        cookie = text.partition("set-cookie: ")[2].partition("\r\n")[0]
+        assert cookie.startswith("__host-openmsmq=")
+        assert {"secure", "httponly", "samesite=strict", "path=/"} <= set(cookie.split("; "))
+        assert "strict-transport-security: max-age=31536000" in text
+        value = answer.decode().partition("et-cookie: ")[2].partition(";")[0]
+        page = over_tls(request(manager, "GET / HTTP/1.1", f"Cookie: {value}")).decode()
+        assert "The certificate of console_certificate ends in" in page
+
+
+def test_a_console_elsewhere_needs_a_certificate_or_a_proxy(tmp_path: Path) -> None:
+    config = tmp_path / "elsewhere.toml"
+    config.write_text('console_bind = "192.0.2.1"\nconsole_port = 0\n')
+    done = run(["serve", "--data", str(tmp_path / "data"), "--config", str(config)])
+    assert done.code == 1
+    assert "console_bind: 192.0.2.1 is not a loopback address" in done.err
