@@ -80,6 +80,11 @@ class Figures:
         if self._task is not None:
             self._task.cancel()
 
+    @property
+    def disk_free(self) -> int:
+        """Bytes that are free on the disk of the store; 0 if that is not known."""
+        return int(self._sampler.picture.head.get("process", {}).get("disk_free_bytes", 0))
+
     async def refresh(self) -> None:
         """Make the figures no older than a second, if the queue manager answers."""
         async with self._lock:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from openmsmq.wire.errors import MsmqError
+from openmsmq.client.errors import ConnectionLost
 
 from .figures import Figures
 
@@ -51,6 +51,10 @@ class Sight:
         principal = caller.person.principal
         if self._is_known(principal):
             return self._seen[principal].paths
+        known = self._seen.get(principal)
+        if known is not None and self._figures.stale_since is not None:
+            # The queue manager does not answer: what was seen before stays.
+            return known.paths
         lock = self._asking.setdefault(principal, asyncio.Lock())
         async with lock:
             if self._is_known(principal):
@@ -58,11 +62,9 @@ class Sight:
             try:
                 manager = await caller.manager()
                 found = await manager.queues(include_system=True)
-            except MsmqError:
-                known = self._seen.get(principal)
-                if known is None or self._figures.stale_since is None:
+            except ConnectionLost:
+                if known is None:
                     raise
-                # The queue manager does not answer: what was seen before stays.
                 return known.paths
             paths = frozenset(info["path"] for info in found)
             self._seen[principal] = Seen(paths, time.monotonic(), self._figures.generation)

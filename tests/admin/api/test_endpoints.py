@@ -5,6 +5,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -339,3 +340,57 @@ def test_no_file_is_left_of_a_dry_run(program: Program, manager: Watched) -> Non
     before = set(folder.iterdir()) if folder.exists() else set()
     program.post("/jobs/load?target=private$%5Corders&dry_run=true", b"OMQ1\n" + bytes(8))
     assert set(folder.iterdir()) == before
+
+
+def test_two_operators_who_retry_the_same_dead_letters_send_each_once(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    queue = client.open_queue(ORDERS, "send")
+    for number in range(20):
+        message = openmsmq.Message(b"x", f"late {number}", delivery="recoverable")
+        message.time_to_be_received, message.dead_letter = 0, True
+        queue.send(message)
+    client.flush()
+    wait_until(lambda: program.get("/status")["dead_letters"] == 20)
+    retry = {"kind": "retry", "sources": ["system$;DEADLETTER"], "limits": "lift"}
+    jobs = []
+    with ThreadPoolExecutor(2) as pool:
+        begun = [pool.submit(program.post, "/jobs", retry) for _ in range(2)]
+        jobs = [each.result()["id"] for each in begun]
+
+    def ended() -> list[dict[str, object]]:
+        found = [program.get(f"/jobs/{job}") for job in jobs]
+        return found if all(each["state"] == "finished" for each in found) else []
+
+    wait_until(ended)
+    assert sum(each["done"] for each in ended()) == 20  # type: ignore[misc]  # numbers
+    assert len(program.get(f"{AT}/messages")["messages"]) == 20
+    assert program.get("/status")["dead_letters"] == 0
+
+
+def test_a_message_that_was_received_between_list_and_click_is_gone(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    send(client, "fleeting")
+    (message,) = program.get(f"{AT}/messages")["messages"]
+    with client.open_queue(ORDERS, "receive") as queue:
+        queue.receive(timeout=5)
+    client.flush()
+    path = f"{AT}/messages/{message['lookup_id']}"
+    assert program.ask("GET", PREFIX + path)[0] == 404
+    assert b"The message is gone" in program.ask("GET", path)[2]
+    remove = {"kind": "remove", "sources": ["private$\\orders"]}
+    job = program.post("/jobs", {**remove, "lookup_ids": [message["lookup_id"]]})
+    assert (job["done"], job["messages"]) == (0, 0)
+
+
+def test_a_queue_that_was_made_again_has_no_history_of_the_one_before(
+    program: Program, manager: Watched
+) -> None:
+    path = ".\\private$\\again"
+    for _ in range(2):
+        manager.run("queue", "create", path)
+        manager.run("send", path, "--body", "x")
+        assert program.get(f"{queue_path('again')}")["arrived_messages"] == 1
+        manager.run("queue", "delete", path, "--yes")
+        assert program.ask("GET", PREFIX + queue_path("again"))[0] == 404

@@ -35,7 +35,7 @@ async def overview_page(
     span = query.get("range", "1h")
     return {
         "crumbs": [("Overview", "")],
-        "headline": _headline(figures.status, len(rows)),
+        "headline": _headline(figures.status, len(rows), figures.disk_free),
         "range": span if span in dict(RANGES) else "1h",
         "ranges": RANGES,
         "attention": attention(_view(caller, infos, rows, links)),
@@ -69,13 +69,14 @@ def _view(
     )
 
 
-def _headline(status: dict[str, Any], queues: int) -> list[str]:
+def _headline(status: dict[str, Any], queues: int, free: int) -> list[str]:
     if not status:
         return ["Nothing is known of the queue manager yet"]
     return [
         f"Up {duration_text(status['uptime_seconds'])}",
         count_text(queues, "queue"),
         f"{size_text(status['disk_bytes'])} on disk, {size_text(status['memory_bytes'])} in memory",
+        *([f"{size_text(free)} of the disk are free"] if free else []),
     ]
 
 

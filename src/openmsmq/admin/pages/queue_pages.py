@@ -24,6 +24,12 @@ from .text import age, moment, short_name, shown
 
 PAGE: Final = 200
 LONGEST_PLACE: Final = 9
+POLICIES: Final = {
+    "move": "moves it to the subqueue poison",
+    "reject": "sends it back as rejected",
+    "drop": "removes it",
+    "hold": "holds it until an operator decides",
+}
 SHOWN_QUEUES: Final = 500
 SORTS: Final = ("name", "messages", "arriving", "leaving", "oldest", "readers", "bytes")
 
@@ -221,7 +227,7 @@ def _has(message: ReceivedMessage, needle: str, caller: Caller) -> bool:
     return text is not None and needle.casefold() in text.casefold()
 
 
-def _message_row(message: ReceivedMessage, now: float, caller: Caller) -> dict[str, Any]:
+def _message_row(message: BrowsedMessage, now: float, caller: Caller) -> dict[str, Any]:
     own = (
         message.source_queue_manager.casefold()
         == str(caller.desk.figures.status.get("guid", "")).casefold()
@@ -230,6 +236,7 @@ def _message_row(message: ReceivedMessage, now: float, caller: Caller) -> dict[s
         "lookup_id": message.lookup_id,
         "label": message.label,
         "abort_count": message.abort_count,
+        "holder": message.holder if message.state == "locked" else None,
         "body_size": message.body_size,
         "arrived_time": message.arrived_time,
         "age": now - message.arrived_time.timestamp(),
@@ -351,6 +358,7 @@ async def message_page(caller: Caller, query: QueryParams, names: dict[str, str]
         "crumbs": crumbs,
         "queue": queue,
         "way": [] if message is None else await _way(caller, message, queue),
+        "policy": await _policy(caller, queue, message),
         "copy_to": queue.partition(";")[0] if not queue.startswith("system$") else _target(message),
     }
 
@@ -400,7 +408,39 @@ async def _way(caller: Caller, message: ReceivedMessage, queue: str) -> list[dic
         }
         for event in events
     ]
-    return [sent, *(steps or _own_steps(message)), now]
+    return [sent, *(steps or _own_steps(message)), now, *_next_steps(message, queue)]
+
+
+def _next_steps(message: ReceivedMessage, queue: str) -> list[dict[str, Any]]:
+    """What will become of a message that nobody receives."""
+    limit = message.time_to_be_received
+    if limit is None or ";" in queue:
+        return []
+    left = message.sent_time.timestamp() + limit - time.time()
+    return [
+        {
+            "tone": "w-next",
+            "title": "Leaves unread if nobody receives it",
+            "time": Markup("<time>in {}</time>").format(age(left)),
+            "detail": "it becomes a dead letter if its sender asked for that",
+        }
+    ]
+
+
+async def _policy(caller: Caller, queue: str, message: ReceivedMessage | None) -> str:
+    """What the policy of the queue does with a message that was given back."""
+    if message is None or not message.abort_count or ";" in queue:
+        return ""
+    name = queue.casefold()
+    for info in await caller.seen():
+        if info["path"].partition("\\")[2].casefold() != name:
+            continue
+        words = POLICIES.get(info["receive_error_handling"], "")
+        if not words:
+            return "The queue has no policy: it comes back for ever."
+        tries = (info["receive_retry_count"] + 1) * (info["max_retry_cycles"] + 1)
+        return f"After {tries} tries in all the policy of the queue {words}."
+    return ""
 
 
 def _own_steps(message: ReceivedMessage) -> list[dict[str, Any]]:

@@ -70,6 +70,7 @@ PAGES: Final[tuple[Page, ...]] = (
         (
             ("headline", "headline"),
             ("attention", "attention"),
+            ("attentioncount", "attention-count"),
             ("figures", "figures"),
             ("busiest", "busiest"),
             ("links", "links"),

@@ -76,6 +76,7 @@
       if (field.hasAttribute("data-list")) { values[field.name] = field.value.split(/[\s,]+/).filter(Boolean); continue; }
       if (field.hasAttribute("data-json")) { if (field.value) values[field.name] = JSON.parse(field.value); continue; }
       if (field.hasAttribute("data-unchanged-null") && field.value === field.defaultValue) continue;
+      if (field.value === "" && field.dataset.empty) { values[field.name] = Number(field.dataset.empty); continue; }
       if (field.value === "" && !(form.hasAttribute("data-changed") && field.type === "text")) continue;
       if (field.type === "number") { values[field.name] = Number(field.value); continue; }
       const prefix = field.dataset.prefix ?? "";
@@ -97,7 +98,7 @@
       const result = await call(method, path, method === "DELETE" && !Object.keys(values).length ? undefined : values);
       if (!form.hasAttribute("data-keep")) form.closest("dialog")?.close();
       const done = form.dataset.done ?? "Done";
-      const words = form.hasAttribute("data-count") && result?.count !== undefined ? `${number(result.count)} ${done}`
+      const words = form.hasAttribute("data-count") && result?.count !== undefined ? counted(result.count, done)
         : form.hasAttribute("data-job") ? jobWords(result, done) : done;
       if (form.dataset.show && result) { show(form, result); return; }
       remember(words, form.hasAttribute("data-job") ? result : null);
@@ -118,10 +119,11 @@
     target.focus();
   }
   const number = (value) => value.toLocaleString("en-US");
+  const counted = (count, words) => `${number(count)} ${count === 1 ? words.replace("messages", "message") : words}`;
   // A short job is told as done, a long one as begun.
   function jobWords(job, done) {
-    if (job.state === "running") return `The job runs: ${number(job.messages)} messages`;
-    return job.refused ? `${number(job.done)} ${done}, ${number(job.refused)} refused` : `${number(job.done)} ${done}`;
+    if (job.state === "running") return `The job runs: ${counted(job.messages, "messages")}`;
+    return job.refused ? `${counted(job.done, done)}, ${number(job.refused)} refused` : counted(job.done, done);
   }
   // What was done is told on the page that follows.
   const remember = (words, job = null) => {
@@ -134,7 +136,7 @@
       sessionStorage.removeItem("toast");
     } catch { /* as above */ }
     if (!told) return;
-    const undo = { title: "Undo", run: () => call("POST", `/api/v1/jobs/${encodeURIComponent(told.job)}/undo`).then((back) => { remember(`${number(back.undone)} messages are back${back.gone ? `, ${number(back.gone)} were gone` : ""}`); location.reload(); }, (problem) => toast(problem.message, { bad: true })) };
+    const undo = { title: "Undo", run: () => call("POST", `/api/v1/jobs/${encodeURIComponent(told.job)}/undo`).then((back) => { remember(`${back.undone === 1 ? "1 message is" : `${number(back.undone)} messages are`} back${back.gone ? `, ${number(back.gone)} were gone` : ""}`); location.reload(); }, (problem) => toast(problem.message, { bad: true })) };
     toast(told.words, { bad: told.reasons.length > 0, detail: told.reasons[0] ?? "", action: told.undo ? undo : null, link: told.job ? `/jobs/${encodeURIComponent(told.job)}` : "" });
   }
 
@@ -159,7 +161,7 @@
       }
       const plan = await post("&dry_run=true");
       const reasons = Object.entries(plan.reasons).map(([reason, count]) => `${number(count)}: ${reason}`);
-      told.textContent = `${number(plan.messages)} messages in the file, ${number(plan.done)} would be accepted${plan.refused ? `, ${number(plan.refused)} refused. ${reasons.join(" ")}` : "."}`;
+      told.textContent = `${counted(plan.messages, "messages")} in the file, ${number(plan.done)} would be accepted${plan.refused ? `, ${number(plan.refused)} refused. ${reasons.join(" ")}` : "."}`;
       if (plan.done) { form.dataset.ready = "yes"; button.textContent = `Send ${number(plan.done)}`; }
     } catch (problem) {
       told.textContent = `${problem.message} ${problem.error?.remedy ?? ""}`;
@@ -177,7 +179,7 @@
     if (boxes().some((box) => !box.checked)) $("[data-whole]")?.removeAttribute("aria-pressed");
     const chosen = { length: whole() || selection().length };
     $$("[data-selected]").forEach((element) => { element.textContent = number(chosen.length); });
-    $$("[data-stay]").forEach((element) => { element.textContent = `${number(Math.max(0, Number(element.dataset.stay) - chosen.length))} stay in the queue.`; });
+    $$("[data-stay]").forEach((element) => { const left = Math.max(0, Number(element.dataset.stay) - chosen.length); element.textContent = left === 1 ? "1 message stays in the queue." : `${number(left)} messages stay in the queue.`; });
     const bar = $("#selbar");
     if (bar) bar.hidden = chosen.length === 0;
     for (const form of $$("form[data-confirm-above]")) {
@@ -223,7 +225,7 @@
     const button = $("[data-newer]");
     const now = $("[data-arrived-now]");
     if (!rows || !button || !now) return;
-    const came = Number(now.dataset.arrivedNow) - Number(rows.dataset.arrived);
+    const came = Number(now.dataset.arrivedNow) - Number($("[data-listed]", rows)?.dataset.listed ?? now.dataset.arrivedNow);
     button.hidden = !(came > 0);
     if (came > 0) button.textContent = `${number(came)} new, show`;
   }
@@ -232,14 +234,10 @@
     if (!rows) return;
     const chosen = new Set(selection());
     const focused = document.activeElement?.closest("tr[id]")?.id;
-    const answer = await fetch(location.href, { credentials: "same-origin" });
-    if (!answer.ok) { location.reload(); return; }
-    const text = await answer.text();
-    const came = text.match(/<div id="rows" data-arrived="(\d+)"/)?.[1];
-    await htmx.swap({ sourceElement: rows, target: rows, text, select: "#rows > *", swap: "innerMorph" });
-    if (came) rows.dataset.arrived = came;
+    await htmx.ajax("GET", location.href, { source: rows, target: rows, select: "#rows > *", swap: "innerHTML" });
     boxes().forEach((box) => { box.checked = chosen.has(box.value); });
-    if (focused) $("a[href]", document.getElementById(focused) ?? document.createElement("p"))?.focus();
+    const row = focused ? document.getElementById(focused) : null;
+    if (row) $("a[href]", row)?.focus();
     localTimes(rows); tellSelection(); tellNewer();
   }
 
@@ -306,6 +304,13 @@
         { ...axis, size: 46, space: 34, values: (_, at) => at.map((value) => format(Math.round(value * 1000) / 1000)) }],
       series: [{}, ...columns.slice(1).map((_, at) => ({ stroke: css(`--plot-${at + 1}`), width: 1.5, points: { show: false }, fill: at === 0 ? `color-mix(in oklab, ${css("--plot-1")} 10%, transparent)` : undefined }))],
     }, columns, element);
+    const keys = $$(".legend > span", element.closest(".panel") ?? element);
+    keys.forEach((key, at) => {
+      const last = columns[at + 1]?.at(-1);
+      if (last === undefined) return;
+      const value = $("b", key) ?? key.appendChild(make("b"));
+      value.textContent = format(last >= 100 ? Math.round(last) : Math.round(last * 100) / 100);
+    });
   }
   const drawAll = () => { $$("[data-plot]").forEach(draw); };
 

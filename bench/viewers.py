@@ -1,0 +1,237 @@
+"""What a queue manager notices of people at its console: ten of them, and a hundred.
+
+Reproduce with `python -m bench viewers` (or `make bench`); add `--json` for one object per line. It
+takes about three minutes.
+
+A real `openmsmq serve` with a thousand queues moves messages of 1 KiB through one more queue, one
+producer and one consumer, express and durable. In one run ten viewers hold live pages open (the
+overview, the list of queues, the busy queue) and a scraper asks for `/metrics` every 5 s, in the
+other it has `--console-port off`; the rounds take turns and the figures are medians. With a search,
+the console also looks through 100,000 messages again and again. "100 viewers" compares the
+processor time of the queue manager with that of one viewer, over the same time without other work.
+The memory of the console is measured with ten thousand queues.
+"""
+
+import http.client
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import openmsmq
+from bench.report import Result
+from bench.watching import BODY, BUSY, Flow, Server, flow, serving
+
+QUEUES: Final = 1_000
+MANY_QUEUES: Final = 10_000
+MESSAGES: Final = 20_000
+STORED: Final = 100_000
+ROUNDS: Final = 3
+VIEWERS: Final = 10
+MANY_VIEWERS: Final = 100
+SCRAPE_SECONDS: Final = 5.0
+LOOK_SECONDS: Final = 8.0
+PAGES: Final = ("/", "/queues", "/queues/private$%5Cbusy")
+# Messages a second with viewers are at least 0.95 of those without, and 0.85 with a search.
+RATE_LIMIT: Final = 1 / 0.95
+SEARCH_LIMIT: Final = 1 / 0.85
+TIME_LIMIT: Final = 1.05
+MANY_LIMIT: Final = 1.1
+MEMORY_LIMIT: Final = 150e6
+
+
+class Viewers:
+    """People with live pages open, a scraper, and perhaps somebody who searches."""
+
+    def __init__(self, server: Server, folder: Path, count: int, *, searches: bool = False) -> None:
+        self._server = server
+        self._token = _token(folder)
+        self._ended = threading.Event()
+        self._connections: list[http.client.HTTPConnection] = []
+        works = [threading.Thread(target=self._watch, args=(at,)) for at in range(count)]
+        works.append(threading.Thread(target=self._scrape))
+        if searches:
+            works.append(threading.Thread(target=self._search))
+        self._works = works
+
+    def start(self) -> None:
+        for work in self._works:
+            work.daemon = True
+            work.start()
+
+    def end(self) -> None:
+        self._ended.set()
+        for connection in self._connections:
+            with suppress(OSError):
+                connection.close()
+
+    def _watch(self, at: int) -> None:
+        """Read the live updates of a page."""
+        host, _, port = self._server.console.rpartition(":")
+        connection = http.client.HTTPConnection(host, int(port), timeout=60)
+        self._connections.append(connection)
+        page = PAGES[at % len(PAGES)].replace("%", "%25")
+        headers = {"Authorization": f"Bearer {self._token}"}
+        with suppress(OSError, ValueError, http.client.HTTPException):
+            connection.request("GET", f"/live?page={page}", headers=headers)
+            answer = connection.getresponse()
+            assert answer.status == 200
+            while not self._ended.is_set():
+                answer.readline()
+
+    def _scrape(self) -> None:
+        while not self._ended.wait(SCRAPE_SECONDS):
+            self._get("/metrics")
+
+    def _search(self) -> None:
+        """Search for what is nowhere, again and again."""
+        while not self._ended.is_set():
+            self._get("/api/v1/search?text=nowhere")
+
+    def _get(self, path: str) -> None:
+        host, _, port = self._server.console.rpartition(":")
+        with (
+            suppress(OSError, http.client.HTTPException),
+            closing(http.client.HTTPConnection(host, int(port), timeout=60)) as connection,
+        ):
+            connection.request("GET", path, headers={"Authorization": f"Bearer {self._token}"})
+            connection.getresponse().read()
+
+
+def _token(data: Path) -> str:
+    program = [sys.executable, "-c", "from openmsmq.cli import main; main()"]
+    words = ["console", "token", "add", f"t{time.monotonic_ns()}", "--principal", "user:root"]
+    role = ["--role", "administrator", "--data", str(data)]
+    done = subprocess.run([*program, *words, *role], capture_output=True, check=True, text=True)
+    return done.stdout.strip()
+
+
+@contextmanager
+def filled(*, console: bool, queues: int, stored: int = 0) -> Iterator[Server]:
+    """A queue manager with many queues, one of them busy."""
+    with serving(console=console) as server:
+        with openmsmq.connect(server.socket) as manager:
+            for number in range(queues):
+                manager.create_queue(rf".\private$\q{number}")
+            manager.create_queue(BUSY)
+            if stored:
+                deep = manager.create_queue(r".\private$\deep")
+                deep.send_many(openmsmq.Message(BODY) for _ in range(stored))
+                manager.flush()
+        yield server
+
+
+def flows(viewers: int, *, queues: int, messages: int, stored: int = 0) -> dict[str, Flow]:
+    """Express and durable messages while people look, or without a console."""
+    with filled(console=viewers > 0, queues=queues, stored=stored) as server:
+        people = None
+        if viewers:
+            data = Path(server.socket).parent
+            people = Viewers(server, data, viewers, searches=stored > 0)
+            people.start()
+            time.sleep(2.0)
+        try:
+            return {
+                "durable" if durable else "express": flow(
+                    server, durable=durable, messages=messages
+                )
+                for durable in (False, True)
+            }
+        finally:
+            if people is not None:
+                people.end()
+
+
+def spent_on(viewers: int, queues: int, seconds: float) -> float:
+    """The processor time of the queue manager in a second of so many viewers."""
+    with filled(console=True, queues=queues) as server:
+        people = Viewers(server, Path(server.socket).parent, viewers)
+        people.start()
+        time.sleep(3.0)
+        before, began = server.cpu_seconds(), time.monotonic()
+        time.sleep(seconds)
+        spent = (server.cpu_seconds() - before) / (time.monotonic() - began)
+        people.end()
+        return spent
+
+
+def console_memory(queues: int) -> float:
+    """Resident bytes of the console after it has looked at many queues."""
+    with filled(console=True, queues=queues) as server:
+        people = Viewers(server, Path(server.socket).parent, 1)
+        people.start()
+        time.sleep(5.0)
+        children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
+        (child,) = children.read_text().split()
+        status = Path(f"/proc/{child}/status").read_text()
+        people.end()
+        return 1024.0 * int(status.partition("VmRSS:")[2].split()[0])
+
+
+def run(
+    queues: int = QUEUES,
+    messages: int = MESSAGES,
+    stored: int = STORED,
+    many: int = MANY_QUEUES,
+    rounds: int = ROUNDS,
+    look_seconds: float = LOOK_SECONDS,
+) -> list[Result]:
+    """Measure everything."""
+    kinds = {"none": (0, 0), "ten": (VIEWERS, 0), "search": (VIEWERS, stored)}
+    found: dict[tuple[str, str], list[Flow]] = {}
+    for _ in range(rounds):
+        for name, (viewers, deep) in kinds.items():
+            for kind, measured in flows(
+                viewers, queues=queues, messages=messages, stored=deep
+            ).items():
+                found.setdefault((name, kind), []).append(measured)
+    results: list[Result] = []
+    for kind in ("express", "durable"):
+        bare, ten, searched = (_median(found[name, kind]) for name in kinds)
+        spent = ten.cpu_seconds / max(bare.cpu_seconds, 1e-9)
+        results += [
+            Result(f"{kind} messages without a console", bare.per_second),
+            Result(
+                f"{kind} messages with {VIEWERS} viewers",
+                ten.per_second,
+                bare.per_second / ten.per_second,
+                RATE_LIMIT,
+            ),
+            Result(
+                f"processor time of {kind} messages with {VIEWERS} viewers",
+                1 / max(ten.cpu_seconds, 1e-9),
+                spent,
+                TIME_LIMIT,
+            ),
+            Result(
+                f"{kind} messages with a search as well",
+                searched.per_second,
+                bare.per_second / searched.per_second,
+                SEARCH_LIMIT,
+            ),
+        ]
+    one, hundred = (spent_on(count, queues, look_seconds) for count in (1, MANY_VIEWERS))
+    memory = console_memory(many)
+    return [
+        *results,
+        Result("processor time of one viewer", 1 / max(one, 1e-9)),
+        Result(
+            f"processor time of {MANY_VIEWERS} viewers",
+            1 / max(hundred, 1e-9),
+            hundred / max(one, 1e-9),
+            MANY_LIMIT,
+        ),
+        Result(f"memory of the console with {many:,} queues", memory, memory / MEMORY_LIMIT, 1.0),
+    ]
+
+
+def _median(flows: list[Flow]) -> Flow:
+    return Flow(
+        statistics.median(each.per_second for each in flows),
+        statistics.median(each.cpu_seconds for each in flows),
+    )

@@ -1,0 +1,212 @@
+"""Work at the console in a real browser: lists that are live, files, policies, searches."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from tests.admin.browser import Visitor, needs_chromium, visiting
+from tests.admin.console_process import Watched, watched
+
+import openmsmq
+
+expect.set_options(timeout=30_000)
+pytestmark = [needs_chromium, pytest.mark.timeout(200)]
+ORDERS = ".\\private$\\orders"
+AT = "/queues/private$%5Corders"
+
+
+@pytest.fixture(scope="module")
+def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    with watched(tmp_path_factory.mktemp("work"), "--name", "alpha") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def visitor(manager: Watched) -> Iterator[Visitor]:
+    with visiting(manager) as found:
+        found.sign_in(manager)
+        yield found
+
+
+@pytest.fixture
+def client(manager: Watched) -> Iterator[openmsmq.QueueManager]:
+    with openmsmq.connect(manager.socket) as found:
+        if not found.queue_exists(ORDERS):
+            found.create_queue(ORDERS)
+        with found.open_queue(ORDERS, "receive") as queue:
+            queue.purge()
+        yield found
+
+
+def send(client: openmsmq.QueueManager, *labels: str) -> None:
+    queue = client.open_queue(ORDERS, "send")
+    queue.send_many(openmsmq.Message(f"body of {label}".encode(), label) for label in labels)
+    client.flush()
+
+
+def test_new_messages_move_no_rows_and_are_shown_when_asked_for(
+    visitor: Visitor, client: openmsmq.QueueManager
+) -> None:
+    send(client, "first", "second")
+    page = visitor.open(AT)
+    rows = page.locator("[data-rows] tbody tr")
+    expect(rows).to_have_count(2)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    before = rows.nth(1).bounding_box()
+    send(client, "third", "fourth")
+    button = page.locator("[data-newer]")
+    expect(button).to_have_text("2 new, show")
+    assert rows.nth(1).bounding_box() == before
+    expect(rows).to_have_count(2)
+    visitor.picture("newer-light")
+    visitor.check_access("newer")
+    page.keyboard.press("n")
+    expect(rows).to_have_count(4)
+    expect(button).to_be_hidden()
+    # Selection and focus stay where they were.
+    expect(page.locator("#selbar")).to_contain_text("1 selected")
+    assert page.evaluate("document.activeElement.textContent") == "second"
+    visitor.check_quiet()
+
+
+def test_a_removal_is_undone_from_its_toast(
+    visitor: Visitor, client: openmsmq.QueueManager, manager: Watched
+) -> None:
+    send(client, "keep", "wrong")
+    page = visitor.open(AT)
+    page.check("[data-rows] tbody tr:nth-child(2) input")
+    page.click("#selbar .danger")
+    expect(page.locator("#remove")).to_contain_text("1 message stays in the queue")
+    visitor.picture("remove-light")
+    page.click("#remove .danger.solid")
+    toast = page.locator("#toasts .toast")
+    expect(toast).to_contain_text("1 message removed")
+    visitor.picture("toast-light")
+    assert len(manager.run("peek", f"{ORDERS};removed", "--count", "9", "--json").objects) == 1
+    toast.locator("text=Undo").click()
+    expect(page.locator("#toasts")).to_contain_text("1 message is back")
+    expect(page.locator("[data-rows] tbody tr")).to_have_count(2)
+    visitor.check_quiet()
+
+
+def test_a_search_shows_progress_and_stops(visitor: Visitor, client: openmsmq.QueueManager) -> None:
+    send(client, *(f"Order {number}" for number in range(20)))
+    page = visitor.open("/find?text=order+1")
+    page.wait_for_selector("[data-ended]")
+    assert page.locator("[data-rows] tbody tr").count() == 11
+    assert page.locator("mark").first.inner_text() == "Order 1"
+    assert "11 found, looked at" in page.inner_text("[data-progress]")
+    held: list[object] = []
+    # The answer does not come: the page shows how far it is, and stops.
+    page.route("**/search/stream**", held.append)
+    page.goto(f"{visitor.base}/find?text=order")
+    expect(page.locator(".skel").first).to_be_visible()
+    for theme in ("light", "dark"):
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+        visitor.picture(f"searching-{theme}")
+        visitor.check_access(f"searching {theme}")
+    page.click("[data-stop]")
+    expect(page.locator("[data-progress]")).to_contain_text("Stopped")
+    page.unroute("**/search/stream**")
+    visitor.open("/find?filter=nonsense")
+    assert "nonsense" in page.inner_text("main")
+    visitor.check_quiet()
+
+
+def test_a_file_is_checked_before_it_is_sent(
+    visitor: Visitor, client: openmsmq.QueueManager, tmp_path: Path
+) -> None:
+    send(client, "one", "two")
+    page = visitor.open(AT)
+    page.click("details.menu summary")
+    visitor.picture("menu-light")
+    with page.expect_download() as download:
+        page.click("text=Export as .omq")
+    file = tmp_path / "messages.omq"
+    download.value.save_as(file)
+    assert file.read_bytes().startswith(b"OMQ1\n")
+    page.click("details.menu summary")
+    page.click("text=Send the messages of a file")
+    page.set_input_files("#load input[type=file]", file)
+    page.click("#load [data-go]")
+    expect(page.locator("#load [data-checked]")).to_have_text(
+        "2 messages in the file, 2 would be accepted."
+    )
+    visitor.picture("load-light")
+    visitor.check_access("load")
+    page.click("#load [data-go]")
+    expect(page.locator("#toasts")).to_contain_text("2 messages sent")
+    expect(page.locator("[data-rows] tbody tr")).to_have_count(4)
+    visitor.check_quiet()
+
+
+def test_a_policy_is_edited_and_only_what_changed_is_sent(
+    visitor: Visitor, client: openmsmq.QueueManager
+) -> None:
+    page = visitor.open(f"{AT}/settings")
+    page.select_option("select[name=receive_error_handling]", "move")
+    page.fill("input[name=retry_cycle_delay]", "60")
+    with page.expect_request("**/api/v1/queues/**") as sent:
+        page.click("text=Save")
+    assert sent.value.post_data_json == {"receive_error_handling": "move", "retry_cycle_delay": 60}
+    expect(page.locator("#toasts")).to_contain_text("Queue changed")
+    info = client.queue_info(ORDERS)
+    assert (info["receive_error_handling"], info["retry_cycle_delay"]) == ("move", 60)
+    visitor.check_quiet()
+
+
+def test_delayed_messages_are_delivered_and_cancelled(
+    visitor: Visitor, client: openmsmq.QueueManager
+) -> None:
+    queue = client.open_queue(ORDERS, "send")
+    for label in ("soon", "never"):
+        queue.send(openmsmq.Message(b"x", label, delivery="recoverable"), delay=3600)
+    client.flush()
+    page = visitor.open(f"{AT}/delayed")
+    page.locator("tr", has_text="soon").locator("text=Deliver now").click()
+    expect(page.locator("#toasts")).to_contain_text("Message delivered")
+    page.locator("tr", has_text="never").locator("text=Cancel").click()
+    page.click("dialog[open] .danger.solid")
+    expect(page.locator(".empty")).to_contain_text("No message waits for its time")
+    assert [message.label for message in queue_of(client)] == ["soon"]
+    visitor.check_quiet()
+
+
+def queue_of(client: openmsmq.QueueManager) -> list[openmsmq.ReceivedMessage]:
+    with client.open_queue(ORDERS, "peek") as queue:
+        return list(queue.cursor())
+
+
+def test_a_program_is_hung_up_on(visitor: Visitor, manager: Watched) -> None:
+    page = visitor.open("/sessions")
+    with openmsmq.connect(manager.socket) as stranger:
+        stranger.status()
+        numbers = [each["id"] for each in stranger.clients()]
+        newest = max(numbers)
+        page.reload()
+        page.locator(f"#c-local-{newest}").locator("text=Hang up").click()
+        expect(page.locator("#hang-up")).to_contain_text(f"Hang up on local {newest}?")
+        visitor.picture("hang-up-light")
+        page.click("#hang-up .danger.solid")
+        expect(page.locator("#toasts")).to_contain_text("The connection is closed")
+        with pytest.raises(openmsmq.MsmqError):
+            stranger.status()
+    visitor.faults.clear()
+
+
+@pytest.mark.parametrize("width", [390, 820, 1366, 2560])
+def test_pages_fit_every_width(visitor: Visitor, width: int) -> None:
+    page = visitor.page
+    page.set_viewport_size({"width": width, "height": 900})
+    for path in ("/", "/queues", AT, f"{AT}/settings", f"{AT}/activity", "/find", "/settings"):
+        visitor.open(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    visitor.open("/")
+    visitor.picture(f"overview-{width}")
+    visitor.open(AT)
+    visitor.picture(f"queue-{width}")
+    page.set_viewport_size({"width": 1600, "height": 1000})
+    visitor.check_quiet()
