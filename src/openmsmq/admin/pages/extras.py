@@ -16,12 +16,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from openmsmq.admin.api import messages as message_calls
 from openmsmq.admin.api.queues import full_name
 from openmsmq.admin.figures import SPANS
-from openmsmq.admin.front_desk import FrontDesk
+from openmsmq.admin.front_desk import Caller, FrontDesk
+from openmsmq.admin.trust.person import Role
 from openmsmq.admin.trust.problems import Problem
 from openmsmq.admin.web import WebRoute, segment
 from openmsmq.care.packet_files import SavedMessage, json_of, save_messages
 from openmsmq.client import ReceivedMessage
 
+from .rows import link_row
 from .site import Site
 from .text import count, short_name
 
@@ -138,6 +140,8 @@ class Extras:
                     f"/find?text={segment(text)}",
                 )
             )
+        if needle:
+            actions += self._acts(caller, needle)
         if MESSAGE_ID.fullmatch(text):
             actions.insert(0, _entry("route", f"Trace {text}", f"/find?id={segment(text)}"))
         groups = [
@@ -150,6 +154,19 @@ class Extras:
             if entries
         ]
         return JSONResponse({"groups": groups})
+
+    def _acts(self, caller: Caller, needle: str) -> list[dict[str, str]]:
+        """What the palette offers to do that has a text in it."""
+        entries = []
+        person = caller.person
+        if person.role >= Role.OPERATOR and not person.queues:
+            for row in map(link_row, self._desk.figures.outgoing):
+                word = "Resume" if row.paused else "Pause"
+                title = f"{word} the outgoing link to {row.name}"
+                entries.append(_entry("play" if row.paused else "pause", title, row.href))
+        if person.role >= Role.ADMINISTRATOR:
+            entries.append(_entry("plus", "New queue", "/queues?new=1"))
+        return [entry for entry in entries if needle in entry["title"].casefold()][:PALETTE_QUEUES]
 
     async def body(self, request: Request, names: dict[str, str]) -> Response:
         """The bytes of a body."""

@@ -65,7 +65,35 @@ async def queues_page(caller: Caller, query: QueryParams, names: dict[str, str])
         "sort": sort,
         "after": part[-1].name if start + SHOWN_QUEUES < len(rows) else "",
         "new": bool(query.get("new")),
+        "columns": _columns(query.get("hide", "")),
     }
+
+
+COLUMNS: Final = (
+    ("messages", "Messages", "w-88"),
+    ("arriving", "In/s", "w-66"),
+    ("leaving", "Out/s", "w-66"),
+    ("series", "Last hour", "w-112"),
+    ("oldest", "Oldest", "w-72"),
+    ("readers", "Readers", "w-70"),
+    ("bytes", "Size", "w-80"),
+    ("kind", "Kind", "w-158"),
+)
+
+
+def _columns(hidden: str) -> list[dict[str, Any]]:
+    """The columns of the list: whether each is shown, and what hides or shows it."""
+    now = set(hidden.split(","))
+    return [
+        {
+            "key": key,
+            "title": title,
+            "width": width,
+            "shown": key not in now,
+            "turn": ",".join(k for k, _, _ in COLUMNS if (k in now) != (k == key)),
+        }
+        for key, title, width in COLUMNS
+    ]
 
 
 async def queue_values(caller: Caller, queue: str, tab: str) -> dict[str, Any]:
