@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, Request, sync_playwright
-from tests.admin.console_process import Watched
+from tests.admin.console_process import Watched, wait_until
 from tools.catalogue import ROOT
 
 CHROMIUM: Final = os.environ.get("CHROMIUM") or shutil.which("chromium")
@@ -54,7 +54,8 @@ class Visitor:
         return browser.new_context(viewport={"width": 1600, "height": 1000})
 
     def sign_in(self, manager: Watched) -> None:
-        """Sign in with a link."""
+        """Sign in with a link, as soon as the console hands them out."""
+        wait_until((manager.data / "console" / "link.sock").exists)
         link = manager.run("console", "link").out.strip()
         self.page.goto(link)
         self.page.wait_for_selector(".app")

@@ -110,6 +110,7 @@ PAGES = {
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_shows_in_both_themes(visitor: Visitor, name: str) -> None:
+    visitor.page.set_viewport_size({"width": 1600, "height": 1000})
     page = visitor.open(PAGES[name])
     if name.startswith("find"):
         page.wait_for_selector("[data-ended]")

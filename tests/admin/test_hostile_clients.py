@@ -15,7 +15,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from tests.admin.callers import add_token
 from tests.admin.console_process import Watched, wait_until, watched
-from tests.cli.running import run
+
+from openmsmq.server.config import Config
+from openmsmq.server.parts.console import ConsolePart
+from openmsmq.wire.errors import ConfigError
 
 CONNECTIONS = 12
 
@@ -232,7 +235,8 @@ def test_under_tls_cookies_are_tied_to_the_host(tmp_path: Path) -> None:
                 connection.sendall(data.replace(b"127.0.0.1", b"localhost"))
                 return everything(connection)
 
-        link = manager.run("console", "link", "--data", str(manager.data)).out.strip()
+        wait_until((manager.data / "console" / "link.sock").exists)
+        link = manager.run("console", "link").out.strip()
         assert link.startswith("https://")
         path = "/" + link.split("/", 3)[3]
         answer = over_tls(request(manager, f"GET {path} HTTP/1.1"))
@@ -247,9 +251,19 @@ def test_under_tls_cookies_are_tied_to_the_host(tmp_path: Path) -> None:
         assert "The certificate of console_certificate ends in" in page
 
 
-def test_a_console_elsewhere_needs_a_certificate_or_a_proxy(tmp_path: Path) -> None:
-    config = tmp_path / "elsewhere.toml"
-    config.write_text('console_bind = "192.0.2.1"\nconsole_port = 0\n')
-    done = run(["serve", "--data", str(tmp_path / "data"), "--config", str(config)])
-    assert done.code == 1
-    assert "console_bind: 192.0.2.1 is not a loopback address" in done.err
+@pytest.mark.parametrize(
+    ("values", "refused"),
+    [
+        ({}, True),
+        ({"console_proxies": ("192.0.2.9",)}, False),
+        ({"console_certificate": "/c.pem", "console_key": "/k.pem"}, False),
+        ({"console_certificate": "/c.pem"}, True),
+    ],
+)
+def test_a_console_elsewhere_needs_a_certificate_or_a_proxy(
+    values: dict[str, object], *, refused: bool
+) -> None:
+    config = Config(console_bind="192.0.2.1", console_port=0, **values)  # type: ignore[arg-type]
+    expected = pytest.raises(ConfigError) if refused else contextlib.nullcontext()
+    with expected:
+        ConsolePart.check(config)

@@ -42,10 +42,16 @@ async def overview_page(
         "watched": len(RULES),
         "figures": _figures(caller, rows, links),
         "busiest": rows[:BUSIEST],
-        "waiting": [row.name for row in sorted(rows, key=lambda r: -r.messages)[:PLOTTED]],
+        "waiting": [row.name for row in _deepest(rows)],
         "links": links[:BUSIEST],
         "links_total": len(links),
     }
+
+
+def _deepest(rows: list[QueueRow]) -> list[QueueRow]:
+    """The queues with the most messages, for the plot."""
+    waiting = [row for row in rows if row.messages] or rows
+    return sorted(waiting, key=lambda row: -row.messages)[:PLOTTED]
 
 
 def _view(

@@ -299,13 +299,13 @@
     new uPlot({
       width: element.clientWidth - 12, height: element.clientHeight - 8, padding: [8, 6, 0, 0],
       legend: { show: false }, cursor: { y: false, points: { size: 6 }, sync: { key: "page" } },
-      scales: { y: { range: (_, low, high) => [0, Math.max(high, 0.001) * 1.12] } },
+      scales: { y: { range: (_, low, high) => [0, Math.max(high, element.dataset.format === "ms" ? 0.1 : 1) * 1.12] } },
       axes: [{ ...axis, size: 24, grid: { show: false }, space: 90, values: (_, at) => at.map((t) => clock(new Date(t * 1000)).slice(0, 5)) },
         { ...axis, size: 46, space: 34, values: (_, at) => at.map((value) => format(Math.round(value * 1000) / 1000)) }],
       series: [{}, ...columns.slice(1).map((_, at) => ({ stroke: css(`--plot-${at + 1}`), width: 1.5, points: { show: false }, fill: at === 0 ? `color-mix(in oklab, ${css("--plot-1")} 10%, transparent)` : undefined }))],
     }, columns, element);
     const keys = $$(".legend > span", element.closest(".panel") ?? element);
-    keys.forEach((key, at) => {
+    if (keys.length < 3) keys.forEach((key, at) => {
       const last = columns[at + 1]?.at(-1);
       if (last === undefined) return;
       const value = $("b", key) ?? key.appendChild(make("b"));
