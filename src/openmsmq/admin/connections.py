@@ -95,8 +95,12 @@ class LimitedProtocol(HttpToolsProtocol):
 
 def limited_protocol(most: int, seconds: float) -> type[asyncio.Protocol]:
     """The protocol of uvicorn with limits; see `LimitedProtocol`."""
-    limits = {"most": most, "seconds": seconds}
-    return type("ConsoleProtocol", (LimitedProtocol,), limits)
+
+    class ConsoleProtocol(LimitedProtocol):
+        """With the limits of the settings."""
+
+    ConsoleProtocol.most, ConsoleProtocol.seconds = most, seconds
+    return ConsoleProtocol
 
 
 def _watch_reading(transport: Any) -> None:
