@@ -24,12 +24,13 @@ from pathlib import Path
 from typing import Final
 
 import openmsmq
+from bench.peers.watched import Server, serving
 from bench.report import Result
-from bench.watching import BODY, BUSY, Flow, Server, flow, serving
+from bench.watching import BODY, BUSY, Flow, flow
 
 QUEUES: Final = 1_000
 MANY_QUEUES: Final = 10_000
-MESSAGES: Final = 20_000
+FLOW_SECONDS: Final = 6.0
 STORED: Final = 100_000
 ROUNDS: Final = 3
 VIEWERS: Final = 10
@@ -126,7 +127,7 @@ def filled(*, console: bool, queues: int, stored: int = 0) -> Iterator[Server]:
         yield server
 
 
-def flows(viewers: int, *, queues: int, messages: int, stored: int = 0) -> dict[str, Flow]:
+def flows(viewers: int, *, queues: int, seconds: float, stored: int = 0) -> dict[str, Flow]:
     """Express and durable messages while people look, or without a console."""
     with filled(console=viewers > 0, queues=queues, stored=stored) as server:
         people = None
@@ -137,9 +138,7 @@ def flows(viewers: int, *, queues: int, messages: int, stored: int = 0) -> dict[
             time.sleep(2.0)
         try:
             return {
-                "durable" if durable else "express": flow(
-                    server, durable=durable, messages=messages
-                )
+                "durable" if durable else "express": flow(server, durable=durable, seconds=seconds)
                 for durable in (False, True)
             }
         finally:
@@ -175,7 +174,7 @@ def console_memory(queues: int) -> float:
 
 def run(
     queues: int = QUEUES,
-    messages: int = MESSAGES,
+    seconds: float = FLOW_SECONDS,
     stored: int = STORED,
     many: int = MANY_QUEUES,
     rounds: int = ROUNDS,
@@ -187,7 +186,7 @@ def run(
     for _ in range(rounds):
         for name, (viewers, deep) in kinds.items():
             for kind, measured in flows(
-                viewers, queues=queues, messages=messages, stored=deep
+                viewers, queues=queues, seconds=seconds, stored=deep
             ).items():
                 found.setdefault((name, kind), []).append(measured)
     results: list[Result] = []

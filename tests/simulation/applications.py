@@ -105,7 +105,7 @@ class Sender:
         else:
             yield client.post(local.EndTransaction, transaction, commit=True, answered=self._sent)
 
-    def _later(self) -> dict[str, float]:
+    def _later(self) -> dict[str, Any]:
         """When the messages are to appear, by the clock of their queue manager."""
         due = self._entries[0].due
         if due is None:

@@ -11,6 +11,7 @@ from openmsmq.core.messages import delayed
 from openmsmq.core.messages import sending as core_sending
 from openmsmq.core.model.message import PositionState
 from openmsmq.core.queue_manager import QueueManager
+from openmsmq.core.rows.packets import forget_packet
 from openmsmq.wire.errors import StoreError
 
 from .node import Node
@@ -47,7 +48,7 @@ def forget_those_of_a_restart(patch: Patch) -> None:
 def keep_the_stored_ones_when_they_appear(patch: Patch) -> None:
     def forget(state: Any, message: Any) -> None:
         message.state = PositionState.DELETED
-        delayed.forget_packet(state, message)
+        forget_packet(state, message)
 
     patch.setattr(delayed, "_forget", forget)
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from openmsmq.core.messages import poison, positions
+from openmsmq.core.rows.packets import packet_of
 from openmsmq.wire.errors import StoreError
 
 from .run import Simulation
@@ -31,7 +32,7 @@ def leave_it_with_readers_as_well(patch: Patch) -> None:
     def end_cycle(state: Any, message: Any) -> None:
         queue = message.queue
         copy = positions.duplicate
-        copy(state, message, poison.packet_of(state, message), queue)
+        copy(state, message, packet_of(state, message), queue)
         original(state, message)
 
     original = poison._end_cycle

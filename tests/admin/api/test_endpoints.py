@@ -143,7 +143,7 @@ def test_events_come_as_they_happen(program: Program, manager: Watched) -> None:
         answer = connection.getresponse()
         assert answer.getheader("content-type", "").startswith("text/event-stream")
         manager.run("queue", "create", ".\\private$\\eventful")
-        lines = []
+        lines: list[bytes] = []
         while not lines or b"eventful" not in lines[-1]:
             lines.append(answer.readline())
         event = json.loads(lines[-1].removeprefix(b"data: "))

@@ -1,6 +1,6 @@
 """Packets of messages that were sent before: the short way gives the bytes of the long one."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -31,7 +31,7 @@ DESTINATION = direct_address("OS:ab\\q")
 
 def again(builder: PacketsAgain, packet: bytes, **changes: Any) -> bytes | str:
     try:
-        return builder.build(packet, UserMessageOptions(**changes))
+        return builder.build(packet, cast("UserMessageOptions", changes))
     except ValueError as exc:
         return str(exc)
 
@@ -87,7 +87,7 @@ def test_other_times_numbers_and_correlations_are_written(changes: dict[str, Any
     packet = build_user_message(destination_queue=DESTINATION, body=b"x")
     builder = PacketsAgain(OPTIONS)
     builder.build(packet, {})
-    view = UserMessage(builder.build(packet, UserMessageOptions(**changes)))
+    view = UserMessage(builder.build(packet, cast("UserMessageOptions", changes)))
     (name,) = changes
     assert getattr(view, name) == changes[name]
 
