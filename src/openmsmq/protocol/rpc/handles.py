@@ -129,7 +129,12 @@ class Handles:
             RpcFault: nca_s_fault_context_mismatch, it is unknown or belongs to something else.
         """
         handle = self._handles.get(wire)
-        if handle is None or handle.interface is not interface or handle.caller.sid != caller.sid:
+        if (
+            handle is None
+            or handle.interface is not interface
+            # Mostly it is the same object; to compare names takes longer.
+            or (handle.caller is not caller and handle.caller.sid != caller.sid)
+        ):
             raise RpcFault(NCA_S_FAULT_CONTEXT_MISMATCH)
         return handle
 
