@@ -87,6 +87,7 @@ def test_a_message_of_the_same_shape_is_compared_with_one_digest() -> None:
         {"message_class": 0x4000},
         {"delivery_mode": 1},
         {"source_queue_manager": UUID(int=9)},
+        {"source_queue_manager": UUID(bytes_le=b"\x09" + bytes(15))},
         {"response_queue": NO_QUEUE},
         {"admin_queue": NO_QUEUE},
         {"connector_type": UUID(int=5)},
