@@ -8,6 +8,8 @@ message. `Watch.step` is for runs of many steps.
 from __future__ import annotations
 
 from collections import Counter
+from operator import attrgetter
+from typing import Final
 
 from openmsmq.core.messages.due_times import due_time
 from openmsmq.core.model.lanes import Lane
@@ -72,18 +74,23 @@ def check_gate(engine: Engine) -> None:
     assert engine._waiting_bytes >= 0
 
 
+# What says that the messages of a queue are others than before.
+_LOOKS: Final = attrgetter("lanes.count", "total_bytes", "reserved_bytes", "expected")
+
+
 class Watch:
     """Looks at an engine after every step, at what is likely to have changed.
 
-    Totals, locks and batches each time, the messages of each queue whose counts, bytes or ends are
-    others than before, and everything now and then.
+    Batches each time; totals, locks and the messages of a queue when counts or bytes are others
+    than before; and everything now and then.
     """
 
     def __init__(self, engine: Engine, every: int = 100) -> None:
         self._engine = engine
         self._every = every
         self._steps = 0
-        self._seen: dict[int, object] = {}
+        self._queues: dict[int, object] = {}
+        self._rest: object = None
 
     def step(self) -> None:
         """Something happened."""
@@ -92,26 +99,31 @@ class Watch:
             check_engine(self._engine)
             return
         state = self._engine.manager.state
-        for queue in state.queues.values():
-            looks = _looks(queue)
-            if self._seen.get(queue.number) != looks:
-                self._seen[queue.number] = looks
+        rest = _looks_of_the_rest(state)
+        changed = rest != self._rest
+        self._rest = rest
+        queues = self._queues
+        for number, queue in state.queues.items():
+            looks = _LOOKS(queue)
+            if queues.get(number) != looks:
+                queues[number] = looks
+                changed = True
                 check_queue(queue)
-        check_totals(state)
-        check_locks(state)
+        if changed:
+            check_totals(state)
+            check_locks(state)
         check_outbox(state)
         check_gate(self._engine)
 
 
-def _looks(queue: Queue) -> object:
-    ends = [
-        (lane.count, len(lane.ids), lane.lasts[-1], lane.ids[0][0]) if lane.ids else lane.count
-        for lane in queue.lanes.lanes
-        if lane is not None
-    ]
+def _looks_of_the_rest(state: State) -> object:
+    """What totals and locks depend on besides the queues that are there."""
+    totals = state.totals
+    operations = [len(transaction.operations) for transaction in state.transactions.values()]
     return (
-        *(queue.lanes.count, len(queue.locked), len(queue.pending), len(queue.waiting)),
-        *(queue.total_bytes, queue.reserved_bytes, len(queue.descriptors), ends),
+        *(totals.queues, totals.messages, totals.bytes, totals.outgoing_messages),
+        *(totals.awaiting_final_ack, totals.delayed_messages, totals.delayed_bytes),
+        *(totals.journal_bytes, len(state.queues), len(state.deleted), operations),
     )
 
 
@@ -177,24 +189,29 @@ def _check_lane(queue: Queue, lane: Lane, index: int) -> int:
 
 def check_totals(state: State) -> None:
     """Every total is what adding up the queues gives."""
-    queues = list(state.queues.values())
     totals = state.totals
-    assert totals.queues == sum(queue.role is QueueRole.USER for queue in queues)
-    queues += state.deleted.values()
-    assert totals.messages == sum(queue.count for queue in queues)
-    assert totals.bytes == sum(queue.total_bytes for queue in queues)
-    assert totals.outgoing_messages == sum(queue.count for queue in state.outgoing.values())
-    assert totals.awaiting_final_ack == sum(
-        is_awaiting_final_ack(message)
-        for queue in state.outgoing.values()
-        for message in queue.locked.values()
-    )
-    assert totals.delayed_messages == sum(len(queue.delayed) for queue in queues)
-    assert totals.delayed_bytes == sum(
-        message.size for queue in queues for message in queue.delayed.values()
-    )
-    journals = [queue for queue in queues if queue.role in JOURNALS]
-    assert totals.journal_bytes == sum(queue.total_bytes for queue in journals)
+    users = messages = size = delayed = delayed_size = journal_size = 0
+    for queue in (*state.queues.values(), *state.deleted.values()):
+        users += queue.role is QueueRole.USER and not queue.deleted
+        messages += queue.count
+        size += queue.total_bytes
+        if queue.delayed:
+            delayed += len(queue.delayed)
+            delayed_size += sum(message.size for message in queue.delayed.values())
+        if queue.role in JOURNALS:
+            journal_size += queue.total_bytes
+    outgoing = awaiting = 0
+    for queue in state.outgoing.values():
+        outgoing += queue.count
+        awaiting += sum(map(is_awaiting_final_ack, queue.locked.values()))
+    assert totals.queues == users
+    assert totals.messages == messages
+    assert totals.bytes == size
+    assert totals.outgoing_messages == outgoing
+    assert totals.awaiting_final_ack == awaiting
+    assert totals.delayed_messages == delayed
+    assert totals.delayed_bytes == delayed_size
+    assert totals.journal_bytes == journal_size
 
 
 def check_names(state: State) -> None:

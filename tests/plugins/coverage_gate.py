@@ -1,16 +1,21 @@
 """Measure branch coverage of the packages that must be covered whole, and fail the run if not.
 
-Loaded with `-p` from the command line, so that measuring starts before any module of ours is
-imported; importing this module starts it. Under xdist each worker measures itself and the
-controller adds up. Only tests that are about these packages are measured: what a test of something
-else happens to touch is not tested by it, and measuring makes a test take twice as long.
+Loaded with `-p` from the command line, before any module of ours is imported: the modules of these
+packages are measured while they are imported, and then only the tests that are about them. What a
+test of something else happens to touch is not tested by it, and measuring makes collection and
+tests take twice as long. Under xdist each worker measures itself and the controller adds up.
 """
 
 import io
 import os
 import shutil
-from collections.abc import Generator
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Final
 
 import coverage
@@ -42,8 +47,57 @@ def new_measurement(*, own_file: bool) -> coverage.Coverage:
     )
 
 
-MEASUREMENT: Final = new_measurement(own_file=True)
-MEASUREMENT.start()
+class Measuring:
+    """The measurement of this process, which is on only now and then."""
+
+    def __init__(self) -> None:
+        self.measurement = new_measurement(own_file=True)
+        self._depth = 0
+
+    @contextmanager
+    def on(self) -> Iterator[None]:
+        """Measure what happens inside; one inside another changes nothing."""
+        self._depth += 1
+        if self._depth == 1:
+            self.measurement.start()
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            if self._depth == 0:
+                self.measurement.stop()
+
+
+class MeasuredImports(MetaPathFinder):
+    """Finds the modules of some packages as others would, and measures while they are executed."""
+
+    def __init__(self, measuring: Measuring, packages: Sequence[str]) -> None:
+        self._measuring = measuring
+        self._packages = packages
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not any(f"{fullname}.".startswith(f"{package}.") for package in self._packages):
+            return None
+        for finder in sys.meta_path:
+            if finder is not self and (spec := finder.find_spec(fullname, path, target)):
+                self._measure(spec)
+                return spec
+        return None
+
+    def _measure(self, spec: ModuleSpec) -> None:
+        def exec_module(module: ModuleType) -> None:
+            with self._measuring.on():
+                execute(module)
+
+        assert spec.loader is not None  # these packages have their files
+        execute = spec.loader.exec_module
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+
+
+MEASURING: Final = Measuring()
+sys.meta_path.insert(0, MeasuredImports(MEASURING, COVERED_WHOLE))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -88,19 +142,15 @@ class CoverageGate:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        if NOT_MEASURED.isdisjoint(item.path.relative_to(item.config.rootpath).parts):
+        if not NOT_MEASURED.isdisjoint(item.path.relative_to(item.config.rootpath).parts):
             return (yield)
-        MEASUREMENT.stop()
-        try:
+        with MEASURING.on():
             return (yield)
-        finally:
-            MEASUREMENT.start()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
-        MEASUREMENT.stop()
         if self.executes:
-            MEASUREMENT.save()
+            MEASURING.measurement.save()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.session is None or is_worker(self.session.config):

@@ -28,8 +28,8 @@ from .mutant import RECORDED, SOURCES
 
 TESTS: Final = ROOT / "tests"
 FOLDERS: Final = (
-    *("wire", "security", "directory", "core", "protocol", "store", "net", "service", "client"),
-    *("interop", "fuzz"),
+    *("wire", "security", "directory", "core", "protocol", "engine", "store", "net", "service"),
+    *("client", "interop", "fuzz"),
 )
 # Files in one session of pytest: as many as to pay for its start, few enough to lose when stopped.
 FILES_PER_SESSION: Final = 12

@@ -38,7 +38,7 @@ def rest(queue: Queue) -> list[str | bytes]:
 def test_a_loop_that_does_not_wait_yields_every_message_there_is(
     orders: Queue, prefetch: int
 ) -> None:
-    texts = fill(orders, 3000 if prefetch > 2 else 300)
+    texts = fill(orders, 3000 if prefetch > 7 else 300)
     assert [message.body for message in orders.messages(timeout=0, prefetch=prefetch)] == texts
     assert orders.info()["messages"] == 0
 

@@ -16,7 +16,7 @@ from openmsmq.security.right_missing import RightMissing
 from openmsmq.wire.codes.queue_error import AccessDenied, QueueError
 
 ACCOUNTS = FakeAccounts()
-QUEUES = 10_000
+QUEUES = 1000
 
 
 @pytest.fixture

@@ -17,12 +17,8 @@ from tests.core.harness import (
 
 from openmsmq.core.events import MessageDropped, QueueDeleted
 from openmsmq.core.settings import Settings
-from openmsmq.core.transfer.incoming.delivery import (
-    MAX_ADDRESSES,
-    MAX_PER_ADDRESS,
-    deliver,
-    learn_address,
-)
+from openmsmq.core.transfer.incoming import delivery
+from openmsmq.core.transfer.incoming.delivery import MAX_PER_ADDRESS, deliver, learn_address
 from openmsmq.wire.codes.message_enums import Acknowledgment
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.names.queue_address import direct_address, public_address
@@ -172,14 +168,16 @@ def test_one_address_stands_for_few_queue_managers(harness: Harness) -> None:
     assert UUID(int=5) not in harness.qm.state.addresses
 
 
-def test_the_addresses_of_the_latest_queue_managers_are_known(harness: Harness) -> None:
+def test_the_addresses_of_the_latest_queue_managers_are_known(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert delivery.MAX_ADDRESSES == 10_000
+    monkeypatch.setattr(delivery, "MAX_ADDRESSES", 20)
     learn = partial(learn_address, harness.qm.state)
-    for number in range(MAX_ADDRESSES + 1):
-        learn(UUID(int=number + 1), f"10.{number >> 8}.{number & 255}.1")
+    for number in range(21):
+        learn(UUID(int=number + 1), f"10.{number}.0.1")
     known = harness.qm.state.addresses
-    assert len(known) == MAX_ADDRESSES
-    assert UUID(int=1) not in known
-    assert UUID(int=MAX_ADDRESSES + 1) in known
+    assert list(known) == [UUID(int=number) for number in range(2, 22)]
 
 
 def test_a_queue_that_an_acknowledgment_cannot_name_is_told_of(harness: Harness) -> None:

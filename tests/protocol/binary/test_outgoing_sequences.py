@@ -243,16 +243,11 @@ def test_the_resend_ladder() -> None:
     network, a, _ = tx_pair(settings=settings)
     a.send(TO_B, b"1", tx=True)
     network.run()
-    sent: list[float] = []
-    seen = 1
-    start = network.now
-    while len(sent) < 11:
-        network.advance(10)
-        if len(numbers(network)) > seen:
-            seen = len(numbers(network))
-            sent.append(network.now - start)
-    gaps = [later - earlier for earlier, later in zip([0, *sent], sent, strict=False)]
-    assert gaps == [30, 30, 30, 300, 300, 300, 1800, 1800, 1800, 21600, 21600]
+    for count, seconds in enumerate((*settings.resend_timer_table, 21600), start=1):
+        network.advance(seconds - 1)
+        assert len(numbers(network)) == count
+        network.advance(1)
+        assert len(numbers(network)) == count + 1
 
 
 @pytest.mark.parametrize(

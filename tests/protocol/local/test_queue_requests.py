@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 from tests.protocol.local.harness import ADMINISTRATOR, ORDERS, STRANGER, Client, World, packet
 
-from openmsmq.core.management.management import LIST_STEP
+from openmsmq.core.management import management
 from openmsmq.protocol.local import dispatch
 from openmsmq.protocol.local import messages as local
+
+LIST_STEP = 40
 
 
 @pytest.fixture
@@ -235,7 +237,8 @@ def test_system_queues_are_listed_on_request(client: Client) -> None:
     assert "outgoing" not in kinds
 
 
-def test_a_long_list_is_made_in_steps(client: Client) -> None:
+def test_a_long_list_is_made_in_steps(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(management, "LIST_STEP", LIST_STEP)
     for number in range(2 * LIST_STEP):
         client.create(rf".\private$\q{number}")
     request = client.make(local.ListQueues)

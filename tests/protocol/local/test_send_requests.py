@@ -14,7 +14,7 @@ from tests.protocol.local.harness import (
 )
 
 from openmsmq.protocol.local import messages as local
-from openmsmq.protocol.local.session import MAX_BROKEN
+from openmsmq.protocol.local import session
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.message_enums import SenderIdType
 from openmsmq.wire.message.user_message import UserMessage
@@ -138,9 +138,13 @@ def test_nothing_is_accepted_behind_a_refusal_in_the_same_chain(client: Client) 
     assert client.value(local.ShowQueue, ORDERS)["messages"] == 3
 
 
-def test_chains_that_were_broken_are_not_remembered_for_ever(client: Client) -> None:
+def test_chains_that_were_broken_are_not_remembered_for_ever(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert session.MAX_BROKEN == local.MAX_MESSAGES
+    monkeypatch.setattr(session, "MAX_BROKEN", 5)
     handle = client.open("send")
-    for chain in range(1, MAX_BROKEN + 2):
+    for chain in range(1, 7):
         client.refusal(local.Send, handle, [b"junk"], 0, chain)
     client.value(local.Send, handle, [packet()], 0, 1)
     assert client.refusal(local.Send, handle, [packet()], 0, 2) == "MQ_ERROR_INVALID_PARAMETER"
