@@ -27,13 +27,8 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 DATA: Final = Path(os.environ.get("OPENMSMQ_COVERAGE_DATA", ROOT / "build" / "coverage"))
 PACKAGES: Final = "openmsmq.wire,openmsmq.protocol"
 COVERED_WHOLE: Final = os.environ.get("OPENMSMQ_COVERED_WHOLE", PACKAGES).split(",")
-# The folders of `tests` about something else.
-NOT_MEASURED: Final = frozenset(
-    (
-        *("adversity", "bench", "cli", "core", "directory", "server", "service", "simulation"),
-        *("spark", "store", "terminal", "tools"),
-    )
-)
+# The folders of `tests` that are about them.
+MEASURED: Final = frozenset(("wire", "protocol", "engine", "client", "security"))
 
 
 def new_measurement(*, own_file: bool) -> coverage.Coverage:
@@ -142,7 +137,9 @@ class CoverageGate:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        if not NOT_MEASURED.isdisjoint(item.path.relative_to(item.config.rootpath).parts):
+        *folders, _ = item.path.relative_to(item.config.rootpath).parts
+        about = [folder for folder in folders if folder != "tests"][:1]
+        if not MEASURED.issuperset(about):
             return (yield)
         with MEASURING.on():
             return (yield)

@@ -1,6 +1,7 @@
 """Draw mutants by a seed, run the tests that reach them, list those that no test notices."""
 
 import argparse
+import os
 import shutil
 import sys
 from collections import Counter
@@ -111,6 +112,8 @@ def show(console: Console, mutant: Mutant, outcome: Outcome) -> None:
 
 def main() -> int:
     options = arguments()
+    # Every trial starts Python anew, which would compile everything anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     console = Console()
     mutants = draw(source_files(options.paths), options.number, options.seed)
     if options.list:

@@ -2,14 +2,21 @@
 
 from dataclasses import fields
 from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
+from tests.core.directory_harness import ENTERPRISE
+from tests.core.harness import Harness
+from tests.directory.memory_file import directory_of
 from tests.protocol.local.fake_service import PROCESS
 from tests.protocol.local.harness import ADMINISTRATOR, ORDERS, STRANGER, USER, Client, World
+from tests.security.encryption.keys import AES, Owner
 
 from openmsmq.core.management.records import ClientInfo, SessionInfo, Status, TransferInfo
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.sites.directory_access import by_identifier
 from openmsmq.core.transfer.outgoing.states import OutgoingInput
+from openmsmq.directory.objects import ElementType, QueueManagerObject
 from openmsmq.protocol.local import messages as local
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
@@ -383,6 +390,17 @@ def test_keys_of_the_queue_manager_are_for_administrators(client: Client) -> Non
     assert client.refusal(local.ImportMachineKeys, "x", "other", b"") == (
         "MQ_ERROR_INVALID_PARAMETER"
     )
+
+
+def test_keys_of_another_queue_manager_get_into_the_directory() -> None:
+    directory, _ = directory_of(ENTERPRISE)
+    client = World(Harness(directory=directory)).client(ADMINISTRATOR)
+    guid, keys = "{00000000-0000-0000-0000-000000000005}", Owner(AES).key_list
+    imported = client.value(local.ImportMachineKeys, guid, "other", keys)
+    assert (imported["name"], imported["keys"]) == ("other", keys)
+    found = directory.read(ElementType.QUEUE_MANAGER, by_identifier(UUID(guid)))
+    assert isinstance(found.directory_object, QueueManagerObject)
+    assert found.directory_object.public_encryption_key_list == keys
 
 
 def test_a_message_is_traced_by_who_may_see_dead_letters() -> None:
