@@ -69,3 +69,20 @@ def test_without_a_limit_nothing_is_kept(tmp_path: Path) -> None:
     assert files.find(identifier(1)) == {"kept": False, "since": None, "events": []}
     assert not (tmp_path / "none").exists()
     files.close()
+
+
+def test_a_file_ends_with_the_byte_that_fills_it(tmp_path: Path) -> None:
+    def numbers(name: str, spare: int) -> list[str]:
+        folder, trace = tmp_path / name, TraceLog(enabled=True)
+        folder.mkdir()
+        trace.note(Happening.ARRIVED, "orders", 1, 1, 0, 1, SOURCE.bytes_le)
+        size = len(trace.take())
+        trace.forget_names()
+        files = HistoryFiles(folder, FILES * (size + spare), trace)
+        trace.note(Happening.ARRIVED, "orders", 1, 1, 0, 1, SOURCE.bytes_le)
+        files.write()
+        files.close()
+        return [path.name[-1] for path in sorted(folder.iterdir())]
+
+    assert numbers("full", 0) == ["1", "2"]
+    assert numbers("not full", 1) == ["1"]

@@ -1,5 +1,6 @@
 """Key pairs of a queue manager: lengths, files, and that others can read them."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,21 @@ def test_keys_are_made_once_and_kept_from_others(tmp_path: Path) -> None:
     assert file.name == "exchange-microsoft-base-cryptographic-provider-v1-0.pem"
     assert file.stat().st_mode & 0o777 == 0o600
     assert KeyFiles(folder).private_key(EXCHANGE, BASE).public_blob(CALG_RSA_KEYX) == first
+
+
+def test_a_key_is_on_disk_before_its_file_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flush(handle: int) -> None:
+        flushed.append([path.suffix for path in tmp_path.iterdir()])
+        fsync(handle)
+
+    flushed: list[list[str]] = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", flush)
+    KeyFiles(tmp_path).exchange_key(BASE)
+    assert flushed == [[".new"]]
+    assert [path.suffix for path in tmp_path.iterdir()] == [".pem"]
 
 
 def test_the_files_are_what_other_tools_read() -> None:

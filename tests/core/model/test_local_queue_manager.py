@@ -136,6 +136,13 @@ def test_a_workgroup_stays_one() -> None:
     assert not machine.state.local.directory_integrated
 
 
+def test_a_workgroup_joins_a_directory_when_it_is_told_to() -> None:
+    machine = Machine(None).provision()
+    assert not machine.qm.directory_integrated
+    machine.qm.join_directory()
+    assert machine.qm.directory_integrated
+
+
 @pytest.mark.spec("MQDMPR-3.1.1.1-27")
 def test_a_user_has_one_internal_certificate() -> None:
     manager = local()

@@ -47,6 +47,20 @@ def test_a_new_sequence_starts_when_all_is_acknowledged() -> None:
     assert numbers(network) == [(first, 1, 0), (first, 2, 1), (first + 1, 1, 0)]
 
 
+def test_a_sequence_ends_although_plain_messages_are_not_acknowledged_yet() -> None:
+    network, a, b = tx_pair()
+    peer = ordered(network, a, b, b"1")
+    peer.session_ack()
+    a.send(TO_B, b"plain", delivery_mode=1)
+    network.run()
+    queue = a.outgoing(TO_B)
+    assert queue.outgoing is not None
+    assert queue.outgoing.sequence is not None
+    peer.order_ack(1)
+    assert queue.count == 1
+    assert queue.outgoing.sequence is None
+
+
 @pytest.mark.spec("MQQB-3.1.1.3.1-04", "MQQB-3.1.1.3.1.2-02", "MQQB-3.1.7.1.3-01")
 def test_a_message_keeps_its_number_over_a_restart_of_the_sender() -> None:
     network, a, b = tx_pair()
