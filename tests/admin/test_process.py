@@ -103,12 +103,12 @@ def test_alone_it_serves_a_queue_manager_elsewhere(tmp_path: Path) -> None:
 
 
 def test_serve_and_the_console_have_the_same_names_for_settings() -> None:
-    handed_over = {key for key in Config.model_fields if key.startswith(HANDED_OVER)} - KEPT_HERE
+    handed_over = {key for key in Config.fields if key.startswith(HANDED_OVER)} - KEPT_HERE
     known = {each.name: each for each in msgspec.structs.fields(ConsoleSettings)}
     assert handed_over <= known.keys()
     assert {name for name in known if name.startswith(HANDED_OVER)} == handed_over
     for name in handed_over:
-        assert known[name].default == Config.model_fields[name].default
+        assert known[name].default == Config.fields[name].default
 
 
 def test_settings_that_are_none_are_refused() -> None:

@@ -57,7 +57,8 @@ def test_resend_timeouts_are_those_of_the_configuration_at_every_start(
         return await listen(service)
 
     monkeypatch.setattr(BinaryPart, "listen", note)
-    configured = Config.load(file, {}).model_dump(include={f"resend_timeouts_{n}" for n in names})
+    settings = Config.load(file, {})
+    configured = {key: getattr(settings, key) for key in settings.named}
     for _ in range(2):
         with openmsmq.embedded(tmp_path / "data", **configured):
             pass

@@ -10,9 +10,9 @@ from openmsmq.wire.errors import ConfigError
 
 
 def test_every_key_but_the_socket_is_read_from_its_variable() -> None:
-    everything = {variable(key): "text" for key in Config.model_fields}
-    found = read_environment(Config.model_fields, everything)
-    assert set(Config.model_fields) - set(found) == {"socket"}
+    everything = {variable(key): "text" for key in Config.fields}
+    found = read_environment(Config.fields, everything)
+    assert set(Config.fields) - set(found) == {"socket"}
     assert variable("binary_port") == "OPENMSMQ_BINARY_PORT"
 
 

@@ -2,28 +2,18 @@
 
 import socket
 from pathlib import Path
-from typing import Annotated, Final, Literal
-
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from typing import Final, Literal
 
 from openmsmq.net.local.paths import default_data_directory
 from openmsmq.store.options import Options
+
+from .settings import Settings, setting
 
 KIBIBYTE: Final = 1024
 MEBIBYTE: Final = 1024 * KIBIBYTE
 # How many segments of log may follow a snapshot, and what part of one is kept for deletes.
 SNAPSHOT_SEGMENTS: Final = 4
 RESERVE_SHARE: Final = 8
-
-Port = Annotated[int, Field(ge=0, le=65535)] | Literal["off"]
-
-
-def _absolute(value: Path) -> Path:
-    return value.expanduser().absolute()
-
-
-AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
-"""A file or a directory, from the working directory of the process; `~` is its user's home."""
 
 
 def default_name() -> str:
@@ -36,58 +26,55 @@ def is_host_name(text: str) -> bool:
     return bool(text) and text.isprintable() and not any(mark in text for mark in '\\;,"/ ')
 
 
-class CommonConfig(BaseModel):
+def check_name(name: str) -> str:
+    """Refuse what cannot be the name of a computer."""
+    if not is_host_name(name):
+        raise ValueError('a computer name has no space and none of \\ ; , " /')
+    return name
+
+
+def check_hosts(hosts: dict[str, str]) -> dict[str, str]:
+    """Refuse a table that has more than hosts and their addresses; names are in lower case."""
+    for name, address in hosts.items():
+        if not is_host_name(name) or not is_host_name(address):
+            raise ValueError(f"{name} = '{address}' is not a host name and its address")
+    return {name.lower(): address for name, address in hosts.items()}
+
+
+class CommonConfig(Settings):
     """Identity, addresses, store, limits and log.
 
     A part that has settings of its own declares them in a subclass beside it; `Config` has the
     settings of all parts.
     """
 
-    # Only `Config` is used, so no validator is built for its bases.
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    data: AbsolutePath = Field(default_factory=default_data_directory, validate_default=True)
+    data: Path = setting(default_factory=default_data_directory)
     # Without one: the host name at the first start, then the name that is kept.
-    name: str | None = Field(default=None, min_length=1, max_length=255)
+    name: str | None = setting(default=None, min_length=1, max_length=255, check=check_name)
     bind: str = "127.0.0.1"
-    ready_file: AbsolutePath | None = None
+    ready_file: Path | None = None
     names: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
-    hosts: dict[str, str] = {}
-    directory: AbsolutePath | None = None
-    definitions: AbsolutePath | None = None
+    hosts: dict[str, str] = setting(default_factory=dict, check=check_hosts)
+    directory: Path | None = None
+    definitions: Path | None = None
     # Choice: as on Windows it is read at the start only ([MS-MQDMPR] 3.1.1.1).
     hardened_security: bool = False
-    max_forwarded_bytes_per_address: int = Field(default=256 * MEBIBYTE, ge=4 * MEBIBYTE)
+    max_forwarded_bytes_per_address: int = setting(default=256 * MEBIBYTE, ge=4 * MEBIBYTE)
     send_insecure_nacks: bool = False
-    max_streams: int = Field(default=50_000, ge=1, le=10_000_000)
-    max_streams_per_address: int = Field(default=5_000, ge=1, le=10_000_000)
-    memory_budget_bytes: int = Field(default=48 * MEBIBYTE, ge=MEBIBYTE)
+    max_streams: int = setting(default=50_000, ge=1, le=10_000_000)
+    max_streams_per_address: int = setting(default=5_000, ge=1, le=10_000_000)
+    memory_budget_bytes: int = setting(default=48 * MEBIBYTE, ge=MEBIBYTE)
     # What happened to messages, on disk; 0 keeps nothing.
-    history_bytes: int = Field(default=64 * MEBIBYTE, ge=0, le=64 * 1024 * MEBIBYTE)
-    segment_bytes: int = Field(default=64 * MEBIBYTE, ge=MEBIBYTE, le=1024 * MEBIBYTE)
-    quota_kilobytes: int = Field(default=0xFFFFFFFF, ge=0, le=0xFFFFFFFF)
-    journal_quota_kilobytes: int = Field(default=0xFFFFFFFF, ge=0, le=0xFFFFFFFF)
+    history_bytes: int = setting(default=64 * MEBIBYTE, ge=0, le=64 * 1024 * MEBIBYTE)
+    segment_bytes: int = setting(default=64 * MEBIBYTE, ge=MEBIBYTE, le=1024 * MEBIBYTE)
+    quota_kilobytes: int = setting(default=0xFFFFFFFF, ge=0, le=0xFFFFFFFF)
+    journal_quota_kilobytes: int = setting(default=0xFFFFFFFF, ge=0, le=0xFFFFFFFF)
     # Of each protocol.
-    max_connections: int = Field(default=1000, ge=1, le=100_000)
+    max_connections: int = setting(default=1000, ge=1, le=100_000)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] = "text"
-    log_file: AbsolutePath | None = None
-
-    @field_validator("name")
-    @classmethod
-    def _name_is_a_computer_name(cls, value: str | None) -> str | None:
-        if value is not None and not is_host_name(value):
-            raise ValueError('a computer name has no space and none of \\ ; , " /')
-        return value
-
-    @field_validator("hosts")
-    @classmethod
-    def _hosts_have_addresses(cls, value: dict[str, str]) -> dict[str, str]:
-        for name, address in value.items():
-            if not is_host_name(name) or not is_host_name(address):
-                raise ValueError(f"{name} = '{address}' is not a host name and its address")
-        return {name.lower(): address for name, address in value.items()}
+    log_file: Path | None = None
 
     @property
     def store_options(self) -> Options:

@@ -9,16 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from pydantic import ValidationError
-
 from openmsmq.wire.errors import ConfigError
 
-from .config_texts import describe
 from .environment import read_environment, variable
 from .parts.console import ConsoleConfig
 from .parts.multicast import MulticastConfig
 from .parts.rpc_config import RpcConfig
 from .parts.srmp import SrmpConfig
+from .settings import WrongSettings
 from .signature_config import SignatureConfig
 
 
@@ -49,13 +47,13 @@ class Config(SrmpConfig, MulticastConfig, ConsoleConfig, RpcConfig, SignatureCon
             ConfigError: a key is unknown or its value cannot be used; the text names it.
         """
         values = read_file(file) if file is not None else {}
-        variables = read_environment(cls.model_fields, environment or {})
+        variables = read_environment(cls.fields, environment or {})
         settings = {key: value for key, value in options.items() if value is not None}
         names = {key: variable(key) for key in variables.keys() - settings.keys()}
         try:
             return cls(**{**values, **variables, **settings})
-        except ValidationError as exc:
-            raise ConfigError(describe(exc, cls.model_fields, names)) from exc
+        except WrongSettings as exc:
+            raise WrongSettings(exc.faults, names) from exc
 
 
 def effective_settings(file: Path | None, environment: Mapping[str, str]) -> list[Setting]:
@@ -64,9 +62,9 @@ def effective_settings(file: Path | None, environment: Mapping[str, str]) -> lis
     Raises:
         ConfigError: a key is unknown or its value cannot be used; the text names it.
     """
-    values = Config.load(file, {}, environment).model_dump(mode="json")
+    values = Config.load(file, {}, environment).as_json()
     sources = {key: str(file) for key in (read_file(file) if file is not None else {})}
-    sources |= {key: variable(key) for key in read_environment(Config.model_fields, environment)}
+    sources |= {key: variable(key) for key in read_environment(Config.fields, environment)}
     return [Setting(key, values[key], sources.get(key, "default")) for key in sorted(values)]
 
 

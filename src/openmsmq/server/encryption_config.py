@@ -2,13 +2,12 @@
 
 from typing import Final, Literal
 
-from pydantic import Field
-
 from openmsmq.security.encryption.settings import EncryptionSettings
 from openmsmq.wire.codes.algorithms import PROVIDERS, EncryptionAlgorithm, Provider
 from openmsmq.wire.codes.message_enums import PrivacyLevel
 
 from .common_config import CommonConfig
+from .settings import setting
 
 SECONDS_PER_MINUTE: Final = 60.0
 _ALGORITHMS: Final = {
@@ -31,10 +30,10 @@ class EncryptionConfig(CommonConfig):
     base_algorithm: OldAlgorithm = "rc4"
     send_enhanced_rc2_using_40_bit_keys: bool = False
     reject_enhanced_rc2_using_40_bit_keys: bool = False
-    session_key_minutes: int = Field(default=10, ge=1, le=720)
+    session_key_minutes: int = setting(default=10, ge=1, le=720)
     # Of the AES provider; those of the others have their length from the specification.
-    encryption_key_bits: int = Field(default=2048, ge=1024, le=16384)
-    key_retention_days: int = Field(default=30, ge=0, le=3650)
+    encryption_key_bits: int = setting(default=2048, ge=1024, le=16384)
+    key_retention_days: int = setting(default=30, ge=0, le=3650)
 
     @property
     def encryption_settings(self) -> EncryptionSettings:

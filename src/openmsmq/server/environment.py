@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, get_origin
 
-from pydantic.fields import FieldInfo
+from .settings import Field
 
 PREFIX: Final = "OPENMSMQ_"
 # OPENMSMQ_SOCKET tells clients which queue manager to use; one that starts does not take its place.
@@ -15,9 +15,7 @@ def variable(key: str) -> str:
     return PREFIX + key.upper()
 
 
-def read_environment(
-    fields: Mapping[str, FieldInfo], environment: Mapping[str, str]
-) -> dict[str, Any]:
+def read_environment(fields: Mapping[str, Field], environment: Mapping[str, str]) -> dict[str, Any]:
     """The values of keys that the environment has; an empty variable counts as not set.
 
     Lists are separated by commas, as in `OPENMSMQ_NAMES=alpha.example,queues.example`; tables are
@@ -30,7 +28,7 @@ def read_environment(
     }
 
 
-def _value(field: FieldInfo, text: str) -> object:
+def _value(field: Field, text: str) -> object:
     """A text as the value of a field; what a number or a path is, the field itself knows."""
     kind = get_origin(field.annotation)
     if kind not in (tuple, dict):

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from pydantic import Field, field_validator
-
 from openmsmq.security.certificates.sender_certificate import LARGEST_BITS, SMALLEST_BITS
 from openmsmq.security.certificates.sender_policy import SenderPolicy
 from openmsmq.security.certificates.trust import TrustStore
@@ -12,43 +10,46 @@ from openmsmq.security.signatures.hashes import DEFAULT_ACCEPTED, accepted_hashe
 from openmsmq.security.signatures.xml_forms import XmlForm
 from openmsmq.wire.errors import ConfigError
 
-from .common_config import AbsolutePath, CommonConfig
+from .common_config import CommonConfig
+from .settings import setting
+
+
+def check_hashes(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse hash algorithms that are not known."""
+    accepted_hashes(names)
+    return names
+
+
+def check_form(form: str) -> str:
+    """Refuse a form of signatures that is not known."""
+    HashForm.parse(form)
+    return form
+
+
+def check_srmp_form(form: str) -> str:
+    """Refuse a form of signatures over HTTP that is not known."""
+    XmlForm.parse(form)
+    return form
 
 
 class SignatureConfig(CommonConfig):
     """Which signatures are accepted, and what an unsigned message can claim."""
 
-    accepted_hash_algorithms: tuple[str, ...] = DEFAULT_ACCEPTED
-    trusted_certificates: tuple[AbsolutePath, ...] = ()
-    certificate_revocation_lists: tuple[AbsolutePath, ...] = ()
+    accepted_hash_algorithms: tuple[str, ...] = setting(
+        default=DEFAULT_ACCEPTED, check=check_hashes
+    )
+    trusted_certificates: tuple[Path, ...] = ()
+    certificate_revocation_lists: tuple[Path, ...] = ()
     accept_unknown_certificates: bool = False
     check_certificate_dates: bool = True
-    smallest_certificate_bits: int = Field(default=SMALLEST_BITS, ge=512, le=LARGEST_BITS)
+    smallest_certificate_bits: int = setting(default=SMALLEST_BITS, ge=512, le=LARGEST_BITS)
     srmp_accepts_sha1: bool = True
     # How local clients write signatures, where the specifications leave it open.
-    signature_form: str = Field(default="", max_length=200)
-    srmp_signature_form: str = Field(default="", max_length=200)
+    signature_form: str = setting(default="", max_length=200, check=check_form)
+    srmp_signature_form: str = setting(default="", max_length=200, check=check_srmp_form)
     trust_claimed_senders: bool = True
     # Signatures and decryptions of one address that may fail in a minute.
-    max_failed_checks: int = Field(default=20, ge=1, le=1_000_000)
-
-    @field_validator("accepted_hash_algorithms")
-    @classmethod
-    def _hash_algorithms_are_known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        accepted_hashes(value)
-        return value
-
-    @field_validator("signature_form")
-    @classmethod
-    def _signature_form_is_known(cls, value: str) -> str:
-        HashForm.parse(value)
-        return value
-
-    @field_validator("srmp_signature_form")
-    @classmethod
-    def _srmp_signature_form_is_known(cls, value: str) -> str:
-        XmlForm.parse(value)
-        return value
+    max_failed_checks: int = setting(default=20, ge=1, le=1_000_000)
 
     @property
     def sender_policy(self) -> SenderPolicy:

@@ -196,7 +196,7 @@ def test_every_limit_is_a_key_with_the_same_default(kind: Any) -> None:
     not_keys = {"max_fragment", "purge_step"}
     for field in fields(kind):
         if field.name not in not_keys:
-            assert Config.model_fields[f"rpc_{field.name}"].default == field.default, field.name
+            assert Config.fields[f"rpc_{field.name}"].default == field.default, field.name
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Final
-
-from pydantic import Field, field_validator
 
 from openmsmq.core.management.counters import SESSION_BYTES, Count
 from openmsmq.core.model.queue import Queue
@@ -17,8 +16,9 @@ from openmsmq.protocol.binary.manager import BinaryProtocol
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.protocol.outgoing_status import OutgoingStatus
 from openmsmq.security.encryption.body_encryption import BodyEncryption
-from openmsmq.server.common_config import AbsolutePath, Port
 from openmsmq.server.encryption_config import EncryptionConfig
+from openmsmq.server.setting_values import Port
+from openmsmq.server.settings import setting
 from openmsmq.service.logs import SESSION_CLOSED, SESSION_FAULT, log_event
 from openmsmq.wire.errors import ConfigError
 
@@ -40,33 +40,33 @@ ORDINARY: Final = frozenset(
 MAX_NETWORKS: Final = 1000
 
 
+def check_networks(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse a list that has more than addresses and networks, or too many of them."""
+    if len(texts) > MAX_NETWORKS:
+        raise ValueError(f"at most {MAX_NETWORKS} networks")
+    for text in texts:
+        parse_network(text)
+    return texts
+
+
 class BinaryConfig(EncryptionConfig):
     """Settings of the binary protocol; `BinarySettings` has more, which are not for users."""
 
     binary_port: Port = 1801
     ping_port: Port = 3527
-    binary_certificate: AbsolutePath | None = None
-    binary_key: AbsolutePath | None = None
-    binary_ca: AbsolutePath | None = None
+    binary_certificate: Path | None = None
+    binary_key: Path | None = None
+    binary_ca: Path | None = None
     send_ping: bool = False
-    allowed_addresses: tuple[str, ...] = ()
-    denied_addresses: tuple[str, ...] = ()
+    allowed_addresses: tuple[str, ...] = setting(default=(), check=check_networks)
+    denied_addresses: tuple[str, ...] = setting(default=(), check=check_networks)
     # Choice: more than the 64 of Windows ([MS-MQQB] notes 36, 50), so that two of ours work at the
     # same time instead of waiting for each other; with Windows its own 64 count.
-    max_unacked_packet: int = Field(default=1024, ge=1, le=16384)
-    resend_timeouts_short: float = Field(default=30.0, ge=1.0, le=86400.0)
-    resend_timeouts_medium: float = Field(default=300.0, ge=1.0, le=86400.0)
-    resend_timeouts_long: float = Field(default=1800.0, ge=1.0, le=86400.0)
-    resend_timeouts_final: float = Field(default=21600.0, ge=1.0, le=86400.0)
-
-    @field_validator("allowed_addresses", "denied_addresses")
-    @classmethod
-    def _addresses_are_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if len(value) > MAX_NETWORKS:
-            raise ValueError(f"at most {MAX_NETWORKS} networks")
-        for text in value:
-            parse_network(text)
-        return value
+    max_unacked_packet: int = setting(default=1024, ge=1, le=16384)
+    resend_timeouts_short: float = setting(default=30.0, ge=1.0, le=86400.0)
+    resend_timeouts_medium: float = setting(default=300.0, ge=1.0, le=86400.0)
+    resend_timeouts_long: float = setting(default=1800.0, ge=1.0, le=86400.0)
+    resend_timeouts_final: float = setting(default=21600.0, ge=1.0, le=86400.0)
 
 
 class BinaryPart:

@@ -12,11 +12,11 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import Field
-
-from openmsmq.server.common_config import AbsolutePath, Port
+from openmsmq.server.setting_values import Port
+from openmsmq.server.settings import setting
 from openmsmq.service.logs import CONSOLE_ENDED, CONSOLE_LINE, CONSOLE_STARTED, log_event
 from openmsmq.wire.errors import ConfigError
 
@@ -54,38 +54,38 @@ class ConsoleConfig(LocalConfig):
     console_bind: str | None = None
     # Proxies before the console: what they say about the client counts.
     console_proxies: tuple[str, ...] = ()
-    console_certificate: AbsolutePath | None = None
-    console_key: AbsolutePath | None = None
+    console_certificate: Path | None = None
+    console_key: Path | None = None
     console_hosts: tuple[str, ...] = ()
-    console_tokens: AbsolutePath | None = None
+    console_tokens: Path | None = None
     # Limits: requests a second for each token or address, bytes of a request, sign-ins a minute for
     # each address, live pages and searches at a time, and messages of one export.
-    console_request_rate: int = Field(default=100, ge=1, le=100_000)
-    console_request_bytes: int = Field(default=8 * 1024 * 1024, ge=4096, le=64 * 1024 * 1024)
-    console_sign_ins: int = Field(default=10, ge=1, le=1_000)
-    console_streams: int = Field(default=200, ge=1, le=10_000)
-    console_searches: int = Field(default=4, ge=1, le=100)
-    console_export_messages: int = Field(default=10_000, ge=1, le=1_000_000)
+    console_request_rate: int = setting(default=100, ge=1, le=100_000)
+    console_request_bytes: int = setting(default=8 * 1024 * 1024, ge=4096, le=64 * 1024 * 1024)
+    console_sign_ins: int = setting(default=10, ge=1, le=1_000)
+    console_streams: int = setting(default=200, ge=1, le=10_000)
+    console_searches: int = setting(default=4, ge=1, le=100)
+    console_export_messages: int = setting(default=10_000, ge=1, le=1_000_000)
     # What needs attention: no reader for so long, a message as old as this, so many more messages
     # in a queue within an hour, so much of a quota, and a journal without a quota of this size.
-    console_unread_seconds: float = Field(default=60.0, ge=1, le=31_622_400)
-    console_age_seconds: float = Field(default=3600.0, ge=1, le=31_622_400)
-    console_growth_messages: int = Field(default=1_000, ge=1, le=1_000_000_000)
-    console_quota_percent: int = Field(default=90, ge=1, le=100)
-    console_journal_messages: int = Field(default=100_000, ge=1, le=1_000_000_000)
+    console_unread_seconds: float = setting(default=60.0, ge=1, le=31_622_400)
+    console_age_seconds: float = setting(default=3600.0, ge=1, le=31_622_400)
+    console_growth_messages: int = setting(default=1_000, ge=1, le=1_000_000_000)
+    console_quota_percent: int = setting(default=90, ge=1, le=100)
+    console_journal_messages: int = setting(default=100_000, ge=1, le=1_000_000_000)
     # Limits: connections at a time, seconds to send a request, and bytes of a body shown at once.
-    console_connections: int = Field(default=500, ge=10, le=100_000)
-    console_request_seconds: float = Field(default=30.0, ge=1, le=3600)
-    console_body_bytes: int = Field(default=256 * 1024, ge=1024, le=4 * 1024 * 1024)
+    console_connections: int = setting(default=500, ge=10, le=100_000)
+    console_request_seconds: float = setting(default=30.0, ge=1, le=3600)
+    console_body_bytes: int = setting(default=256 * 1024, ge=1024, le=4 * 1024 * 1024)
     # Also: a certificate that ends within so many days, a clock of a peer that is ahead by so much,
     # and an event loop that is late by so much.
-    console_certificate_days: int = Field(default=30, ge=1, le=3650)
-    console_clock_seconds: float = Field(default=60.0, ge=1, le=31_622_400)
-    console_lag_seconds: float = Field(default=0.25, ge=0.001, le=3600)
+    console_certificate_days: int = setting(default=30, ge=1, le=3650)
+    console_clock_seconds: float = setting(default=60.0, ge=1, le=31_622_400)
+    console_lag_seconds: float = setting(default=0.25, ge=0.001, le=3600)
     # Whether the audit log also has who looked at which message.
     audit_reads: bool = False
     metrics_access: Literal["loopback", "token", "anyone"] = "loopback"
-    metrics_queues: int = Field(default=20_000, ge=0, le=1_000_000)
+    metrics_queues: int = setting(default=20_000, ge=0, le=1_000_000)
     metrics_windows_names: bool = False
 
     @property
@@ -217,8 +217,11 @@ class ConsolePart:
     def _settings(self) -> bytes:
         """The line with the settings of the console."""
         config = self._config
-        keys = [key for key in type(config).model_fields if key.startswith(HANDED_OVER)]
-        values = config.model_dump(mode="json", include={*keys} - KEPT_HERE)
+        values = {
+            key: value
+            for key, value in config.as_json().items()
+            if key.startswith(HANDED_OVER) and key not in KEPT_HERE
+        }
         values |= {
             "address": str(config.socket_path),
             "bound": config.console_host,

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pydantic import Field
-
 from openmsmq.core.management.queue_infos import guid_text
 from openmsmq.core.management.records import ClientInfo
 from openmsmq.net.local.connection import LocalConnection, Session
@@ -27,7 +25,9 @@ from openmsmq.protocol.local.dispatch import HANDLERS, HostedSession, NotLetIn
 from openmsmq.protocol.local.session import LocalSession
 from openmsmq.security.caller import Caller
 from openmsmq.security.principals import describe_principal
-from openmsmq.server.common_config import MEBIBYTE, AbsolutePath, CommonConfig, Port
+from openmsmq.server.common_config import MEBIBYTE, CommonConfig
+from openmsmq.server.setting_values import Port
+from openmsmq.server.settings import setting
 from openmsmq.service.accounts import caller_of
 from openmsmq.service.logs import (
     CLIENT_CONNECTED,
@@ -51,12 +51,12 @@ MAX_SOCKET_PATH: Final = 107
 class LocalConfig(CommonConfig):
     """Settings of the local protocol, over a Unix socket and over TCP."""
 
-    socket: AbsolutePath | None = None
+    socket: Path | None = None
     local_port: Port = "off"
-    local_certificate: AbsolutePath | None = None
-    local_key: AbsolutePath | None = None
-    local_tokens: AbsolutePath | None = None
-    max_connection_bytes: int = Field(default=64 * MEBIBYTE, ge=8 * MEBIBYTE)
+    local_certificate: Path | None = None
+    local_key: Path | None = None
+    local_tokens: Path | None = None
+    max_connection_bytes: int = setting(default=64 * MEBIBYTE, ge=8 * MEBIBYTE)
 
     @property
     def socket_path(self) -> Path:

@@ -6,8 +6,6 @@ from ipaddress import AddressValueError, IPv4Address
 from random import SystemRandom
 from typing import Final, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
-
 from openmsmq.core.management.counters import MULTICAST_PACKETS, SESSION_BYTES, Count
 from openmsmq.core.model.queue import Queue
 from openmsmq.net.pgm.shell import MulticastShell
@@ -19,6 +17,7 @@ from openmsmq.protocol.multicast.settings import MulticastSettings, Randomness
 from openmsmq.protocol.outgoing_status import OutgoingStatus
 from openmsmq.protocol.pgm import ReceiverSettings, SourceSettings
 from openmsmq.server.common_config import KIBIBYTE, MEBIBYTE, CommonConfig
+from openmsmq.server.settings import setting
 from openmsmq.service.logs import (
     MULTICAST_LOST,
     MULTICAST_NOT_HEARD,
@@ -35,52 +34,47 @@ MAX_WINDOW_BYTES: Final = 256 * MEBIBYTE
 QUEUED_BYTES: Final = 16 * KIBIBYTE
 
 
+def check_interface(address: str) -> str:
+    """Refuse what is not an address."""
+    if address:
+        try:
+            IPv4Address(address)
+        except AddressValueError as exc:
+            raise ValueError("an IPv4 address of this machine, or nothing") from exc
+    return address
+
+
 class MulticastConfig(CommonConfig):
     """Settings of multicast: those of `MulticastSettings` and `SocketSettings`."""
 
     multicast: bool = True
     multicast_encapsulation: Literal["raw", "udp"] = "raw"
     # An address of this machine; empty for that of `bind`.
-    multicast_interface: str = Field(default="", max_length=15)
+    multicast_interface: str = setting(default="", max_length=15, check=check_interface)
     # The ports of OpenPGM's examples.
-    multicast_udp_port: int = Field(default=3056, ge=1, le=65_535)
-    multicast_udp_unicast_port: int = Field(default=3055, ge=1, le=65_535)
-    multicast_ttl: int = Field(default=16, ge=1, le=255)
-    multicast_rate: float = Field(default=70_000.0, ge=1_000.0, le=1e9)
-    multicast_window_seconds: float = Field(
-        default=300.0, ge=1.0, le=3_600.0, validate_default=True
-    )
-    multicast_packet_bytes: int = Field(default=1_400, ge=256, le=32 * KIBIBYTE)
-    multicast_retry_seconds: float = Field(default=20.0, ge=1.0, le=86_400.0)
-    multicast_idle_seconds: float = Field(default=300.0, ge=1.0, le=86_400.0)
-    multicast_session_seconds: float = Field(default=300.0, ge=20.0, le=86_400.0)
-    multicast_max_destinations: int = Field(default=64, ge=1, le=1_000)
-    multicast_max_groups: int = Field(default=64, ge=1, le=1_000)
-    multicast_max_sources: int = Field(default=256, ge=1, le=100_000)
-    multicast_max_buffered_bytes: int = Field(default=32 * MEBIBYTE, ge=128 * KIBIBYTE)
-    multicast_max_partial_bytes: int = Field(default=32 * MEBIBYTE, ge=128 * KIBIBYTE)
+    multicast_udp_port: int = setting(default=3056, ge=1, le=65_535)
+    multicast_udp_unicast_port: int = setting(default=3055, ge=1, le=65_535)
+    multicast_ttl: int = setting(default=16, ge=1, le=255)
+    multicast_rate: float = setting(default=70_000.0, ge=1_000.0, le=1e9)
+    multicast_window_seconds: float = setting(default=300.0, ge=1.0, le=3_600.0)
+    multicast_packet_bytes: int = setting(default=1_400, ge=256, le=32 * KIBIBYTE)
+    multicast_retry_seconds: float = setting(default=20.0, ge=1.0, le=86_400.0)
+    multicast_idle_seconds: float = setting(default=300.0, ge=1.0, le=86_400.0)
+    multicast_session_seconds: float = setting(default=300.0, ge=20.0, le=86_400.0)
+    multicast_max_destinations: int = setting(default=64, ge=1, le=1_000)
+    multicast_max_groups: int = setting(default=64, ge=1, le=1_000)
+    multicast_max_sources: int = setting(default=256, ge=1, le=100_000)
+    multicast_max_buffered_bytes: int = setting(default=32 * MEBIBYTE, ge=128 * KIBIBYTE)
+    multicast_max_partial_bytes: int = setting(default=32 * MEBIBYTE, ge=128 * KIBIBYTE)
 
-    @field_validator("multicast_interface")
-    @classmethod
-    def _interface_is_an_address(cls, value: str) -> str:
-        if value:
-            try:
-                IPv4Address(value)
-            except AddressValueError as exc:
-                raise ValueError("an IPv4 address of this machine, or nothing") from exc
-        return value
-
-    @field_validator("multicast_window_seconds")
-    @classmethod
-    def _window_fits(cls, value: float, info: ValidationInfo) -> float:
-        # A rate that is refused itself is not there.
-        rate = info.data.get("multicast_rate", 0.0)
-        if SourceSettings(txw_max_rte=rate, txw_secs=value).txw_bytes > MAX_WINDOW_BYTES:
-            raise ValueError(
-                f"with {rate:g} bytes a second (multicast_rate) that is more than the "
-                f"{MAX_WINDOW_BYTES // MEBIBYTE} MiB that may be kept for repairs"
-            )
-        return value
+    def conflicts(self) -> dict[str, str]:
+        rate, seconds = self.multicast_rate, self.multicast_window_seconds
+        if SourceSettings(txw_max_rte=rate, txw_secs=seconds).txw_bytes <= MAX_WINDOW_BYTES:
+            return {}
+        return {
+            "multicast_window_seconds": f"{seconds}: with {rate:g} bytes a second (multicast_rate) "
+            f"that is more than the {MAX_WINDOW_BYTES // MEBIBYTE} MiB that may be kept for repairs"
+        }
 
 
 class MulticastPart:

@@ -100,7 +100,7 @@ def settings_of(kind: type[S], config: CommonConfig, *, prefix: str = "", **othe
         prefix: what the names in the configuration begin with.
         others: further fields, and fields that have another name in the configuration.
     """
-    keys = type(config).model_fields
+    keys = config.fields
     names = [field.name for field in fields(kind) if prefix + field.name in keys]
     return kind(**{**{name: getattr(config, prefix + name) for name in names}, **others})
 

@@ -183,7 +183,7 @@ class RpcPart:
     def check(config: RpcConfig) -> None:
         for key in ("rpc_port", "qm2qm_port", "epm_port"):
             # Default ports step up, or are skipped without the right to them.
-            if key in config.model_fields_set:
+            if key in config.named:
                 check_port(key, config.bind, getattr(config, key))
         if config.rpc_keytab is not None:
             require_gssapi()
@@ -221,7 +221,7 @@ class RpcPart:
     async def _listen_stepping(self, name: str, endpoint: Endpoint, port: int) -> None:
         """Listen; a default port that is taken steps up ([MS-MQRR] 3.1.4.1)."""
         key = f"{name}_port"
-        steps = 0 if key in self._config.model_fields_set else STEPS
+        steps = 0 if key in self._config.named else STEPS
         while True:
             try:
                 self._endpoints[name] = await self._shell.listen(endpoint, port, key=key)
@@ -237,7 +237,7 @@ class RpcPart:
         try:
             self._endpoints["epm"] = await self._shell.listen(self._epm, port, key="epm_port")
         except ConfigError as exc:
-            named = "epm_port" in self._config.model_fields_set
+            named = "epm_port" in self._config.named
             if named or not lacks_privilege(exc):
                 raise
             log_event(PORT_SKIPPED, port=port, reason=exc.detail)

@@ -2,9 +2,8 @@
 
 import ssl
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Final, Literal
-
-from pydantic import Field, field_validator
 
 from openmsmq.core.management.counters import CLIENTS, HTTP_REQUESTS, SESSION_BYTES, Count
 from openmsmq.core.model.queue import Queue
@@ -15,14 +14,10 @@ from openmsmq.protocol.http.destination import HTTP_PORT, HTTPS_PORT, bracketed
 from openmsmq.protocol.outgoing_status import OutgoingStatus
 from openmsmq.protocol.srmp.manager import SrmpProtocol
 from openmsmq.protocol.srmp.settings import SrmpSettings
-from openmsmq.server.common_config import (
-    KIBIBYTE,
-    MEBIBYTE,
-    AbsolutePath,
-    Port,
-    is_host_name,
-)
+from openmsmq.server.common_config import KIBIBYTE, MEBIBYTE, is_host_name
 from openmsmq.server.open_files import spare_files
+from openmsmq.server.setting_values import Port
+from openmsmq.server.settings import setting
 from openmsmq.service.logs import HTTP_CLOSED, HTTP_FAULT, PORT_SKIPPED, log_event
 from openmsmq.wire.errors import ConfigError
 
@@ -44,6 +39,27 @@ VERIFY_MODES: Final = {
 }
 
 
+def check_proxy(authority: str) -> str:
+    """Refuse a proxy without a host or a port."""
+    parse_authority(authority)
+    return authority
+
+
+def check_receipt_hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse a list that has more than hosts and addresses; they are in lower case."""
+    for host in hosts:
+        if not is_host_name(host):
+            raise ValueError(f"{host!r} is not a host name or an address")
+    return tuple(host.strip("[]").lower() for host in hosts)
+
+
+def check_authority(host: str) -> str:
+    """Refuse what cannot stand in a URL for this machine."""
+    if host and not is_host_name(host):
+        raise ValueError("a host name or address, with a port if it is not the default one")
+    return host
+
+
 class SrmpConfig(BinaryConfig):
     """Settings of HTTP and of SRMP: those of `HttpSettings` and `SrmpSettings`.
 
@@ -52,66 +68,46 @@ class SrmpConfig(BinaryConfig):
 
     http_port: Port = 80
     https_port: Port = "off"
-    https_certificate: AbsolutePath | None = None
-    https_key: AbsolutePath | None = None
-    https_ca: AbsolutePath | None = None
+    https_certificate: Path | None = None
+    https_key: Path | None = None
+    https_ca: Path | None = None
     https_client_certificates: Literal["ignored", "optional", "required"] = "ignored"
-    http_proxy: str | None = Field(default=None, max_length=300)
+    http_proxy: str | None = setting(default=None, max_length=300, check=check_proxy)
     http_proxy_bypass: tuple[str, ...] = ()
     # This machine in URLs that it gives to others.
-    http_host: str = Field(default="", max_length=300)
-    https_host: str = Field(default="", max_length=300)
-    http_max_connections: int = Field(default=5_000, ge=1, le=1_000_000)
-    http_max_connections_per_address: int = Field(default=1_000, ge=1, le=1_000_000)
-    http_max_target_bytes: int = Field(default=8 * KIBIBYTE, ge=KIBIBYTE, le=MEBIBYTE)
-    http_max_headers: int = Field(default=100, ge=10, le=10_000)
-    http_max_header_bytes: int = Field(default=32 * KIBIBYTE, ge=KIBIBYTE, le=MEBIBYTE)
-    http_max_body_bytes: int = Field(default=5 * MEBIBYTE, ge=64 * KIBIBYTE, le=64 * MEBIBYTE)
-    http_max_unanswered: int = Field(default=1_024, ge=1, le=100_000)
-    http_max_unanswered_bytes: int = Field(default=16 * MEBIBYTE, ge=64 * KIBIBYTE)
-    http_max_total_bytes: int = Field(default=256 * MEBIBYTE, ge=8 * MEBIBYTE)
-    http_max_output_bytes: int = Field(default=64 * KIBIBYTE, ge=KIBIBYTE, le=64 * MEBIBYTE)
-    http_idle_seconds: float = Field(default=120.0, ge=1.0, le=86400.0)
-    http_header_seconds: float = Field(default=30.0, ge=1.0, le=3600.0)
-    http_request_seconds: float = Field(default=60.0, ge=1.0, le=86400.0)
-    http_min_bytes_per_second: float = Field(default=1_000.0, ge=1.0, le=1e9)
-    http_write_seconds: float = Field(default=60.0, ge=1.0, le=3600.0)
-    http_linger_seconds: float = Field(default=2.0, ge=0.0, le=60.0)
-    http_max_connections_per_host: int = Field(default=4, ge=1, le=1_000)
-    http_max_pipelined: int = Field(default=1_024, ge=1, le=10_000)
-    http_max_pipelined_bytes: int = Field(default=16 * MEBIBYTE, ge=64 * KIBIBYTE)
-    http_response_seconds: float = Field(default=60.0, ge=1.0, le=3600.0)
-    http_keep_seconds: float = Field(default=60.0, ge=0.0, le=86400.0)
-    http_max_response_bytes: int = Field(default=64 * KIBIBYTE, ge=KIBIBYTE, le=64 * MEBIBYTE)
-    srmp_retransmission_seconds: float = Field(default=20.0, ge=1.0, le=86400.0)
-    srmp_stream_receipt_seconds: float = Field(default=0.5, ge=0.0, le=3600.0)
-    srmp_maximum_stream_receipt_delay: float = Field(default=10.0, ge=0.0, le=3600.0)
-    srmp_cleanup_seconds: float = Field(default=300.0, ge=1.0, le=86400.0)
+    http_host: str = setting(default="", max_length=300, check=check_authority)
+    https_host: str = setting(default="", max_length=300, check=check_authority)
+    http_max_connections: int = setting(default=5_000, ge=1, le=1_000_000)
+    http_max_connections_per_address: int = setting(default=1_000, ge=1, le=1_000_000)
+    http_max_target_bytes: int = setting(default=8 * KIBIBYTE, ge=KIBIBYTE, le=MEBIBYTE)
+    http_max_headers: int = setting(default=100, ge=10, le=10_000)
+    http_max_header_bytes: int = setting(default=32 * KIBIBYTE, ge=KIBIBYTE, le=MEBIBYTE)
+    http_max_body_bytes: int = setting(default=5 * MEBIBYTE, ge=64 * KIBIBYTE, le=64 * MEBIBYTE)
+    http_max_unanswered: int = setting(default=1_024, ge=1, le=100_000)
+    http_max_unanswered_bytes: int = setting(default=16 * MEBIBYTE, ge=64 * KIBIBYTE)
+    http_max_total_bytes: int = setting(default=256 * MEBIBYTE, ge=8 * MEBIBYTE)
+    http_max_output_bytes: int = setting(default=64 * KIBIBYTE, ge=KIBIBYTE, le=64 * MEBIBYTE)
+    http_idle_seconds: float = setting(default=120.0, ge=1.0, le=86400.0)
+    http_header_seconds: float = setting(default=30.0, ge=1.0, le=3600.0)
+    http_request_seconds: float = setting(default=60.0, ge=1.0, le=86400.0)
+    http_min_bytes_per_second: float = setting(default=1_000.0, ge=1.0, le=1e9)
+    http_write_seconds: float = setting(default=60.0, ge=1.0, le=3600.0)
+    http_linger_seconds: float = setting(default=2.0, ge=0.0, le=60.0)
+    http_max_connections_per_host: int = setting(default=4, ge=1, le=1_000)
+    http_max_pipelined: int = setting(default=1_024, ge=1, le=10_000)
+    http_max_pipelined_bytes: int = setting(default=16 * MEBIBYTE, ge=64 * KIBIBYTE)
+    http_response_seconds: float = setting(default=60.0, ge=1.0, le=3600.0)
+    http_keep_seconds: float = setting(default=60.0, ge=0.0, le=86400.0)
+    http_max_response_bytes: int = setting(default=64 * KIBIBYTE, ge=KIBIBYTE, le=64 * MEBIBYTE)
+    srmp_retransmission_seconds: float = setting(default=20.0, ge=1.0, le=86400.0)
+    srmp_stream_receipt_seconds: float = setting(default=0.5, ge=0.0, le=3600.0)
+    srmp_maximum_stream_receipt_delay: float = setting(default=10.0, ge=0.0, le=3600.0)
+    srmp_cleanup_seconds: float = setting(default=300.0, ge=1.0, le=86400.0)
     srmp_stream_element: Literal["stream", "Stream"] = "stream"
     # Hosts to which receipts may go; none stands for all.
-    srmp_receipt_hosts: tuple[str, ...] = Field(default=(), max_length=10_000)
-
-    @field_validator("http_proxy")
-    @classmethod
-    def _proxy_has_a_port(cls, value: str | None) -> str | None:
-        if value is not None:
-            parse_authority(value)
-        return value
-
-    @field_validator("srmp_receipt_hosts")
-    @classmethod
-    def _receipt_hosts_are_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for host in value:
-            if not is_host_name(host):
-                raise ValueError(f"{host!r} is not a host name or an address")
-        return tuple(host.strip("[]").lower() for host in value)
-
-    @field_validator("http_host", "https_host")
-    @classmethod
-    def _host_is_an_authority(cls, value: str) -> str:
-        if value and not is_host_name(value):
-            raise ValueError("a host name or address, with a port if it is not the default one")
-        return value
+    srmp_receipt_hosts: tuple[str, ...] = setting(
+        default=(), max_length=10_000, check=check_receipt_hosts
+    )
 
 
 class SrmpPart:
@@ -162,7 +158,7 @@ class SrmpPart:
         try:
             check_port("http_port", config.bind, config.http_port)
         except ConfigError as exc:
-            if "http_port" in config.model_fields_set or not lacks_privilege(exc):
+            if "http_port" in config.named or not lacks_privilege(exc):
                 raise
 
     async def listen(self) -> dict[str, str]:
@@ -198,7 +194,7 @@ class SrmpPart:
         try:
             self._endpoints["http"] = await self._shell.listen(port, key="http_port")
         except ConfigError as exc:
-            if "http_port" in self._config.model_fields_set or not lacks_privilege(exc):
+            if "http_port" in self._config.named or not lacks_privilege(exc):
                 raise
             log_event(PORT_SKIPPED, port=port, reason=exc.detail)
 
