@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from openmsmq.security.caller import UNIX_USER, unix_id
-from openmsmq.security.ntlm import nt_hash
-from openmsmq.security.ntlm.keys import upper
+from openmsmq.security.passwords import nt_hash, upper
 from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.security.sid import SID, WELL_KNOWN_SIDS
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from openmsmq.security.caller import Caller, unix_caller
-from openmsmq.security.ntlm.keys import upper
+from openmsmq.security.passwords import upper
 from openmsmq.wire.errors import ConfigError
 from openmsmq.wire.security.sid import SID
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from openmsmq.security.kerberos import KerberosAcceptor, KerberosAccount
 from openmsmq.security.logon_limiter import LogonLimiter
 from openmsmq.security.ntlm import MachineNames, NtlmAccount
-from openmsmq.security.ntlm.keys import upper
 from openmsmq.security.packages import Packages, acceptors
+from openmsmq.security.passwords import upper
 from openmsmq.wire.errors import ConfigError
 
 from .account_file import AccountFile, AccountList, Version, new_domain

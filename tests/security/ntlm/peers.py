@@ -14,7 +14,7 @@ from openmsmq.security.ntlm import (
     NtlmInitiator,
     nt_hash,
 )
-from openmsmq.security.ntlm.keys import upper
+from openmsmq.security.passwords import upper
 from openmsmq.wire.security.sid import SID
 
 NOW: Final = 1_700_000_000.25

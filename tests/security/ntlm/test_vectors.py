@@ -14,7 +14,6 @@ from openmsmq.security.ntlm.keys import (
     CLIENT_TO_SERVER,
     client_challenge_blob,
     lm_v2_response,
-    nt_hash,
     nt_proof,
     ntowf_v2,
     rc4k,
@@ -24,6 +23,7 @@ from openmsmq.security.ntlm.keys import (
 )
 from openmsmq.security.ntlm.messages import AuthenticateMessage, ChallengeMessage
 from openmsmq.security.ntlm.session_security import SessionSecurity
+from openmsmq.security.passwords import nt_hash
 
 FLAGS: Final = 0xE28A8233
 # [MS-NLMP] 4.2.4 shows no NEGOTIATE_MESSAGE; without a MIC only its flags matter.

@@ -10,10 +10,11 @@ knows it, too. It does not protect against relaying where channel bindings are m
 attacker who records a logon can try passwords at leisure: passwords must be long.
 """
 
+from openmsmq.security.passwords import nt_hash
+
 from .acceptor import AccountLookup, NtlmAcceptor, NtlmAccount
 from .context import NtlmContext
 from .initiator import ANONYMOUS_CREDENTIALS, NtlmCredentials, NtlmInitiator
-from .keys import nt_hash
 from .names import MachineNames
 
 __all__ = [

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 
 from openmsmq.security.mechanism import AuthenticationFailed
+from openmsmq.security.passwords import nt_hash
 
 from . import flags as f
 from .av_pairs import MIC_PRESENT, AvId, AvPairs
@@ -14,7 +15,6 @@ from .keys import (
     client_challenge_blob,
     lm_v2_response,
     message_integrity_code,
-    nt_hash,
     nt_proof,
     ntowf_v2,
     rc4k,

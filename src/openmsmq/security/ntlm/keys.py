@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
 
-from openmsmq.security.md4 import md4
+from openmsmq.security.passwords import upper
 
 _SIGNING: Final = b"session key to %s signing key magic constant\0"
 _SEALING: Final = b"session key to %s sealing key magic constant\0"
@@ -34,16 +34,6 @@ def rc4(key: bytes) -> "CipherContext":
 def rc4k(key: bytes, data: bytes) -> bytes:
     """RC4K: encrypt, or decrypt, with a key stream of its own."""
     return rc4(key).update(data)
-
-
-def nt_hash(password: str) -> bytes:
-    """NTOWFv1: what is kept in place of a password, and is as good as one."""
-    return md4(password.encode("utf-16-le"))
-
-
-def upper(text: str) -> str:
-    """Upper case as Windows has it: every character stays one character."""
-    return "".join(big if len(big := character.upper()) == 1 else character for character in text)
 
 
 def ntowf_v2(hashed: bytes, user: str, domain: str) -> bytes:

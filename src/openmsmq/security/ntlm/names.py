@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Final, Self
 
+from openmsmq.security.passwords import upper
+
 from .av_pairs import AvId, AvPairs
-from .keys import upper
 
 NETBIOS_NAME_LENGTH: Final = 15
 
