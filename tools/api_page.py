@@ -171,10 +171,22 @@ def methods(member: type) -> Iterator[str]:
 
 
 def public(member: type) -> list[tuple[str, Any]]:
-    """What a class itself defines under public names, in the order of its source."""
-    shown = [(name, value) for name, value in vars(member).items() if not name.startswith("_")]
+    """What a class defines under public names, itself or in a base of the same package."""
+    package = member.__module__.rpartition(".")[0]
+    classes = [member, *(base for base in member.__bases__ if in_facade(base, package))]
+    shown = [
+        (name, value)
+        for kind in classes
+        for name, value in vars(kind).items()
+        if not name.startswith("_")
+    ]
     kinds = (property, classmethod, staticmethod)
     return [each for each in shown if isinstance(each[1], kinds) or callable(each[1])]
+
+
+def in_facade(kind: type, package: str) -> bool:
+    """Whether a base is part of a facade of the client, and not a class that programs use."""
+    return package.startswith("openmsmq.client.") and kind.__module__.startswith(f"{package}.")
 
 
 def signature(function: Any) -> list[str]:

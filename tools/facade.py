@@ -17,6 +17,7 @@ from tools.catalogue import ROOT
 
 CLIENT: Final = ROOT / "src" / "openmsmq" / "client"
 MODULES: Final = (
+    "administration",
     "message_stream",
     "other_machines",
     "processing",
