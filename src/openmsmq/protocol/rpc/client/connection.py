@@ -199,10 +199,6 @@ class ClientConnection:
         self._send_calls()
         return pending.call_id
 
-    def accepts(self, interface: RpcInterface) -> bool:
-        """Whether the server offers an interface; known after `Bound`."""
-        return interface in self._presentations
-
     def cancel(self, call_id: int) -> None:
         """Ask the server to end a call soon; its answer still comes."""
         if call_id in self._sent:

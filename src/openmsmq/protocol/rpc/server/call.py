@@ -104,11 +104,6 @@ class ServerCall:
         return self._state is CallState.ABANDONED
 
     @property
-    def answered(self) -> bool:
-        """Whether `reply`, `fail` or `fault` was called."""
-        return self._state is CallState.ANSWERED
-
-    @property
     def open(self) -> bool:
         """Whether the call still needs an answer."""
         return self._state is CallState.OPEN
