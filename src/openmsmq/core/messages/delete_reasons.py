@@ -91,15 +91,7 @@ def delete_messages(
         if traits & RECOVERABLE:
             stored.append(message.key)
         forget_packet(state, message)
-    if queue.outgoing is not None:
-        state.forwarded.remove(messages)
-    state.schedule.stop_all(messages)
-    count_messages(state, queue, -len(messages), -size)
-    count_decided(state, queue, messages)
-    queue.count_deleted(reason, len(messages))
-    note_messages(state, _happening(queue, reason), queue, messages, reason)
-    if reason == ACK_RECEIVE:
-        queue.counters.last_received = state.utc
+    _count_deleted(state, queue, messages, size, reason)
     if stored:
         state.outbox.batch.delete_many(stored)
     for message in special:
@@ -113,6 +105,23 @@ def delete_messages(
         state.outbox.tell(
             MessagesDeleted(queue=queue, messages=reported, reason=reason, depends=depends)
         )
+
+
+def _count_deleted(
+    state: State, queue: Queue, messages: Sequence[Message], size: int, reason: int
+) -> None:
+    """Messages of `size` bytes are gone: totals, counters, timers and the history."""
+    if queue.outgoing is not None:
+        state.forwarded.remove(messages)
+        count_decided(state, queue, messages)
+    if state.schedule:
+        state.schedule.stop_all(messages)
+    count_messages(state, queue, -len(messages), -size)
+    queue.count_deleted(reason, len(messages))
+    if reason == ACK_RECEIVE:
+        queue.counters.last_received = state.utc
+    if state.trace.enabled:
+        note_messages(state, _happening(queue, reason), queue, messages, reason)
 
 
 def _happening(queue: Queue, reason: int) -> int:

@@ -25,9 +25,12 @@ _MESSAGE_ID: Final = 56
 def note_messages(
     state: State, kind: int, queue: Queue, messages: Sequence[Message], reason: int = 0
 ) -> None:
-    """Note what happened to messages in a queue, or on their way into it."""
+    """Note what happened to messages in a queue, or on their way into it.
+
+    As for all notes: only if `state.trace` is enabled.
+    """
     trace = state.trace
-    if not trace.enabled or not messages:
+    if not messages:
         return
     lowest = highest = messages[0].key
     for message in messages:
@@ -54,8 +57,6 @@ def note_arrivals(state: State, queue: Queue, messages: Sequence[Message]) -> No
     Messages with consecutive keys and identifiers are one record.
     """
     trace = state.trace
-    if not trace.enabled:
-        return
     first_key = first_ordinal = count = 0
     source = b""
     for message in messages:
