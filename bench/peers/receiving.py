@@ -17,7 +17,7 @@ from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.wire.message.user_message_builder import build_user_message
 from openmsmq.wire.names.queue_address import direct_address
 from openmsmq.wire.packets.framer import Framer
-from openmsmq.wire.packets.session_ack import SessionAck
+from openmsmq.wire.packets.session_header import SessionAck
 
 from .board import BODY
 from .brokers import HOST, Broker, Floor

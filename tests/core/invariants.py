@@ -311,16 +311,16 @@ def check_schedule(state: State) -> None:
     """Every message that waits for a time is looked at then, and no other is."""
     schedule = state.schedule
     heap = set(schedule._heap)
-    for key, (time, message) in schedule._entries.items():
+    for key, (time, message) in schedule.entries.items():
         assert message.key == key
         assert message.state != PositionState.DELETED, "a deleted message is scheduled"
         assert (time, key) in heap
     for queue in state.queues.values():
-        assert all(message.key in schedule._entries for message in queue.delayed.values())
+        assert all(message.key in schedule.entries for message in queue.delayed.values())
         if queue.role is QueueRole.SUBQUEUE:
             for message in (*queue.lanes, *queue.locked.values()):
                 if due_time(message) is not None:
-                    assert message.key in schedule._entries, f"{queue.path}: never looked at"
+                    assert message.key in schedule.entries, f"{queue.path}: never looked at"
 
 
 # Streams and batches

@@ -55,8 +55,7 @@ from openmsmq.wire.packets.order_ack import (
     order_queue,
 )
 from openmsmq.wire.packets.ping import Ping, PingFlags
-from openmsmq.wire.packets.session_ack import SessionAck
-from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.packets.session_header import SessionAck, SessionHeader
 from openmsmq.wire.pgm import (
     DataPacket,
     Fragment,

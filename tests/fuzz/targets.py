@@ -49,8 +49,7 @@ from openmsmq.wire.packets.framer import Framer
 from openmsmq.wire.packets.internal_header import InternalHeader
 from openmsmq.wire.packets.order_ack import FinalAck, OrderAck, recognize_ack
 from openmsmq.wire.packets.ping import Ping
-from openmsmq.wire.packets.session_ack import SessionAck
-from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.packets.session_header import SessionAck, SessionHeader
 from openmsmq.wire.pgm import OtherPacket, parse_packet
 from openmsmq.wire.remote_read.dead_letter_header import DeadLetterHeader
 from openmsmq.wire.remote_read.extended_address_header import AddressOverlay, ExtendedAddressHeader

@@ -97,7 +97,7 @@ def check_leaks(node: Node) -> None:
         "counted streams": state.stream_count.total
         - sum(len(queue.incoming) for queue in state.queues.values())
         - len(state.abandoned_streams),
-        "forwarded messages": len(state.forwarded._addresses),
+        "forwarded messages": len(state.forwarded.addresses),
         "history": len(state.message_history),
         "awaiting final acks": len(streams.awaiting),
         "positions": sum(len(each.in_flight) for each in streams.streams.values()),

@@ -308,7 +308,7 @@ def test_an_update_begun_before_a_move_is_not_undone_by_it() -> None:
     for turn in range(40):
         commit(store, [puts(range(turn * 10, turn * 10 + 10), size=300)])
         commit(store, [deletes(range(turn * 10 + 1, turn * 10 + 10))])
-    while not store._moves:
+    while not store._moves.waiting:
         step = store.maintain()
         if step is not None:
             step.run()

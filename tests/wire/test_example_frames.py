@@ -18,8 +18,7 @@ from openmsmq.wire.packets.establish_connection import EstablishConnection, Oper
 from openmsmq.wire.packets.framer import Framer
 from openmsmq.wire.packets.internal_header import InternalHeader
 from openmsmq.wire.packets.ping import PING_SIGNATURE, Ping, PingFlags
-from openmsmq.wire.packets.session_ack import SessionAck
-from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.packets.session_header import SessionAck, SessionHeader
 from openmsmq.wire.security.security_header import SecurityHeader
 from openmsmq.wire.security.sid import SID
 

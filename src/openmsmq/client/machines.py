@@ -1,11 +1,17 @@
-"""Which machine has the queue of a name."""
+"""Which machine has the queue of a name, and what the queue is called there."""
 
+import ipaddress
 from collections.abc import Collection
 
 from openmsmq.wire.codes.queue_error import QueueError
-from openmsmq.wire.names.direct_format_name import DirectFormatName
-from openmsmq.wire.names.format_name import parse_queue_reference
-from openmsmq.wire.names.path_name import PathName
+from openmsmq.wire.names.direct_format_name import DirectFormatName, DirectProtocol
+from openmsmq.wire.names.format_name import (
+    FormatName,
+    is_format_name,
+    parse_format_name,
+    parse_queue_reference,
+)
+from openmsmq.wire.names.path_name import PathName, parse_path_name
 
 
 def machine_of(name: str) -> str | None:
@@ -32,3 +38,24 @@ def other_machine(name: str, own_names: Collection[str]) -> str | None:
     if host is None or not own_names or host.lower() in own_names:
         return None
     return host
+
+
+def format_name_at(host: str, name: str) -> FormatName:
+    """The format name of a queue as a server of remote read takes it; `.` is the server.
+
+    Raises:
+        QueueError: the name is not well formed.
+    """
+    path = None
+    if is_format_name(name):
+        parsed = parse_format_name(name)
+        if not isinstance(parsed, DirectFormatName) or parsed.address != ".":
+            return parsed
+        path = parsed.path_name
+    path = path or parse_path_name(name)
+    address = host if path.is_local else path.computer
+    try:
+        ipaddress.ip_address(address)
+    except ValueError:
+        return DirectFormatName(DirectProtocol.OS, address, path.queue_name)
+    return DirectFormatName(DirectProtocol.TCP, address, path.queue_name)

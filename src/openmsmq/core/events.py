@@ -70,6 +70,11 @@ class MessagesDeleted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessagesLeftUnread(MessagesDeleted):
+    """The same, where the reason is a negative one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessagesMoved(Event):
     """An administrator moved messages of an outgoing queue elsewhere."""
 

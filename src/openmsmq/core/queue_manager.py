@@ -257,7 +257,9 @@ class QueueManager:
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
         state = self.state
-        due = earlier(state.waits.next(), state.message_checks.next_timer())
+        due = state.waits.next()
+        if state.message_checks.has_timers:
+            due = earlier(due, state.message_checks.next_timer())
         for time in state.directory_timers.values():
             due = earlier(due, time)
         if self.stages.batches:
@@ -269,7 +271,7 @@ class QueueManager:
         second = state.expiry.next()
         if second is not None:
             due = earlier(due, state.now + max(second - state.utc, 0.0))
-        if state.schedule:
+        if state.schedule.entries:
             scheduled = state.schedule.next()
             if scheduled is not None:
                 due = earlier(due, state.now + max(scheduled - state.utc, 0.0))
@@ -285,7 +287,7 @@ class QueueManager:
         # Together they delete no more than one step may.
         expired = expire_due(self.state, PURGE_STEP)
         purging.delete_leftovers(self.state, PURGE_STEP - expired)
-        if self.state.schedule:
+        if self.state.schedule.entries:
             handle_schedule(self.state)
         handle_directory_timers(self.state)
         self.state.message_checks.handle_timer()

@@ -182,7 +182,7 @@ class StreamShell:
         self._loop = asyncio.get_running_loop()
         self._streams: dict[int, Stream] = {}
         self._addresses: dict[int, str] = {}
-        self._paused: set[int] = set()
+        self.paused: set[int] = set()
         # Streams that are hung up but not gone yet.
         self._ending: set[Stream] = set()
         self._gone = asyncio.Event()
@@ -280,7 +280,7 @@ class StreamShell:
         self.received_bytes += len(data)
         self._protocol.receive_data(stream.number, data, now=self._host.tick())
         if not self._protocol.may_read(stream.number):
-            self._paused.add(stream.number)
+            self.paused.add(stream.number)
             stream.read_on(wanted=False)
         self._happened()
 
@@ -300,11 +300,6 @@ class StreamShell:
 
     # What the protocol wants
 
-    @property
-    def has_paused(self) -> bool:
-        """Whether streams wait for the protocol to take more bytes."""
-        return bool(self._paused)
-
     def move_bytes(self) -> None:
         """Send what the protocol has, and read on where it takes more; once in each turn."""
         ready = self._protocol.take_ready()
@@ -312,13 +307,13 @@ class StreamShell:
             now = self._host.tick()
             for number in ready:
                 self._write(number, now)
-        if self._paused:
+        if self.paused:
             self._read_on()
 
     def _read_on(self) -> None:
         """Read from streams again whose bytes the protocol takes now."""
-        for number in [number for number in self._paused if self._protocol.may_read(number)]:
-            self._paused.discard(number)
+        for number in [number for number in self.paused if self._protocol.may_read(number)]:
+            self.paused.discard(number)
             stream = self._streams.get(number)
             if stream is not None:
                 stream.read_on(wanted=True)
@@ -335,7 +330,7 @@ class StreamShell:
     def hang_up(self, number: int, last: Sequence[bytes] = ()) -> str:
         """Send the last bytes of a connection, then close it; returns the address of the peer."""
         stream = self._streams.pop(number, None)
-        self._paused.discard(number)
+        self.paused.discard(number)
         if stream is not None:
             self.sent_bytes += sum(map(len, last))
             stream.write(last)

@@ -8,6 +8,7 @@ from openmsmq.core.events import (
     Event,
     FlowControlChanged,
     MessagesDeleted,
+    MessagesLeftUnread,
     MessagesMoved,
     OutgoingAvailable,
     QueueDeleted,
@@ -22,6 +23,7 @@ CARRIER_EVENTS: Final = frozenset(
         *(
             OutgoingAvailable,
             MessagesDeleted,
+            MessagesLeftUnread,
             MessagesMoved,
             QueuePaused,
             QueueResumed,

@@ -8,7 +8,7 @@ from openmsmq.core.events import (
     ConnectionNoted,
     FlowControlChanged,
     MessageDropped,
-    MessagesDeleted,
+    MessagesLeftUnread,
     QueueChanged,
     QueueCreated,
     QueueDeleted,
@@ -20,7 +20,6 @@ from openmsmq.core.management.records import EventInfo, EventPage
 from openmsmq.core.transfer.outgoing.states import STATUS_WORDS
 from openmsmq.protocol.local.deferred import Deferred
 from openmsmq.wire.codes.hresult import hresult_name
-from openmsmq.wire.codes.message_class import NEGATIVE_BIT
 from openmsmq.wire.codes.queue_error import QueueError
 
 from .host import Host
@@ -47,7 +46,7 @@ class EventLog:
         engine.listen(QueueResumed, lambda event: self._queue("resumed", event.queue.path))
         engine.listen(ConnectionNoted, self._connection)
         engine.listen(FlowControlChanged, self._flow_control)
-        engine.listen(MessagesDeleted, self._messages_deleted)
+        engine.listen(MessagesLeftUnread, self._left_unread)
         engine.listen(MessageDropped, self._dropped)
 
     # Events
@@ -80,10 +79,8 @@ class EventLog:
     def _flow_control(self, event: FlowControlChanged) -> None:
         self.add("flow-control", "", "disk full" if event.throttled else "disk has room")
 
-    def _messages_deleted(self, event: MessagesDeleted) -> None:
-        if event.reason & NEGATIVE_BIT:
-            detail = reason_name(event.reason)
-            self.add("left-unread", event.queue.path, detail, len(event.messages))
+    def _left_unread(self, event: MessagesLeftUnread) -> None:
+        self.add("left-unread", event.queue.path, reason_name(event.reason), len(event.messages))
 
     def _dropped(self, event: MessageDropped) -> None:
         self.add("dropped", event.queue, f"{event.what}: {event.reason}")

@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from openmsmq.core.events import MessageDropped, MessagesDeleted, SignatureFormFound
+from openmsmq.core.events import MessageDropped, MessagesLeftUnread, SignatureFormFound
 from openmsmq.core.management.counters import reason_name
 from openmsmq.core.model.message import Message
 from openmsmq.wire.codes.hresult import Hresult, hresult_name
-from openmsmq.wire.codes.message_class import NEGATIVE_BIT
 from openmsmq.wire.codes.queue_error import QueueError
 from openmsmq.wire.errors import StoreError
 from openmsmq.wire.message.user_message import UserMessage
@@ -59,16 +58,14 @@ class MessageLog:
         self._gone: dict[tuple[str, int], Gone] = {}
         self._refused: dict[tuple[str, str], int] = {}
         self._dropped: dict[tuple[str, str, str], int] = {}
-        host.engine.listen(MessagesDeleted, self._messages_deleted)
+        host.engine.listen(MessagesLeftUnread, self._left_unread)
         host.engine.listen(MessageDropped, self._message_dropped)
         host.engine.listen(SignatureFormFound, _say_form)
         host.every_second(self.sum_up)
 
     # Messages that leave unread
 
-    def _messages_deleted(self, event: MessagesDeleted) -> None:
-        if not event.reason & NEGATIVE_BIT:
-            return
+    def _left_unread(self, event: MessagesLeftUnread) -> None:
         reason = reason_name(event.reason)
         named = event.messages[: max(LINES_PER_SECOND - self._lines, 0)]
         self._lines += len(named)

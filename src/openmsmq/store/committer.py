@@ -1,11 +1,12 @@
 """Group commit: encode in the owner's thread, write in another, index when it is durable."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from openmsmq.wire.batch import Batch, merge
 from openmsmq.wire.errors import StoreError
 
-from .frame import Changes, Encoder, Move, Place
+from .compaction import PendingMoves
+from .frame import Changes, Encoder, Place
 from .index import Index
 from .interface import Write
 from .log_format import MAX_FRAME_SIZE
@@ -45,13 +46,13 @@ class Committer:
         tail: Tail,
         index: Index,
         store_tag: int,
-        take_moves: Callable[[], list[Move]],
+        pending: PendingMoves,
     ) -> None:
         self._segments = segments
         self.tail = tail
         self._index = index
         self._store_tag = store_tag
-        self._take_moves = take_moves
+        self._pending = pending
         self._written = tail.place.sequence
         self.durable = tail.place
         """Where the log ends on disk."""
@@ -66,7 +67,7 @@ class Committer:
     def begin(self, batches: Sequence[Batch]) -> FileWrite:
         self.check()
         batch = merge(batches) if batches else Batch()
-        moves = self._take_moves()
+        moves = self._pending.take() if self._pending.waiting else []
         operations = len(batch) + len(moves)
         # An empty frame after the last one proves that the last one was durable.
         if not operations and (batches or not self.unmarked):

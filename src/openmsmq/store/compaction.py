@@ -76,21 +76,18 @@ class PendingMoves:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._moves: list[Move] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._moves)
+        self.waiting: list[Move] = []
 
     def add(self, moves: list[Move]) -> None:
         """Keep them for the next frames."""
-        self._moves += reversed(moves)
+        self.waiting += reversed(moves)
 
     def take(self) -> list[Move]:
         """The moves for the next frame: of messages that are live where they were read."""
         taken: list[Move] = []
         size = 0
-        while self._moves and size < MOVES_PER_WRITE:
-            move = self._moves.pop()
+        while self.waiting and size < MOVES_PER_WRITE:
+            move = self.waiting.pop()
             if self._is_live(move):
                 taken.append(move)
                 size += len(move.packet)

@@ -159,7 +159,7 @@ class FileStore:
             tail=tail,
             index=self._index,
             store_tag=tag,
-            take_moves=moves.take,
+            pending=moves,
         )
         self._committer.unmarked = recovered.last is not None
         self._committer.logged_bytes = recovered.logged_bytes
@@ -213,7 +213,7 @@ class FileStore:
 
     @property
     def wants_write(self) -> bool:
-        return bool(self._moves) or self._committer.unmarked
+        return bool(self._moves.waiting) or self._committer.unmarked
 
     def read_many(self, keys: Sequence[int]) -> list[bytes]:
         return read_packets(self._segments, self._index, keys)
@@ -229,7 +229,7 @@ class FileStore:
             space = self._segments.sizes.get(spare, 0) - FIRST_FRAME - FRAME_HEADER_SIZE
             if length <= space - kept:
                 return True
-        if self._maintenance.disk_full:
+        if self._maintenance.gate.closed:
             return False
         return 2 * length + self._options.segment_size <= self._maintenance.free_bytes
 

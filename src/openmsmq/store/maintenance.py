@@ -40,15 +40,10 @@ class Maintenance:
         self._drain: SegmentDrain | None = None
         self._unsound: set[int] = set()
         self._under_way = False
-        self._gate = Gate()
+        self.gate = Gate()
         self.free_bytes = files.free_bytes(segments.directory)
         self.findings: list[Finding] = []
         self.jobs: list[Job] = []
-
-    @property
-    def disk_full(self) -> bool:
-        """Whether the disk had no space for the next segment."""
-        return self._gate.closed
 
     def next(self) -> Step | None:
         """The next step, or None; none while one is under way."""
@@ -58,7 +53,7 @@ class Maintenance:
         task = (
             self._remove()
             or self._prepare_segment()
-            or self._snapshots.next(self.free_bytes, disk_full=self.disk_full)
+            or self._snapshots.next(self.free_bytes, disk_full=self.gate.closed)
             or self._snapshots.reserve(self.free_bytes)
             or self._job()
             or self._compact()
@@ -106,17 +101,17 @@ class Maintenance:
         free_bytes = self.free_bytes
         if number in segments.ready:
             return None
-        if not self._gate.opens(free_bytes, self._options.segment_size):
-            self._gate.close(free_bytes)
+        if not self.gate.opens(free_bytes, self._options.segment_size):
+            self.gate.close(free_bytes)
             return None
         # The size is settled now: a commit may come to this segment before the step does.
         size = segments.sizes.setdefault(number, self._options.segment_size)
 
         def made() -> None:
-            self._gate.closed = False
+            self.gate.closed = False
 
         def full() -> None:
-            self._gate.close(free_bytes)
+            self.gate.close(free_bytes)
             if self._committer.tail.place.segment < number:
                 del segments.sizes[number]
 
@@ -135,7 +130,7 @@ class Maintenance:
         return None
 
     def _compact(self) -> Task | None:
-        if self._moves:
+        if self._moves.waiting:
             return None
         drain = self._drain or self._choose()
         if drain is None:
@@ -157,7 +152,7 @@ class Maintenance:
         horizon = self._snapshots.horizon
         sizes = self._segments.sizes
         space = MAX_FRAME_SIZE
-        if self.disk_full:
+        if self.gate.closed:
             space = committer.tail.remaining - self._options.reserve
         sparse = [
             (weight / sizes[number], number)

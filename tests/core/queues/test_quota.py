@@ -4,7 +4,7 @@ import pytest
 from tests.core.harness import ORDERS, RECEIVE, SEND, USER, Harness, packet, refused, runs_of
 
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.queues.quota import EnqueueStatus, check_room
+from openmsmq.core.queues.acceptance import EnqueueStatus, check_room
 from openmsmq.core.transfer.incoming.delivery import STATUS_CLASSES, deliver
 from openmsmq.directory.objects import UNLIMITED
 from openmsmq.wire.codes.hresult import Hresult

@@ -28,6 +28,10 @@ class FakeProtocol:
         self.full = False
         self.readable = True
 
+    @property
+    def outputs(self) -> tuple[object, ...]:
+        return self.events, self.output
+
     def accept(self, address: str, **_: float) -> int | None:
         self.calls.append(("accept", address))
         return None if self.full else len(self.calls)
@@ -193,5 +197,22 @@ def test_a_port_that_is_taken_is_an_error() -> None:
             datagrams.bind((HOST, 0))
             with pytest.raises(ConfigError, match="ping_port"):
                 await case.shell.listen_for_pings(datagrams.getsockname()[1])
+
+    drive(test)
+
+
+def test_a_shell_has_output_while_a_collection_has_something() -> None:
+    async def test(case: Case) -> None:
+        assert not case.shell.has_output()
+        case.protocol.output[7] = [[b"x"]]
+        assert case.shell.has_output()
+        case.protocol.output.clear()
+        case.shell.streams.paused.add(7)
+        assert case.shell.has_output()
+        case.shell.streams.paused.clear()
+        case.protocol.events.append(None)
+        assert case.shell.has_output()
+        case.protocol.events.clear()
+        assert not case.shell.has_output()
 
     drive(test)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from openmsmq.net.local.credentials import peer_credentials
+from openmsmq.net.local.connection import peer_credentials
 from openmsmq.net.local.listeners import (
     SOCKET_MODE,
     listen_unix,

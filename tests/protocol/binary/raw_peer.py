@@ -22,8 +22,7 @@ from openmsmq.wire.packets.order_ack import (
     direct_order_queue,
     recognize_ack,
 )
-from openmsmq.wire.packets.session_ack import SessionAck
-from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.packets.session_header import SessionAck, SessionHeader
 from openmsmq.wire.scalars import GUID_NULL, TxSequenceID
 
 SOURCE = UUID(int=7 << 96 | 0x77)

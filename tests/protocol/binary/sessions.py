@@ -11,8 +11,7 @@ from openmsmq.wire.names.queue_address import direct_address
 from openmsmq.wire.packets.connection_parameters import ConnectionParameters
 from openmsmq.wire.packets.establish_connection import EstablishConnection, OperatingSystemFlags
 from openmsmq.wire.packets.framer import Framer
-from openmsmq.wire.packets.session_ack import SessionAck
-from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.packets.session_header import SessionAck, SessionHeader
 from openmsmq.wire.scalars import GUID_NULL
 
 OURS = UUID(int=0xA)

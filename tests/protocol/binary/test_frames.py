@@ -13,7 +13,7 @@ from openmsmq.protocol.binary.session import BinarySession
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.wire.packets.connection_parameters import ConnectionParameters
 from openmsmq.wire.packets.establish_connection import EstablishConnection
-from openmsmq.wire.packets.session_ack import SessionAck
+from openmsmq.wire.packets.session_header import SessionAck
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "mqqb-frames.json"
 FRAMES = {frame["name"].split("-")[0]: frame for frame in json.loads(VECTORS.read_text())["frames"]}

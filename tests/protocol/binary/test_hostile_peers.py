@@ -199,7 +199,7 @@ def test_what_is_known_of_acknowledged_streams_goes_after_the_longest_delay() ->
     schedule = b.binary._connections.by_number[peer.connection].order_acks
     peer.send(*(made_up(number) for number in range(1, 51)))
     network.advance(1)
-    assert len(schedule._running) == 0
+    assert len(schedule.running) == 0
     assert len(schedule._sent) == 50
     network.advance(20)
     peer.send(made_up(51))

@@ -24,8 +24,7 @@ from openmsmq.protocol.binary.events import (
 from openmsmq.protocol.binary.session_timers import SessionTimer, SessionTimers
 from openmsmq.protocol.binary.settings import BinarySettings
 from openmsmq.wire.message.user_message import UserMessage
-from openmsmq.wire.packets.session_ack import SessionAck
-from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.packets.session_header import SessionAck, SessionHeader
 
 # Acknowledgments that we give
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from openmsmq.protocol.local.columns import pack_column, unpack_column
+from openmsmq.protocol.local.messages.replies import pack_column, unpack_column
 
 OTHER = {"little": "big", "big": "little"}[sys.byteorder]
 

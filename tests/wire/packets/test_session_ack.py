@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openmsmq.wire.errors import MalformedPacket
-from openmsmq.wire.packets.session_ack import SessionAck
-from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.packets.session_header import SessionAck, SessionHeader
 
 RAW = bytes.fromhex(
     "10001b004c494f5224000000ffffffff 00000100 0102 0304 05060708 090a 0b0c 0d0e 0000"

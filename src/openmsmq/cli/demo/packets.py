@@ -30,8 +30,7 @@ from openmsmq.wire.packets.order_ack import (
     order_queue,
 )
 from openmsmq.wire.packets.ping import Ping, PingFlags
-from openmsmq.wire.packets.session_ack import SessionAck
-from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.packets.session_header import SessionAck, SessionHeader
 from openmsmq.wire.remote_read.dead_letter_header import DeadLetterHeader
 from openmsmq.wire.remote_read.extended_address_header import ExtendedAddressHeader, HostAddressType
 from openmsmq.wire.remote_read.remote_read_message import RemoteReadMessage

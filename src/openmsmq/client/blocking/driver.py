@@ -83,11 +83,13 @@ class Driver:
         Raises:
             ConnectionLost: nobody answers.
         """
-        patience = Patience(wait, time.monotonic())
+        began = time.monotonic()
+        patience: Patience | None = None
         while True:
             try:
                 self.open()
             except ConnectionLost as exc:
+                patience = patience or Patience(wait, began)
                 if not may_start(exc) or (pause := patience.next_pause(time.monotonic())) is None:
                     raise
             else:
@@ -197,12 +199,9 @@ class Driver:
     # Sending without waiting
 
     def target(self, manager: ManagerLogic, name: str) -> QueueLogic:
-        """A queue to send to by its name; another one may be closed for it."""
-        queue = manager.known_target(name)
-        if queue is None:
-            with self.lock:
-                queue = manager.target(name)
-        return queue
+        """A queue to send to by a name that is not known yet; another may be closed for it."""
+        with self.lock:
+            return manager.target(name)
 
     def send(self, queue: QueueLogic, message: Message, transaction: int) -> None:
         """Send a message with others; a refusal is raised later."""

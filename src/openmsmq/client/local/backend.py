@@ -26,8 +26,8 @@ from openmsmq.client.operations import Operation, Wait
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.local import messages as local
 from openmsmq.protocol.local.messages import MAX_MESSAGES
-from openmsmq.security.signatures.hash_forms import HashForm
-from openmsmq.security.signatures.xml_forms import XmlForm
+from openmsmq.security.signatures.hash_forms import FIRST_FORM, HashForm
+from openmsmq.security.signatures.xml_forms import FIRST_XML_FORM, XmlForm
 from openmsmq.wire.security.sid import SID
 
 from .channel import RequestChannel
@@ -120,13 +120,14 @@ class LocalBackend:
         """Say who is at the other end, and who it takes this client for."""
         self.identity = identity
         self._machine = UUID(identity.guid).bytes_le
+        form, srmp_form = identity.signature_form, identity.srmp_signature_form
         sender = Sender(
             computer_name=identity.name,
             sid=sid,
             queue_manager=UUID(identity.guid),
             directory=identity.directory,
-            signature_form=HashForm.parse(identity.signature_form),
-            srmp_signature_form=XmlForm.parse(identity.srmp_signature_form),
+            signature_form=HashForm.parse(form) if form else FIRST_FORM,
+            srmp_signature_form=XmlForm.parse(srmp_form) if srmp_form else FIRST_XML_FORM,
         )
         self._builder = PacketBuilder(sender, transactional=False)
         self._transactional_builder = PacketBuilder(sender, transactional=True)

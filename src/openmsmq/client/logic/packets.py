@@ -46,7 +46,8 @@ class PacketBuilder:
     """
 
     def __init__(self, sender: Sender, *, transactional: bool) -> None:
-        self._signed_builder = SignedPacketBuilder(sender, transactional=transactional)
+        # Made for the first message that is signed: few are.
+        self._signed_builder: SignedPacketBuilder | None = None
         self._sender = sender
         self._transactional = transactional
         self._again = PacketsAgain(
@@ -102,6 +103,10 @@ class PacketBuilder:
             TypeError: there is no body type for such a body.
             ConfigError: the certificate or its key cannot be used.
         """
+        if self._signed_builder is None:
+            self._signed_builder = SignedPacketBuilder(
+                self._sender, transactional=self._transactional
+            )
         try:
             return self._signed_builder.build(message, destination, _properties(message))
         except TypeError:

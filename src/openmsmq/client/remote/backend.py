@@ -19,6 +19,7 @@ from openmsmq.client.backend import (
     SendHandle,
     not_available,
 )
+from openmsmq.client.machines import format_name_at
 from openmsmq.client.operations import Operation, Wait
 from openmsmq.client.received_message import ReceivedMessage
 from openmsmq.protocol.remote_read.client import (
@@ -46,7 +47,6 @@ from .channel import Outcome, RemoteChannel
 from .failures import Failures, may_come_again
 from .handle import RemoteHandle
 from .messages import received
-from .names import format_name_at
 from .range_read import ABSENT
 from .ranges import RemoteRanges
 from .readings import first_reading, limit_of

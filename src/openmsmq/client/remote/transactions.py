@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from openmsmq.client.backend import not_available
+from openmsmq.client.machines import format_name_at
 from openmsmq.client.operations import Operation
 from openmsmq.protocol.remote_read.client import (
     Ack,
@@ -21,7 +22,6 @@ from openmsmq.wire.errors import MalformedPacket, MsmqError
 from openmsmq.wire.remote_read.queue_format import QueueFormat
 
 from .handle import RemoteHandle
-from .names import format_name_at
 from .reads import F, ReadJob, ignore
 
 if TYPE_CHECKING:

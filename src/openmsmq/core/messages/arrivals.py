@@ -17,7 +17,7 @@ from openmsmq.core.model.message import (
     record_of,
 )
 from openmsmq.core.model.queue import Queue, QueueRole
-from openmsmq.core.queues.quota import journal_takes
+from openmsmq.core.queues.acceptance import journal_takes
 from openmsmq.core.rows.packets import packet_of, spill
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import MessageClass

@@ -6,7 +6,7 @@ The reason is a message class. It decides over journal copies, dead letters and 
 from collections.abc import Sequence
 from typing import Final
 
-from openmsmq.core.events import MessagesDeleted
+from openmsmq.core.events import MessagesDeleted, MessagesLeftUnread
 from openmsmq.core.management.counters import reason_name
 from openmsmq.core.management.drops import OVER_QUOTA
 from openmsmq.core.model.message import (
@@ -19,8 +19,8 @@ from openmsmq.core.model.message import (
     Traits,
 )
 from openmsmq.core.model.queue import Queue, QueueRole
+from openmsmq.core.queues.acceptance import dead_letters_have_room, journal_takes
 from openmsmq.core.queues.creation import drop_if_unused
-from openmsmq.core.queues.quota import dead_letters_have_room, journal_takes
 from openmsmq.core.rows.packets import forget_packet, packet_of
 from openmsmq.core.state import State
 from openmsmq.wire.codes.message_class import NEGATIVE_BIT, RECEIVE_STAGE_BIT, MessageClass
@@ -96,15 +96,15 @@ def delete_messages(
         state.outbox.batch.delete_many(stored)
     for message in special:
         _delete_special(state, queue, message, reason, journal, acknowledged=acknowledged)
-    drop_if_unused(state, queue)
+    if queue.role is QueueRole.SUBQUEUE:
+        drop_if_unused(state, queue)
+    event = MessagesDeleted
     if reason & NEGATIVE_BIT:
         state.counters.deleted_messages.add((reason_name(reason),), len(messages))
-        reported = list(messages)
+        event, reported = MessagesLeftUnread, list(messages)
     if reported:
         depends = state.outbox.changed()
-        state.outbox.tell(
-            MessagesDeleted(queue=queue, messages=reported, reason=reason, depends=depends)
-        )
+        state.outbox.tell(event(queue=queue, messages=reported, reason=reason, depends=depends))
 
 
 def _count_deleted(
@@ -112,9 +112,10 @@ def _count_deleted(
 ) -> None:
     """Messages of `size` bytes are gone: totals, counters, timers and the history."""
     if queue.outgoing is not None:
-        state.forwarded.remove(messages)
+        if state.forwarded.addresses:
+            state.forwarded.remove(messages)
         count_decided(state, queue, messages)
-    if state.schedule:
+    if state.schedule.entries:
         state.schedule.stop_all(messages)
     count_messages(state, queue, -len(messages), -size)
     queue.count_deleted(reason, len(messages))

@@ -23,7 +23,7 @@ _LEVELS: Final = frozenset(map(int, PROVIDERS))
 
 
 def check_encryption(state: State, queue: Queue, message: UserMessage) -> None:
-    """Refuse a message to an outgoing queue that asks for encryption and cannot have it.
+    """Refuse a message to an outgoing queue that is or asks to be encrypted and cannot be.
 
     Raises:
         QueueError: with cause and remedy.
@@ -35,8 +35,6 @@ def check_encryption(state: State, queue: Queue, message: UserMessage) -> None:
                 Hresult.MQ_ERROR_INSUFFICIENT_PROPERTIES,
                 f"a message to {queue.path} says that it is encrypted, but has no key",
             )
-        return
-    if not message.private_body:
         return
     what = f"a message to {queue.path} cannot be encrypted"
     if message.privacy_level not in _LEVELS:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from openmsmq.core.events import MessagesMoved
 from openmsmq.core.model.message import NEVER, RECOVERABLE, PositionState
 from openmsmq.core.model.queue import QueueRole
-from openmsmq.core.queues.quota import EnqueueStatus, check_room, no_room
+from openmsmq.core.queues.acceptance import EnqueueStatus, check_acceptance, check_room, no_room
 from openmsmq.core.rows.packets import forget_packet, packets_of
-from openmsmq.core.transfer.incoming.acceptance import check_acceptance
 from openmsmq.core.transfer.outgoing.sequences import number_messages
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError

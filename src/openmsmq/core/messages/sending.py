@@ -9,12 +9,11 @@ from openmsmq.core.model.message import NEVER, RECOVERABLE, TRANSACTIONAL
 from openmsmq.core.model.open_queue import MAY_SEND, OpenQueueDescriptor
 from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.outbox import Result
+from openmsmq.core.queues.acceptance import EnqueueStatus, check_acceptance, check_room, no_room
 from openmsmq.core.queues.connectors import connector_partner
-from openmsmq.core.queues.quota import EnqueueStatus, check_room, no_room
 from openmsmq.core.transactions.transactions import OperationType, Transaction
 from openmsmq.core.transfer.checks.local_signatures import verify_local
 from openmsmq.core.transfer.checks.message_checks import needs_check
-from openmsmq.core.transfer.incoming.acceptance import check_acceptance
 from openmsmq.core.transfer.incoming.claims import drop_claims
 from openmsmq.core.transfer.transports import WEB, Transport
 from openmsmq.wire.codes.hresult import Hresult
@@ -309,8 +308,9 @@ def check_destination(
         elif queue.outgoing.transport is _MULTICAST:
             check_multicast(queue, runs, transactional=transactional)
         for run in runs:
-            if run.head.flags & _PRIVATE_OR_ENCRYPTED:
-                check_encryption(state, queue, run.head)
+            head = run.head
+            if head.flags & _PRIVATE_OR_ENCRYPTED and (head.encrypted or head.private_body):
+                check_encryption(state, queue, head)
         return
     properties = queue.properties
     takes_all_clear = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.model.message import RECOVERABLE
+from openmsmq.core.model.message import NEVER, RECOVERABLE
 from openmsmq.core.model.open_queue import MAY_SEND, OpenQueueDescriptor
 from openmsmq.core.outbox import Result
 from openmsmq.wire.codes.queue_error import QueueError
@@ -118,5 +118,7 @@ def _send(
     stamped.direct(descriptor, queue)
     ordinal = state.ordinals.take(1, state.outbox) + 1
     messages = insert(state, queue, stamped.arrivals(run.packets, ordinal))
-    expire_now(state, messages)
-    return state.outbox.number if messages[0].traits & RECOVERABLE else 0
+    message = messages[0]
+    if message.expires != NEVER:
+        expire_now(state, messages)
+    return state.outbox.number if message.traits & RECOVERABLE else 0

@@ -6,9 +6,9 @@ from typing import Final
 from openmsmq.core.management.drops import IS_TRANSACTIONAL, OVER_QUOTA, TOO_MANY_OUTGOING
 from openmsmq.core.model.message import Message
 from openmsmq.core.model.open_queue import QueueAccessType
+from openmsmq.core.queues.acceptance import EnqueueStatus, check_room
 from openmsmq.core.queues.names import find_queue
 from openmsmq.core.queues.opening import close_queue, open_queue
-from openmsmq.core.queues.quota import EnqueueStatus, check_room
 from openmsmq.core.state import State
 from openmsmq.core.transfer.outgoing.unused import drop_unused_outgoing
 from openmsmq.security.caller import SYSTEM_CALLER

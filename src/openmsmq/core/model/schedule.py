@@ -17,41 +17,37 @@ _STALE: Final = 1_000
 class Schedule:
     """One time for each message; one that leaves its place earlier is forgotten at once."""
 
-    __slots__ = ("_entries", "_heap")
+    __slots__ = ("_heap", "entries")
 
     def __init__(self) -> None:
-        self._entries: dict[int, tuple[float, Message]] = {}
+        self.entries: dict[int, tuple[float, Message]] = {}
         # The times with the keys of their messages; an entry that is another by now is stale.
         self._heap: list[tuple[float, int]] = []
 
-    def __len__(self) -> int:
-        return len(self._entries)
-
     def start(self, message: Message, time: float) -> None:
         """Look at the message at this time, and no longer at another."""
-        self._entries[message.key] = time, message
-        if len(self._heap) > 2 * len(self._entries) + _STALE:
-            self._heap = [(time, key) for key, (time, _) in self._entries.items()]
+        self.entries[message.key] = time, message
+        if len(self._heap) > 2 * len(self.entries) + _STALE:
+            self._heap = [(time, key) for key, (time, _) in self.entries.items()]
             heapify(self._heap)
         else:
             heappush(self._heap, (time, message.key))
 
     def stop(self, message: Message) -> None:
         """Forget the message."""
-        self._entries.pop(message.key, None)
+        self.entries.pop(message.key, None)
 
     def stop_all(self, messages: Iterable[Message]) -> None:
-        """Forget messages, if any is known at all."""
-        if self._entries:
-            for message in messages:
-                self._entries.pop(message.key, None)
+        """Forget messages."""
+        for message in messages:
+            self.entries.pop(message.key, None)
 
     def next(self) -> float | None:
         """The time of the next message."""
         heap = self._heap
         while heap:
             time, key = heap[0]
-            entry = self._entries.get(key)
+            entry = self.entries.get(key)
             if entry is not None and entry[0] == time:
                 return time
             heappop(heap)
@@ -65,5 +61,5 @@ class Schedule:
             if time is None or time > utc:
                 break
             _, key = heappop(self._heap)
-            messages.append(self._entries.pop(key)[1])
+            messages.append(self.entries.pop(key)[1])
         return messages

@@ -14,7 +14,7 @@ from openmsmq.core.messages.sending import (
 )
 from openmsmq.core.model.open_queue import MAY_SEND, OpenQueueDescriptor
 from openmsmq.core.model.queue import Queue
-from openmsmq.core.queues.quota import EnqueueStatus, check_growth, no_room
+from openmsmq.core.queues.acceptance import EnqueueStatus, check_growth, no_room
 from openmsmq.core.state import State
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError

@@ -23,9 +23,9 @@ from openmsmq.core.model.last_batch import LastBatch
 from openmsmq.core.model.message import RECOVERABLE, STAGED, Message, PositionState
 from openmsmq.core.model.open_queue import MAY_SEND, OpenQueueDescriptor, QueueAccessType
 from openmsmq.core.model.queue import Queue
+from openmsmq.core.queues.acceptance import EnqueueStatus, check_room, exceeds
 from openmsmq.core.queues.names import parse_name
 from openmsmq.core.queues.opening import close_queue, open_queue
-from openmsmq.core.queues.quota import EnqueueStatus, check_room, exceeds
 from openmsmq.core.rows.packets import forget_packet
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.state import State

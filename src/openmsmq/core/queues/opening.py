@@ -221,10 +221,12 @@ def close_queue(state: State, descriptor: OpenQueueDescriptor) -> None:
         [read for read in queue.waiting if read.descriptor is descriptor],
         Hresult.MQ_ERROR_OPERATION_CANCELLED,
     )
-    return_locked(state, list(descriptor.locked.values()))
-    descriptor.locked.clear()
+    if descriptor.locked:
+        return_locked(state, list(descriptor.locked.values()))
+        descriptor.locked.clear()
     del queue.descriptors[descriptor.handle]
-    drop_if_unused(state, queue)
+    if queue.role is QueueRole.SUBQUEUE:
+        drop_if_unused(state, queue)
 
 
 def open_cursor(state: State, descriptor: OpenQueueDescriptor) -> Cursor | None:

@@ -1,6 +1,7 @@
 """Queues as state rows: their attributes in the store."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, fields
 from struct import Struct
 from typing import Any, Final
@@ -18,6 +19,8 @@ from openmsmq.wire.names.format_name import parse_format_name
 from .tables import Table
 
 _NUMBER: Final = Struct(">I")
+# The key of a queue with this number.
+queue_key: Final[Callable[[int], bytes]] = _NUMBER.pack
 _GUIDS: Final = frozenset(("identifier", "queue_manager", "type"))
 # The states of an outgoing queue that a start does not forget. Choice: State is volatile by
 # [MS-MQDMPR] 3.1.1.3, but who pauses a queue does not expect a restart to send its messages, and
@@ -26,10 +29,6 @@ KEPT_STATES: Final = frozenset(HELD_REASONS)
 # The queue manager that takes the messages of an outgoing queue; the name is that of the first
 # version, in which it was always the peer of a session.
 _DESTINATION: Final = "peer"
-
-
-def queue_key(number: int) -> bytes:
-    return _NUMBER.pack(number)
 
 
 def queue_number(key: bytes) -> int:

@@ -4,6 +4,8 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
 
 from openmsmq.net.streams import Host, StreamShell, endpoint
 from openmsmq.net.tls_listener import Refused
@@ -51,6 +53,8 @@ class BinaryShell:
             client_tls=client_tls,
             refused=refused,
         )
+        # Whether `turn` has something to do: asked in every turn, by collections that have it.
+        self.has_output: Final = partial(any, (*protocol.outputs, self.streams.paused))
         self._pings: list[asyncio.DatagramTransport] = []
         self._ping_sender: PingSender | None = None
 
@@ -60,10 +64,6 @@ class BinaryShell:
         for transport in self._pings:
             transport.close()
         await self.streams.close()
-
-    def has_output(self) -> bool:
-        """Whether `turn` has something to do."""
-        return self._protocol.has_output or self.streams.has_paused
 
     def turn(self) -> None:
         """Do what the protocol asks for; in each turn of the host in which there is something."""

@@ -1,10 +1,12 @@
 """One client of the local protocol: bytes in, replies out once they are true on disk."""
 
 import asyncio
+import socket
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final, Protocol, cast
+from struct import Struct
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 from openmsmq.protocol.local.framing import HELLO_FRAME_SIZE, LENGTH, MAX_FRAME_SIZE, FrameBuffer
 from openmsmq.wire.errors import ProtocolViolation
@@ -19,6 +21,21 @@ COPY_SIZE: Final = 4096
 SLICE_SECONDS: Final = 0.005
 # How long a client may take to say who it is.
 HELLO_SECONDS: Final = 10.0
+_CREDENTIALS: Final = Struct("3i")
+
+
+class Credentials(NamedTuple):
+    """Process, user and group that connected."""
+
+    pid: int
+    uid: int
+    gid: int
+
+
+def peer_credentials(sock: socket.socket) -> Credentials:
+    """The credentials of the process that connected to a Unix socket: the kernel knows."""
+    raw = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return Credentials(*_CREDENTIALS.unpack(raw))
 
 
 class Session(Protocol):

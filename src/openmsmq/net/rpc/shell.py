@@ -75,7 +75,7 @@ class RpcShell:
 
     def has_output(self) -> bool:
         """Whether `turn` has something to do."""
-        if self._server.has_output or self.streams.has_paused:
+        if self._server.has_output or self.streams.paused:
             return True
         due = self._server.next_timer()
         return due is not None and (self._timer is None or due < self._timer_at)

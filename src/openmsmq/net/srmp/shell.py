@@ -89,7 +89,7 @@ class SrmpShell:
 
     def has_output(self) -> bool:
         """Whether `turn` has something to do."""
-        return self._http.has_output or self.streams.has_paused
+        return self._http.has_output or bool(self.streams.paused)
 
     def turn(self) -> None:
         """Let the user work, and do what HTTP asks for; see `has_output`."""

@@ -76,8 +76,9 @@ class Connections:
 
     def take_ready(self) -> list[int]:
         """Those that have got something to send since the last call."""
-        ready, self.ready = self.ready, set()
-        return sorted(ready)
+        ready = sorted(self.ready)
+        self.ready.clear()
+        return ready
 
     def update(self, connection: PeerConnection) -> None:
         """Note the next timer of a connection, and whether it has data to send."""
@@ -87,9 +88,8 @@ class Connections:
         if session.output_bytes:
             self.ready.add(connection.number)
         times = [session.next_timer()]
-        order_ack_at = connection.order_acks.next_timer()
-        if order_ack_at is not None and self.may_order_ack(connection):
-            times.append(order_ack_at)
+        if connection.order_acks.running and self.may_order_ack(connection):
+            times.append(connection.order_acks.next_timer())
         self._timers.set(connection, min(time for time in times if time is not None))
 
     def may_order_ack(self, connection: PeerConnection) -> bool:

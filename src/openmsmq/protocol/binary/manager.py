@@ -61,7 +61,7 @@ from .status import describe
 from .transfer import Transfer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from openmsmq.core.management.records import SessionInfo
     from openmsmq.core.model.queue import Queue
@@ -229,9 +229,14 @@ class BinaryProtocol:
         )
 
     @property
+    def outputs(self) -> tuple[Collection[object], ...]:
+        """Events, and connections that may have something to send; the same collections always."""
+        return self._events, self._connections.ready
+
+    @property
     def has_output(self) -> bool:
-        """Whether there are events, or connections that may have something to send."""
-        return bool(self._events or self._connections.ready)
+        """Whether one of `outputs` has something."""
+        return any(self.outputs)
 
     def take_ready(self) -> list[int]:
         """The connections that have got something to send since the last call."""

@@ -71,14 +71,14 @@ class OrderAckTimer:
 class OrderAckSchedule:
     """The timers of all streams that come in through one session, which began at `now`."""
 
-    __slots__ = ("_began", "_gate", "_running", "_sent", "_settings")
+    __slots__ = ("_began", "_gate", "_sent", "_settings", "running")
 
     def __init__(self, settings: BinarySettings, gate: Gate, now: float) -> None:
         self._settings = settings
         self._gate = gate
         self._began = now
         # Every timer runs equally long, so that the one that was started first ends first.
-        self._running: OrderedDict[bytes, OrderAckTimer] = OrderedDict()
+        self.running: OrderedDict[bytes, OrderAckTimer] = OrderedDict()
         # LastOrderAckSendTime of streams without a timer, the latest at the end. Those are left
         # out for which it is so long ago that it makes no difference.
         self._sent: OrderedDict[bytes, float] = OrderedDict()
@@ -86,7 +86,7 @@ class OrderAckSchedule:
     def received(self, progress: StreamProgress, *, depends: int, now: float) -> None:
         """Messages of a stream came, accepted or not; acknowledge them in a while."""
         key = progress.stream.key
-        timer = self._running.get(key)
+        timer = self.running.get(key)
         if timer is None:
             last_sent = self._sent.pop(key, self._began)
             timer = OrderAckTimer(progress.order_queue, progress.speaker, last_sent)
@@ -97,11 +97,11 @@ class OrderAckSchedule:
 
     def _start(self, key: bytes, timer: OrderAckTimer, now: float) -> None:
         timer.deadline = now + self._settings.order_ack_seconds
-        self._running[key] = timer
-        self._running.move_to_end(key)
+        self.running[key] = timer
+        self.running.move_to_end(key)
 
     def next_timer(self) -> float | None:
-        for timer in self._running.values():
+        for timer in self.running.values():
             return timer.deadline
         return None
 
@@ -115,7 +115,7 @@ class OrderAckSchedule:
             deadline = self.next_timer()
             if deadline is None or deadline > now:
                 break
-            key, timer = self._running.popitem(last=False)
+            key, timer = self.running.popitem(last=False)
             ack = timer.take()
             if ack is not None:
                 timer.last_sent = now

@@ -21,8 +21,7 @@ from openmsmq.wire.message.user_message_run import RunBuilder
 from openmsmq.wire.packets.base_header import BASE_HEADER_SIZE
 from openmsmq.wire.packets.framer import Framer
 from openmsmq.wire.packets.internal_header import InternalHeader, InternalPacketType
-from openmsmq.wire.packets.session_ack import SessionAck
-from openmsmq.wire.packets.session_header import SessionHeader
+from openmsmq.wire.packets.session_header import SessionAck, SessionHeader
 from openmsmq.wire.scalars import GUID_NULL
 
 from .events import (

@@ -66,6 +66,7 @@ class MulticastProtocol:
     __slots__ = (
         "_events",
         "_failed",
+        "_groups",
         "_listening",
         "_manager",
         "_offline",
@@ -98,6 +99,7 @@ class MulticastProtocol:
         # Groups whose socket was refused, and when it is asked for again.
         self._failed: dict[IPv4Address, float] = {}
         # What the receivers were made for: groups in this version, or none while not listening.
+        self._groups = manager.incoming.groups
         self._listening = False
         self._version = -1
         # Neither sends nor listens: before the start, and while the queue manager is offline.
@@ -151,17 +153,17 @@ class MulticastProtocol:
             self._events
             or self.receivers
             or self._sender.in_use
-            or self._manager.incoming.groups.version != self._version
+            or self._groups.version != self._version
             or self._may_listen != self._listening
         )
 
     @property
     def _may_listen(self) -> bool:
-        return not self._offline and self._manager.incoming.may_listen
+        return not self._offline and not self._manager.hardened
 
     def turn(self) -> None:
         """Listen to the addresses that queues have now."""
-        groups, listening = self._manager.incoming.groups, self._may_listen
+        groups, listening = self._groups, self._may_listen
         if groups.version == self._version and listening == self._listening:
             return
         self._version, self._listening = groups.version, listening

@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 
 from openmsmq.core.management.queue_infos import guid_text
 from openmsmq.core.management.records import ClientInfo
-from openmsmq.net.local.connection import LocalConnection, Session
-from openmsmq.net.local.credentials import peer_credentials
+from openmsmq.net.local.connection import LocalConnection, Session, peer_credentials
 from openmsmq.net.local.listeners import (
     UnixListener,
     listen_tls,

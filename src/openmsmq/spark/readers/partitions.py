@@ -9,7 +9,7 @@ from typing import Final
 from pyspark.sql.datasource import InputPartition
 
 from openmsmq.client.blocking.ranges import Ranges
-from openmsmq.protocol.local.columns import pack_column, unpack_column
+from openmsmq.protocol.local.messages.replies import pack_column, unpack_column
 from openmsmq.spark.options.records import ReadOptions
 from openmsmq.wire.lookup_id import digest_text
 

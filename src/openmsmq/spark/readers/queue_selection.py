@@ -6,9 +6,8 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from openmsmq.client.blocking.queue_manager import QueueManager
-from openmsmq.client.machines import other_machine
+from openmsmq.client.machines import format_name_at, other_machine
 from openmsmq.client.properties import Access
-from openmsmq.client.remote.names import format_name_at
 from openmsmq.spark.options.reading import OUTGOING, QUEUE, ReadOptions, kind_of
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_error import QueueError

@@ -149,7 +149,8 @@ def _decoded(options: ReadOptions, schema: pa.Schema) -> pa.Schema:
         needed.append("lookup_id")
     if options.mode == "failfast":
         needed.append("decode_error")
-    needed += conditions(options.where)
+    if options.where:
+        needed += conditions(options.where)
     return pa.schema([(name, COLUMNS[name].type) for name in dict.fromkeys(needed)])
 
 

@@ -7,7 +7,7 @@ from openmsmq.wire.packets.connection_parameters import ConnectionParameters
 from openmsmq.wire.packets.establish_connection import PADDING, EstablishConnection
 from openmsmq.wire.packets.internal_header import InternalHeader, InternalPacketType
 from openmsmq.wire.packets.ping import Ping
-from openmsmq.wire.packets.session_ack import SessionAck
+from openmsmq.wire.packets.session_header import SessionAck
 
 from .node import Node
 from .session_tables import ESTABLISH, INTERNAL, PARAMETERS, PING_FIELDS, SESSION

@@ -9,8 +9,7 @@ from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.packets.base_header import BASE_HEADER_SIZE, BaseHeaderFlags
 from openmsmq.wire.packets.internal_header import InternalHeader
 from openmsmq.wire.packets.order_ack import recognize_ack
-from openmsmq.wire.packets.session_ack import SessionAck
-from openmsmq.wire.packets.session_header import SESSION_HEADER_SIZE
+from openmsmq.wire.packets.session_header import SESSION_HEADER_SIZE, SessionAck
 
 from .internal import session_ack_text
 from .names import show_name

@@ -151,6 +151,7 @@ class MessageChecks:
         "_xml_forms",
         "decryptor",
         "found",
+        "has_timers",
         "state",
         "user_cert_cache",
     )
@@ -166,6 +167,8 @@ class MessageChecks:
         self._xml_forms: dict[bytes, XmlForm] = {}
         # Those that nobody was told of.
         self.found: list[FormFound] = []
+        # Whether a cache may have something to forget: none has before the first check.
+        self.has_timers = False
 
     def tell_found(self) -> None:
         """Tell in which forms the signatures were that workers have checked."""
@@ -200,6 +203,7 @@ class MessageChecks:
 
     def check(self, message: UserMessage, origin: Origin) -> Check:  # noqa: ARG002 - as asked
         decryption = None
+        self.has_timers = True
         if self.decryptor is not None and message.encrypted:
             decryption = self.decryptor.begin(message, now=self.state.now)
         return MessageCheck(
@@ -213,6 +217,7 @@ class MessageChecks:
 
     def is_registered(self, message: UserMessage) -> bool:
         """Whether the directory has the certificate of a message with its SID."""
+        self.has_timers = True
         if message.sender_id_type == SenderIdType.NONE:
             return False
         header = message.security_header

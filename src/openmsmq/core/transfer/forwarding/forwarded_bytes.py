@@ -15,10 +15,10 @@ class ForwardedBytes:
     After a restart it is not known where messages came from: they count for no address.
     """
 
-    __slots__ = ("_addresses", "_by_address")
+    __slots__ = ("_by_address", "addresses")
 
     def __init__(self) -> None:
-        self._addresses: dict[Message, str] = {}
+        self.addresses: dict[Message, str] = {}
         self._by_address: dict[str, int] = {}
 
     def of(self, address: str) -> int:
@@ -29,16 +29,14 @@ class ForwardedBytes:
         """Messages from an address are stored."""
         size = 0
         for message in messages:
-            self._addresses[message] = address
+            self.addresses[message] = address
             size += message.size
         self._by_address[address] = self.of(address) + size
 
     def remove(self, messages: Iterable[Message]) -> None:
         """Messages have left; those that were not forwarded are not counted."""
-        if not self._addresses:
-            return
         for message in messages:
-            address = self._addresses.pop(message, None)
+            address = self.addresses.pop(message, None)
             if address is None:
                 continue
             left = self._by_address.pop(address) - message.size

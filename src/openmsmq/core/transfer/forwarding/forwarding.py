@@ -14,8 +14,8 @@ from openmsmq.core.messages.system_messages import may_reach
 from openmsmq.core.model.message import Traits
 from openmsmq.core.model.open_queue import QueueAccessType
 from openmsmq.core.outbox import Result
+from openmsmq.core.queues.acceptance import EnqueueStatus, check_room
 from openmsmq.core.queues.opening import close_queue, open_queue
-from openmsmq.core.queues.quota import EnqueueStatus, check_room
 from openmsmq.core.transfer.incoming.answered_reception import NO_IDENTIFIER
 from openmsmq.core.transfer.incoming.delivery import is_late, reject
 from openmsmq.security.caller import SYSTEM_CALLER

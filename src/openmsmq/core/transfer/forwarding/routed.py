@@ -14,9 +14,9 @@ from openmsmq.core.messages.arrivals import expiry, insert, traits_of
 from openmsmq.core.messages.expiry import expire_now
 from openmsmq.core.messages.system_messages import may_reach
 from openmsmq.core.model.message import NEVER, Traits
+from openmsmq.core.queues.acceptance import EnqueueStatus, check_room
 from openmsmq.core.queues.connectors import connector_queue
 from openmsmq.core.queues.opening import make_outgoing
-from openmsmq.core.queues.quota import EnqueueStatus, check_room
 from openmsmq.core.routing.current_topology import current_topology
 from openmsmq.core.sites.directory_events import connected
 from openmsmq.core.sites.public_queues import read_public

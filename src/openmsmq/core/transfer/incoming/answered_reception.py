@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from openmsmq.core.queues.quota import EnqueueStatus, check_room
+from openmsmq.core.queues.acceptance import EnqueueStatus, check_room
 from openmsmq.core.transfer.notices.reports import send_report
 from openmsmq.core.transfer.notices.srmp_receipts import send_final_receipt
 from openmsmq.wire.codes.message_class import MessageClass

@@ -13,8 +13,13 @@ from openmsmq.core.messages.positions import store_record
 from openmsmq.core.model.message import NEVER, Traits
 from openmsmq.core.model.queue import Queue, QueueRole, QueueType
 from openmsmq.core.outbox import Result
+from openmsmq.core.queues.acceptance import (
+    EnqueueStatus,
+    check_room,
+    dead_letters_have_room,
+    refusal,
+)
 from openmsmq.core.queues.access import check_queue_right
-from openmsmq.core.queues.quota import EnqueueStatus, check_room, dead_letters_have_room
 from openmsmq.core.rows.tables import Table
 from openmsmq.core.sites.directory_events import connected
 from openmsmq.core.sites.public_queues import read_public
@@ -37,7 +42,6 @@ from openmsmq.wire.names.format_name import PublicFormatName
 from openmsmq.wire.packets.base_header import INFINITE
 from openmsmq.wire.security.sid import EVERYONE, SID
 
-from .acceptance import refusal
 from .streams import store_stream
 
 if TYPE_CHECKING:

@@ -98,11 +98,6 @@ class Incoming:
         """The multicast addresses that queues listen to."""
         return self._state.groups
 
-    @property
-    def may_listen(self) -> bool:
-        """Whether messages may come by other transports than HTTP: not in hardened mode."""
-        return not self._state.local.hardened_security
-
     def is_this_machine(self, host: str) -> bool:
         """Whether a host name or address means this queue manager."""
         return is_this_machine(self._state, host)

@@ -1,20 +1,35 @@
-"""Quotas: how many kilobytes a queue, the journals and the queue manager may hold."""
+"""Which messages a queue takes: those of its kind, while its quota and others leave room."""
 
 from enum import IntEnum
 from typing import Final
 
 from openmsmq.core.management.drops import OVER_QUOTA
 from openmsmq.core.model.message import Message
-from openmsmq.core.model.queue import Queue
+from openmsmq.core.model.queue import Queue, QueueRole
 from openmsmq.core.rows.packets import packet_of
 from openmsmq.core.state import State
 from openmsmq.directory.objects import UNLIMITED
 from openmsmq.wire.codes.hresult import Hresult
+from openmsmq.wire.codes.message_class import MessageClass
+from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
 from openmsmq.wire.codes.queue_error import QueueError
+from openmsmq.wire.message.user_message import UserMessage
 
 # The unit of every quota. [MS-MQDMPR] 3.1.1.1 says bytes for QueueManagerQuota, the management
 # tools of Windows show the same number in kilobytes.
 QUOTA_UNIT: Final = 1024
+_CODES: Final = {
+    MessageClass.NACK_NOT_TRANSACTIONAL_Q: Hresult.MQ_ERROR_TRANSACTION_USAGE,
+    MessageClass.NACK_NOT_TRANSACTIONAL_MSG: Hresult.MQ_ERROR_TRANSACTION_USAGE,
+    MessageClass.NACK_BAD_SIGNATURE: Hresult.MQ_ERROR_MESSAGE_NOT_AUTHENTICATED,
+    MessageClass.NACK_BAD_ENCRYPTION: Hresult.MQ_ERROR_ENCRYPTION_PROVIDER_NOT_SUPPORTED,
+}
+_REASONS: Final = {
+    MessageClass.NACK_NOT_TRANSACTIONAL_Q: "the queue takes messages without a transaction only",
+    MessageClass.NACK_NOT_TRANSACTIONAL_MSG: "the queue takes messages in a transaction only",
+    MessageClass.NACK_BAD_SIGNATURE: "the queue takes authenticated messages only",
+    MessageClass.NACK_BAD_ENCRYPTION: "its privacy level or encryption is not accepted",
+}
 
 
 class EnqueueStatus(IntEnum):
@@ -28,6 +43,44 @@ class EnqueueStatus(IntEnum):
 
 # Members of enumerations take long to look up, so often used ones are constants.
 _ROOM: Final = EnqueueStatus.OK
+_CONNECTOR: Final = QueueRole.CONNECTOR
+_PRIVATE_ONLY: Final = QueuePrivacyLevel.BODY
+_ANY_PRIVACY: Final = QueuePrivacyLevel.OPTIONAL
+
+
+def refusal(queue: Queue, message: UserMessage, *, transactional: bool) -> MessageClass | None:
+    """Why the queue does not take the message, as the class of a negative acknowledgment."""
+    properties = queue.properties
+    if transactional != properties.transactional:
+        if transactional:
+            return MessageClass.NACK_NOT_TRANSACTIONAL_Q
+        return MessageClass.NACK_NOT_TRANSACTIONAL_MSG
+    if queue.role is _CONNECTOR:
+        # What is signed and encrypted for a foreign computer is the business of that.
+        return None
+    # [MS-MQQB] 3.1.5.8.3: what has not been decrypted is rejected.
+    if message.encrypted:
+        return MessageClass.NACK_BAD_ENCRYPTION
+    if properties.authentication and not message.authentication_level:
+        return MessageClass.NACK_BAD_SIGNATURE
+    privacy = properties.privacy_level
+    # PrivacyLevel asks for encryption in transfer. The body of a local message does not travel;
+    # one that came in the clear was not encrypted, whatever level it names.
+    takes_private = privacy is _PRIVATE_ONLY
+    if privacy is not _ANY_PRIVACY and message.private_body != takes_private:
+        return MessageClass.NACK_BAD_ENCRYPTION
+    return None
+
+
+def check_acceptance(queue: Queue, message: UserMessage, *, transactional: bool) -> None:
+    """Refuse a message of a local client that the queue does not take.
+
+    Raises:
+        QueueError: with the reason.
+    """
+    reason = refusal(queue, message, transactional=transactional)
+    if reason is not None:
+        raise QueueError(_CODES[reason], f"{queue.path}: {_REASONS[reason]}")
 
 
 def exceeds(quota: int, held: int, size: int) -> bool:
