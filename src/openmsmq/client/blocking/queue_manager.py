@@ -281,7 +281,10 @@ class QueueManager(Administration):
         deliver_at: float | datetime | None = None,
     ) -> None:
         """Send one message to a queue by path name or format name; see `Queue.send`."""
-        queue = Queue(self._driver, self._driver.target(self._logic, destination))
+        target = self._logic.known_target(destination)
+        if target is None:
+            target = self._driver.target(self._logic, destination)
+        queue = Queue(self._driver, target)
         queue.send(message, transaction, delay=delay, deliver_at=deliver_at)
 
     def request(

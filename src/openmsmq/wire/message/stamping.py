@@ -78,6 +78,7 @@ class Stamp:
         "_after_address",
         "_before_address",
         "_between",
+        "_directed",
         "_flags",
         "_growth",
         "_header_growth",
@@ -104,6 +105,8 @@ class Stamp:
         self._before_address = _LIFE_AND_SOURCE(time_to_reach_queue, identity)
         self._target = packet[32:48]
         self._after_address = packet[48:52] + _U32.pack(sent_time)
+        # What lies between for the queue manager that the last packets were directed to.
+        self._directed = b""
         self._between = b""
         self._flags: int = _U32.unpack_from(packet, USER_FLAGS)[0]
         self._rest = packet[USER_FLAGS : at + self._growth]
@@ -132,7 +135,9 @@ class Stamp:
         if kind == _PUBLIC:
             # Of a public queue only the directory knows the owner; other names say it themselves.
             target = owner.bytes_le
-        self._between = b"".join((self._before_address, target, self._after_address))
+        if target != self._directed:
+            self._directed = target
+            self._between = b"".join((self._before_address, target, self._after_address))
 
     def write(self, packet: bytes, ordinal: int) -> bytes:
         """A packet of the run with these headers."""
