@@ -139,6 +139,8 @@ class Sender:
 
     def durable(self, *, now: float) -> None:
         """More batches are on disk."""
+        if not self._waiting:
+            return
         waiting, self._waiting = self._waiting, {}
         ready = DispatchCollection([transfer.stream for transfer in waiting])
         while ready.count:
