@@ -41,6 +41,18 @@ def test_events_are_told_as_they_happen(msmq: openmsmq.QueueManager) -> None:
     assert created < seen.index(("queue-deleted", "private$\\orders"))
 
 
+def test_an_outgoing_queue_that_is_paused_and_resumed_is_told(msmq: openmsmq.QueueManager) -> None:
+    name = r"DIRECT=TCP:127.0.0.99\private$\orders"
+    msmq.send(name, openmsmq.Message(b"x"))
+    msmq.pause_outgoing(name)
+    msmq.resume_outgoing(name)
+    told = [kind for kind, queue in kinds(msmq.events(0)) if queue == name]
+    assert [kind for kind in told if kind in ("queue-paused", "queue-resumed")] == [
+        "queue-paused",
+        "queue-resumed",
+    ]
+
+
 def test_what_was_left_out_is_counted(msmq: openmsmq.QueueManager) -> None:
     queue = msmq.create_queue(ORDERS)
     for number in range(1100):

@@ -160,6 +160,10 @@ def test_a_message_for_srmp_has_its_signature(
     public.verify(header.signature, signed_info_of(view), PKCS1v15(), hashes.SHA1())  # noqa: S303
 
 
+def test_the_hash_algorithm_of_srmp_may_be_named() -> None:
+    assert signed(WEB, hash_algorithm="sha1").hash_algorithm == HashAlgorithm.SHA1
+
+
 def test_a_setting_names_the_form_of_signatures() -> None:
     sender = Sender(
         computer_name="alpha",
