@@ -1,5 +1,6 @@
 """Signatures that were made here are good, in every version, form and byte order."""
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 from uuid import UUID
@@ -120,6 +121,16 @@ def test_the_queue_manager_of_the_destination_belongs_to_the_shape() -> None:
     }
     assert after(last, rebuild(UserMessage(sent_to(9)), **changes)) is last
     assert after(last, rebuild(UserMessage(sent_to(8)), **changes)) is None
+
+
+@pytest.mark.parametrize("behind", [bytes(256), b"\x01" * 256])
+def test_a_longer_item_may_start_with_a_signature_of_version_1(behind: bytes) -> None:
+    packet = signed(message(), version=SignatureVersion.SIG10)
+    header = UserMessage(packet).security_header
+    assert header is not None
+    longer = replace(header, signature=header.signature + behind)
+    found = match(rebuild(UserMessage(packet), security_header=longer))
+    assert found == Match(SignatureVersion.SIG10, FIRST_FORM)
 
 
 @pytest.mark.parametrize(
