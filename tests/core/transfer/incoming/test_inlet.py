@@ -112,3 +112,20 @@ def test_a_transactional_message_to_the_order_queue_is_refused(harness: Harness)
     assert received is not None
     assert received.complete
     assert [progress.number for progress in received.progress] == [1]
+
+
+def test_nothing_is_told_of_a_stream_whose_messages_found_no_room(harness: Harness) -> None:
+    harness.create(r".\private$\ordered", transactional=True)
+    harness.qm.state.manager.queue_manager_quota = 1
+    header = TransactionHeader(0, TxSequenceID.from_value(1 << 32), 1, 0)
+    received = Peer(harness).send(
+        packet(
+            bytes(2000),
+            destination_queue=direct_address(r"OS:qm\private$\ordered"),
+            source_queue_manager=OTHER_GUID,
+            transaction_header=header,
+        )
+    )
+    assert received is not None
+    assert not received.complete
+    assert received.progress == []
