@@ -185,9 +185,14 @@ def committed(manager: openmsmq.QueueManager) -> int:
 
 def receive_all(node: Node, count: int, found: list[int], deadline: float) -> None:
     """Receive in transactions; what was not committed is there again after a crash."""
+    in_doubt = False
     while len(found) < count and time.monotonic() < deadline:
         try:
             with node.connect() as manager:
+                if in_doubt:
+                    # It may be killed meanwhile, too: then this is asked again.
+                    note_done(manager, found)
+                    in_doubt = False
                 queue = manager.open_queue(QUEUE)
                 while len(found) < count and time.monotonic() < deadline:
                     with manager.transaction() as work:
@@ -198,9 +203,8 @@ def receive_all(node: Node, count: int, found: list[int], deadline: float) -> No
                             manager.send(r".\private$\done", done, transaction=work)
                     found += numbers
         except openmsmq.ConnectionLost:
+            in_doubt = True
             time.sleep(0.05)
-            with node.connect() as manager:
-                note_done(manager, found)
 
 
 def note_done(manager: openmsmq.QueueManager, found: list[int]) -> None:
