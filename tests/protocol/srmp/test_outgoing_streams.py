@@ -268,6 +268,23 @@ def test_messages_without_a_receipt_are_sent_again_by_the_ladder() -> None:
         del peer.envelopes[:]
 
 
+@pytest.mark.spec("MQSRM-3.1.2.1-01")
+def test_what_was_answered_200_is_not_sent_again_when_another_one_is_not_answered() -> None:
+    web, alpha, peer = machine()
+    peer.script = [200, 200, 200, 503, 503]
+    alpha.send(PEER, b"1", b"2", b"3", b"4", b"5", tx=True)
+    web.run()
+    assert peer.values("current") == ["1", "2", "3", "4", "5"]
+    del peer.envelopes[:]
+    web.pass_time(20.0)
+    assert peer.values("current") == ["4", "5"]
+    assert peer.values("previous") == ["3", "4"]
+    del peer.envelopes[:]
+    # Without a receipt they are sent again later.
+    web.pass_time(10.0)
+    assert peer.values("current") == ["1", "2", "3", "4", "5"]
+
+
 def test_a_message_that_expires_without_its_receipt_is_a_dead_letter() -> None:
     web, alpha, peer = machine()
     alpha.send(PEER, b"1", tx=True, time_to_reach_queue=10, negative_journaling=True)

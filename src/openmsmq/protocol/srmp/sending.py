@@ -281,7 +281,8 @@ class Sender:
         """What is under way leaves again later; the way to the host is given up."""
         transfer.retry_at = None
         self._close(transfer, now)
-        transfer.stream.release(transfer.stream.in_flight)
+        # [MC-MQSRM] 3.1.2.1: not what was answered 200, which waits for its stream receipt.
+        transfer.stream.release(transfer.stream.unanswered)
 
     def _close(self, transfer: Transfer, now: float) -> None:
         transfer.idle_at = None

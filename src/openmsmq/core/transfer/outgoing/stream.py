@@ -122,10 +122,15 @@ class OutgoingStream:
         self.awaiting += 1
 
     @property
+    def unanswered(self) -> list[object]:
+        """The tokens of what was sent and has not arrived, as far as is known."""
+        ordered = [entry for entry in self.ordered.values() if not entry.received_session_ack]
+        return [*self.plain, *ordered]
+
+    @property
     def unacknowledged(self) -> int:
         """How many messages were sent that have not arrived."""
-        ordered = [entry for entry in self.ordered.values() if not entry.received_session_ack]
-        return len(self.plain) + len(ordered)
+        return len(self.unanswered)
 
     @property
     def in_flight(self) -> list[object]:
