@@ -264,7 +264,7 @@ def test_a_console_elsewhere_needs_a_certificate_or_a_proxy(
     values: dict[str, object], *, refused: bool
 ) -> None:
     everywhere = {"console_bind": "0.0.0.0", "console_port": 0}  # noqa: S104 - nothing listens
-    config = Config.model_validate({**everywhere, **values})
+    config = Config.load(None, {**everywhere, **values})
     if not refused:
         ConsolePart.check(config)
         return

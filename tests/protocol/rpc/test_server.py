@@ -131,7 +131,7 @@ def test_a_held_call_is_cancelled_and_answered() -> None:
     assert call.open
     assert not call.abandoned
     call.fail(99)
-    assert call.answered
+    assert not call.open
     assert client.move() == [Answered(call_id=call_id, response=Number(99))]
     # Too late, and for calls that never were.
     assert client.link.send(pack_pdu(PduType.CO_CANCEL, call_id, b"")) == []
