@@ -372,7 +372,7 @@ class Node:
             self.service()
 
     def _has_output(self) -> bool:
-        return self.binary.has_output
+        return any(self.binary.outputs)
 
     def _output(self) -> None:
         now = self.world.now

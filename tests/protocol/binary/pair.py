@@ -196,7 +196,7 @@ class Node:
         self._happened = True
 
     def _has_output(self) -> bool:
-        return self.binary.has_output
+        return any(self.binary.outputs)
 
     def _output(self) -> None:
         while (command := self.binary.next_event()) is not None:

@@ -233,11 +233,6 @@ class BinaryProtocol:
         """Events, and connections that may have something to send; the same collections always."""
         return self._events, self._connections.ready
 
-    @property
-    def has_output(self) -> bool:
-        """Whether one of `outputs` has something."""
-        return any(self.outputs)
-
     def take_ready(self) -> list[int]:
         """The connections that have got something to send since the last call."""
         return self._connections.take_ready()
