@@ -1,6 +1,7 @@
 """The files for Prometheus and Grafana: rules, their test, and a Prometheus that scrapes."""
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -9,11 +10,12 @@ import subprocess
 import time
 import urllib.parse
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.admin.console_process import Watched, get, wait_until, watched
+from tests.admin.console_process import Watched, children, get, wait_until, watched
 
 import openmsmq
 from openmsmq.admin import metrics
@@ -72,10 +74,17 @@ def managers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Watched]
 def prometheus(managers: list[Watched], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a Prometheus that scrapes both."""
     folder = tmp_path_factory.mktemp("prometheus")
+    with scraped_by(folder, managers, FILES / "rules.yml") as address:
+        yield address
+
+
+@contextmanager
+def scraped_by(folder: Path, managers: list[Watched], rules: Path) -> Iterator[str]:
+    """The address of a Prometheus that scrapes these and evaluates rules."""
     targets = ", ".join(f'"{manager.console}"' for manager in managers)
     (folder / "prometheus.yml").write_text(
         f"global: {{scrape_interval: {INTERVAL}, evaluation_interval: {INTERVAL}}}\n"
-        f"rule_files: [{FILES / 'rules.yml'}]\n"
+        f"rule_files: [{rules}]\n"
         f"scrape_configs: [{{job_name: msmq, static_configs: [{{targets: [{targets}]}}]}}]\n"
     )
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -138,3 +147,87 @@ def test_every_query_of_the_dashboard_returns_data(prometheus: str) -> None:
 def test_no_alert_fires_while_all_is_well(prometheus: str) -> None:
     wait_until(lambda: len(query(prometheus, "msmq_ready == 1")) == 2)
     assert query(prometheus, 'ALERTS{alertstate="firing"}') == []
+
+
+# Faults in real queue managers
+
+
+def poison(manager: Watched) -> None:
+    with openmsmq.connect(manager.socket) as client:
+        queue = client.create_queue(
+            ORDERS,
+            transactional=True,
+            receive_error_handling="move",
+            receive_retry_count=0,
+            max_retry_cycles=0,
+        )
+        queue.send("x", transaction="single")
+        transaction = client.transaction()
+        queue.receive(timeout=5, transaction=transaction)
+        transaction.abort()
+
+
+def let_a_message_die(manager: Watched) -> None:
+    with openmsmq.connect(manager.socket) as client:
+        queue = client.create_queue(ORDERS)
+        queue.send(openmsmq.Message("x", dead_letter=True, time_to_be_received=0))
+        client.flush()
+
+
+def fill_a_queue(manager: Watched) -> None:
+    with openmsmq.connect(manager.socket) as client:
+        client.create_queue(ORDERS, quota=1).send_and_wait(openmsmq.Message(bytes(800)))
+
+
+def lose_a_link(manager: Watched) -> None:
+    with openmsmq.connect(manager.socket) as client:
+        client.send("DIRECT=TCP:127.9.9.9\\private$\\away", openmsmq.Message(b"x"))
+        client.flush()
+
+
+def kill_the_console(manager: Watched) -> None:
+    for _ in range(3):
+        (child,) = children(manager.process.pid)
+        os.kill(child, signal.SIGKILL)
+        assert manager.get("/healthz").status == 200
+
+
+def hang(manager: Watched) -> None:
+    manager.process.send_signal(signal.SIGSTOP)
+
+
+FAULTS = {
+    "MsmqPoisonMessages": poison,
+    "MsmqDeadLetters": let_a_message_die,
+    "MsmqQueueNearQuota": fill_a_queue,
+    "MsmqLinkDown": lose_a_link,
+    "MsmqConsoleRestarts": kill_the_console,
+    "MsmqNotReady": hang,
+}
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(300)
+def test_each_made_fault_fires_its_alert_and_no_other(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.yml"
+    # What is wrong now is told now.
+    rules.write_text(re.sub(r"(?m)^ +for: .*\n", "", (FILES / "rules.yml").read_text()))
+    for alert in FAULTS:
+        (tmp_path / alert).mkdir()
+    with ExitStack() as stack:
+        faulty = {
+            alert: stack.enter_context(watched(tmp_path / alert, "--binary-port", "0"))
+            for alert in FAULTS
+        }
+        stack.callback(faulty["MsmqNotReady"].process.send_signal, signal.SIGCONT)
+        folder = tmp_path / "prometheus"
+        folder.mkdir()
+        prometheus = stack.enter_context(scraped_by(folder, list(faulty.values()), rules))
+        wait_until(lambda: len(query(prometheus, "msmq_ready == 1")) == len(faulty))
+        for alert, fault in FAULTS.items():
+            fault(faulty[alert])
+        for alert, manager in faulty.items():
+            firing = f'ALERTS{{alertstate="firing", instance="{manager.console}"}}'
+            wait_until(lambda firing=firing: query(prometheus, firing))  # type: ignore[misc]
+            names = {each["metric"]["alertname"] for each in query(prometheus, firing)}
+            assert names == {alert}
