@@ -101,7 +101,7 @@ def test_a_search_shows_progress_and_stops(visitor: Visitor, client: openmsmq.Qu
     assert "11 found, looked at" in page.inner_text("[data-progress]")
     held: list[object] = []
     # The answer does not come: the page shows how far it is, and stops.
-    page.route("**/search/stream**", held.append)
+    page.route("**/search/stream**", lambda route: held.append(route))
     page.goto(f"{visitor.base}/find?text=order")
     expect(page.locator(".skel").first).to_be_visible()
     for theme in ("light", "dark"):

@@ -182,6 +182,8 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
     """The messages of a queue, and the one that is selected."""
     queue = names["queue"]
     values = await queue_values(caller, queue, "messages")
+    # What came later than this is not in the list; figures may be a second old.
+    values |= await _counts_now(caller, queue, values["info"])
     needle = query.get("filter", "")
     after = query.get("after", "")
     found: list[BrowsedMessage] = []
@@ -210,6 +212,22 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
         "arrived": _arrived(values["info"]),
         "selected": selected,
         **(await message_values(caller, queue, selected, query) if selected else {}),
+    }
+
+
+async def _counts_now(caller: Caller, queue: str, info: QueueRecord | None) -> dict[str, Any]:
+    """The counts of a queue at this moment, where they can be had."""
+    if info is None or info.kind != "queue":
+        return {}
+    try:
+        info = await queue_calls.show_queue(caller, queue)
+    except MsmqError:
+        return {}
+    owner = queue.partition(";")[0]
+    return {
+        "info": info,
+        "messages_total": info.messages,
+        "tabs": _tabs(queue, owner, info, info.messages),
     }
 
 

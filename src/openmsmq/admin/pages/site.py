@@ -82,7 +82,12 @@ PAGES: Final[tuple[Page, ...]] = (
         "queue_messages.html",
         "queues",
         messages_tab,
-        (("sidequeues", "side-queues"), ("queuehead", "queue-name"), ("newer", "newer")),
+        (
+            ("sidequeues", "side-queues"),
+            ("queuehead", "queue-name"),
+            ("tabs", "queue-tabs"),
+            ("newer", "newer"),
+        ),
         watch_messages,
     ),
     Page("/queues/{queue}/messages/{lookup_id}", "message.html", "queues", message_page),

@@ -180,6 +180,7 @@
     const chosen = { length: whole() || selection().length };
     $$("[data-selected]").forEach((element) => { element.textContent = number(chosen.length); });
     $$("[data-stay]").forEach((element) => { const left = Math.max(0, Number(element.dataset.stay) - chosen.length); element.textContent = left === 1 ? "1 message stays in the queue." : `${number(left)} messages stay in the queue.`; });
+    $$("[data-plural]").forEach((element) => { element.textContent = chosen.length === 1 ? "message" : "messages"; });
     const bar = $("#selbar");
     if (bar) bar.hidden = chosen.length === 0;
     for (const form of $$("form[data-confirm-above]")) {
