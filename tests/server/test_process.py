@@ -13,7 +13,7 @@ from tests.server.raw_client import RawClient, bodies, packet
 from tests.server.threaded import threaded
 from tests.service.fake_store import FakeStore
 
-from openmsmq.core.events import MessagesDeleted
+from openmsmq.core.events import MessagesLeftUnread
 from openmsmq.core.transactions.transactions import TransactionState
 from openmsmq.protocol.local import messages as local
 from openmsmq.server.common_config import default_name
@@ -299,8 +299,8 @@ def test_expired_messages_are_logged_with_id_and_queue(
 ) -> None:
     with threaded(tmp_path) as running, running.connect() as client:
         client.create(ORDERS)
-        gone: list[MessagesDeleted] = []
-        running.call(lambda: running.process.host.engine.listen(MessagesDeleted, gone.append))
+        gone: list[MessagesLeftUnread] = []
+        running.call(lambda: running.process.host.engine.listen(MessagesLeftUnread, gone.append))
         fill(client, b"short", time_to_be_received=1)
         deadline = time.monotonic() + 10
         while client.count(ORDERS) and time.monotonic() < deadline:
