@@ -50,18 +50,8 @@ class PacketBuilder:
         self._signed_builder: SignedPacketBuilder | None = None
         self._sender = sender
         self._transactional = transactional
-        self._again = PacketsAgain(
-            UserMessageOptions(
-                source_queue_manager=GUID_NULL,
-                routing_count=0,
-                connector_type=None,
-                transaction_header=UNNUMBERED if transactional else None,
-                security_header=sender.security,
-                srmp_headers=None,
-                soap_header=None,
-                multi_queue_format_header=None,
-            )
-        )
+        # Made for the first message that is sent again.
+        self._again: PacketsAgain | None = None
         self._families: dict[tuple[_Properties, int], Family] = {}
         # That of the last message with a body of bytes: mostly the next one is alike.
         self._last: tuple[_Properties, Family] | None = None
@@ -135,6 +125,19 @@ class PacketBuilder:
             MalformedPacket: it is no message.
             ValueError: its body is encrypted for another destination.
         """
+        if self._again is None:
+            self._again = PacketsAgain(
+                UserMessageOptions(
+                    source_queue_manager=GUID_NULL,
+                    routing_count=0,
+                    connector_type=None,
+                    transaction_header=UNNUMBERED if self._transactional else None,
+                    security_header=self._sender.security,
+                    srmp_headers=None,
+                    soap_header=None,
+                    multi_queue_format_header=None,
+                )
+            )
         return self._again.build(packet, changes)
 
     def _family(self, message: Message, properties: _Properties, body_type: int) -> Family:
