@@ -38,16 +38,13 @@ def queues(*rows: dict[str, int], new: tuple[int, ...] = ()) -> dict[str, Any]:
         name: array("d" if name in TIMES else "Q", [row.get(name, 0) for row in rows]).tobytes()
         for name in NAMES
     }
-    named = [
-        {
-            "number": number,
-            "path": f"private$\\q{number}",
-            "kind": "queue",
-            "transactional": False,
-            "created_time": 0,
-        }
-        for number in new
-    ]
+    named = {
+        "number": list(new),
+        "path": [f"private$\\q{number}" for number in new],
+        "kind": ["queue" for _ in new],
+        "transactional": [False for _ in new],
+        "created_time": [0 for _ in new],
+    }
     return {"part": "queues", "new": named, "columns": columns, "deleted": []}
 
 

@@ -291,7 +291,7 @@ def test_json_has_the_message_under_the_names_of_receive() -> None:
     assert message["sent_time"] == "2023-11-14T22:13:20+00:00"
     assert message["destination_queue"] == "DIRECT=TCP:127.0.0.3\\private$\\orders"
     of_queues = ("lookup_id", "arrived_time", "abort_count", "move_count", "deliver_at")
-    assert [message[name] for name in of_queues] == [None] * 4
+    assert [message[name] for name in of_queues] == [None] * len(of_queues)
 
 
 @pytest.mark.parametrize("data", [frame_bytes(1), frame_bytes(5), CUT])
