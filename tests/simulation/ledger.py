@@ -20,6 +20,8 @@ RECOVERABLE: Final = "recoverable"
 TRANSACTIONAL: Final = "transactional"
 # MessagePropertiesHeader.Flags.
 PA, PR, NA, NR = 1, 2, 4, 8
+# What a time of day loses in a float, and more.
+ROUNDING_SECONDS: Final = 1e-5
 
 
 class Violation(AssertionError):
@@ -97,7 +99,7 @@ class Entry:
         due = self.due
         if due is None or any(jump >= self.posted_at for jump in self.source.jumps):
             return False
-        return any(moment < due for _, moment in self.received)
+        return any(moment < due - ROUNDING_SECONDS for _, moment in self.received)
 
     def crashed_since(self, time: float) -> bool:
         """Whether one of the two ends, or a hop, lost its memory since then."""
