@@ -25,7 +25,7 @@ from openmsmq.wire.message.user_message_patch import patch as patch_packet
 
 SEEDS = 100
 # How many storms a mutation may survive.
-TRIALS = 40
+TRIALS = 50
 Patch = pytest.MonkeyPatch
 Info = IncomingTransactionalTransferInfo
 

@@ -24,7 +24,7 @@ class Sent:
 
 
 class Beta:
-    """A machine that has seen enough of a stream to make messages from templates."""
+    """A machine that has received the first six messages of a stream."""
 
     def __init__(self) -> None:
         self.web = Web()
@@ -95,6 +95,38 @@ def test_a_run_behind_a_gap_is_bridged_by_its_first_message_only() -> None:
     beta = Beta()
     assert beta.post(Sent(10, 6), *chain(11, 15), Sent(18, 16), *chain(19, 20)) == [200] * 9
     assert beta.bodies == [1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15]
+
+
+class Recorder(NaiveHost):
+    """A host that keeps requests as they came."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requests: list[bytes] = []
+
+    def _keep(self, head: bytes, content: bytes) -> None:
+        super()._keep(head, content)
+        self.requests.append(head + b"\r\n\r\n" + content)
+
+
+def test_a_run_ends_at_a_gap_and_what_follows_is_not_taken() -> None:
+    """The requests are those of a sender of ours, which are alike."""
+    recorded = Web()
+    alpha = recorded.node("alpha")
+    host = recorded.hosts["beta"] = Recorder()
+    bodies = [b"%02d" % number for number in range(10, 40)]
+    alpha.send("http://beta/msmq/private$/orders", *bodies, tx=True)
+    recorded.run()
+    assert len(host.requests) == len(bodies)
+    web = Web()
+    beta = web.node("beta")
+    beta.create(transactional=True)
+    web.run()
+    assert web.post(beta, *host.requests[:10]) == [200] * 10
+    assert web.post(beta, *host.requests[10:14], *host.requests[17:20]) == [200] * 7
+    assert beta.bodies() == bodies[:14]
+    assert web.post(beta, *host.requests[14:]) == [200] * 16
+    assert beta.bodies() == bodies
 
 
 def test_a_run_of_an_older_stream_is_not_taken() -> None:

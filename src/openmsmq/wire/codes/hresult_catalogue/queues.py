@@ -75,8 +75,7 @@ QUEUES: Final[dict[Hresult, Explanation]] = {
     Hresult.MQ_ERROR_ILLEGAL_FORMATNAME: Explanation(
         "The format name is not well formed.",
         "The kind before `=` is unknown, or what follows does not fit that kind.",
-        r"Write it like DIRECT=TCP:10.0.0.1\private$\NAME, DIRECT=HTTP://HOST/msmq/private$/NAME, "
-        r"PRIVATE=guid\number or PUBLIC=guid.",
+        r"Write it like DIRECT=TCP:10.0.0.1\private$\NAME or DIRECT=HTTP://HOST/msmq/private$/NAME.",
     ),
     Hresult.MQ_ERROR_FORMATNAME_BUFFER_TOO_SMALL: Explanation(
         "The buffer for the format name is too small.",
