@@ -217,7 +217,8 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
 
 async def _counts_now(caller: Caller, queue: str, info: QueueRecord | None) -> dict[str, Any]:
     """The counts of a queue at this moment, where they can be had."""
-    if info is None or info.kind != "queue":
+    # A queue that was just made has no figures yet.
+    if info.kind != "queue" if info is not None else ";" in queue:
         return {}
     try:
         info = await queue_calls.show_queue(caller, queue)
