@@ -107,6 +107,9 @@ def test_a_prepared_part_is_told_once_it_is_on_disk() -> None:
     side.order(side.take()[0], Order.FORGET)
     assert side.standing() is None
     assert side.harness.contents(PAY) == [b"2"]
+    side.harness.flush()
+    side.harness.restart()
+    assert side.standing() is None
 
 
 @SPEC("MQRR-3.1.4.13-05", "MQRR-3.1.4.12-05")

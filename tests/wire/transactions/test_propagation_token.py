@@ -52,6 +52,11 @@ def test_a_coordinator_may_have_no_url_and_no_network() -> None:
     assert PropagationToken.parse(parsed.serialize()) == parsed
 
 
+def test_a_long_description_is_cut_before_its_end_mark() -> None:
+    built = PropagationToken(GUID, CONTACT, "QM", description="d" * 50).serialize()
+    assert PropagationToken.parse(built).description == "d" * 39
+
+
 def test_a_long_name_is_cut_to_what_a_netbios_name_may_have() -> None:
     built = PropagationToken(GUID, CONTACT, "a-machine-with-a-long-name").serialize()
     assert PropagationToken.parse(built).host_name == "a-machine-with-"
