@@ -325,7 +325,7 @@ async def load_messages(caller: Caller, query: LoadQuery, content: bytes) -> Job
             return await _dry_run(caller, spec, "load", [], query.target)
         job = await care.begin(caller.person, spec)
     except ConfigError as exc:
-        # Where the file is kept is nobody's business.
+        # The answer does not say where the file is kept.
         detail = exc.detail.replace(str(file), "the file")
         raise Problem(422, detail, remedy="Export messages as .omq, or save them again.") from exc
     finally:

@@ -198,7 +198,7 @@ async def stream_search(caller: Caller, query: SearchQuery) -> AsyncIterator[byt
 async def _parts(
     caller: Caller, query: SearchQuery, condition: Condition | None
 ) -> AsyncIterator[bytes]:
-    """Lines of a search that runs in a thread, until it ends or nobody reads them any more."""
+    """Lines of a search that runs in a thread, until it ends or its reader hangs up."""
     stopped = threading.Event()
     waiting: asyncio.Queue[SearchPart] = asyncio.Queue(MOST_WAITING)
     loop = asyncio.get_running_loop()

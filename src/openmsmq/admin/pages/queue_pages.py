@@ -459,7 +459,7 @@ async def _way(caller: Caller, message: ReceivedMessage, queue: str) -> list[dic
 
 
 def _next_steps(message: ReceivedMessage, queue: str) -> list[dict[str, Any]]:
-    """What will become of a message that nobody receives."""
+    """What happens to a message that stays unread."""
     limit = message.time_to_be_received
     if limit is None or ";" in queue:
         return []
@@ -467,7 +467,7 @@ def _next_steps(message: ReceivedMessage, queue: str) -> list[dict[str, Any]]:
     return [
         {
             "tone": "w-next",
-            "title": "Leaves unread if nobody receives it",
+            "title": "Expires if it stays unread",
             "time": Markup("<time>in {}</time>").format(age(left)),
             "detail": "it becomes a dead letter if its sender asked for that",
         }

@@ -56,8 +56,8 @@ _INTERNAL: Final = QueueRole.INTERNAL
 # Queue managers whose addresses are remembered, and how many of them at one address.
 MAX_ADDRESSES: Final = 10_000
 MAX_PER_ADDRESS: Final = 64
-# What another queue manager is told of each status; one that is over the quota of the queue manager
-# is told of nothing and sends it again.
+# The message class that answers each status. A message above the quota of the queue manager has no
+# answer, so that its sender sends it again.
 STATUS_CLASSES: Final = {
     EnqueueStatus.OK: MessageClass.ACK_REACH_QUEUE,
     EnqueueStatus.QUEUE_QUOTA: MessageClass.NACK_Q_EXCEED_QUOTA,
