@@ -123,7 +123,12 @@ class Walk:
     def __init__(self, folder: Path) -> None:
         self.recorder = Recorder()
         self.recorder.install()
-        options: dict[str, Any] = {"binary_port": 1801, "segment_bytes": 1 << 20}
+        # As `serve` has it: with a history.
+        options: dict[str, Any] = {
+            "binary_port": 1801,
+            "segment_bytes": 1 << 20,
+            "history_bytes": 1 << 26,
+        }
         self.alpha = openmsmq.embedded(folder / "a", name="ALPHA", bind=ALPHA, **options)
         alpha_threads = {thread.ident for thread in threading.enumerate()}
         self.beta = openmsmq.embedded(folder / "b", name="BETA", bind=BETA, **options)

@@ -60,8 +60,9 @@ def plan_keys(plan: Plan, editor: TopologyEditor, wanted: tuple[KeyDefinition, .
         if name in listed:
             raise refusal(f"$.keys[{number}].name", f"{key.name!r} is listed twice")
         listed[name] = key.digest.lower()
-    present = {key.name.casefold(): key.digest for key in keys_in(editor)}
-    names = {key.name.casefold(): key.name for key in (*keys_in(editor), *wanted)}
+    keys = keys_in(editor)
+    present = {key.name.casefold(): key.digest for key in keys}
+    names = {key.name.casefold(): key.name for key in (*keys, *wanted)}
     _compare(plan, "key", present, listed, names)
 
 

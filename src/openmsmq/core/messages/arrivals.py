@@ -235,8 +235,7 @@ def announce(state: State, queue: Queue, messages: list[Message]) -> None:
         size += message.size
         wanted |= message.traits
     count_messages(state, queue, len(messages), size)
-    if state.trace.enabled:
-        note_arrivals(state, queue, messages)
+    note_arrivals(state, queue, messages)
     touch(state, queue, messages)
     if wanted & _ON_ARRIVAL and queue.role is QueueRole.USER:
         for message in messages:

@@ -121,8 +121,7 @@ def _count_deleted(
     queue.count_deleted(reason, len(messages))
     if reason == ACK_RECEIVE:
         queue.counters.last_received = state.utc
-    if state.trace.enabled:
-        note_messages(state, _happening(queue, reason), queue, messages, reason)
+    note_messages(state, _happening(queue, reason), queue, messages, reason)
 
 
 def _happening(queue: Queue, reason: int) -> int:

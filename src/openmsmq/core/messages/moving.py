@@ -102,8 +102,7 @@ def move_many(
         if message.state == PositionState.HELD:
             queue.forget_locked(message)
     moved = [move_now(state, queue, message, to) for message in messages]
-    if state.trace.enabled:
-        note_messages(state, Happening.MOVED, to, moved)
+    note_messages(state, Happening.MOVED, to, moved)
     drop_if_unused(state, queue)
     lookup_ids = [message.lookup_id for message in moved]
     return Moved(len(moved), lookup_ids, changes(state, moved))
@@ -223,6 +222,5 @@ def move_message(state: State, message: Message, target: Queue) -> Message:
     count_decided(state, queue, (message,))
     if message.expires != NEVER:
         state.expiry.stop(message)
-    if state.trace.enabled:
-        note_messages(state, Happening.MOVED, target, (message,))
+    note_messages(state, Happening.MOVED, target, (message,))
     return reslot(state, message, target, wake=target.queue_type is not QueueType.SYSTEM)

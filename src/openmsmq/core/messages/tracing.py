@@ -25,12 +25,9 @@ _MESSAGE_ID: Final = 56
 def note_messages(
     state: State, kind: int, queue: Queue, messages: Sequence[Message], reason: int = 0
 ) -> None:
-    """Note what happened to messages in a queue, or on their way into it.
-
-    As for all notes: only if `state.trace` is enabled.
-    """
+    """Note what happened to messages in a queue, or on their way into it."""
     trace = state.trace
-    if not messages:
+    if not trace.enabled or not messages:
         return
     lowest = highest = messages[0].key
     for message in messages:
@@ -57,6 +54,8 @@ def note_arrivals(state: State, queue: Queue, messages: Sequence[Message]) -> No
     Messages with consecutive keys and identifiers are one record.
     """
     trace = state.trace
+    if not trace.enabled:
+        return
     first_key = first_ordinal = count = 0
     source = b""
     for message in messages:

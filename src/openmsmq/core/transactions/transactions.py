@@ -365,8 +365,7 @@ def _commit_move(state: State, messages: list[Message], target: Queue | None) ->
         for message in group:
             queue.forget_locked(message)
             move_now(state, queue, message, target)
-        if state.trace.enabled:
-            note_messages(state, Happening.MOVED, target, group)
+        note_messages(state, Happening.MOVED, target, group)
         drop_if_unused(state, queue)
 
 
@@ -386,9 +385,8 @@ def abort(state: State, transaction: Transaction) -> Result:
                 if message.holder is transaction and not message.queue.deleted
             ]
             touched_store |= any(message.traits & RECOVERABLE for message in returned)
-            if state.trace.enabled:
-                for queue, group in _by_queue(returned):
-                    note_messages(state, Happening.ABORTED, queue, group)
+            for queue, group in _by_queue(returned):
+                note_messages(state, Happening.ABORTED, queue, group)
             return_locked(state, count_aborts(state, returned))
             if operation.target is not None:
                 drop_if_unused(state, operation.target)

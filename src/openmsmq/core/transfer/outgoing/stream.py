@@ -177,8 +177,7 @@ class OutgoingStream:
             departure.express &= not traits & RECOVERABLE
             ready += 1
         if ready:
-            if state.trace.enabled:
-                note_messages(state, _SENT, self.queue, read.messages[:ready])
+            note_messages(state, _SENT, self.queue, read.messages[:ready])
             self._depart(departure, read.messages[:ready], read.packets[:ready])
         return departure
 
