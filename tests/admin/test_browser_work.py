@@ -7,12 +7,12 @@ import pytest
 from playwright.sync_api import expect
 from tests.admin.browser import Visitor, needs_chromium, visiting
 from tests.admin.console_process import Watched, watched
+from tests.admin.orders import ORDERS, empty_orders, send
 
 import openmsmq
 
 expect.set_options(timeout=30_000)
 pytestmark = [needs_chromium, pytest.mark.timeout(200)]
-ORDERS = ".\\private$\\orders"
 AT = "/queues/private$%5Corders"
 
 
@@ -31,18 +31,8 @@ def visitor(manager: Watched) -> Iterator[Visitor]:
 
 @pytest.fixture
 def client(manager: Watched) -> Iterator[openmsmq.QueueManager]:
-    with openmsmq.connect(manager.socket) as found:
-        if not found.queue_exists(ORDERS):
-            found.create_queue(ORDERS)
-        with found.open_queue(ORDERS, "receive") as queue:
-            queue.purge()
-        yield found
-
-
-def send(client: openmsmq.QueueManager, *labels: str) -> None:
-    queue = client.open_queue(ORDERS, "send")
-    queue.send_many(openmsmq.Message(f"body of {label}".encode(), label) for label in labels)
-    client.flush()
+    with empty_orders(manager) as connected:
+        yield connected
 
 
 def test_new_messages_move_no_rows_and_are_shown_when_asked_for(

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from tests.admin.callers import PREFIX, Program, add_token, queue_path
 from tests.admin.console_process import Watched, wait_until, watched
+from tests.admin.orders import ORDERS, empty_orders, send
 
 import openmsmq
 
-ORDERS = ".\\private$\\orders"
 AT = queue_path("orders")
 
 
@@ -35,18 +35,8 @@ def program(manager: Watched) -> Program:
 
 @pytest.fixture
 def client(manager: Watched) -> Iterator[openmsmq.QueueManager]:
-    with openmsmq.connect(manager.socket) as found:
-        if not found.queue_exists(ORDERS):
-            found.create_queue(ORDERS)
-        with found.open_queue(ORDERS, "receive") as queue:
-            queue.purge()
-        yield found
-
-
-def send(client: openmsmq.QueueManager, *labels: str) -> None:
-    queue = client.open_queue(ORDERS, "send")
-    queue.send_many(openmsmq.Message(f"body of {label}".encode(), label) for label in labels)
-    client.flush()
+    with empty_orders(manager) as connected:
+        yield connected
 
 
 def test_readers_and_their_waiting_reads_are_listed(
@@ -275,11 +265,12 @@ def test_what_a_principal_may_not_see_is_nowhere(program: Program, manager: Watc
         manager.run("queue", "revoke", ".\\private$\\hidden.one", principal, "full")
     token = add_token(manager, "stranger", "administrator", "--principal", "user:nobody")
     stranger = Program(manager, token)
+    # Pages show samples: only what others can see there can be hidden.
+    wait_until(lambda: b"hidden.one" in program.ask("GET", "/queues")[2])
     for path in ("/", "/queues", "/palette?text=hidden", f"{AT}", "/api/v1/queues"):
         status, _, content = stranger.ask("GET", path)
         assert status == 200
         assert b"hidden.one" not in content, path
-    assert b"hidden.one" in program.ask("GET", "/queues")[2]
 
 
 def test_the_machine_goes_offline_and_comes_back(program: Program) -> None:

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from tests.core.harness import USER
+from tests.core.harness import ADMINISTRATOR, USER
 from tests.protocol.srmp.web import Node, Web
 
 from openmsmq.core.model.open_queue import QueueAccessType
@@ -23,6 +23,7 @@ from openmsmq.protocol.outgoing_status import OutgoingStatus
 from openmsmq.protocol.pgm import OutgoingDatagram, ReceiverSettings, SourceSettings
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from openmsmq.wire.message.user_message_builder import build_user_message
+from openmsmq.wire.pgm import DataPacket, SourcePathMessage, parse_packet
 
 GROUP = "234.1.1.1:8001"
 GROUP_ADDRESS = IPv4Address("234.1.1.1")
@@ -215,3 +216,17 @@ def lan_pair(seed: int = 0, **settings: Any) -> tuple[Lan, LanNode, LanNode]:
 def fast(**changes: Any) -> SourceSettings:
     """A source that is not slowed down."""
     return replace(SOURCE, txw_max_rte=1e7, **changes)
+
+
+def data_of(lan: Lan, node: LanNode) -> list[DataPacket]:
+    packets = [parse_packet(datagram.data) for each, datagram in lan.transmitted if each is node]
+    return [packet for packet in packets if isinstance(packet, DataPacket)]
+
+
+def spms_of(lan: Lan, node: LanNode) -> list[SourcePathMessage]:
+    packets = [parse_packet(datagram.data) for each, datagram in lan.transmitted if each is node]
+    return [packet for packet in packets if isinstance(packet, SourcePathMessage)]
+
+
+def offline(node: LanNode, *, on: bool) -> None:
+    node.qm.outgoing.set_online(active=not on, caller=ADMINISTRATOR)
