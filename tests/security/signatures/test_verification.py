@@ -19,7 +19,13 @@ from openmsmq.security.signatures.hash_forms import (
     SignatureVersion,
 )
 from openmsmq.security.signatures.signed_fields import SignedFields
-from openmsmq.security.signatures.verification import Match, Verified, verify, verify_after
+from openmsmq.security.signatures.verification import (
+    Match,
+    Verified,
+    header_signature,
+    verify,
+    verify_after,
+)
 from openmsmq.wire.codes.algorithms import HashAlgorithm
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_rebuild import rebuild
@@ -64,7 +70,8 @@ def test_a_signature_of_every_version_and_hash_is_good(
 
 def after(last: Verified | None, packet: bytes) -> Verified | None:
     view = UserMessage(packet)
-    return verify_after(last, view, private_key("alice").public_key(), view.hash_algorithm)
+    key = private_key("alice").public_key()
+    return verify_after(last, view, header_signature(view), key, view.hash_algorithm)
 
 
 def test_a_message_of_the_same_shape_is_compared_with_one_digest() -> None:

@@ -70,32 +70,32 @@ def has_legacy() -> bool:
     return True
 
 
-def new_hash(algorithm: int) -> Hash:
-    """An empty hash of an algorithm that is accepted."""
-    return _CONSTRUCTORS[algorithm]()
+def new_hash(algorithm: int, data: bytes = b"") -> Hash:
+    """The hash of some data, by an algorithm that is accepted."""
+    return _CONSTRUCTORS[algorithm](data)
 
 
-def _md5() -> Hash:
-    return hashlib.md5(usedforsecurity=False)
+def _md5(data: bytes) -> Hash:
+    return hashlib.md5(data, usedforsecurity=False)
 
 
-def _sha1() -> Hash:
-    return hashlib.sha1(usedforsecurity=False)
+def _sha1(data: bytes) -> Hash:
+    return hashlib.sha1(data, usedforsecurity=False)
 
 
-def _md4() -> Hash:
+def _md4(data: bytes) -> Hash:
     from Cryptodome.Hash import MD4
 
-    return MD4.new()  # noqa: S303 - accepted by a setting only
+    return MD4.new(data)  # noqa: S303 - accepted by a setting only
 
 
-def _md2() -> Hash:
+def _md2(data: bytes) -> Hash:
     from Cryptodome.Hash import MD2
 
-    return MD2.new()  # noqa: S303 - accepted by a setting only
+    return MD2.new(data)  # noqa: S303 - accepted by a setting only
 
 
-_CONSTRUCTORS: Final[dict[int, Callable[[], Hash]]] = {
+_CONSTRUCTORS: Final[dict[int, Callable[[bytes], Hash]]] = {
     HashAlgorithm.SHA_512: hashlib.sha512,
     HashAlgorithm.SHA_256: hashlib.sha256,
     HashAlgorithm.SHA1: _sha1,

@@ -27,10 +27,8 @@ def sign(
     from cryptography.hazmat.primitives.asymmetric.utils import Prehashed
 
     fields = SignedFields(message)
-    state = new_hash(algorithm)
-    state.update(fields.start)
-    state.update(fields.rest(version, form))
-    signature = key.sign(state.digest(), PKCS1v15(), Prehashed(_library_hash(algorithm)))
+    digest = new_hash(algorithm, fields.start + fields.rest(version, form)).digest()
+    signature = key.sign(digest, PKCS1v15(), Prehashed(_library_hash(algorithm)))
     # [MS-MQMQ] 2.5: CryptoAPI writes numbers with the lowest byte first.
     return signature[::-1]
 

@@ -29,11 +29,14 @@ class Match(NamedTuple):
         return f"{self.version.name.lower()}, {self.form}, {order}-endian"
 
 
-class Block(NamedTuple):
+class Block:
     """What an RSA block holds: a digest, and the byte order in which it was found."""
 
-    digest: bytes
-    big_endian: bool
+    __slots__ = ("big_endian", "digest")
+
+    def __init__(self, digest: bytes, *, big_endian: bool) -> None:
+        self.digest = digest
+        self.big_endian = big_endian
 
 
 class Verified(NamedTuple):
@@ -58,25 +61,32 @@ def verify(
         algorithm: HashAlgorithm of the message, which must be an accepted one.
         first: is tried before the others.
     """
-    verified = verify_after(None if first is None else Verified(first), message, key, algorithm)
+    last = None if first is None else Verified(first)
+    verified = verify_after(last, message, header_signature(message), key, algorithm)
     return None if verified is None else verified.match
 
 
 def verify_after(
-    last: Verified | None, message: UserMessage, key: "RSAPublicKey", algorithm: int
+    last: Verified | None,
+    message: UserMessage,
+    signature: bytes,
+    key: "RSAPublicKey",
+    algorithm: int,
 ) -> Verified | None:
     """As `verify`, after the `last` good message of this sender.
 
     One of the same shape differs from it in body, correlation and tag only, which is most often
     so: then there is one digest to compare.
+
+    Args:
+        signature: of the SecurityHeader.
     """
-    at = message.security_offset
-    signature = signature_and_certificate(message.packet, at)[0] if at else b""
     size = key.key_size + 7 >> 3
     content = signed_start(message)
     if signature:
         # [MS-MQMP] 3.1.5.2: a 1.0 signature or zeros may stand before the 2.0 signature.
-        block = recover_digest(signature[-size:], key, algorithm)
+        last_item = signature if len(signature) == size else signature[-size:]
+        block = recover_digest(last_item, key, algorithm)
         shape = shape_of(message)
         if (
             last is not None
@@ -84,13 +94,10 @@ def verify_after(
             and last.shape == shape
             and last.match.version is _SIG20
             and last.match.big_endian == block.big_endian
+            and new_hash(algorithm, content + last.rest).digest() == block.digest
         ):
-            whole = new_hash(algorithm)
-            whole.update(content + last.rest)
-            if whole.digest() == block.digest:
-                return last
-        start = new_hash(algorithm)
-        start.update(content)
+            return last
+        start = new_hash(algorithm, content)
         first = None if last is None else last.match
         fields = SignedFields(message)
         match = _find(fields, start, _SIG20, block, first)
@@ -105,19 +112,22 @@ def verify_after(
     if names is None or not names.signature:
         return None
     block = recover_digest(names.signature[-size:], key, algorithm)
-    start = new_hash(algorithm)
-    start.update(content)
+    start = new_hash(algorithm, content)
     first = None if last is None else last.match
     match = _find(SignedFields(message), start, _SIG30, block, first)
     return None if match is None else Verified(match)
 
 
+def header_signature(message: UserMessage) -> bytes:
+    """The signature in the SecurityHeader of a message; nothing if there is none."""
+    at = message.security_offset
+    return signature_and_certificate(message.packet, at)[0] if at else b""
+
+
 def signature_of(message: UserMessage) -> bytes:
     """The signature of a message, in its SecurityHeader or in its list of names."""
-    at = message.security_offset
-    signature = signature_and_certificate(message.packet, at)[0] if at else b""
     names = message.multi_queue_format_header
-    return signature or (b"" if names is None else names.signature)
+    return header_signature(message) or (b"" if names is None else names.signature)
 
 
 def recover_digest(block: bytes, key: "RSAPublicKey", algorithm: int) -> Block | None:

@@ -48,11 +48,9 @@ def verify_xml(
     """
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
-    digests: dict[SignedPart, bytes] = {}
-    for part, covered in parts.items():
-        state = new_hash(HashAlgorithm.SHA1)
-        state.update(covered)
-        digests[part] = state.digest()
+    digests = {
+        part: new_hash(HashAlgorithm.SHA1, covered).digest() for part, covered in parts.items()
+    }
     if isinstance(key, RSAPublicKey):
         block = recover_digest(value, key, HashAlgorithm.SHA1)
         if block is None:

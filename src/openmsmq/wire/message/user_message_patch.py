@@ -160,11 +160,11 @@ def patch_authentication(message: UserMessage, *, authenticated: bool, level: in
     at = message.security_offset
     if not at:
         raise ValueError("the message has no SecurityHeader")
-    packet = bytearray(message.packet)
+    packet = message.packet
     flags = message.security_flags & ~(_AU | AUTHENTICATION_MASK)
     flags |= _checked(level, _MAX_LEVEL, "authentication level") << AUTHENTICATION_SHIFT
-    _U16.pack_into(packet, at, flags | _AU if authenticated else flags)
-    return bytes(packet)
+    changed = _U16.pack(flags | _AU if authenticated else flags)
+    return b"".join((packet[:at], changed, memoryview(packet)[at + 2 :]))
 
 
 def without_srmp_headers(message: UserMessage) -> bytes:

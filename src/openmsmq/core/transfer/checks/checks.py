@@ -104,6 +104,15 @@ class CheckJob:
             if checks is None:
                 runs.append(run)
                 continue
+            if len(checks) == 1:
+                # Signatures differ, so that most runs of signed messages have one message.
+                verdict = checks[0].make()
+                alone = UserMessageRun(UserMessage(verdict.packet))
+                runs.append(alone)
+                if verdict.refusal is not None:
+                    self.failures += verdict.failed
+                    refused[alone] = verdict.refusal
+                continue
             accepted: list[bytes] = []
             for check in checks:
                 verdict = check.make()

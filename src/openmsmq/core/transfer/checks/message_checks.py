@@ -56,6 +56,8 @@ _FLAGS_AND_SIGNATURE: Final = Struct("<H4xH").unpack_from
 _BAD_SIGNATURE: Final = MessageClass.NACK_BAD_SIGNATURE
 _BAD_ENCRYPTION: Final = MessageClass.NACK_BAD_ENCRYPTION
 _XML_LEVEL: Final = int(Authenticated.SIGXML)
+_NO_SENDER: Final = int(SenderIdType.NONE)
+_SIG30: Final = SignatureVersion.SIG30
 _SUCCESS: Final = DirectoryOperationResult.SUCCESS
 # Choice: senders whose form is remembered.
 MAX_REMEMBERED_FORMS: Final = 1024
@@ -218,7 +220,7 @@ class MessageChecks:
     def is_registered(self, message: UserMessage) -> bool:
         """Whether the directory has the certificate of a message with its SID."""
         self.has_timers = True
-        if message.sender_id_type == SenderIdType.NONE:
+        if message.sender_id_type == _NO_SENDER:
             return False
         header = message.security_header
         if header is None or not header.sender_cert:
@@ -266,21 +268,20 @@ class MessageChecks:
         if algorithm not in self._certificates.policy.accepted_hashes:
             return BadSignature(f"hash algorithm 0x{algorithm:04X} is not accepted")
         at = message.security_offset
-        if not at or (message.sender_id_type != SenderIdType.NONE and not known):
+        if not at or (not known and message.sender_id_type != _NO_SENDER):
             return BadSignature("the certificate is not registered with the SID of the sender")
-        certificate = self._certificates.usable(
-            signature_and_certificate(message.packet, at)[1], utc, known=known
-        )
+        signature, encoded = signature_and_certificate(message.packet, at)
+        certificate = self._certificates.usable(encoded, utc, known=known)
         if isinstance(certificate, BadSignature):
             return certificate
         if certificate.rsa_key is None:
             return BadSignature("the key of the certificate is not RSA")
         last = self._forms.get(source)
-        verified = verify_after(last, message, certificate.rsa_key, algorithm)
+        verified = verify_after(last, message, signature, certificate.rsa_key, algorithm)
         if verified is None:
             return BadSignature("the signature does not fit the message", failed=True)
         match = verified.match
-        if match.version is SignatureVersion.SIG30 and not _names_destination(message):
+        if match.version is _SIG30 and not _names_destination(message):
             return BadSignature("the signed list does not name the destination", failed=True)
         if verified is not last:
             self._remember(source, verified)
