@@ -95,9 +95,9 @@ class Receiver:
         """Processor time of a message: those of a chunk come with new identifiers."""
         sent = int(UTC_START.timestamp())
         reads = []
-        for start in range(0, CHUNK, FEW_CHECKS):
+        for first in range(0, CHUNK, FEW_CHECKS):
             packets = []
-            for packet in chunk[start : start + FEW_CHECKS]:
+            for packet in chunk[first : first + FEW_CHECKS]:
                 self._ordinal += 1
                 message = UserMessage(packet)
                 packets.append(patch(message, message_id=self._ordinal, sent_time=sent))
