@@ -161,7 +161,8 @@ def test_a_connection_that_nothing_uses_is_used_again() -> None:
     host = Host()
     host.client.close(host.open(), now=host.now)
     host.wait(SETTINGS.keep_seconds - 1)
-    again = host.open()
+    again = host.client.open(DESTINATION)
+    host.look()
     assert len(host.connects) == 1
     assert host.opened[-1] == again
     host.wait(SETTINGS.keep_seconds * 10)
@@ -475,3 +476,13 @@ def test_a_pool_keeps_what_others_use() -> None:
     assert [event.connection for event in host.disconnects] == [2]
     host.post(other, "a")
     assert host.bodies() == [b"a"]
+
+
+def test_a_connection_that_is_over_leaves_no_timer_behind() -> None:
+    host = Host()
+    outlet = host.open()
+    host.post(outlet, "a")
+    host.take()
+    assert host.client.next_timer() is not None
+    host.lose()
+    assert host.client.next_timer() is None

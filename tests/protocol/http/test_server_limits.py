@@ -180,6 +180,17 @@ def test_reading_pauses_while_answers_are_not_taken() -> None:
     assert client.server.may_read(client.number)
 
 
+def test_reading_pauses_at_the_limit_of_answers_and_not_below_it() -> None:
+    request = b"GET / HTTP/1.1\r\n\r\n"
+    client = Client()
+    client.server.receive_data(client.number, request, now=1.0)
+    size = len(b"".join(client.server.data_to_send(client.number, now=1.0)))
+    for limit, reads in ((size, False), (size + 1, True)):
+        client = Client(max_output_bytes=limit)
+        client.server.receive_data(client.number, request, now=1.0)
+        assert client.server.may_read(client.number) is reads
+
+
 def test_requests_beyond_the_memory_of_the_server_are_answered_503() -> None:
     one = Client(max_total_bytes=100).send(post(b"x" * 60))
     other = Client(one.server).send(post(b"x" * 30))

@@ -242,6 +242,21 @@ def test_a_queue_that_does_not_take_a_message_is_passed_over() -> None:
     assert rejected.of("multicast", "NACK_Q_EXCEED_QUOTA") == 1
 
 
+def test_a_message_that_no_queue_takes_is_not_a_duplicate_when_it_comes_again() -> None:
+    lan, alpha, beta = lan_pair()
+    request = renumbered(request_of(lan, alpha, beta), 7)
+    source = make_source(fast())
+    queue = beta.qm.find_queue(ONE)
+    beta.enter()
+    beta.qm.set_queue(queue, caller=USER, quota=0)
+    bring_apdus(lan, beta, source, request)
+    assert beta.bodies(ONE) == []
+    beta.enter()
+    beta.qm.set_queue(queue, caller=USER, quota=1000)
+    bring_apdus(lan, beta, source, request)
+    assert beta.bodies(ONE) == [b"body"]
+
+
 def test_a_full_queue_manager_drops_a_message_with_its_reason() -> None:
     lan, alpha, beta = lan_pair()
     beta.enter()
@@ -325,12 +340,15 @@ def test_queues_listen_as_long_as_they_have_an_address() -> None:
     lan.pass_time(1.0)
     assert beta.bodies(ONE) == beta.bodies(r".\private$\three") == [b"1"]
     assert beta.bodies(TWO) == [b"2"]
+    counted = beta.counts()
     for path in (ONE, r".\private$\three"):
         beta.enter()
         beta.qm.delete_queue(beta.qm.find_queue(path), caller=USER)
     lan.run()
     assert [str(name) for name in beta.multicast.receivers] == ["MULTICAST=234.1.1.1:8002"]
     assert beta.counts()["ignored"] > 0
+    # What receivers have counted stays when they end.
+    assert beta.counts() == counted
     beta.restart()
     lan.run()
     assert beta.groups == {IPv4Address("234.1.1.1")}

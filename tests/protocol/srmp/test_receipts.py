@@ -4,7 +4,7 @@ import pytest
 from tests.core.harness import ADMINISTRATOR
 from tests.protocol.srmp import naive
 from tests.protocol.srmp.naive import PEER, STREAM, NaiveHost, envelope, post, services, stream
-from tests.protocol.srmp.web import Node, Web, url
+from tests.protocol.srmp.web import Node, Web, pair, url
 
 from openmsmq.wire.names.queue_address import direct_address
 
@@ -84,6 +84,25 @@ def test_answer_and_receipt_of_a_durable_message_wait_for_the_disk() -> None:
     assert peer.values("Class") == ["2"]
     beta.restart()
     assert beta.bodies(PLAIN) == [b"body"]
+
+
+def test_no_answer_to_many_durable_messages_of_one_read_leaves_before_they_are_on_disk() -> None:
+    web, alpha, beta = pair()
+    beta.create()
+    # Messages that are alike share a run once a few of them have come.
+    for number in range(4):
+        alpha.send(url(beta), b"%d" % number, delivery_mode=1)
+        web.run()
+    beta.stalled = True
+    alpha.send(url(beta), *(b"%d" % number for number in range(4, 20)), delivery_mode=1)
+    web.run()
+    waiting = alpha.outgoing(url(beta))
+    assert waiting.count == 16
+    beta.stalled = False
+    web.run()
+    assert waiting.count == 0
+    beta.restart()
+    assert len(beta.bodies()) == 20
 
 
 @pytest.mark.spec("MQSRM-2.2.5.2.2-03", "MQSRM-3.1.1.1.2.2-02")

@@ -140,7 +140,12 @@ WRONG = {
     "headers without an end": b"--b\r\nContent-Length: 1" + b"x" * 10_000,
     "headers without a line end": XML_PART.replace(b"--b\r\n", b"--b") + BODY_PART + END,
     "a header without a colon": XML_PART.replace(b"Length:", b"Length") + BODY_PART + END,
+    "a line without a colon": part(ENVELOPE, "Content-Type: text/xml; charset=UTF-8", "x") + END,
     "a header that is there twice": part(ENVELOPE, "Content-Length: 11") + END,
+    "a name that is there twice": part(
+        ENVELOPE, "X: 1", "Content-Type: text/xml; charset=UTF-8", "X: 1"
+    )
+    + END,
     "too many parts": XML_PART + part(b"", "Content-Id: x") * MAX_PARTS + END,
     "line feeds only": (XML_PART + BODY_PART + END).replace(b"\r\n", b"\n"),
 }

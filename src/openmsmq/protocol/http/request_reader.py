@@ -35,7 +35,7 @@ class Refusal(Exception):
     """A request that costs its connection: nothing that follows it can be understood."""
 
     def __init__(self, status: int, detail: str) -> None:
-        super().__init__(status, detail)
+        super().__init__(detail)
         self.status = status
         self.detail = detail
 

@@ -78,8 +78,8 @@ def parse_certificate(encoded: bytes, *, smallest_bits: int = SMALLEST_BITS) -> 
         _check_numbers(rsa_key)
     try:
         return SenderCertificate(encoded, certificate, key, rsa_key)
-    except ValueError as exc:
-        raise CertificateFault(f"the dates cannot be read: {exc}") from exc
+    except ValueError as fault:
+        raise CertificateFault(f"the dates cannot be read: {fault}") from fault
 
 
 def is_self_issued(encoded: bytes) -> bool:
