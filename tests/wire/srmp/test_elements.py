@@ -533,6 +533,11 @@ def test_optional_children_of_msmq(text: str, name: str, value: Any) -> None:
     assert refused(PATH, PROPERTIES, msmq_with(text * 2)).field == f"Msmq.{element}"
 
 
+def test_an_empty_eod_is_written_without_text() -> None:
+    written = write_envelope(read(PATH, PROPERTIES, msmq_with("<Eod>text</Eod>")))
+    assert b"<Eod></Eod>" in written
+
+
 @pytest.mark.parametrize(
     ("text", "field"),
     [

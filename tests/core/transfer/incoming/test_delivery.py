@@ -23,7 +23,7 @@ from openmsmq.wire.names.queue_address import direct_address
 from openmsmq.wire.scalars import TxSequenceID
 from openmsmq.wire.security.security_descriptor import Acl, SecurityDescriptor
 from openmsmq.wire.security.security_header import SecurityHeader
-from openmsmq.wire.security.sid import EVERYONE
+from openmsmq.wire.security.sid import ANONYMOUS, EVERYONE
 
 SPEC = pytest.mark.spec
 PAY = r".\private$\pay"
@@ -107,6 +107,18 @@ def test_who_does_not_say_who_it_is_is_anonymous(harness: Harness) -> None:
         harness.qm.state, queue, runs_of(message(), message(security_header=machine))
     ).classes
     assert classes == [ACCEPTED, ACCEPTED]
+
+
+def test_a_queue_manager_as_sender_is_everyone_and_not_anonymous(harness: Harness) -> None:
+    queue = harness.qm.find_queue(ORDERS)
+    anonymous = SecurityDescriptor(
+        owner=USER.sid, dacl=Acl((allow(ANONYMOUS, QueueRight.WRITE_MESSAGE),))
+    )
+    harness.qm.set_queue(queue, caller=USER, security=anonymous.serialize())
+    machine = SecurityHeader(int(SenderIdType.QM), OTHER_GUID.bytes_le)
+    arriving = runs_of(message(), message(security_header=machine))
+    classes = deliver(harness.qm.state, queue, arriving).classes
+    assert classes == [ACCEPTED, MessageClass.NACK_ACCESS_DENIED]
 
 
 @SPEC("MQDMPR-3.1.1.5-01", "MQDMPR-3.1.1.5-03")
