@@ -114,6 +114,25 @@ def test_a_key_that_comes_later_is_added_and_never_lost(
     assert len(list(other)) == 1
 
 
+@pytest.mark.parametrize("private", [False, True])
+def test_what_is_there_already_is_not_written_again(
+    store: CertificateStore, other: CertificateStore, tmp_path: Path, *, private: bool
+) -> None:
+    make(store)
+    store.export_to("alice", tmp_path / "alice.pem", private=private)
+    before = other.import_from(tmp_path / "alice.pem").file.stat()
+    assert other.import_from(tmp_path / "alice.pem").file.stat().st_ino == before.st_ino
+
+
+def test_all_of_a_key_is_on_disk_when_it_is_kept(
+    store: CertificateStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_size))
+    made = make(store)
+    assert synced == [made.file.stat().st_size]
+
+
 def test_openssl_reads_what_is_exported(store: CertificateStore, tmp_path: Path) -> None:
     make(store)
     file = tmp_path / "k.cer"

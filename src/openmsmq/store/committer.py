@@ -6,7 +6,7 @@ from openmsmq.wire.batch import Batch, merge
 from openmsmq.wire.errors import StoreError
 
 from .compaction import PendingMoves
-from .frame import Changes, Encoder, Place
+from .frame import Changes, Encoder
 from .index import Index
 from .interface import Write
 from .log_format import MAX_FRAME_SIZE
@@ -105,9 +105,8 @@ class Committer:
         try:
             for number, size in placement.entered:
                 segments.ensure(number, size)
-            for (segment, offset, _), roll in placement.rolls:
-                place = Place(segment, offset, 0)
-                segments.writer(segment).write_through(offset, [roll])
+            for place, roll in placement.rolls:
+                segments.writer(place.segment).write_through(place.offset, [roll])
             place = placement.place
             segments.writer(place.segment).write_through(place.offset, write.buffers)
         except OSError as exc:

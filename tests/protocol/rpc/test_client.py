@@ -28,6 +28,7 @@ from openmsmq.protocol.rpc.client import Answered, Bound, Closed, Failed
 from openmsmq.protocol.rpc.client.connection import _TABLE, State
 from openmsmq.security.mechanism import AuthenticationFailed
 from openmsmq.wire.errors import MalformedPacket, ProtocolViolation
+from openmsmq.wire.ndr import NDR, NDR64
 from openmsmq.wire.rpc.bind import Bind, BindAck, BindNak, ResultElement
 from openmsmq.wire.rpc.call import CallHeader, Fault, pack_call
 from openmsmq.wire.rpc.header import (
@@ -130,6 +131,15 @@ def test_a_bind_that_accepts_nothing_is_an_unknown_interface() -> None:
     failed, closed = events(connection)
     assert isinstance(failed.error, InterfaceUnknown)
     assert isinstance(closed.error, InterfaceUnknown)
+
+
+def test_of_two_accepted_syntaxes_the_first_is_used() -> None:
+    connection = ClientConnection([TEST], settings=ClientSettings(transfer_syntaxes=(NDR, NDR64)))
+    connection.receive_data(ack(ACCEPTED, ACCEPTED, FEATURES))
+    connection.data_to_send()
+    connection.call(TEST, ADD, Number(1))
+    (pdu,) = connection.data_to_send()
+    assert CallHeader.parse(pdu)[0].p_cont_id == 0
 
 
 def test_an_interface_that_was_not_accepted_fails_its_queued_calls() -> None:

@@ -153,6 +153,11 @@ def test_long_arrays_keep_their_first_items() -> None:
         assert (array.length, len(array.items)) == (count, MAX_ARRAY_ITEMS)
 
 
+@pytest.mark.parametrize(("number", "complete"), [(MAX_VALUES, True), (MAX_VALUES + 1, False)])
+def test_as_many_records_as_the_limit_of_values_are_read(*, number: int, complete: bool) -> None:
+    assert read_nrbf(stream(NULL * number)).complete == complete
+
+
 def test_reading_stops_at_the_limit_of_values() -> None:
     found = read_nrbf(stream(b"\x10" + pack("<ii", 1, MAX_VALUES + 1) + NULL * (MAX_VALUES + 1)))
     assert not found.complete

@@ -75,6 +75,13 @@ def test_time_resolution_in_powers_of_two_and_time_offset() -> None:
     assert frames_of(data)[0].time == 102 * SECOND
 
 
+def test_a_time_offset_may_be_negative() -> None:
+    options = writer.option(14, struct.pack("<q", -3))
+    data = writer.section() + writer.interface(options=options)
+    data += writer.enhanced(b"frame", units=5_000_000)
+    assert frames_of(data)[0].time == 2 * SECOND
+
+
 def test_options_that_say_nothing_about_time_are_skipped() -> None:
     options = writer.option(2, b"eth0") + writer.option(9, b"") + writer.option(14, b"\x01")
     data = writer.section() + writer.interface(options=options) + writer.enhanced(b"f", units=7)

@@ -91,6 +91,11 @@ def test_ports_numbers_and_flags_of_a_segment() -> None:
     assert (segment.data, segment.missing) == (b"data", 3)
 
 
+def test_without_the_flag_the_acknowledgment_number_means_nothing() -> None:
+    raw = writer.tcp(b"", sequence=7, acknowledgment=9, flags=RST)
+    assert parse_segment(transport(raw))[2].acknowledgment is None
+
+
 @pytest.mark.parametrize(
     ("raw", "field"),
     [

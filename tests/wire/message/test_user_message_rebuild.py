@@ -12,6 +12,7 @@ from openmsmq.wire.message.user_message_builder import build_user_message
 from openmsmq.wire.message.user_message_rebuild import rebuild
 from openmsmq.wire.names.queue_address import direct_address, private_address
 from openmsmq.wire.scalars import GUID_NULL
+from openmsmq.wire.security.security_header import SecurityHeader, SecurityHeaderFlags
 
 GUID = UUID("1F742305-BE5E-4177-BC77-C4DD7719E474")
 
@@ -22,6 +23,16 @@ def test_the_example_message_is_rebuilt_to_the_same_bytes() -> None:
 
 @given(user_messages)
 def test_a_message_is_rebuilt_to_the_same_bytes(packet: bytes) -> None:
+    assert rebuild(UserMessage(packet)) == packet
+
+
+def test_the_size_of_a_clear_body_is_kept_with_its_cipher_text() -> None:
+    packet = build_user_message(
+        destination_queue=direct_address("OS:a\\q"),
+        security_header=SecurityHeader(SecurityHeaderFlags.EB),
+        body=b"12345678",
+        message_size=5,
+    )
     assert rebuild(UserMessage(packet)) == packet
 
 

@@ -14,6 +14,7 @@ from openmsmq.wire.names.queue_address import (
     QueueAddressType,
     address_end,
     direct_address,
+    parse_direct,
     private_address,
     public_address,
     relative_address,
@@ -74,6 +75,12 @@ def test_a_cut_address_is_malformed(address: QueueAddress, data: st.DataObject) 
         QueueAddress.parse(cut, 0, address.type)
 
 
+def test_a_cut_count_is_named_with_its_place() -> None:
+    with pytest.raises(MalformedPacket, match="needs 2 bytes, 1 remain") as caught:
+        address_end(bytes(6), 5, 7)
+    assert caught.value.offset == 5
+
+
 @pytest.mark.parametrize("count", [0, 1, 3, 0xFFFF])
 def test_a_direct_name_has_whole_characters_and_at_least_the_nul(count: int) -> None:
     with pytest.raises(MalformedPacket, match="not the size of WCHARs"):
@@ -101,6 +108,13 @@ def test_padding_counts_from_the_start_of_the_user_header() -> None:
 )
 def test_odd_names_are_read_as_far_as_they_make_sense(hexadecimal: str, name: str) -> None:
     assert QueueAddress.parse(bytes.fromhex(hexadecimal), 0, 7)[0] == direct_address(name)
+
+
+@pytest.mark.parametrize(("length", "kept"), [(250, True), (260, False)])
+def test_addresses_are_kept_only_while_their_names_are_short(*, length: int, kept: bool) -> None:
+    raw = direct_address("OS:" + "a" * length).serialize()
+    assert parse_direct(raw, 0) == parse_direct(raw, 0)
+    assert (parse_direct(raw, 0) is parse_direct(raw, 0)) == kept
 
 
 @pytest.mark.parametrize("length", [256, 257, 512, 513, 600, 32766])

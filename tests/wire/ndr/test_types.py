@@ -191,6 +191,12 @@ def test_a_maximum_count_may_carry_a_field() -> None:
     refuse(stub, "02000000 01000000 00000000 02000000 01000200 09", "2 elements of at most 1")
 
 
+def test_a_null_pointer_leaves_0_in_the_field_that_a_maximum_count_carries() -> None:
+    structure = Structure(Two, MaxCount(), Unique(octet_array(size="a")))
+    check(Stub(One, structure), One(Two(0, None)), "00000000")
+    check(Stub(One, structure), One(Two(2, b"xy")), "00000200 02000000 7879")
+
+
 def test_more_elements_than_fit_are_refused_before_they_are_read() -> None:
     stub = Stub(One, Count("a"), Array(U64))
     refuse(stub, "ffffff7f ffffff7f 0000000000000000", "2147483647 elements do not fit")

@@ -56,6 +56,12 @@ def test_wrong_values_name_field_and_offset(raw: str, field: str, offset: int) -
     assert (caught.value.field, caught.value.offset) == (field, offset)
 
 
+@pytest.mark.parametrize("raw", ["04000000", "06000000 6100"])
+def test_a_name_too_short_for_a_nul_is_said_to_have_none(raw: str) -> None:
+    with pytest.raises(MalformedPacket, match="the NUL is not at the end"):
+        DeadLetterHeader.parse(bytes.fromhex(raw))
+
+
 @pytest.mark.parametrize("size", range(12))
 def test_a_short_buffer_is_malformed(size: int) -> None:
     with pytest.raises(MalformedPacket):

@@ -76,5 +76,5 @@ def test_unknown_commands_are_ignored_unless_they_must_be_understood() -> None:
 
 @pytest.mark.parametrize("kind", ["0140", "0240", "0340"])
 def test_a_command_of_wrong_length_is_malformed(kind: str) -> None:
-    with pytest.raises(MalformedPacket, match="in place of"):
+    with pytest.raises(MalformedPacket, match="8 in place of"):
         VerificationTrailer.find(TRAILER_SIGNATURE + bytes.fromhex(kind + "0800") + bytes(8), 0)

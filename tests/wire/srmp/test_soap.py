@@ -1,9 +1,10 @@
 """SOAP header and body of an application."""
 
 import pytest
-from tests.wire.srmp.xml import PATH
+from tests.wire.srmp.xml import PATH, PROPERTIES
 
 from openmsmq.wire.srmp import check_soap
+from openmsmq.wire.srmp.elements import SRMP
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,11 @@ def test_xml_is_accepted(header: str, body: str) -> None:
         ("", "</se:Body><se:Body>", "twice"),
         ("", f"{'<a>' * 100}{'</a>' * 100}", "levels"),
         (PATH, "", "cannot hold <path>"),
+        (
+            PATH + PROPERTIES.replace("<properties>", f"<properties xmlns='{SRMP}'>"),
+            "",
+            "cannot hold <path>, <properties>, which",
+        ),
         ('<s:durable xmlns:s="y"/><s:services xmlns:s="z"/>', "<", "not XML"),
     ],
 )

@@ -102,6 +102,12 @@ def test_what_is_wrong_is_named(raw: bytes, field: str) -> None:
     assert raised.value.field.rpartition(".")[2] == field
 
 
+def test_a_url_that_does_not_fit_is_named_with_its_place() -> None:
+    with pytest.raises(MalformedPacket, match="needs 255 bytes, 24 remain") as raised:
+        PropagationToken.parse(changed(149, b"\xff"))
+    assert raised.value.offset == 153
+
+
 @given(st.binary(max_size=300), st.integers(0, len(WHOLE)))
 def test_any_bytes_are_read_or_malformed(octets: bytes, at: int) -> None:
     for raw in (octets, WHOLE[:at] + octets + WHOLE[at + len(octets) :]):

@@ -215,7 +215,6 @@ class Reassembly:
             if not silent.ended:
                 self._finish(frame, silent, "too many connections to follow", events)
         stream = self._streams[flow] = _Stream(flow, first & 0xFFFFFFFF, headless=not segment.syn)
-        self._streams.move_to_end(flow)
         return stream
 
     def _acknowledge(
