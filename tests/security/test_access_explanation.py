@@ -73,7 +73,7 @@ def test_owners_and_administrators_always_have_some_rights() -> None:
     bare = SecurityDescriptor(owner=ALICE.sid, dacl=Acl(()))
     owner = explained(bare)
     assert owner["change-permissions"].reason == "The owner always has it."
-    assert not owner["delete"].allowed
+    assert owner["delete"] == AccessInfo("delete", False, "No entry grants it.")
     root = explained(bare, ROOT)
     assert root["delete"].reason == "Administrators of the queue manager always have it."
     assert not root["peek"].allowed

@@ -317,6 +317,19 @@ def test_keys_of_the_base_provider_are_in_caches_of_their_own() -> None:
     assert encryption.next_timer() == 43_200.0
 
 
+def test_received_keys_are_removed_when_the_first_of_them_is_old() -> None:
+    settings = EncryptionSettings(legacy=True)
+    owner = Owner(BASE, AES)
+    decryption = BodyDecryption(owner, settings)
+    assert decryption.next_timer() is None
+    messages = [sent(private_message(level=level), Owner(level), settings) for level in (AES, BASE)]
+    for now, message in enumerate(messages):
+        decryption.begin(message, now=now)
+    assert decryption.next_timer() == settings.receive_key_lifetime
+    decryption.handle_timer(now=settings.receive_key_lifetime)
+    assert decryption.next_timer() == settings.receive_key_lifetime + 1
+
+
 # Session keys of the receiver
 
 

@@ -23,10 +23,16 @@ from openmsmq.security.signatures.verification import (
     Match,
     Verified,
     header_signature,
+    signature_of,
     verify,
     verify_after,
 )
 from openmsmq.wire.codes.algorithms import HashAlgorithm
+from openmsmq.wire.message.multi_queue_format_header import (
+    MQFFormatNameElement,
+    MQFFormatType,
+    MultiQueueFormatHeader,
+)
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.message.user_message_rebuild import rebuild
 from openmsmq.wire.names.queue_address import (
@@ -39,7 +45,8 @@ from openmsmq.wire.names.queue_address import (
 
 VERSIONS = list(SignatureVersion)
 HASHES = [HashAlgorithm.SHA_512, HashAlgorithm.SHA_256, HashAlgorithm.SHA1, HashAlgorithm.MD5]
-
+ELEMENT = MQFFormatNameElement(MQFFormatType.DIRECT, UUID(int=0), 0, r"OS:b\q")
+RAW_ELEMENT = b"\x03\0" + "OS:b\\q\0".encode("utf-16-le")
 
 # In the order in which they are tried.
 FORMS = {
@@ -172,6 +179,26 @@ def test_forms_are_tried_in_their_order_and_each_once(
     assert list(SignedFields(view).candidates(version)) == [
         (form, rest) for rest, form in expected.items()
     ]
+
+
+def test_all_lists_of_names_are_hashed_one_behind_the_other() -> None:
+    names = MultiQueueFormatHeader((ELEMENT,), (ELEMENT,), (ELEMENT,))
+    view = UserMessage(message(multi_queue_format_header=names))
+    rest = SignedFields(view).rest(SignatureVersion.SIG30, HashForm(names=ListForm.ALL))
+    assert b"extension" + 3 * RAW_ELEMENT + view.source in rest
+
+
+def test_a_message_without_a_list_of_names_has_nothing_in_its_place() -> None:
+    view = UserMessage(message())
+    rest = SignedFields(view).rest(SignatureVersion.SIG30, FIRST_FORM)
+    assert b"extension" + view.source in rest
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_signature_is_found_wherever_its_version_has_it(version: SignatureVersion) -> None:
+    assert signature_of(UserMessage(message())) == b""
+    signature = signature_of(UserMessage(signed(message(), version=version)))
+    assert len(signature) == 256
 
 
 @pytest.mark.parametrize(

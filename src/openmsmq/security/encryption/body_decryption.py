@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
-from openmsmq.wire.codes.algorithms import EncryptionAlgorithm
 from openmsmq.wire.codes.message_enums import PrivacyLevel
 from openmsmq.wire.message.body_encryption import encryption_key_of, with_clear_body
 from openmsmq.wire.security.key_blobs import SIMPLEBLOB_SIZE
@@ -20,7 +19,6 @@ from .ciphers import (
     CipherMissing,
     ReducedRc2Cipher,
     candidate_ciphers,
-    is_reduced,
 )
 from .key_cache import KeyCache
 from .key_wrap import unwrap_key
@@ -79,8 +77,6 @@ class ReceivedKey:
             key_bytes = KEY_BYTES[self.level][self.algorithm]
             self.session_keys = unwrap_key(self._blob, self.algorithm, key_bytes, self.private_keys)
         for session_key in self.session_keys:
-            if self._is_rejected(session_key, settings):
-                continue
             for cipher in candidate_ciphers(self.level, self.algorithm, session_key):
                 if settings.reject_enhanced_rc2_using_40_bit_keys and self._is_weak(cipher):
                     continue
@@ -90,16 +86,8 @@ class ReceivedKey:
                     return body
         return None
 
-    def _is_rejected(self, session_key: bytes, settings: EncryptionSettings) -> bool:
-        """RejectEnhancedRC2Using40BitKeys: whether the final 88 bits are zero."""
-        return (
-            settings.reject_enhanced_rc2_using_40_bit_keys
-            and self.level is PrivacyLevel.BODY_ENHANCED
-            and self.algorithm == EncryptionAlgorithm.RC2
-            and is_reduced(session_key)
-        )
-
     def _is_weak(self, cipher: BodyCipher) -> bool:
+        """Whether the Enhanced provider uses 40 bits of a key, be the other 88 zero or not."""
         return self.level is PrivacyLevel.BODY_ENHANCED and isinstance(cipher, ReducedRc2Cipher)
 
 
