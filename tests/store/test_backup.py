@@ -162,6 +162,7 @@ def test_a_damaged_backup_is_refused_with_the_offset() -> None:
         damaged.flip(TARGET, byte * 8 + byte % 8)
         with pytest.raises(StoreError, match=r"store\.backup at offset "):
             restore_backup(damaged, TARGET, RESTORED)
+        assert damaged.opened == set()
         with pytest.raises(StoreError, match="a restore was interrupted here"):
             open_restored(damaged).recover()
 

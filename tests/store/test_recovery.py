@@ -158,6 +158,13 @@ def test_a_flipped_bit_in_the_last_batch_is_not_taken_for_a_torn_write() -> None
         assert last <= offset <= byte
 
 
+def test_a_header_that_ends_in_zeros_is_not_torn_when_more_was_written() -> None:
+    whole = three_batches()
+    last = whole.offsets[-1]
+    whole.disk.overwrite(LOG, last + FRAME_HEADER_SIZE - 4, bytes(4))
+    assert refused(whole.disk).endswith(f"offset {last}: the header of batch 3 is damaged")
+
+
 def test_a_refused_start_changes_nothing() -> None:
     whole = three_batches()
     whole.disk.flip(LOG, (whole.offsets[0] + 70) * 8)

@@ -59,6 +59,15 @@ def test_a_snapshot_reads_back(messages: int, rows: int) -> None:
     assert loaded.snapshot.start == START
 
 
+def test_the_bytes_of_each_block_that_was_read_are_told() -> None:
+    disk = written(an_index(3000, 2500))
+    read: list[int] = []
+    load_snapshot(disk, PATH, 3, read.append)
+    assert len(read) > 2
+    # The rest is the header and the totals.
+    assert 512 < len(disk.contents(PATH)) - sum(read) < 1024
+
+
 def test_a_block_with_a_wrong_count_is_refused() -> None:
     """The checksum is right, the contents are not: a fault of the program that wrote it."""
     for kind, number, payload, reason in (

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 from tests.core.directory_harness import ENTERPRISE, QM1, QM2, Machine, reader
-from tests.directory.memory_file import MemoryFile, directory_of
+from tests.directory.memory_file import MemoryFile, MemoryView, directory_of
 
 from openmsmq.core.model.outgoing_queue import NextHop
 from openmsmq.core.routing.current_topology import ROUTING_TABLE_SECONDS, current_topology
@@ -121,6 +121,41 @@ def test_the_last_topology_holds_while_the_directory_is_offline() -> None:
     assert current_topology(machine.state) is first
     machine.state.topology = None
     assert current_topology(machine.state) is None
+
+
+class FadingFile(MemoryFile):
+    """A file that is away after some more readings."""
+
+    left = 1000
+
+    def open(self) -> MemoryView:
+        return FadingView(self)
+
+
+class FadingView(MemoryView):
+    def __init__(self, file: FadingFile) -> None:
+        super().__init__(file)
+        self._fading = file
+
+    def read(self) -> bytes | None:
+        self._fading.online = self._fading.left > 0
+        self._fading.left -= 1
+        return super().read()
+
+
+def test_a_directory_that_goes_away_in_between_gives_no_half_of_a_topology() -> None:
+    gate = manager(EAST_GATE, "EGATE", EAST, routing=True)
+    _, whole = directory_of(ENTERPRISE, Site(identifier=EAST, name="east"), gate, LINK)
+    file = FadingFile(whole.content)
+    machine = Machine(file).provision(site=EAST)
+    topologies = []
+    for left in range(20):
+        file.left, machine.state.topology = left, None
+        topologies.append(current_topology(machine.state))
+    assert topologies[0] is None
+    assert topologies[-1] is not None
+    for topology in topologies:
+        assert topology is None or topology.gates(EAST) == (EAST_GATE,)
 
 
 def test_a_queue_manager_that_the_directory_does_not_have_is_where_it_called_from() -> None:

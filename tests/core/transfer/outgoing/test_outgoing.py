@@ -33,6 +33,7 @@ from openmsmq.wire.codes.queue_enums import ConnectionStatus, QueueState
 from openmsmq.wire.message.sequence_info import SequenceInfo
 from openmsmq.wire.message.user_message import UserMessage
 from openmsmq.wire.names.queue_address import direct_address
+from openmsmq.wire.names.queue_address_names import format_name_of
 
 SPEC = pytest.mark.spec
 HOLDING = OutgoingInput.PAUSED, OutgoingInput.LOCKED
@@ -216,6 +217,27 @@ def test_messages_are_handed_out_in_bounded_pieces(harness: Harness, outgoing: Q
     assert rest.messages == sent.messages[1:2]
     harness.qm.outgoing.lock_front(outgoing, 2, "session")
     assert harness.qm.outgoing.peek(outgoing, max_count=2, max_bytes=1) is None
+
+
+@pytest.mark.parametrize(("less", "count"), [(0, 2), (1, 1)])
+def test_only_whole_messages_are_handed_out(
+    harness: Harness, outgoing: Queue, less: int, count: int
+) -> None:
+    sent = harness.send(b"1", b"2", b"3", name=REMOTE)
+    two = sum(message.size for message in sent.messages[:2])
+    read = harness.qm.outgoing.peek(outgoing, max_count=100, max_bytes=two - less)
+    assert read is not None
+    assert read.messages == sent.messages[:count]
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [(r"OS:.\private$\orders", r"private$\orders"), (r"OS:elsewhere\private$\q", "")],
+)
+def test_only_queues_of_this_machine_have_a_path_here(
+    harness: Harness, name: str, path: str
+) -> None:
+    assert harness.qm.outgoing.local_path(format_name_of(direct_address(name))) == path
 
 
 @SPEC("MQDMPR-3.1.1.12-17")

@@ -28,11 +28,12 @@ from openmsmq.wire.scalars import GUID_NULL, guid
 from .srmp_receipts import came_by_srmp, send_final_receipt
 
 
-def send_final_ack(state: State, packet: bytes, message_class: int) -> bool:
-    """Tell the source of a transactional message its fate; return whether it could be told."""
+def send_final_ack(state: State, packet: bytes, message_class: int) -> None:
+    """Tell the source of a transactional message its fate."""
     message = UserMessage(packet)
     if came_by_srmp(message):
-        return send_final_receipt(state, message, message_class)
+        send_final_receipt(state, message, message_class)
+        return
     header = message.transaction_header
     source = message.source_queue_manager
     if (
@@ -41,7 +42,7 @@ def send_final_ack(state: State, packet: bytes, message_class: int) -> bool:
         or source == state.manager.identifier
         or message_class not in FINAL_ACK_CLASSES
     ):
-        return False
+        return
     ack = FinalAck(
         header.tx_sequence_id,
         header.tx_sequence_number,
@@ -51,8 +52,7 @@ def send_final_ack(state: State, packet: bytes, message_class: int) -> bool:
     )
     address = order_queue_of(state, message)
     build = partial(_build, state, ack, message_class, address, speaker_of(state, message))
-    sent = send_system_message(state, address, build, what="final acknowledgment", about=message)
-    return sent is not None
+    send_system_message(state, address, build, what="final acknowledgment", about=message)
 
 
 def _build(

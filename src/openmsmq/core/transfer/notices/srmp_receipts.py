@@ -76,7 +76,7 @@ def receipt_address(state: State, url: str) -> QueueAddress | None:
     return direct_address(url)
 
 
-def send_final_receipt(state: State, message: UserMessage, message_class: int) -> bool:
+def send_final_receipt(state: State, message: UserMessage, message_class: int) -> None:
     """Tell the source of a stream message its fate, if it asks for a dead letter."""
     envelope = envelope_of(message)
     if (
@@ -85,14 +85,13 @@ def send_final_receipt(state: State, message: UserMessage, message_class: int) -
         or not message.negative_journaling
         or message_class not in COMMITMENT_CLASSES
     ):
-        return False
+        return
     entry = envelope.stream
     address = receipt_address(state, _receipts_to(state, message, entry))
     if address is None:
-        return False
+        return
     build = partial(_build_final, state, entry, message, message_class, address.direct or "")
-    sent = send_system_message(state, address, build, what="final stream receipt", about=message)
-    return sent is not None
+    send_system_message(state, address, build, what="final stream receipt", about=message)
 
 
 def _build_final(
