@@ -10,6 +10,9 @@ _NEW: Final = ("number", "path", "kind", "transactional", "created_time")
 # The columns of a sample that are times; all others are 64-bit numbers.
 TIMES: Final = frozenset(("oldest_arrived", "last_received"))
 
+# What a sample counts of each session and client.
+TRAFFIC: Final = ("incoming_messages", "outgoing_messages", "incoming_bytes", "outgoing_bytes")
+
 
 @dataclass(slots=True)
 class QueuePicture:
@@ -36,6 +39,7 @@ class Picture:
         head: the first part of the newest sample; empty before the first.
         queues: by number, the oldest first.
         changed: the numbers of queues that the newest sample spoke of.
+        traffic: counts of sessions and clients, by protocol and number.
     """
 
     def __init__(self) -> None:
@@ -44,6 +48,7 @@ class Picture:
         self.outgoing: list[dict[str, Any]] = []
         self.sessions: list[dict[str, Any]] = []
         self.dead_letters: dict[str, dict[str, int]] = {}
+        self.traffic: dict[tuple[str, int], tuple[int, ...]] = {}
         self.changed: set[int] = set()
 
     @property
@@ -57,6 +62,7 @@ class Picture:
         outgoing: list[dict[str, Any]] = []
         sessions: list[dict[str, Any]] = []
         self.changed = set()
+        self.traffic = {}
         for part in parts:
             kind = part["part"]
             if kind == "head":
@@ -67,6 +73,8 @@ class Picture:
                 outgoing.append(part)
             elif kind == "sessions":
                 sessions.append(part)
+            elif kind == "traffic":
+                self._take_traffic(part)
             else:
                 self.dead_letters[part["queue"]] = part["classes"]
         self.outgoing, self.sessions = outgoing, sessions
@@ -94,6 +102,11 @@ class Picture:
         for number, reason, count in part["deleted"]:
             if (queue := self.queues.get(number)) is not None:
                 queue.deleted[reason] = count
+
+    def _take_traffic(self, part: dict[str, Any]) -> None:
+        columns = [unpacked(name, part["columns"][name]) for name in ("number", *TRAFFIC)]
+        for number, *counts in zip(*columns, strict=True):
+            self.traffic[part["protocol"], number] = tuple(counts)
 
 
 def unpacked(name: str, packed: bytes) -> "array[Any]":

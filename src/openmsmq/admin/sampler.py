@@ -10,6 +10,7 @@ from openmsmq.wire.errors import MsmqError
 
 from .history import History
 from .picture import Picture
+from .traffic import TrafficRates
 
 if TYPE_CHECKING:
     from .console import Console
@@ -29,6 +30,7 @@ class Sampler:
     Attributes:
         picture: the newest; empty before the first.
         fault: why there is no newer one; empty if the last sample came.
+        rates: of sessions and clients.
         taken: when the last one was taken, by the monotonic clock; None before the first.
     """
 
@@ -37,6 +39,7 @@ class Sampler:
         folder = console.settings.folder
         self.picture: Final = Picture()
         self.history: Final = History(None if folder is None else folder / "history")
+        self.rates: Final = TrafficRates()
         self.fault = "no sample has been taken yet"
         self.taken: float | None = None
         self._looked = -LOOKING_SECONDS
@@ -116,6 +119,8 @@ class Sampler:
         self.picture.take(parts)
         self.fault = ""
         self.taken = time.monotonic()
+        complete = self.picture.head["complete"]
+        self.rates.add(self.picture.traffic, self.taken, complete=complete)
         self.history.add(self.picture, time.time())
         for listener in list(self._listeners):
             listener(self.picture)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.admin.callers import PREFIX, Program, add_token, queue_path
@@ -60,6 +61,23 @@ def test_a_client_is_hung_up_on(program: Program, manager: Watched) -> None:
     assert newest not in {each["id"] for each in program.get("/clients")["entries"]}
     refused = program.post(f"/sessions/binary/{newest}/hang-up", status=422)
     assert "neither a session nor a client" in refused["error"]["detail"]
+
+
+def test_clients_have_rates_from_the_samples_that_all_share(
+    program: Program, client: openmsmq.QueueManager
+) -> None:
+    def busy() -> list[dict[str, Any]]:
+        send(client, "one", "two")
+        entries = program.get("/clients")["entries"]
+        return [each for each in entries if each["incoming_messages_per_second"]]
+
+    wait_until(busy)
+    (entry,) = busy()
+    assert entry["incoming_bytes_per_second"] > entry["incoming_messages_per_second"]
+    assert entry["outgoing_messages_per_second"] == 0
+    page = Program.ask(program, "GET", "/sessions")[2].decode()
+    assert "Bytes/s" in page
+    assert re.search(r"<td class=\"num dim\">[1-9][\d.]* (B|KiB)</td>", page)
 
 
 def test_series_have_columns_of_one_length(program: Program, client: object) -> None:

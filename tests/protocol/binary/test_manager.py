@@ -321,6 +321,21 @@ def test_sessions_are_shown_with_their_peer_and_what_waits() -> None:
     assert (theirs.queues, theirs.unacknowledged) == (0, 0)
 
 
+def test_what_came_and_went_over_a_session_is_counted() -> None:
+    network, a, b = pair()
+    a.send(TO_B, b"1", b"2")
+    network.run()
+    (ours,) = a.binary.traffic()
+    (theirs,) = b.binary.traffic()
+    assert (ours.number, ours.incoming_messages, ours.outgoing_messages) == (1, 0, 2)
+    assert (theirs.incoming_messages, theirs.outgoing_messages) == (2, 0)
+    assert (ours.incoming_bytes, ours.outgoing_bytes) == (
+        theirs.outgoing_bytes,
+        theirs.incoming_bytes,
+    )
+    assert ours.outgoing_bytes > ours.incoming_bytes > 0
+
+
 def test_a_session_can_be_hung_up_on() -> None:
     network, a, b = pair()
     a.send(TO_B, b"1")

@@ -1,5 +1,6 @@
 """Requests about the queue manager: status, outgoing queues, backup."""
 
+from array import array
 from dataclasses import fields
 from datetime import UTC, datetime
 from uuid import UUID
@@ -13,6 +14,7 @@ from tests.protocol.local.harness import ADMINISTRATOR, ORDERS, STRANGER, USER, 
 from tests.security.encryption.keys import AES, Owner
 
 from openmsmq.core.management.records import ClientInfo, SessionInfo, Status, TransferInfo
+from openmsmq.core.management.sources import Traffic
 from openmsmq.core.model.queue import Queue
 from openmsmq.core.sites.directory_access import by_identifier
 from openmsmq.core.transfer.outgoing.states import OutgoingInput
@@ -50,6 +52,9 @@ class FakePeers:
             for number in (1, 2)
         ]
 
+    def traffic(self) -> list[Traffic]:
+        return [Traffic(number, 10 * number, 20, 30, 40) for number in (1, 2)]
+
 
 class FakeClients:
     """Clients of a protocol."""
@@ -79,6 +84,9 @@ class FakeClients:
                 (2, "user:bob", str(STRANGER.sid)),
             )
         ]
+
+    def traffic(self) -> list[Traffic]:
+        return []
 
 
 AWAY = r"DIRECT=TCP:10.0.0.1\private$\away"
@@ -426,6 +434,25 @@ def test_a_sample_is_streamed_to_administrators_only() -> None:
     assert values[0]["part"] == "head"
     assert {value["part"] for value in values} == {"head", "queues", "dead letters"}
     assert world.client().call(local.Sample).code == Hresult.MQ_ERROR_ACCESS_DENIED
+
+
+def test_a_sample_has_the_counts_of_sessions_and_clients(client: Client) -> None:
+    management = client.world.core.qm.management
+    management.add_sessions(FakePeers())
+    management.add_clients(FakeClients())
+    parts = [part for part in client.value(local.Sample) if part["part"] == "traffic"]
+    (columns,) = [part["columns"] for part in parts if part["protocol"] == "fake"]
+    rows = zip(*(array("Q", columns[name]) for name in Traffic._fields), strict=True)
+    assert list(rows) == [(1, 10, 20, 30, 40), (2, 20, 20, 30, 40)]
+
+
+def test_a_session_counts_the_messages_of_its_client(client: Client) -> None:
+    client.create()
+    client.send(b"1", b"2")
+    client.call(local.Receive, client.open(), timeout=0)
+    session = client.session
+    # Two more were sent to another machine.
+    assert (session.incoming_messages, session.outgoing_messages) == (4, 1)
 
 
 def test_administrators_hang_up_on_sessions_and_clients() -> None:

@@ -4,6 +4,7 @@ import errno
 import logging
 import resource
 import socket
+from array import array
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
@@ -269,7 +270,7 @@ def test_management_shows_remote_readers_and_counts_them(
             address = f"msmq://{host}:{port}"
             with (
                 openmsmq.connect(address, user="ada", password="secret") as remote,
-                remote.open_queue(r".\private$\orders", access="receive"),
+                remote.open_queue(r".\private$\orders", access="receive") as queue,
             ):
                 (reader,) = [each for each in local.clients() if each["protocol"] == "rpc"]
                 assert (reader["principal"], reader["sid"]) == ("ada", str(account.sid))
@@ -277,6 +278,13 @@ def test_management_shows_remote_readers_and_counts_them(
                 assert (reader["cursors"], reader["waiting_reads"], reader["id"]) == (0, 0, 1)
                 status = local.status()
                 assert status["clients"] == 2
+                local.send(r".\private$\orders", openmsmq.Message("x"))
+                queue.receive(timeout=10)
+                parts = [part for part in local.sample() if part["part"] == "traffic"]
+                (columns,) = [part["columns"] for part in parts if part["protocol"] == "rpc"]
+                assert array("Q", columns["outgoing_messages"]).tolist() == [1]
+                assert array("Q", columns["incoming_bytes"])[0] > 100
+                assert array("Q", columns["outgoing_bytes"])[0] > 100
             counters = local.status()["counters"]
         assert counters['msmq_clients_total{protocol="rpc",event="connected"}'] == 1
         assert counters['msmq_logons_total{outcome="succeeded"}'] == 1

@@ -137,13 +137,22 @@ async def show_settings(caller: Caller) -> dict[str, Any]:
 
 
 async def list_sessions(caller: Caller) -> Records:
-    """Sessions with other queue managers."""
-    return Records(await (await caller.manager()).sessions())
+    """Sessions with other queue managers, with rates."""
+    return _with_rates(caller, await (await caller.manager()).sessions())
 
 
 async def list_clients(caller: Caller) -> Records:
-    """Clients of the queue manager, with what they hold."""
-    return Records(await (await caller.manager()).clients())
+    """Clients of the queue manager, with what they hold and rates."""
+    return _with_rates(caller, await (await caller.manager()).clients())
+
+
+def _with_rates(caller: Caller, entries: list[dict[str, Any]]) -> Records:
+    """Sessions or clients with their rates, which come from the samples that all share."""
+    sampler = caller.desk.console.sampler
+    sampler.look()
+    return Records(
+        [{**entry, **sampler.rates.of((entry["protocol"], entry["id"]))} for entry in entries]
+    )
 
 
 async def list_transactions(caller: Caller) -> Records:

@@ -64,6 +64,7 @@ from .sampling import (
     outgoing_samples,
     queue_samples,
     session_samples,
+    traffic_samples,
     transaction_totals,
 )
 from .transaction_infos import transaction_info, unconfirmed_info
@@ -229,6 +230,7 @@ class Management:
             queue_samples(state, 0 if complete else since),
             outgoing_samples(state, self._transfer),
             session_samples(self._sessions),
+            traffic_samples((*self._sessions, *self._clients)),
             dead_letter_samples(state),
         )
 

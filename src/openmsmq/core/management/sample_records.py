@@ -118,6 +118,19 @@ class SessionSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficSample:
+    """The counts of sessions or clients of one protocol: columns of 64-bit numbers, a row each.
+
+    Attributes:
+        columns: by name, those of `Traffic`.
+    """
+
+    part: str = "traffic"
+    protocol: str
+    columns: dict[str, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetterSample:
     """What is in a dead-letter queue, by class."""
 

@@ -1,14 +1,15 @@
 """Counts of everything in packed columns, only what changed, for those who watch all the time.
 
 A sample is streamed in steps. Its first part has the totals; then come queues that changed since
-an earlier sample, queues that were deleted, outgoing queues, sessions, and dead letters by class.
+an earlier sample, queues that were deleted, outgoing queues, sessions, the counts of each session
+and client, and dead letters by class.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter as Tally
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,17 +28,19 @@ from .sample_records import (
     OutgoingSample,
     QueueSample,
     SessionSample,
+    TrafficSample,
     TransactionTotals,
 )
+from .sources import Traffic
 
 if TYPE_CHECKING:
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.state import State
 
     from .queue_infos import TransferStatus
-    from .sources import SessionSource
+    from .sources import ClientSource, SessionSource
 
-# Queues, outgoing queues, sessions and dead letters that one step looks at.
+# Queues, sessions and clients; outgoing queues; dead letters that one step looks at.
 SAMPLE_STEP: Final = 500
 OUTGOING_STEP: Final = 100
 DEAD_LETTER_STEP: Final = 5_000
@@ -175,6 +178,20 @@ def session_samples(sources: list[SessionSource]) -> Iterator[list[Any]]:
         SessionSample(protocol=protocol, direction=direction, count=count)
         for (protocol, direction), count in counts.items()
     ]
+
+
+def traffic_samples(sources: Iterable[SessionSource | ClientSource]) -> Iterator[list[Any]]:
+    """What came and went over each session and to each client."""
+    for source in sources:
+        traffic = iter(source.traffic())
+        while part := list(islice(traffic, SAMPLE_STEP)):
+            columns = zip(Traffic._fields, zip(*part, strict=True), strict=True)
+            yield [
+                TrafficSample(
+                    protocol=source.protocol,
+                    columns={name: array("Q", column).tobytes() for name, column in columns},
+                )
+            ]
 
 
 def dead_letter_samples(state: State) -> Iterator[list[Any]]:

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from .records import ClientInfo, SessionInfo
+
+
+class Traffic(NamedTuple):
+    """What came and went over a session, or between a client and its queue manager, so far.
+
+    Attributes:
+        number: the id of the session or client.
+    """
+
+    number: int
+    incoming_messages: int
+    outgoing_messages: int
+    incoming_bytes: int
+    outgoing_bytes: int
 
 
 class SessionSource(Protocol):
@@ -26,6 +40,9 @@ class SessionSource(Protocol):
     def sessions(self) -> Iterable[SessionInfo]:
         """Every session; changes while it is read are allowed."""
 
+    def traffic(self) -> Iterable[Traffic]:
+        """The counts of every session; changes while it is read are allowed."""
+
     def hang_up(self, number: int) -> bool:
         """End a session by its id; whether there is one."""
 
@@ -42,6 +59,9 @@ class ClientSource(Protocol):
 
     def clients(self) -> Iterable[ClientInfo]:
         """Every client; changes while it is read are allowed."""
+
+    def traffic(self) -> Iterable[Traffic]:
+        """The counts of every client; changes while it is read are allowed."""
 
     def hang_up(self, number: int) -> bool:
         """End a client by its id; whether there is one."""

@@ -133,6 +133,9 @@ class LocalConnection(asyncio.BufferedProtocol):
         self._out_bytes = 0
         self._held_bytes = 0
         self._full = False
+        # Over the socket so far.
+        self.received_bytes = 0
+        self.sent_bytes = 0
 
     @property
     def transport(self) -> asyncio.Transport | None:
@@ -217,6 +220,7 @@ class LocalConnection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         if self._session is None:
             return
+        self.received_bytes += nbytes
         try:
             self._requests.extend(self._buffer.filled(nbytes))
         except ProtocolViolation as exc:
@@ -318,6 +322,7 @@ class LocalConnection(asyncio.BufferedProtocol):
         if not out:
             return
         self._out = []
+        self.sent_bytes += self._out_bytes
         self._out_bytes = 0
         if self._transport is not None and not self._transport.is_closing():
             self._transport.writelines(out)

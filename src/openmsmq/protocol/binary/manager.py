@@ -55,7 +55,7 @@ from .receiving import Arrived, Receiver
 from .sending import CARRIES, OutgoingTransfers
 from .session import BinarySession
 from .session_finder import SessionFinder
-from .session_infos import PROTOCOL, session_info
+from .session_infos import PROTOCOL, session_info, session_traffic
 from .settings import BinarySettings
 from .status import describe
 from .transfer import Transfer
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from openmsmq.core.management.records import SessionInfo
+    from openmsmq.core.management.sources import Traffic
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
     from openmsmq.core.transfer.incoming.received import Received
@@ -303,6 +304,10 @@ class BinaryProtocol:
     def sessions(self) -> Iterator[SessionInfo]:
         """Every session, whatever its state."""
         return map(session_info, list(self._connections.by_number.values()))
+
+    def traffic(self) -> Iterator[Traffic]:
+        """What came and went over every session."""
+        return map(session_traffic, list(self._connections.by_number.values()))
 
     def hang_up(self, number: int) -> bool:
         """End a session; one that is needed is opened again."""

@@ -84,7 +84,9 @@ class BinarySession:
         "initiator",
         "output_bytes",
         "received",
+        "received_bytes",
         "sent",
+        "sent_bytes",
         "state",
         "timers",
         "window_size",
@@ -123,6 +125,9 @@ class BinarySession:
         self._events: deque[SessionEvent] = deque()
         self._output: list[bytes] = []
         self.output_bytes = 0
+        # Over the connection so far.
+        self.received_bytes = 0
+        self.sent_bytes = 0
         self.received = ReceivedMessages()
         self.sent = SentMessages()
         self.timers = SessionTimers()
@@ -143,6 +148,7 @@ class BinarySession:
         """Take bytes from the connection."""
         if self.closed:
             return
+        self.received_bytes += len(data)
         if self.output_bytes > self._settings.max_peer_bytes:
             # What is sent of our own accord stops long before; these are acknowledgments.
             self.close(CloseReason.NOT_READING)
@@ -180,6 +186,7 @@ class BinarySession:
     def data_to_send(self) -> list[bytes]:
         """Bytes for the connection, in order; each is given once."""
         output, self._output = self._output, []
+        self.sent_bytes += self.output_bytes
         self.output_bytes = 0
         return output
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from openmsmq.core.management.queue_infos import guid_text
 from openmsmq.core.management.records import SessionInfo
+from openmsmq.core.management.sources import Traffic
 from openmsmq.wire.scalars import GUID_NULL
 
 from .peer_connection import PeerConnection
@@ -25,4 +26,16 @@ def session_info(connection: PeerConnection) -> SessionInfo:
         queues=len(connection.transfers),
         unacknowledged=session.sent.unacked,
         waiting_bytes=connection.arrived.size if connection.arrived is not None else 0,
+    )
+
+
+def session_traffic(connection: PeerConnection) -> Traffic:
+    """What came and went over a session."""
+    session = connection.session
+    return Traffic(
+        connection.number,
+        session.received.count,
+        session.sent.count,
+        session.received_bytes,
+        session.sent_bytes,
     )

@@ -83,6 +83,7 @@ def open_to_send(session: LocalSession, request: local.OpenToSend) -> None:
 
 def send(session: LocalSession, request: local.Send) -> None:
     """Answers with the ordinal of the first message; the others follow it."""
+    session.incoming_messages += len(request.packets)
     if not request.packets:
         session.opened(request.handle)
         session.done(request.id)
@@ -140,6 +141,7 @@ def send_each(session: LocalSession, request: local.SendEach) -> None:
             Hresult.MQ_ERROR_INVALID_PARAMETER,
             f"{len(request.packets)} packets for {len(request.handles)} handles",
         )
+    session.incoming_messages += len(request.packets)
     handles: list[int] = []
     descriptors: list[OpenQueueDescriptor] = []
     packets: list[bytes] = []

@@ -91,6 +91,7 @@ def peek_range(session: LocalSession, request: local.PeekRange) -> Steps:
             break
         # No block overtakes one that waits for the disk.
         depends = max(depends, read.depends)
+        session.outgoing_messages += len(read.messages)
         session.answer(block(request.id, read, request.head_bytes), depends)
         after = read.messages[-1].sequence
         yield
@@ -130,6 +131,7 @@ def browse(session: LocalSession, request: local.Browse) -> None:
     )
     head_bytes = local.MAX_HEAD_BYTES if request.head_bytes is None else request.head_bytes
     packets, sizes = shortened(read.packets, head_bytes)
+    session.outgoing_messages += len(packets)
     session.answer(
         local.Page(
             request.id,
@@ -194,6 +196,7 @@ def pin(session: LocalSession, request: local.Pin) -> None:
 def stage(session: LocalSession, request: local.Stage) -> None:
     if not request.producer:
         raise QueueError(Hresult.MQ_ERROR_INVALID_PARAMETER, "a stage needs a producer name")
+    session.incoming_messages += len(request.packets)
     staged = session.manager.stages.stage(
         request.producer,
         request.batch,

@@ -141,6 +141,9 @@ class LocalSession:
         # Chains of messages of which one was refused, and why.
         self._broken: dict[int, QueueError] = {}
         self.closed = False
+        # Messages that the client sent, and that it was shown.
+        self.incoming_messages = 0
+        self.outgoing_messages = 0
 
     # Replies
 
@@ -181,6 +184,7 @@ class LocalSession:
         self, request: int, messages: list[Message], packets: list[bytes], depends: int
     ) -> None:
         """Answer a read."""
+        self.outgoing_messages += len(packets)
         self.answer(
             local.Messages(
                 request,

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from openmsmq.core.management.queue_infos import guid_text
 from openmsmq.core.management.records import ClientInfo
+from openmsmq.core.management.sources import Traffic
 from openmsmq.net.local.connection import LocalConnection, Session, peer_credentials
 from openmsmq.net.local.listeners import (
     UnixListener,
@@ -138,6 +139,18 @@ class LocalPart:
                     for transaction in holder.transactions.values()
                 ),
                 unread_bytes=connection.unread_bytes,
+            )
+
+    def traffic(self) -> Iterator[Traffic]:
+        """What every client sent and was sent."""
+        for connection, client in list(self._connections.items()):
+            session = client.session
+            yield Traffic(
+                client.number,
+                session.incoming_messages,
+                session.outgoing_messages,
+                connection.received_bytes,
+                connection.sent_bytes,
             )
 
     def _count(self, event: str) -> None:

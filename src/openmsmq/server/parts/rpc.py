@@ -9,6 +9,7 @@ from typing import Final
 
 from openmsmq.core.management.counters import CLIENTS, LOGONS, RPC_CALLS, RPC_FAULTS, Count
 from openmsmq.core.management.records import ClientInfo
+from openmsmq.core.management.sources import Traffic
 from openmsmq.net.rpc.coordinators import CoordinatorShell
 from openmsmq.net.rpc.shell import RpcShell
 from openmsmq.protocol.coordinator import CoordinatorServer, Participant, ParticipantSettings
@@ -283,6 +284,11 @@ class RpcPart:
             if association.connections:
                 yield client_info(association)
 
+    def traffic(self) -> Iterator[Traffic]:
+        """What every client sent and was sent."""
+        for association in self.server.associations:
+            yield client_traffic(association)
+
     def _counts(self) -> Iterator[Count]:
         counters = self.server.counters
         closed = counters.closed
@@ -375,12 +381,7 @@ def client_info(association: Association) -> ClientInfo:
     """A client and what it holds."""
     connections = association.connections
     first = connections[0]
-    # A queue that was opened by qmcomm and is read by qm2qm has two handles.
-    queues: dict[int, RemoteQueue] = {}
-    for value in association.handles.values():
-        queue = value.queue if isinstance(value, OpenedQueue) else value
-        if isinstance(queue, RemoteQueue):
-            queues[id(queue)] = queue
+    queues = open_queues(association)
     return ClientInfo(
         id=association.number,
         protocol=RpcPart.name,
@@ -388,8 +389,31 @@ def client_info(association: Association) -> ClientInfo:
         sid=str(first.caller.sid),
         address=association.address,
         queues=len(queues),
-        cursors=sum(len(queue.holder.cursors) for queue in queues.values()),
-        waiting_reads=sum(len(queue.holder.waiting) for queue in queues.values()),
+        cursors=sum(len(queue.holder.cursors) for queue in queues),
+        waiting_reads=sum(len(queue.holder.waiting) for queue in queues),
         transactions=(),
         unread_bytes=sum(connection.reply_bytes for connection in connections),
     )
+
+
+def client_traffic(association: Association) -> Traffic:
+    """What a client was sent and sent, over its open queues and connections."""
+    connections = association.connections
+    return Traffic(
+        association.number,
+        0,
+        sum(queue.handed_out for queue in open_queues(association)),
+        sum(connection.received_bytes for connection in connections),
+        sum(connection.sent_bytes for connection in connections),
+    )
+
+
+def open_queues(association: Association) -> list[RemoteQueue]:
+    """The queues that a client has open."""
+    # A queue that was opened by qmcomm and is read by qm2qm has two handles.
+    queues: dict[int, RemoteQueue] = {}
+    for value in association.handles.values():
+        queue = value.queue if isinstance(value, OpenedQueue) else value
+        if isinstance(queue, RemoteQueue):
+            queues[id(queue)] = queue
+    return list(queues.values())

@@ -51,6 +51,7 @@ class RemoteQueue:
     Attributes:
         holder: the open queue, its cursors and its waiting reads.
         descriptor: the open queue.
+        handed_out: count of messages that the client got.
         receives: the lookup ids of messages handed out and not ended, by request id.
     """
 
@@ -59,6 +60,7 @@ class RemoteQueue:
         "_max_reads",
         "_pending",
         "descriptor",
+        "handed_out",
         "holder",
         "number",
         "receives",
@@ -79,6 +81,7 @@ class RemoteQueue:
         )
         self.holder: Final = Holder(manager, limits)
         self.number = 0
+        self.handed_out = 0
         self.descriptor: OpenQueueDescriptor
         self.receives: dict[int, int] = {}
         # Of those that are in a transaction, also by request id.
@@ -231,6 +234,7 @@ class RemoteQueue:
                 return
             self.receives[request_id] = message.lookup_id
             self._pending.start(self, request_id)
+        self.handed_out += 1
         call.found(message, packet, depends)
 
     # Receives in a transaction

@@ -88,8 +88,10 @@ class ServerConnection:
         "max_fragment",
         "multiplexed",
         "number",
+        "received_bytes",
         "reply_bytes",
         "security",
+        "sent_bytes",
         "server",
         "state",
     )
@@ -109,6 +111,9 @@ class ServerConnection:
         self.calls: dict[int, ServerCall] = {}
         # Bytes of replies that the client has not taken yet.
         self.reply_bytes = 0
+        # Over the connection so far.
+        self.received_bytes = 0
+        self.sent_bytes = 0
         self._framer = PduFramer()
         self._output: list[bytes] = []
         self.assembly: Assembly | None = None
@@ -155,11 +160,12 @@ class ServerConnection:
 
     def keep_data(self, data: bytes) -> None:
         """Take bytes from the connection; `process` looks at them."""
+        self.received_bytes += len(data)
         self._framer.feed(data)
 
     def receive_data(self, data: bytes, now: float) -> None:
         """Take bytes from the connection."""
-        self._framer.feed(data)
+        self.keep_data(data)
         self.process(now)
 
     def process(self, now: float) -> None:
@@ -178,7 +184,9 @@ class ServerConnection:
     def data_to_send(self) -> list[bytes]:
         """Bytes for the connection, in order; each is given once."""
         output, self._output = self._output, []
-        self.reply_bytes -= sum(map(len, output))
+        size = sum(map(len, output))
+        self.reply_bytes -= size
+        self.sent_bytes += size
         return output
 
     def connection_lost(self) -> None:
