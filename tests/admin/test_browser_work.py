@@ -187,11 +187,16 @@ def test_a_program_is_hung_up_on(visitor: Visitor, manager: Watched) -> None:
     visitor.faults.clear()
 
 
+@pytest.mark.usefixtures("client")
 @pytest.mark.parametrize("width", [390, 820, 1366, 2560])
 def test_pages_fit_every_width(visitor: Visitor, width: int) -> None:
     page = visitor.page
     page.set_viewport_size({"width": width, "height": 900})
-    for path in ("/", "/queues", AT, f"{AT}/settings", f"{AT}/activity", "/find", "/settings"):
+    where = "where=label+~+order+and+age+<+1h+and+correlation_id+=+nothing"
+    for path in (
+        *("/", "/queues", "/queues?filter=order", "/sessions", f"/dead-letters?{where}"),
+        *(AT, f"{AT}?{where}", f"{AT}/settings", f"{AT}/activity", "/find", "/settings"),
+    ):
         visitor.open(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
     visitor.open("/")
@@ -199,4 +204,76 @@ def test_pages_fit_every_width(visitor: Visitor, width: int) -> None:
     visitor.open(AT)
     visitor.picture(f"queue-{width}")
     page.set_viewport_size({"width": 1600, "height": 1000})
+    visitor.check_quiet()
+
+
+def test_conditions_are_chips_that_are_added_and_removed(
+    visitor: Visitor, client: openmsmq.QueueManager
+) -> None:
+    send(client, "first order", "second order", "a reminder")
+    page = visitor.open(f"{AT}?filter=order")
+    rows = page.locator("[data-rows] tbody tr")
+    chips = page.locator("[data-chip]")
+    expect(rows).to_have_count(2)
+    page.click(".filters summary")
+    page.select_option("[data-condition] [name=property]", "label")
+    page.fill("[data-condition] [name=value]", 'second "or"')
+    page.keyboard.press("Enter")
+    expect(page.locator("#rows .empty")).to_contain_text("None of 3 messages matches")
+    expect(chips).to_have_count(2)
+    page.keyboard.press("/")
+    expect(page.locator("[data-filter]")).to_be_focused()
+    chips.nth(1).focus()
+    page.keyboard.press("Delete")
+    expect(chips).to_have_count(1)
+    expect(rows).to_have_count(2)
+    page.click(".filters summary")
+    visitor.picture("condition-light")
+    visitor.check_access("condition")
+    page.fill("[data-condition] [name=value]", "second order")
+    page.keyboard.press("Enter")
+    expect(rows).to_have_count(1)
+    visitor.picture("chips-light")
+    visitor.check_access("chips")
+    # The address says it all: another window shows the same, and Back undoes a removal.
+    page.reload()
+    expect(chips.nth(1)).to_contain_text("label contains second order")
+    chips.nth(0).click()
+    expect(chips).to_have_count(1)
+    expect(rows).to_have_count(1)
+    page.go_back()
+    expect(chips).to_have_count(2)
+    visitor.check_quiet()
+
+
+def test_every_list_that_filters_has_chips(visitor: Visitor, client: openmsmq.QueueManager) -> None:
+    send(client, "an order")
+    dying = openmsmq.Message(b"x", "too late", time_to_be_received=0, dead_letter=True)
+    client.send(ORDERS, dying)
+    client.flush()
+    chips = visitor.page.locator("[data-chip]")
+    for path, texts in {
+        "/queues?filter=orders&hide=bytes": ["name or label contains orders"],
+        "/find?text=order&case=1&filter=age+<+1h+and+priority+=+3&queues=orders": [
+            "label or body contains, with case order",
+            "age less than 1h",
+            "priority is 3",
+            "queue is like orders",
+        ],
+        "/dead-letters?where=label+~+late+and+age+<+1h": [
+            "label contains late",
+            "age less than 1h",
+        ],
+        "/dead-letters?where=label+~+never": ["label contains never"],
+        "/dead-letters?where=nonsense": ["nonsense"],
+    }.items():
+        page = visitor.open(path)
+        expect(chips).to_contain_text(texts)
+        visitor.check_access(path)
+        if path.startswith("/dead-letters"):
+            expect(page.locator(".reason")).to_have_count(int("late" in path))
+        for left in range(len(texts) - 1, -1, -1):
+            chips.last.focus()
+            page.keyboard.press("Enter")
+            expect(chips).to_have_count(left)
     visitor.check_quiet()

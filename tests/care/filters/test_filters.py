@@ -15,7 +15,9 @@ from openmsmq.care.filters import (
     Matcher,
     Not,
     Or,
+    Term,
     filter_from_data,
+    filter_terms,
     filter_to_data,
     parse_filter,
 )
@@ -194,3 +196,28 @@ def test_looking_through_a_block_first_leaves_nothing_out(labels: list[str], tex
             if matcher.holds("orders", ReceivedMessage(each, at, NOW), NOW)
         ]
         assert found(f"{name} ~ '{text}'", *packets) == slow
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("label ~ order", ["label ~ order"]),
+        (" label ~ order AND  age > 1h ", ["label ~ order", "age > 1h"]),
+        ("label = and and label = 'a and b'", ["label = and", "label = 'a and b'"]),
+        ("label ~ a or label ~ b and age > 1h", ["label ~ a or label ~ b and age > 1h"]),
+        ("(label ~ a or label ~ b) and age > 1h", ["(label ~ a or label ~ b)", "age > 1h"]),
+        ("not age > 1h and priority in (1, 2)", ["not age > 1h", "priority in (1, 2)"]),
+        ("label ~ a and age > 1h or priority = 3", ["label ~ a and age > 1h or priority = 3"]),
+    ],
+)
+def test_a_filter_has_parts_that_all_must_hold(text: str, terms: list[str]) -> None:
+    assert [term.text for term in filter_terms(text)] == terms
+    joined = " and ".join(term.text for term in filter_terms(text))
+    assert parse_filter(joined) == parse_filter(text)
+
+
+def test_a_part_names_what_it_compares() -> None:
+    assert filter_terms("Label ~ 'it''s'") == [Term("Label ~ 'it''s'", "label", "~", "it's")]
+    assert filter_terms("not (age > 1h)") == [Term("not (age > 1h)")]
+    with pytest.raises(FilterError):
+        filter_terms("label ~ a and")

@@ -15,11 +15,13 @@ from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.person import Role
 from openmsmq.admin.trust.problems import Problem, problem_of
 from openmsmq.care.dead_letters import AGES, dead_letters
-from openmsmq.care.filters import filter_from_data
+from openmsmq.care.filters import filter_from_data, filter_to_data
 from openmsmq.client import QueueManager
 from openmsmq.terminal.quantities import count_text
 from openmsmq.wire.errors import MsmqError
 
+from .chips import Chip, filter_chips, text_chip
+from .frame import url_maker
 from .text import short_name
 
 SAMPLES: Final = 6
@@ -39,12 +41,13 @@ async def deadletters_page(
     which = query.get("queue", "all")
     if by not in ("reason", "destination", "label", "age") or which not in dead_calls.DEAD:
         raise Problem(400, "There is no such group of dead letters.")
+    words = query.get("where", "")
     groups: list[dict[str, Any]] = []
     problem = None
     try:
         found = await dead_calls.list_dead_letters(
             caller,
-            dead_calls.DeadLetterQuery(by=by, queue=which),  # type: ignore[arg-type]  # checked above
+            dead_calls.DeadLetterQuery(by=by, queue=which, filter=words),  # type: ignore[arg-type]  # checked above
         )
         groups = [_group(group, by) for group in found.groups]
     except MsmqError as exc:
@@ -57,6 +60,8 @@ async def deadletters_page(
         "crumbs": [("Dead letters", "")],
         "by": by,
         "which": which,
+        "filter": words,
+        "chips": _dead_letter_chips(query),
         "groups": groups,
         "total": sum(group["messages"] for group in groups),
         "recent": 0,
@@ -69,10 +74,21 @@ async def deadletters_page(
         return values
     chosen["open"] = True
     where = group_filter(by, chosen["key"])
+    if (condition := searching.condition_of(words)) is not None:
+        where = {"and": [where, filter_to_data(condition)]}
     values |= await _samples(caller, which, where)
     if query.get("retry") and caller.person.role >= Role.OPERATOR:
         values |= await _plan(caller, which, where)
     return values
+
+
+def _dead_letter_chips(query: QueryParams) -> list[Chip]:
+    url = url_maker("/dead-letters", query)
+
+    def anew(**changes: object) -> str:
+        return url(**changes, open="", retry="")
+
+    return filter_chips(query.get("where", ""), "where", anew)
 
 
 async def watch_deadletters(
@@ -214,6 +230,7 @@ async def find_page(caller: Caller, query: QueryParams, names: dict[str, str]) -
         "problem": None,
         "stream": "",
         "limit": FOUND,
+        "chips": [] if identifier else _find_chips(query),
     }
     try:
         if identifier:
@@ -229,6 +246,17 @@ async def find_page(caller: Caller, query: QueryParams, names: dict[str, str]) -
     except MsmqError as exc:
         values["problem"] = problem_of(exc)
     return values
+
+
+def _find_chips(query: QueryParams) -> list[Chip]:
+    url = url_maker("/find", query)
+    text, queues = query.get("text", ""), query.get("queues", "")
+    chips = text_chip(
+        "label or body", text, url(text="", case=""), case=bool(query.get("case"))
+    ) + filter_chips(query.get("filter", ""), "filter", url)
+    if chips and queues:
+        chips.append(Chip("queue", "is like", queues, url(queues="")))
+    return chips
 
 
 def _search_query(text: str, words: str) -> searching.SearchQuery:

@@ -1,6 +1,7 @@
 """Queues and their messages as pages."""
 
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -10,14 +11,18 @@ from openmsmq.admin.api import messages as message_calls
 from openmsmq.admin.api import queues as queue_calls
 from openmsmq.admin.api import tracing
 from openmsmq.admin.api.queues import QueueRecord
+from openmsmq.admin.api.searching import condition_of
 from openmsmq.admin.front_desk import Caller
 from openmsmq.admin.trust.problems import Problem, problem_of
 from openmsmq.admin.web import segment
+from openmsmq.care.filters import Matcher
 from openmsmq.client import ReceivedMessage
 from openmsmq.client.browsed_message import BrowsedMessage
 from openmsmq.wire.errors import MsmqError
 
 from .bodies import body_view
+from .chips import Chip, filter_chips, text_chip
+from .frame import url_maker
 from .packets import packet_view
 from .rows import QueueRow, is_unread, queue_row
 from .text import age, moment, short_name, shown
@@ -62,7 +67,13 @@ async def queues_page(caller: Caller, query: QueryParams, names: dict[str, str])
         "messages": sum(row.messages for row in rows),
         "size": sum(row.bytes for row in rows),
         "filter": query.get("filter", ""),
+        "chips": text_chip(
+            "name or label",
+            query.get("filter", ""),
+            url_maker("/queues", query)(filter="", after=""),
+        ),
         "sort": sort,
+        "hide": query.get("hide", ""),
         "after": part[-1].name if start + SHOWN_QUEUES < len(rows) else "",
         "new": bool(query.get("new")),
         "columns": _columns(query.get("hide", "")),
@@ -184,7 +195,7 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
     values = await queue_values(caller, queue, "messages")
     # What came later than this is not in the list; figures may be a second old.
     values |= await _counts_now(caller, queue, values["info"])
-    needle = query.get("filter", "")
+    needle, where = query.get("filter", ""), query.get("where", "")
     after = query.get("after", "")
     found: list[BrowsedMessage] = []
     looked = 0
@@ -192,7 +203,8 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
     more = False
     try:
         start = message_calls.number(after, "after") if after else 0
-        found, more, looked = await _browse(caller, queue, start, needle)
+        wanted = _wanted(caller, queue, needle, where)
+        found, more, looked = await _browse(caller, queue, start, wanted)
     except MsmqError as exc:
         problem = problem_of(exc)
         if problem.status == 503:
@@ -204,6 +216,8 @@ async def messages_tab(caller: Caller, query: QueryParams, names: dict[str, str]
         **values,
         "messages": rows,
         "filter": needle,
+        "where": where,
+        "chips": _chips(queue, query),
         "looked": looked,
         "problem": problem,
         "grant_command": f"openmsmq queue grant '.\\{queue}' {caller.person.principal} peek",
@@ -246,11 +260,46 @@ async def watch_messages(
     return {**values, "arrived": _arrived(values["info"])}
 
 
+Wanted = Callable[[ReceivedMessage], bool]
+
+
+def _chips(queue: str, query: QueryParams) -> list[Chip]:
+    """What the messages of a list have in common; a list without a condition begins anew."""
+    url = url_maker(f"/queues/{segment(queue)}", query)
+
+    def anew(**changes: object) -> str:
+        return url(**changes, after="", message="")
+
+    text = query.get("filter", "")
+    return [
+        *text_chip("label or body", text, anew(filter="")),
+        *filter_chips(query.get("where", ""), "where", anew),
+    ]
+
+
+def _wanted(caller: Caller, queue: str, needle: str, where: str) -> Wanted | None:
+    """What says which messages to show; None for all.
+
+    Raises:
+        MsmqError: the filter cannot be read, or is about bodies that the caller may not see.
+    """
+    condition = condition_of(where)
+    message_calls.need_to_read(caller, condition)
+    if not needle and condition is None:
+        return None
+    matcher, now, name = Matcher(condition), time.time(), queue_calls.full_name(queue)
+
+    def wanted(message: ReceivedMessage) -> bool:
+        return (not needle or _has(message, needle, caller)) and matcher.holds(name, message, now)
+
+    return wanted
+
+
 async def _browse(
-    caller: Caller, queue: str, after: int, needle: str
+    caller: Caller, queue: str, after: int, wanted: Wanted | None
 ) -> tuple[list[BrowsedMessage], bool, int]:
-    """A page of messages that have a text; how many were looked at."""
-    if not needle:
+    """A page of messages that are wanted; how many were looked at."""
+    if wanted is None:
         found, more = await message_calls.browse(
             caller, queue, after=after, count=PAGE, head_bytes=0
         )
@@ -260,7 +309,7 @@ async def _browse(
     while len(matching) < PAGE:
         found, more = await message_calls.browse(caller, queue, after=after, count=PAGE)
         looked += len(found)
-        matching += [message for message in found if _has(message, needle, caller)]
+        matching += filter(wanted, found)
         if not more:
             return matching, False, looked
         after = found[-1].lookup_id

@@ -170,6 +170,18 @@
     }
   }
 
+  // A further condition of a filter, in the address; the chips of the page remove them.
+  function addCondition(form) {
+    const { property, operator, value } = Object.fromEntries(new FormData(form));
+    const address = new URL(location.href);
+    const words = address.searchParams.get(form.dataset.condition)?.trim() ?? "";
+    const others = /\bor\b/i.test(words) ? `(${words})` : words;
+    const text = /^[\w.:+-]+$/.test(value) ? value : `"${value.replaceAll('"', '""')}"`;
+    address.searchParams.set(form.dataset.condition, [others, `${property} ${operator} ${text}`].filter(Boolean).join(" and "));
+    for (const name of ["after", "message", "open", "retry"]) address.searchParams.delete(name);
+    location.assign(address);
+  }
+
   // Rows: selection, and the message beside the list.
   const boxes = () => $$("[data-rows] tbody input.check");
   const selection = () => boxes().filter((box) => box.checked).map((box) => box.value);
@@ -381,12 +393,13 @@
     const key = event.key;
     if (going && performance.now() - going < 1500 && places[key]) { location.assign(places[key]); return; }
     going = key === "g" ? performance.now() : 0;
+    if (key === "Delete" || key === "Backspace") event.target.closest("[data-chip]")?.click();
     const turn = $(`[data-key="${CSS.escape(key)}"]`);
     if (turn) { turn.click(); return; }
     if (key === "j" || key === "k") { event.preventDefault(); step(key === "j" ? 1 : -1); }
     if (key === "x") { const box = currentRow() && $("input.check", currentRow()); if (box) { box.checked = !box.checked; tellSelection(); } }
     if (key === "p") setLive(!live);
-    if (key === "/") { const filter = $("[data-filter], [data-narrow]"); if (filter) { event.preventDefault(); filter.focus(); } }
+    if (key === "/") { const filter = $("[data-filter]") ?? $("[data-narrow]"); if (filter) { event.preventDefault(); filter.focus(); } }
     if (key === "n") $("[data-newer]:not([hidden])")?.click();
     if (key === "?") $("#keys")?.showModal();
   });
@@ -445,6 +458,7 @@
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.dataset.api) { event.preventDefault(); submit(form); }
+    if (form.dataset.condition) { event.preventDefault(); addCondition(form); }
     if (form.dataset.upload) { event.preventDefault(); upload(form); }
     if (form.hasAttribute("data-sign-out")) { event.preventDefault(); call("POST", "/sign-out").then(() => location.assign("/sign-in")); }
   });

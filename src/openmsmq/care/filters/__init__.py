@@ -7,7 +7,7 @@ of a block it holds for, cheap comparisons first.
 
 from .conditions import And, Comparison, Condition, Not, Or, filter_from_data, filter_to_data
 from .errors import FilterError
-from .grammar import parse_filter
+from .grammar import Term, filter_terms, parse_filter
 from .matching import Matcher
 from .properties import PROPERTIES, Kind
 
@@ -21,7 +21,9 @@ __all__ = [
     "Matcher",
     "Not",
     "Or",
+    "Term",
     "filter_from_data",
+    "filter_terms",
     "filter_to_data",
     "parse_filter",
 ]

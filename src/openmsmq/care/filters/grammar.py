@@ -55,6 +55,29 @@ def parse_filter(text: str) -> Condition:
     return condition
 
 
+class Term(NamedTuple):
+    """A part of a filter that must hold, as it was written.
+
+    Attributes:
+        property, operator, value: of a single comparison; empty otherwise.
+    """
+
+    text: str
+    property: str = ""
+    operator: str = ""
+    value: str = ""
+
+
+def filter_terms(text: str) -> list[Term]:
+    """The parts of a filter that `and` joins; one with `or` between them is a single part.
+
+    Raises:
+        FilterError: it is no filter.
+    """
+    parse_filter(text)
+    return _Parser(_tokens(text), text).factors()
+
+
 def _tokens(text: str) -> list[Token]:
     found: list[Token] = []
     at = 0
@@ -118,6 +141,30 @@ class _Parser:
             self._at += 1
             terms.append(self._factor(depth))
         return terms[0] if len(terms) == 1 else And(tuple(terms))
+
+    def factors(self) -> list[Term]:
+        """The factors of a filter without `or`, else all of it; it has been read before."""
+        terms: list[Term] = []
+        while True:
+            first = self._at
+            self._factor(0)
+            terms.append(self._term(first))
+            if self._peek() != "and":
+                break
+            self._at += 1
+        return terms if not self._peek() else [Term(self._text.strip())]
+
+    def _term(self, first: int) -> Term:
+        """What stands from a token to here."""
+        tokens = self._tokens[first : self._at]
+        end = len(self._text)
+        if self._at < len(self._tokens):
+            end = self._tokens[self._at].at
+        text = self._text[tokens[0].at : end].strip()
+        if len(tokens) == 3:
+            name, operator, value = tokens
+            return Term(text, name.lower, operator.lower, value.text)
+        return Term(text)
 
     def _factor(self, depth: int) -> Condition:
         if self._peek() == "not":
