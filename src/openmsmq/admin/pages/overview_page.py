@@ -114,7 +114,7 @@ def _figures(caller: Caller, rows: list[QueueRow], links: list[LinkRow]) -> list
         figure(
             "Messages in queues",
             compact(messages),
-            count_text(messages),
+            f"in {count_text(len(rows), 'queue')}",
             totals["messages"],
         ),
         figure(

@@ -111,7 +111,7 @@ def link_words(info: dict[str, Any]) -> tuple[str, str]:
     state = str(info["state"])
     if state == "ONHOLD":
         return "warn", "paused"
-    if info["last_error"] and state != "CONNECTED":
+    if info["last_error"] and state != "CONNECTED" and info["messages"]:
         wait = info["retry_in_seconds"]
         return "bad", "down" if wait is None else f"retry in {age(wait)}"
     if state == "CONNECTED":

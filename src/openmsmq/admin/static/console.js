@@ -295,7 +295,8 @@
   });
 
   // Plots: columns of numbers from the server, drawn by uPlot.
-  const compact = (value) => value >= 1e6 ? `${value / 1e6} M` : value >= 1e3 ? `${value / 1e3} k` : `${value}`;
+  const tenth = (value) => Math.round(value * 10) / 10;
+  const compact = (value) => value >= 1e6 ? `${tenth(value / 1e6)} M` : value >= 1e3 ? `${tenth(value / 1e3)} k` : `${value}`;
   const formats = { count: compact, ms: (value) => `${value} ms`, seconds: (value) => `${value} s` };
   async function draw(element) {
     let columns;
@@ -310,10 +311,10 @@
     const axis = { stroke: css("--text-3"), font: `11px ${css("--sans")}`, ticks: { show: false }, grid: { stroke: css("--line-soft"), width: 1 } };
     const format = formats[element.dataset.format] ?? compact;
     new uPlot({
-      width: element.clientWidth - 12, height: element.clientHeight - 8, padding: [8, 6, 0, 0],
+      width: element.clientWidth - 12, height: element.clientHeight - 8, padding: [8, 26, 0, 0],
       legend: { show: false }, cursor: { y: false, points: { size: 6 }, sync: { key: "page" } },
       scales: { y: { range: (_, low, high) => [0, Math.max(high, element.dataset.format === "ms" ? 0.1 : 1) * 1.12] } },
-      axes: [{ ...axis, size: 24, grid: { show: false }, space: 90, values: (_, at) => at.map((t) => clock(new Date(t * 1000)).slice(0, 5)) },
+      axes: [{ ...axis, size: 24, grid: { show: false }, space: 90, values: (_, at) => at.map((t) => clock(new Date(t * 1000)).slice(0, columns[0].at(-1) - columns[0][0] < 300 ? 8 : 5)) },
         { ...axis, size: 46, space: 34, values: (_, at) => at.map((value) => format(Math.round(value * 1000) / 1000)) }],
       series: [{}, ...columns.slice(1).map((_, at) => ({ stroke: css(`--plot-${at + 1}`), width: 1.5, points: { show: false }, fill: at === 0 ? `color-mix(in oklab, ${css("--plot-1")} 10%, transparent)` : undefined }))],
     }, columns, element);
