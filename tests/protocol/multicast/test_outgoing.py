@@ -176,7 +176,7 @@ def test_an_outgoing_queue_can_be_deleted() -> None:
     alpha.qm.outgoing.delete(queue, caller=ADMINISTRATOR)
     lan.pass_time(1.0)
     assert spms_of(lan, alpha)[-1].options.fin
-    assert alpha.multicast._sender.transfers == {}
+    assert alpha.multicast._sender.transfers.by_queue == {}
 
 
 def test_an_outgoing_queue_that_was_never_used_can_be_deleted() -> None:

@@ -190,7 +190,7 @@ class Carrying:
             self._finder.down(link, now=now)
         for transfer in transfers:
             if transfer.link is not link or link is None:
-                if not transfer.has_work:
+                if not transfer.stream.has_work:
                     outgoing.change(transfer.queue, OutgoingInput.RESTED)
                 self.available(transfer.queue, now)
 

@@ -102,4 +102,4 @@ class HopLink:
     @property
     def has_work(self) -> bool:
         """Whether messages wait that may leave."""
-        return any(transfer.has_work for transfer in self.transfers)
+        return any(transfer.stream.has_work for transfer in self.transfers)

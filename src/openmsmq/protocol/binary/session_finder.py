@@ -318,7 +318,7 @@ class SessionFinder:
             self._step(link, HopLinkInput.REST, now)
             return []
         self._step(link, HopLinkInput.RETRY, now)
-        return [transfer for transfer in link.transfers if transfer.has_work]
+        return [transfer for transfer in link.transfers if transfer.stream.has_work]
 
     def rest_if_passed_over(self, link: HopLink, *, now: float) -> None:
         """All outgoing queues of a link that was due have gone to other next hops."""

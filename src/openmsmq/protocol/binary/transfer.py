@@ -52,11 +52,6 @@ class Transfer:
         # When to look for the destination again, if it was not found.
         self.validate_at: float | None = None
 
-    @property
-    def has_work(self) -> bool:
-        """Whether messages wait that may leave."""
-        return self.queue.lanes.count > 0 and self.outgoing.may_transmit
-
     def may_go_to(self, queue_manager: UUID) -> bool:
         """Whether a queue manager is among the next hops that are left to try."""
         return any(hop.queue_manager == queue_manager for hop in self.hops)

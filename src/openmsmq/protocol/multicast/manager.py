@@ -104,7 +104,6 @@ class MulticastProtocol:
         self._version = -1
         # Neither sends nor listens: before the start, and while the queue manager is offline.
         self._offline = True
-        self._sender.offline = True
 
     @property
     def carries(self) -> frozenset[Transport]:
@@ -121,19 +120,19 @@ class MulticastProtocol:
         self._set_offline(True, now)
 
     def _set_offline(self, offline: bool, now: float) -> None:  # noqa: FBT001 - one private value
-        self._offline = self._sender.offline = offline
+        self._offline = self._sender.transfers.offline = offline
         for queue in self._manager.outgoing.queues:
-            self._sender.available(queue, now=now)
+            self._sender.transfers.available(queue, now=now)
 
     # Sockets
 
     def opened(self, address: IPv4Address, *, now: float) -> None:
         """There is a socket to send from, at an address of this machine."""
-        self._sender.opened(address, now=now)
+        self._sender.socket_opened(address, now=now)
 
     def open_failed(self, status: ConnectionStatus, reason: str, *, now: float) -> None:
         """There is none; the reason is in words."""
-        self._sender.open_failed(status, reason, now=now)
+        self._sender.socket_failed(status, reason, now=now)
 
     def join_failed(self, group: IPv4Address, *, now: float) -> None:
         """A group cannot be listened to; it is tried again later."""
@@ -221,9 +220,9 @@ class MulticastProtocol:
     def core_event(self, event: Event, *, now: float) -> None:
         """Something happened in the queue manager."""
         if isinstance(event, OutgoingAvailable | QueuePaused | QueueResumed):
-            self._sender.available(event.queue, now=now)
+            self._sender.transfers.available(event.queue, now=now)
         elif isinstance(event, QueueDeleted):
-            self._sender.forget(event.queue, now=now)
+            self._sender.transfers.forget(event.queue, now=now)
         elif isinstance(event, MessagesDeleted | MessagesMoved):
             self._sender.streams.removed(event.queue)
         elif isinstance(event, ConnectionActiveChanged):
@@ -271,7 +270,7 @@ class MulticastProtocol:
 
     def outgoing_status(self, queue: Queue, *, now: float) -> OutgoingStatus | None:
         """One outgoing queue."""
-        transfer = self._sender.find(queue)
+        transfer = self._sender.transfers.find(queue)
         if transfer is None:
             return None
         return describe(transfer, now=now, offline=self._offline)

@@ -11,12 +11,8 @@ from openmsmq.core.transfer.outgoing.stream_rules import SRMP_RULES
 from openmsmq.core.transfer.transports import Transport
 from openmsmq.protocol.pgm import OutgoingDatagram, Source
 from openmsmq.protocol.pgm.source_states import SourceState
-from openmsmq.protocol.srmp.transfer_states import (
-    TransferAction,
-    TransferInput,
-    TransferState,
-    step,
-)
+from openmsmq.protocol.transfer_states import TransferInput, TransferState
+from openmsmq.protocol.transfers import Transfers
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from openmsmq.wire.message.user_message import UserMessage
@@ -30,8 +26,8 @@ if TYPE_CHECKING:
     from collections import deque
     from ipaddress import IPv4Address
 
-    from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.core.transfer.outgoing.stream import OutgoingStream
     from openmsmq.protocol.timer_heap import TimerHeap
 
     from .events import MulticastEvent
@@ -71,7 +67,6 @@ class MulticastSender:
         "_sources",
         "_timers",
         "address",
-        "offline",
         "streams",
         "transfers",
     )
@@ -92,62 +87,34 @@ class MulticastSender:
         self._events = events
         self._counts = counts
         self.streams = manager.outgoing.open_streams(MULTICAST, _NEVER_RESENT, SRMP_RULES)
-        self.transfers: dict[int, MulticastTransfer] = {}
+        self.transfers: Transfers[MulticastTransfer] = Transfers(
+            manager, self.streams, self, timers, retry_seconds=settings.retry_seconds
+        )
+        # Until the protocol starts.
+        self.transfers.offline = True
         # Every source that lives, by its port; some only repair what they have sent.
         self._sources: dict[int, Source] = {}
         self._socket = SocketState.CLOSED
         self.address: IPv4Address | None = None
-        self.offline = False
 
     @property
     def sources(self) -> list[Source]:
         """Every source that lives."""
         return list(self._sources.values())
 
-    # The queue manager
-
-    def find(self, queue: Queue) -> MulticastTransfer | None:
-        """The transfer of an outgoing queue; None if another protocol sends its messages."""
-        transfer = self.transfers.get(queue.number)
-        if transfer is None:
-            stream = self.streams.find(queue)
-            if stream is not None:
-                transfer = self.transfers[queue.number] = MulticastTransfer(stream)
-        return transfer
-
-    def available(self, queue: Queue, *, now: float) -> None:
-        """Message Position Available ([MC-MQSRM] 3.1.7.7), or the queue may send again."""
-        transfer = self.find(queue)
-        if transfer is None:
-            return
-        if transfer.outgoing.may_transmit and not self.offline:
-            self._do(transfer, TransferInput.RELEASE, now)
-            if transfer.has_work:
-                self._do(transfer, TransferInput.WORK, now)
-        else:
-            self._do(transfer, TransferInput.HOLD, now)
-
-    def forget(self, queue: Queue, *, now: float) -> None:
-        """An outgoing queue was deleted."""
-        transfer = self.transfers.pop(queue.number, None)
-        if transfer is not None:
-            self._close(transfer, now)
-            self._timers.set(transfer, None)
-        self.streams.forget(queue)
-
     # The socket
 
-    def opened(self, address: IPv4Address, *, now: float) -> None:
+    def socket_opened(self, address: IPv4Address, *, now: float) -> None:
         """There is a socket to send from, at an address of this machine."""
         self._socket = SocketState.OPEN
         self.address = address
-        for transfer in list(self.transfers.values()):
-            self._do(transfer, TransferInput.OPENED, now)
+        for transfer in list(self.transfers.by_queue.values()):
+            self.transfers.handle(transfer, TransferInput.OPENED, now)
 
-    def open_failed(self, status: ConnectionStatus, reason: str, *, now: float) -> None:
+    def socket_failed(self, status: ConnectionStatus, reason: str, *, now: float) -> None:
         """There is none; the reason is in words."""
         self._socket = SocketState.CLOSED
-        for transfer in list(self.transfers.values()):
+        for transfer in list(self.transfers.by_queue.values()):
             if transfer.state is TransferState.OPENING:
                 self._fail(transfer, status, reason, now)
 
@@ -158,14 +125,14 @@ class MulticastSender:
         outgoing.change(transfer.queue, OutgoingInput.FAILED, status=status, reason=reason)
         # Without multicast an outgoing queue of Windows waits to connect; the reason stays.
         outgoing.change(transfer.queue, OutgoingInput.CONNECTING)
-        self._do(transfer, TransferInput.FAILED, now)
+        self.transfers.handle(transfer, TransferInput.FAILED, now)
 
     # What leaves
 
     @property
     def in_use(self) -> bool:
         """Whether there are outgoing queues, or sources that have not ended yet."""
-        return bool(self.transfers or self._sources)
+        return bool(self.transfers.by_queue or self._sources)
 
     def datagrams_to_send(self, *, now: float) -> list[OutgoingDatagram]:
         """Everything that may leave now."""
@@ -176,7 +143,7 @@ class MulticastSender:
                 del self._sources[source.tsi.source_port]
                 self._counts.add(source.counters)
                 self._timers.set(source, None)
-        for transfer in self.transfers.values():
+        for transfer in self.transfers.by_queue.values():
             if transfer.source is not None:
                 datagrams += self._pump(transfer, transfer.source, now)
         for source in self.sources:
@@ -213,7 +180,7 @@ class MulticastSender:
                 break
         if filled:
             transfer.idle_at = now + self._settings.idle_seconds
-            self._watch(transfer)
+            self.transfers.watch(transfer)
         return filled
 
     def _give(
@@ -250,53 +217,33 @@ class MulticastSender:
 
     def due(self, transfer: MulticastTransfer, *, now: float) -> None:
         """A timer of a transfer is over."""
-        if transfer.retry_at is not None and transfer.retry_at <= now:
-            transfer.retry_at = None
-            if transfer.has_work:
-                self._do(transfer, TransferInput.DUE, now)
-            else:
-                self._do(transfer, TransferInput.REST, now)
-                self._manager.outgoing.change(transfer.queue, OutgoingInput.RESTED)
+        self.transfers.retry_if_due(transfer, now)
         if transfer.idle_at is not None and transfer.idle_at <= now:
             transfer.idle_at = None
-            if transfer.leaving or transfer.has_work:
+            if transfer.leaving or transfer.stream.has_work:
                 transfer.idle_at = now + self._settings.idle_seconds
             else:
-                self._do(transfer, TransferInput.IDLE, now)
-        self._watch(transfer)
+                self.transfers.handle(transfer, TransferInput.IDLE, now)
+        self.transfers.watch(transfer)
 
-    def _watch(self, transfer: MulticastTransfer) -> None:
-        self._timers.set(transfer, transfer.timer)
+    # The way to an address
 
-    # Steps
+    def new_transfer(self, stream: OutgoingStream) -> MulticastTransfer:
+        """The transfer of an outgoing queue, at rest."""
+        return MulticastTransfer(stream)
 
-    def _do(self, transfer: MulticastTransfer, what: TransferInput, now: float) -> None:
-        """Something happens to a transfer: take the step of the table."""
-        action, transfer.state = step(transfer.state, what)
-        if action is TransferAction.CONNECT:
-            self._connect(transfer, now)
-        elif action is TransferAction.SEND and what is TransferInput.OPENED:
-            self._open(transfer, now)
-        elif action is TransferAction.RETRY_LATER:
-            transfer.retry_at = now + self._settings.retry_seconds
-        elif action is TransferAction.PUT_BACK:
-            transfer.retry_at = None
-            self._close(transfer, now)
-        elif action is TransferAction.HANG_UP:
-            self._close(transfer, now)
-            self._manager.outgoing.change(transfer.queue, OutgoingInput.CLOSED)
-        self._watch(transfer)
-
-    def _connect(self, transfer: MulticastTransfer, now: float) -> None:
+    def connect(self, transfer: MulticastTransfer, now: float) -> None:
         """Establish Transport Connection ([MC-MQSRM] 3.1.7.9)."""
-        self._manager.outgoing.change(transfer.queue, OutgoingInput.CONNECTING)
         if self._socket is SocketState.OPEN:
-            self._do(transfer, TransferInput.OPENED, now)
+            self.transfers.handle(transfer, TransferInput.OPENED, now)
         elif self._socket is SocketState.CLOSED:
             self._socket = SocketState.OPENING
             self._events.append(OpenSocket())
 
-    def _open(self, transfer: MulticastTransfer, now: float) -> None:
+    def send(self, transfer: MulticastTransfer) -> None:
+        """Messages leave when `datagrams_to_send` is called."""
+
+    def opened(self, transfer: MulticastTransfer, now: float) -> None:
         """A new PGM source for an address."""
         if len(self._sources) >= self._settings.max_destinations:
             transfer.state = TransferState.OPENING
@@ -325,7 +272,7 @@ class MulticastSender:
             port = port % 0xFFFF + 1
         return port
 
-    def _close(self, transfer: MulticastTransfer, now: float) -> None:
+    def close(self, transfer: MulticastTransfer, now: float) -> None:
         """Nothing more is sent; what has not left goes back, what has is repaired for a while."""
         transfer.idle_at = None
         source, transfer.source = transfer.source, None

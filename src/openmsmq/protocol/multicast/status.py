@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from openmsmq.core.transfer.outgoing.states import STATUS_WORDS
 from openmsmq.protocol.outgoing_status import OutgoingStatus
-from openmsmq.protocol.srmp.transfer_states import TransferState
+from openmsmq.protocol.transfer_states import TransferState
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 if TYPE_CHECKING:

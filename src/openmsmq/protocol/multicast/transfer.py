@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from openmsmq.protocol.srmp.transfer_states import TransferState
+from openmsmq.protocol.transfer_states import TransferState
 from openmsmq.wire.names.format_name import MulticastFormatName, parse_format_name
 
 if TYPE_CHECKING:
@@ -48,11 +48,6 @@ class MulticastTransfer:
         self.leaving: deque[tuple[int, object]] = deque()
         self.retry_at: float | None = None
         self.idle_at: float | None = None
-
-    @property
-    def has_work(self) -> bool:
-        """Whether messages wait that may leave."""
-        return self.queue.lanes.count > 0 and self.outgoing.may_transmit
 
     @property
     def timer(self) -> float | None:

@@ -128,9 +128,9 @@ class SrmpProtocol:
         self._set_offline(True, now)
 
     def _set_offline(self, offline: bool, now: float) -> None:  # noqa: FBT001 - one private value
-        self._sender.offline = self._receiver.offline = offline
+        self._sender.transfers.offline = self._receiver.offline = offline
         for queue in self._manager.outgoing.queues:
-            self._sender.available(queue, now=now)
+            self._sender.transfers.available(queue, now=now)
 
     def reached_at(self, *, http_host: str, https_host: str) -> None:
         """Say how others reach this machine: host, and port if it is not that of the scheme."""
@@ -148,7 +148,7 @@ class SrmpProtocol:
     def core_event(self, event: Event, *, now: float) -> None:
         """Something happened in the queue manager."""
         if isinstance(event, OutgoingAvailable | QueuePaused | QueueResumed):
-            self._sender.available(event.queue, now=now)
+            self._sender.transfers.available(event.queue, now=now)
         elif isinstance(event, QueueDeleted):
             self._sender.forget(event.queue, now=now)
         elif isinstance(event, MessagesDeleted):
@@ -186,8 +186,8 @@ class SrmpProtocol:
 
     def outgoing_status(self, queue: Queue, *, now: float) -> OutgoingStatus | None:
         """One outgoing queue, and its OutgoingTransferInfo brought up to date."""
-        transfer = self._sender.find(queue)
+        transfer = self._sender.transfers.find(queue)
         if transfer is None:
             return None
         transfer.stream.refresh_info()
-        return describe(transfer, now=now, offline=self._sender.offline)
+        return describe(transfer, now=now, offline=self._sender.transfers.offline)

@@ -9,6 +9,8 @@ from openmsmq.core.transfer.outgoing.states import OutgoingInput
 from openmsmq.core.transfer.outgoing.stream_rules import SRMP_RULES
 from openmsmq.core.transfer.transports import WEB
 from openmsmq.protocol.http import Answered, Destination, OutletEvent, OutletFailed, OutletOpened
+from openmsmq.protocol.transfer_states import TransferInput, TransferState
+from openmsmq.protocol.transfers import Transfers
 from openmsmq.wire.codes.message_class import MessageClass
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from openmsmq.wire.message.user_message import UserMessage
@@ -17,7 +19,6 @@ from openmsmq.wire.names.format_name import parse_format_name
 
 from .outgoing_requests import OutgoingRequests
 from .transfer import GIVEN_UP, Transfer
-from .transfer_states import TransferAction, TransferInput, TransferState, step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from openmsmq.core.model.message import Message
     from openmsmq.core.model.queue import Queue
     from openmsmq.core.queue_manager import QueueManager
+    from openmsmq.core.transfer.outgoing.stream import OutgoingStream
     from openmsmq.protocol.carrier import Gate
     from openmsmq.protocol.timer_heap import TimerHeap
 
@@ -73,9 +75,7 @@ class Sender:
         "_outlets",
         "_ready_at",
         "_settings",
-        "_timers",
         "_waiting",
-        "offline",
         "requests",
         "streams",
         "transfers",
@@ -95,47 +95,23 @@ class Sender:
         self._gate = gate
         self._outlets = outlets
         self._settings = settings
-        self._timers = timers
         self._ready_at = ready_at
         self.requests = OutgoingRequests(manager, settings)
         self.streams = manager.outgoing.open_streams(WEB, settings.resend_timer_table, SRMP_RULES)
-        self.transfers: dict[int, Transfer] = {}
+        self.transfers: Transfers[Transfer] = Transfers(
+            manager, self.streams, self, timers, retry_seconds=settings.retransmission_seconds
+        )
         self._by_outlet: dict[int, Transfer] = {}
         # Transfers to look at after the next flush, and the batch that their next message needs.
         self._waiting: dict[Transfer, int] = {}
-        self.offline = False
 
     # The queue manager
 
-    def find(self, queue: Queue) -> Transfer | None:
-        """The transfer of an outgoing queue; None if another protocol sends its messages."""
-        transfer = self.transfers.get(queue.number)
-        if transfer is None:
-            stream = self.streams.find(queue)
-            if stream is not None:
-                transfer = self.transfers[queue.number] = Transfer(stream)
-        return transfer
-
-    def available(self, queue: Queue, *, now: float) -> None:
-        """Message Position Available ([MC-MQSRM] 3.1.7.7), or the queue may send again."""
-        transfer = self.find(queue)
-        if transfer is None:
-            return
-        if transfer.outgoing.may_transmit and not self.offline:
-            self._do(transfer, TransferInput.RELEASE, now)
-            if transfer.has_work:
-                self._do(transfer, TransferInput.WORK, now)
-        else:
-            self._do(transfer, TransferInput.HOLD, now)
-
     def forget(self, queue: Queue, *, now: float) -> None:
         """An outgoing queue was deleted."""
-        transfer = self.transfers.pop(queue.number, None)
+        transfer = self.transfers.forget(queue, now=now)
         if transfer is not None:
-            self._close(transfer, now)
-            self._timers.set(transfer, None)
             self._waiting.pop(transfer, None)
-        self.streams.forget(queue)
 
     def durable(self, *, now: float) -> None:
         """More batches are on disk."""
@@ -144,14 +120,14 @@ class Sender:
         waiting, self._waiting = self._waiting, {}
         ready = DispatchCollection([transfer.stream for transfer in waiting])
         while ready.count:
-            transfer = self.transfers[ready.first.queue.number]
+            transfer = self.transfers.by_queue[ready.first.queue.number]
             ready.pass_over()
-            self._do(transfer, TransferInput.WORK, now)
+            self.transfers.handle(transfer, TransferInput.WORK, now)
 
     def removed(self, queue: Queue, messages: Sequence[Message], *, now: float) -> None:
         """Messages left an outgoing queue, such as those whose time was over."""
         self.streams.removed(queue, messages)
-        self.available(queue, now=now)
+        self.transfers.available(queue, now=now)
 
     # Answers
 
@@ -165,7 +141,7 @@ class Sender:
             if isinstance(event, Answered):
                 self._answered(transfer, event, now)
             elif isinstance(event, OutletOpened):
-                self._do(transfer, TransferInput.OPENED, now)
+                self.transfers.handle(transfer, TransferInput.OPENED, now)
             else:
                 self._failed(transfer, event, now)
         return bool(events)
@@ -190,12 +166,12 @@ class Sender:
                 reason=f"{transfer.name.address} answered with HTTP status {again}",
                 address=transfer.name.address,
             )
-            self._do(transfer, TransferInput.FAILED, now)
+            self.transfers.handle(transfer, TransferInput.FAILED, now)
             return
         transfer.idle_at = now + self._settings.cleanup_seconds
-        self._watch(transfer)
-        if transfer.has_work:
-            self._do(transfer, TransferInput.WORK, now)
+        self.transfers.watch(transfer)
+        if transfer.stream.has_work:
+            self.transfers.handle(transfer, TransferInput.WORK, now)
 
     def _failed(self, transfer: Transfer, event: OutletFailed, now: float) -> None:
         """The host was not reached or gave no answer."""
@@ -209,60 +185,33 @@ class Sender:
             reason=event.reason,
             address=transfer.name.address,
         )
-        self._do(transfer, TransferInput.FAILED, now)
+        self.transfers.handle(transfer, TransferInput.FAILED, now)
 
     # Timers
 
     def due(self, transfer: Transfer, *, now: float) -> None:
         """A timer of a transfer is over."""
         stream = transfer.stream
-        if transfer.retry_at is not None and transfer.retry_at <= now:
-            transfer.retry_at = None
-            if transfer.has_work:
-                self._do(transfer, TransferInput.DUE, now)
-            else:
-                self._do(transfer, TransferInput.REST, now)
-                self._manager.outgoing.change(transfer.queue, OutgoingInput.RESTED)
+        self.transfers.retry_if_due(transfer, now)
         if transfer.idle_at is not None and transfer.idle_at <= now:
             transfer.idle_at = None
             if not stream.unacknowledged:
-                self._do(transfer, TransferInput.IDLE, now)
+                self.transfers.handle(transfer, TransferInput.IDLE, now)
         if stream.resend_at is not None and stream.resend_at <= now:
             # [MC-MQSRM] 3.1.6.2: what awaits a stream receipt is sent again.
             stream.resend_due()
-            if transfer.has_work:
-                self._do(transfer, TransferInput.WORK, now)
-        self._watch(transfer)
+            if transfer.stream.has_work:
+                self.transfers.handle(transfer, TransferInput.WORK, now)
+        self.transfers.watch(transfer)
 
-    def _watch(self, transfer: Transfer) -> None:
-        self._timers.set(transfer, transfer.timer)
+    # The way to a host
 
-    # Steps
+    def new_transfer(self, stream: OutgoingStream) -> Transfer:
+        """The transfer of an outgoing queue, at rest."""
+        return Transfer(stream)
 
-    def _do(self, transfer: Transfer, what: TransferInput, now: float) -> None:
-        """Something happens to a transfer: take the step of the table."""
-        action, transfer.state = step(transfer.state, what)
-        if action is TransferAction.CONNECT:
-            self._connect(transfer)
-        elif action is TransferAction.SEND:
-            if what is TransferInput.OPENED:
-                address = transfer.name.address
-                self._manager.outgoing.change(transfer.queue, OutgoingInput.OPENED, address=address)
-                transfer.idle_at = now + self._settings.cleanup_seconds
-            self._send(transfer)
-        elif action is TransferAction.RETRY_LATER:
-            self._put_back(transfer, now)
-            transfer.retry_at = now + self._settings.retransmission_seconds
-        elif action is TransferAction.PUT_BACK:
-            self._put_back(transfer, now)
-        elif action is TransferAction.HANG_UP:
-            self._close(transfer, now)
-            self._manager.outgoing.change(transfer.queue, OutgoingInput.CLOSED)
-        self._watch(transfer)
-
-    def _connect(self, transfer: Transfer) -> None:
+    def connect(self, transfer: Transfer, now: float) -> None:  # noqa: ARG002 - of the interface
         """Establish Transport Connection ([MC-MQSRM] 3.1.7.9)."""
-        self._manager.outgoing.change(transfer.queue, OutgoingInput.CONNECTING)
         transfer.outlet = self._outlets.open(self._host_of(transfer))
         self._by_outlet[transfer.outlet] = transfer
 
@@ -277,21 +226,21 @@ class Sender:
         secure = name.protocol is DirectProtocol.HTTPS
         return Destination(name.address.strip("[]").lower(), name.port, secure)
 
-    def _put_back(self, transfer: Transfer, now: float) -> None:
-        """What is under way leaves again later; the way to the host is given up."""
-        transfer.retry_at = None
-        self._close(transfer, now)
-        # [MC-MQSRM] 3.1.2.1: not what was answered 200, which waits for its stream receipt.
-        transfer.stream.release(transfer.stream.unanswered)
+    def opened(self, transfer: Transfer, now: float) -> None:
+        """The host is connected."""
+        address = transfer.name.address
+        self._manager.outgoing.change(transfer.queue, OutgoingInput.OPENED, address=address)
+        transfer.idle_at = now + self._settings.cleanup_seconds
 
-    def _close(self, transfer: Transfer, now: float) -> None:
+    def close(self, transfer: Transfer, now: float) -> None:
+        """Give up the way to the host."""
         transfer.idle_at = None
         if transfer.outlet:
             self._outlets.close(transfer.outlet, now=now, hang_up=True)
             del self._by_outlet[transfer.outlet]
             transfer.outlet = 0
 
-    def _send(self, transfer: Transfer) -> None:
+    def send(self, transfer: Transfer) -> None:
         """Post what may leave now."""
         durable = self._gate.durable_number
         if self._ready_at > durable:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from openmsmq.core.transfer.outgoing.states import STATUS_WORDS
 from openmsmq.protocol.outgoing_status import OutgoingStatus
+from openmsmq.protocol.transfer_states import TransferState
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 from .transfer import GIVEN_UP
-from .transfer_states import TransferState
 
 if TYPE_CHECKING:
     from .transfer import Transfer

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from openmsmq.protocol.transfer_states import TransferState
 from openmsmq.wire.names.direct_format_name import DirectFormatName
 from openmsmq.wire.names.format_name import parse_format_name
-
-from .transfer_states import TransferState
 
 if TYPE_CHECKING:
     from openmsmq.core.transfer.outgoing.stream import OutgoingStream
@@ -57,11 +56,6 @@ class Transfer:
         self.retry_at: float | None = None
         self.idle_at: float | None = None
         self.last_status = 0
-
-    @property
-    def has_work(self) -> bool:
-        """Whether messages wait that may leave."""
-        return self.queue.lanes.count > 0 and self.outgoing.may_transmit
 
     @property
     def timer(self) -> float | None:

@@ -122,6 +122,11 @@ class OutgoingStream:
         self.awaiting += 1
 
     @property
+    def has_work(self) -> bool:
+        """Whether messages wait that may leave."""
+        return self.queue.lanes.count > 0 and self.outgoing.may_transmit
+
+    @property
     def unanswered(self) -> list[object]:
         """The tokens of what was sent and has not arrived, as far as is known."""
         ordered = [entry for entry in self.ordered.values() if not entry.received_session_ack]

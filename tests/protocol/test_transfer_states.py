@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from openmsmq.protocol.srmp.transfer_states import (
+from openmsmq.protocol.transfer_states import (
     STEPS,
     TransferAction,
     TransferInput,
