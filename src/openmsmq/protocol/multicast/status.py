@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from openmsmq.core.transfer.outgoing.states import STATUS_WORDS
-from openmsmq.protocol.outgoing_status import OutgoingStatus
+from openmsmq.protocol.outgoing_status import OutgoingStatus, last_failure
 from openmsmq.protocol.transfer_states import TransferState
-from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 if TYPE_CHECKING:
     from .transfer import MulticastTransfer
@@ -29,18 +27,10 @@ def describe(transfer: MulticastTransfer, *, now: float, offline: bool) -> Outgo
         messages=transfer.queue.count,
         unacknowledged=leaving,
         awaiting_final_ack=0,
-        last_error=_last_error(transfer),
+        last_error=last_failure(transfer.outgoing),
         retry_in_seconds=max(retry_at - now, 0.0) if retry_at is not None else None,
         reason=_reason(transfer, offline=offline) if waits else "",
     )
-
-
-def _last_error(transfer: MulticastTransfer) -> str:
-    """The last failure in the connection history, in words; empty after a success."""
-    history = transfer.outgoing.connection_history
-    if not history or history[-1].status < ConnectionStatus.UNKNOWN_FAILURE:
-        return ""
-    return transfer.outgoing.reason or STATUS_WORDS[history[-1].status]
 
 
 def _reason(transfer: MulticastTransfer, *, offline: bool) -> str:

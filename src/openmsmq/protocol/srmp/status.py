@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from openmsmq.core.transfer.outgoing.states import STATUS_WORDS
-from openmsmq.protocol.outgoing_status import OutgoingStatus
+from openmsmq.protocol.outgoing_status import OutgoingStatus, last_failure
 from openmsmq.protocol.transfer_states import TransferState
-from openmsmq.wire.codes.queue_enums import ConnectionStatus
 
 from .transfer import GIVEN_UP
 
@@ -43,10 +41,7 @@ def _last_error(transfer: Transfer) -> str:
     if transfer.last_status in GIVEN_UP:
         status = transfer.last_status
         return f"{transfer.name.address} refused the last message with HTTP status {status}"
-    history = transfer.outgoing.connection_history
-    if not history or history[-1].status < ConnectionStatus.UNKNOWN_FAILURE:
-        return ""
-    return transfer.outgoing.reason or STATUS_WORDS[history[-1].status]
+    return last_failure(transfer.outgoing)
 
 
 def _reason(transfer: Transfer, *, offline: bool) -> str:
