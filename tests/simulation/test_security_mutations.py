@@ -54,8 +54,8 @@ def send_the_clear_body_when_encryption_fails(patch: Patch) -> None:
 
 def use_one_session_key_for_all_destinations(patch: Patch) -> None:
     def key(self: BodyEncryption, choice: Any, _destination: object, now: float) -> Any:
-        found = next(iter(self._cache._entries.values()), None)
-        return original(self, choice, None, now) if found is None else found[0]  # type: ignore[arg-type]
+        entry = next(iter(self._caches.of_level(choice.level)._entries.values()), None)
+        return original(self, choice, None, now) if entry is None else entry[0]  # type: ignore[arg-type]
 
     original = BodyEncryption._key
     patch.setattr(BodyEncryption, "_key", key)

@@ -20,7 +20,7 @@ from .ciphers import (
     ReducedRc2Cipher,
     candidate_ciphers,
 )
-from .key_cache import KeyCache
+from .key_cache import KeyCaches
 from .key_wrap import unwrap_key
 from .settings import EncryptionSettings
 
@@ -126,7 +126,7 @@ class Decryption:
 class BodyDecryption:
     """Decrypts bodies, and keeps the session keys that it has seen for a while."""
 
-    __slots__ = ("_base_cache", "_cache", "_private_keys", "_settings")
+    __slots__ = ("_caches", "_private_keys", "_settings")
 
     def __init__(
         self, private_keys: PrivateKeys, settings: EncryptionSettings | None = None
@@ -135,8 +135,7 @@ class BodyDecryption:
         self._settings = settings = settings or EncryptionSettings()
         size, lifetime = settings.receive_symmetric_key_cache_size, settings.receive_key_lifetime
         # ReceiveSymmetricKeyCache and ReceiveBaseSymmetricKeyCache (notes 59, 60).
-        self._cache: KeyCache[_Key, ReceivedKey] = KeyCache(size, lifetime)
-        self._base_cache: KeyCache[_Key, ReceivedKey] = KeyCache(size, lifetime)
+        self._caches: KeyCaches[_Key, ReceivedKey] = KeyCaches(size, lifetime, lifetime)
 
     def begin(self, message: UserMessage, *, now: float) -> Decryption:
         """The decryption of a message with an encrypted body; its session key may be known."""
@@ -148,7 +147,7 @@ class BodyDecryption:
         if level is None or not self._settings.uses(level) or algorithm not in KEY_BYTES[level]:
             return None
         blob = encryption_key_of(message)
-        cache = self._base_cache if level is PrivacyLevel.BODY_BASE else self._cache
+        cache = self._caches.of_level(level)
         # With its source: else one queue manager could use the session key of another.
         name = (level, algorithm, message.source, blob)
         key = cache.find(name, now=now)
@@ -168,13 +167,8 @@ class BodyDecryption:
 
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
-        first, second = self._cache.timer, self._base_cache.timer
-        if first is None or second is None:
-            return second if first is None else first
-        return min(first, second)
+        return self._caches.next_timer()
 
     def handle_timer(self, *, now: float) -> None:
         """Remove keys that are old ([MS-MQQB] 3.1.6.10)."""
-        for cache in (self._cache, self._base_cache):
-            if cache.timer is not None and cache.timer <= now:
-                cache.clean(now=now)
+        self._caches.handle_timer(now=now)

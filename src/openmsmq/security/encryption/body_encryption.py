@@ -12,7 +12,7 @@ from openmsmq.wire.message.body_encryption import with_encrypted_body
 from openmsmq.wire.security.security_header import ProviderInfo
 
 from .ciphers import KEY_BYTES, LEVELS, SALT, CipherMissing, make_cipher
-from .key_cache import KeyCache
+from .key_cache import KeyCaches
 from .key_wrap import wrap_key
 from .published_keys import CannotEncrypt, ProviderChoice, PublishedKeys
 from .settings import SYMMETRIC_KEY_SHORT_LIFETIME, EncryptionSettings
@@ -56,7 +56,7 @@ class BodyEncryption:
         wrap: makes the SIMPLEBLOB of a session key.
     """
 
-    __slots__ = ("_base_cache", "_cache", "_random_bytes", "_settings", "_wrap")
+    __slots__ = ("_caches", "_random_bytes", "_settings", "_wrap")
 
     def __init__(
         self,
@@ -70,8 +70,9 @@ class BodyEncryption:
         self._wrap = wrap
         size = settings.send_symmetric_key_cache_size
         # SendSymmetricKeyCache and SendBaseSymmetricKeyCache (notes 67 to 69).
-        self._cache: KeyCache[_Key, SendKey] = KeyCache(size, settings.send_key_lifetime)
-        self._base_cache: KeyCache[_Key, SendKey] = KeyCache(size, SYMMETRIC_KEY_SHORT_LIFETIME)
+        self._caches: KeyCaches[_Key, SendKey] = KeyCaches(
+            size, settings.send_key_lifetime, SYMMETRIC_KEY_SHORT_LIFETIME
+        )
 
     def encrypt(
         self, message: UserMessage, destination: UUID, published: PublishedKeys, *, now: float
@@ -104,7 +105,7 @@ class BodyEncryption:
 
     def _key(self, choice: ProviderChoice, destination: UUID, now: float) -> SendKey:
         """UseCachedKey: one that is in use, or a new one."""
-        cache = self._base_cache if choice.level is PrivacyLevel.BODY_BASE else self._cache
+        cache = self._caches.of_level(choice.level)
         name = (choice.level, choice.algorithm, destination)
         key = cache.find(name, now=now)
         # A destination that has new keys gets a new session key.
@@ -136,13 +137,8 @@ class BodyEncryption:
 
     def next_timer(self) -> float | None:
         """The monotonic time at which `handle_timer` is to be called next."""
-        first, second = self._cache.timer, self._base_cache.timer
-        if first is None or second is None:
-            return second if first is None else first
-        return min(first, second)
+        return self._caches.next_timer()
 
     def handle_timer(self, *, now: float) -> None:
         """Remove keys that are old ([MS-MQQB] 3.1.6.11, 3.1.6.12)."""
-        for cache in (self._cache, self._base_cache):
-            if cache.timer is not None and cache.timer <= now:
-                cache.clean(now=now)
+        self._caches.handle_timer(now=now)

@@ -7,6 +7,8 @@ empty after a start, gives up the older half of its keys when it is full, and ol
 from collections.abc import Hashable
 from typing import Final, Generic, TypeVar
 
+from openmsmq.wire.codes.message_enums import PrivacyLevel
+
 # [MS-MQQB] 3.1.6.10-12: how long after the oldest key the timer is over.
 TIMER_SLACK_SECONDS: Final = 60.0
 
@@ -57,3 +59,32 @@ class KeyCache(Generic[K, V]):
             del entries[key]
         oldest = next(iter(entries.values()), None)
         self.timer = None if oldest is None else oldest[1] + self._lifetime + TIMER_SLACK_SECONDS
+
+
+class KeyCaches(Generic[K, V]):
+    """Two caches, one for each provider, and the timers of both.
+
+    Args:
+        lifetime, base_lifetime: of a key of the Enhanced provider, and of the Base provider.
+    """
+
+    __slots__ = ("_base", "_enhanced")
+
+    def __init__(self, size: int, lifetime: float, base_lifetime: float) -> None:
+        self._enhanced: KeyCache[K, V] = KeyCache(size, lifetime)
+        self._base: KeyCache[K, V] = KeyCache(size, base_lifetime)
+
+    def of_level(self, level: PrivacyLevel) -> KeyCache[K, V]:
+        """The cache of the provider of a privacy level."""
+        return self._base if level is PrivacyLevel.BODY_BASE else self._enhanced
+
+    def next_timer(self) -> float | None:
+        """The monotonic time at which `handle_timer` is to be called next."""
+        timers = [cache.timer for cache in (self._enhanced, self._base) if cache.timer is not None]
+        return min(timers, default=None)
+
+    def handle_timer(self, *, now: float) -> None:
+        """Remove keys that are old."""
+        for cache in (self._enhanced, self._base):
+            if cache.timer is not None and cache.timer <= now:
+                cache.clean(now=now)
