@@ -6,7 +6,7 @@ Only what SRMP sends is looked for: POST requests, and responses.
 import re
 from typing import Final
 
-from .stream import StreamPacket
+from .stream import PendingStream, StreamPacket
 
 _MARKS: Final = (b"POST ", b"HTTP/1.")
 _HEAD_END: Final = b"\r\n\r\n"
@@ -27,12 +27,11 @@ def begins_http(data: bytes) -> bool:
 class HttpMessages:
     """Cuts a stream into HTTP messages. Holds at most one that is not complete."""
 
-    __slots__ = ("_needed", "_pending", "_position", "_skipped")
+    __slots__ = ("_needed", "_pending", "_stream")
 
     def __init__(self) -> None:
-        self._pending = bytearray()
-        self._position = 0
-        self._skipped = 0
+        self._stream = PendingStream()
+        self._pending = self._stream.data
         # How many bytes must be there before it is worth looking again.
         self._needed = 0
 
@@ -48,7 +47,7 @@ class HttpMessages:
         while len(self._pending) > self._needed:
             size = self._message_size()
             if size is None:
-                self._skip(self._next_mark())
+                self._stream.skip(self._next_mark())
             elif size > len(self._pending):
                 self._needed = size - 1
             else:
@@ -60,8 +59,8 @@ class HttpMessages:
         packets: list[StreamPacket] = []
         if self._pending:
             self._take(len(self._pending), packets)
-        self._report_skipped(packets)
-        self._position += size
+        self._stream.report_skipped(packets)
+        self._stream.position += size
         self._needed = 0
         return packets
 
@@ -85,19 +84,6 @@ class HttpMessages:
         return min(marks) if marks else max(len(self._pending) - _OVERLAP, 1)
 
     def _take(self, size: int, packets: list[StreamPacket]) -> None:
-        self._report_skipped(packets)
-        packets.append(StreamPacket(self._position, bytes(self._pending[:size])))
-        self._position += size
-        del self._pending[:size]
+        self._stream.report_skipped(packets)
+        self._stream.take(size, packets)
         self._needed = 0
-
-    def _skip(self, size: int) -> None:
-        self._skipped += size
-        self._position += size
-        del self._pending[:size]
-
-    def _report_skipped(self, packets: list[StreamPacket]) -> None:
-        if self._skipped:
-            position = self._position - self._skipped
-            packets.append(StreamPacket(position, b"", self._skipped))
-            self._skipped = 0

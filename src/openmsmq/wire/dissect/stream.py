@@ -26,18 +26,51 @@ class StreamPacket:
     skipped: int = 0
 
 
+class PendingStream:
+    """The bytes of a stream that are not in packets yet.
+
+    Attributes:
+        data: the bytes; more are appended in place.
+        position: where in the stream they begin.
+    """
+
+    __slots__ = ("_skipped", "data", "position")
+
+    def __init__(self) -> None:
+        self.data: Final = bytearray()
+        self.position = 0
+        self._skipped = 0
+
+    def take(self, size: int, packets: list[StreamPacket]) -> None:
+        """Make a packet of the first bytes."""
+        packets.append(StreamPacket(self.position, bytes(self.data[:size])))
+        self.position += size
+        del self.data[:size]
+
+    def skip(self, size: int) -> None:
+        """Drop the first bytes, which belong to no packet."""
+        self._skipped += size
+        self.position += size
+        del self.data[:size]
+
+    def report_skipped(self, packets: list[StreamPacket]) -> None:
+        """Say how many bytes were dropped since the last packet, if any were."""
+        if self._skipped:
+            packets.append(StreamPacket(self.position - self._skipped, b"", self._skipped))
+            self._skipped = 0
+
+
 class StreamPackets:
     """Cuts a stream into packets. Holds at most one that is not complete."""
 
-    __slots__ = ("_framer", "_pending", "_position", "_seeking", "_skipped")
+    __slots__ = ("_framer", "_pending", "_seeking", "_stream")
 
     def __init__(self) -> None:
         self._framer = Framer()
-        # What the framer has not given out, from `_position` of the stream on.
-        self._pending = bytearray()
-        self._position = 0
+        self._stream = PendingStream()
+        # What the framer has not given out.
+        self._pending = self._stream.data
         self._seeking = False
-        self._skipped = 0
 
     @property
     def pending_bytes(self) -> int:
@@ -62,11 +95,11 @@ class StreamPackets:
         """Bytes are missing, or none come: what was held is returned, also a part of a packet."""
         packets: list[StreamPacket] = []
         if self._seeking:
-            self._skip(len(self._pending))
-            self._report_skipped(packets)
+            self._stream.skip(len(self._pending))
+            self._stream.report_skipped(packets)
         elif self._pending:
-            self._take(len(self._pending), packets)
-        self._position += size
+            self._stream.take(len(self._pending), packets)
+        self._stream.position += size
         self._seeking = True
         return packets
 
@@ -77,21 +110,21 @@ class StreamPackets:
         except MalformedPacket:
             frames = []
         for packet, session_header in frames:
-            self._take(len(packet) + len(session_header or b""), packets)
+            self._stream.take(len(packet) + len(session_header or b""), packets)
         if self._framer.fault is None:
             return b""
         self._seeking = True
         # The header at hand is the one at fault: it is shown with what follows up to the next.
-        self._take(self._next_header(1), packets)
+        self._stream.take(self._next_header(1), packets)
         return bytes(self._pending)
 
     def _seek(self, packets: list[StreamPacket]) -> bytes:
         """Skip to the next header; return everything from there on, nothing if there is none."""
         start = self._next_header(0)
-        self._skip(start)
+        self._stream.skip(start)
         if len(self._pending) < BASE_HEADER_SIZE:
             return b""
-        self._report_skipped(packets)
+        self._stream.report_skipped(packets)
         self._seeking = False
         self._framer = Framer()
         return bytes(self._pending)
@@ -111,19 +144,3 @@ class StreamPackets:
             else:
                 return header
         return max(start, len(pending) - _OVERLAP)
-
-    def _take(self, size: int, packets: list[StreamPacket]) -> None:
-        packets.append(StreamPacket(self._position, bytes(self._pending[:size])))
-        self._position += size
-        del self._pending[:size]
-
-    def _skip(self, size: int) -> None:
-        self._skipped += size
-        self._position += size
-        del self._pending[:size]
-
-    def _report_skipped(self, packets: list[StreamPacket]) -> None:
-        if self._skipped:
-            position = self._position - self._skipped
-            packets.append(StreamPacket(position, b"", self._skipped))
-            self._skipped = 0
