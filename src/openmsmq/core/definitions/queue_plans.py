@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from openmsmq.core.model.queue import Queue, QueueRole
+from openmsmq.core.model.queue_properties import CHANGEABLE_PROPERTIES
 from openmsmq.core.model.retry_policy import NO_POLICY, POLICY_ATTRIBUTES
 from openmsmq.core.queues.access import check_machine_right, check_queue_right
 from openmsmq.core.queues.creation import (
@@ -54,19 +55,6 @@ if TYPE_CHECKING:
 
 # Definitions that one file may have: all of them are carried out in one step.
 MAX_QUEUES: Final = 20_000
-# The names of properties that queues have in the core, where they differ.
-_ATTRIBUTES: Final = {
-    "label": "label",
-    "journal": "journaling",
-    "quota": "quota",
-    "journal_quota": "journal_quota",
-    "authenticate": "authentication",
-    "privacy": "privacy_level",
-    "base_priority": "base_priority",
-    "multicast": "multicast_address",
-    "type": "type",
-    **{name: name for name in POLICY_ATTRIBUTES},
-}
 
 
 class QueuePlanner:
@@ -228,7 +216,7 @@ class QueuePlanner:
         properties = queue.properties
         names = [
             name
-            for name, attribute in _ATTRIBUTES.items()
+            for name, attribute in CHANGEABLE_PROPERTIES.items()
             if _value(queue, attribute) != attributes[attribute]
         ]
         changes = [
@@ -245,7 +233,8 @@ class QueuePlanner:
         if changes:
             with at(place):
                 check_queue_right(queue, self._changer, QueueRight.SET_QUEUE_PROPERTIES)
-            changed = {_ATTRIBUTES[name]: attributes[_ATTRIBUTES[name]] for name in names}
+            wanted = [CHANGEABLE_PROPERTIES[name] for name in names]
+            changed = {attribute: attributes[attribute] for attribute in wanted}
             self._plan.add(
                 changes,
                 lambda: set_queue(self._state, queue, caller=self._changer, attributes=changed),
@@ -313,7 +302,7 @@ def _attributes(definition: QueueDefinition, place: str) -> dict[str, Any]:
         "type": _guid(definition.type, f"{place}.type"),
         **{name: getattr(definition, name) for name in POLICY_ATTRIBUTES},
     }
-    for name, attribute in _ATTRIBUTES.items():
+    for name, attribute in CHANGEABLE_PROPERTIES.items():
         with at(f"{place}.{name}"):
             _, others = take_policy(NO_POLICY, {attribute: values[attribute]})
             apply_attributes(QueueObject(), others, CREATE_ATTRIBUTES)

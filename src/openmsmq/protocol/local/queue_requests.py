@@ -3,6 +3,7 @@
 from typing import Any, Final
 from uuid import UUID
 
+from openmsmq.core.model.queue_properties import CHANGEABLE_PROPERTIES
 from openmsmq.security.permissions import PermissionChange
 from openmsmq.wire.codes.hresult import Hresult
 from openmsmq.wire.codes.queue_enums import QueuePrivacyLevel
@@ -12,22 +13,7 @@ from . import messages as local
 from .session import Handlers, LocalSession, Steps
 
 # The words of users for the attributes of a queue.
-ATTRIBUTES: Final = {
-    "transactional": "transactional",
-    "label": "label",
-    "journal": "journaling",
-    "quota": "quota",
-    "journal_quota": "journal_quota",
-    "authenticate": "authentication",
-    "privacy": "privacy_level",
-    "base_priority": "base_priority",
-    "multicast": "multicast_address",
-    "type": "type",
-    "receive_retry_count": "receive_retry_count",
-    "retry_cycle_delay": "retry_cycle_delay",
-    "max_retry_cycles": "max_retry_cycles",
-    "receive_error_handling": "receive_error_handling",
-}
+ATTRIBUTES: Final = {"transactional": "transactional", **CHANGEABLE_PROPERTIES}
 PRIVACY: Final = {level.name.lower(): level for level in QueuePrivacyLevel}
 
 
