@@ -66,9 +66,9 @@ def _check(document: Document, item: DirectoryObject) -> ChangeResult:
     name, reason = find_fault(item)
     if reason:
         return ChangeResult(DirectoryOperationResult.GENERIC_ERROR, f"{name} {reason}")
-    taken = document.conflict(item)
-    if taken:
-        reason = f"another object has this {taken}"
+    conflict = document.conflict(item)
+    if conflict:
+        reason = f"another object has this {conflict}"
         return ChangeResult(DirectoryOperationResult.OBJECT_ALREADY_EXISTS, reason)
     return SUCCESS
 

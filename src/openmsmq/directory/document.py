@@ -184,9 +184,9 @@ def _add(document: Document, kind: ElementType, raw: object, where: str) -> None
         raise ConfigError(f"{where}.{name}: {reason}")
     if any(item.identifier in known for known in document.objects.values()):
         raise ConfigError(f"{where}.identifier: {item.identifier} is there already")
-    taken = document.conflict(item)
-    if taken:
-        raise ConfigError(f"{where}.{taken}: another object has it already")
+    conflict = document.conflict(item)
+    if conflict:
+        raise ConfigError(f"{where}.{conflict}: another object has it already")
     document.of(item)[item.identifier] = item
 
 

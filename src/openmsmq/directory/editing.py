@@ -55,13 +55,13 @@ class TopologyEditor:
 
     def servers(self) -> list[QueueManagerObject]:
         """All queue managers by name."""
-        found = self._all(ElementType.QUEUE_MANAGER, QueueManagerObject)
-        return sorted(found, key=lambda server: server.computer_name.casefold())
+        objects = self._all(ElementType.QUEUE_MANAGER, QueueManagerObject)
+        return sorted(objects, key=lambda server: server.computer_name.casefold())
 
     def users(self) -> list[User]:
         """All users by SID."""
-        found = self._all(ElementType.USER, User)
-        return sorted(found, key=lambda user: str(user.security_identifier))
+        objects = self._all(ElementType.USER, User)
+        return sorted(objects, key=lambda user: str(user.security_identifier))
 
     def find_site(self, name: str) -> Site:
         """The site with a name or identifier.
@@ -328,11 +328,11 @@ def find_warnings(
     warnings = []
     for link in links:
         for end in (link.site1_identifier, link.site2_identifier):
-            gates = [known.get(each) for each in link.site_gate_identifier_list]
+            gates = [known.get(gate) for gate in link.site_gate_identifier_list]
             if not any(gate is not None and end in gate.site_identifier_list for gate in gates):
                 title = _link_title(link, names)
                 warnings.append(f"link {title}: no gate in {names.get(end, end)}")
-        if any(each not in known for each in link.site_gate_identifier_list):
+        if any(gate not in known for gate in link.site_gate_identifier_list):
             warnings.append(f"link {_link_title(link, names)}: a gate is not in the directory")
     for server in known.values():
         if names and not server.site_identifier_list:
@@ -342,9 +342,9 @@ def find_warnings(
             *server.in_routing_server_identifier_list,
         )
         warnings += [
-            f"server {server.computer_name}: its routing server {each} is not in the directory"
-            for each in routers
-            if each not in known
+            f"server {server.computer_name}: its routing server {router} is not in the directory"
+            for router in routers
+            if router not in known
         ]
     return warnings
 

@@ -251,11 +251,11 @@ def _show(item: DirectoryObject, names: frozenset[str]) -> ReadResult:
     if absent and absent == list(names):
         reason = f"the directory does not hold {absent[0]}"
         return ReadResult(DirectoryOperationResult.ATTRIBUTE_NOT_FOUND, reason=reason)
-    shown = OBJECT_CLASSES[OBJECT_TYPES[type(item)]]()
-    copy_attributes(item, shown, names)
+    visible = OBJECT_CLASSES[OBJECT_TYPES[type(item)]]()
+    copy_attributes(item, visible, names)
     if "identifier" in names:
-        shown.identifier = item.identifier
-    return ReadResult(DirectoryOperationResult.SUCCESS, shown, names)
+        visible.identifier = item.identifier
+    return ReadResult(DirectoryOperationResult.SUCCESS, visible, names)
 
 
 def _sort(

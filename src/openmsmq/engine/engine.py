@@ -61,9 +61,9 @@ class Gate:
         """All batches up to this number are on disk: release what waited for them."""
         assert number > self.durable_number, "batches become durable in order"  # noqa: S101
         self.durable_number = number
-        held = self._held
-        for depends in sorted([depends for depends in held if depends <= number]):
-            for effect, argument in held.pop(depends):
+        effects = self._held
+        for depends in sorted([depends for depends in effects if depends <= number]):
+            for effect, argument in effects.pop(depends):
                 effect(argument)
 
 
@@ -229,13 +229,13 @@ class Engine:
         """Begin the next write; None while one is under way or nothing is to be written."""
         if self._writing is not None:
             return None
-        taken = self.manager.take_batch()
+        numbered_batch = self.manager.take_batch()
         self._waiting_bytes = 0
         waiting, self._when_free = self._when_free, []
         for action in waiting:
             action()
-        if taken is not None:
-            number, batch = taken
+        if numbered_batch is not None:
+            number, batch = numbered_batch
             self._quiet_at = None
             return self._begin(number, self._store.begin([batch]))
         if self._store.wants_write:

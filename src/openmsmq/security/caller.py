@@ -100,9 +100,9 @@ def sender_caller(sid: SID | None, groups: frozenset[SID] = frozenset()) -> Call
 
 def is_domain_user(sid: SID) -> bool:
     """Whether the SID stands for a user that other machines know; Unix users count as such."""
-    found = unix_id(sid)
-    if found is not None:
-        return found[0] == UNIX_USER
+    unix_account = unix_id(sid)
+    if unix_account is not None:
+        return unix_account[0] == UNIX_USER
     return is_domain_account(sid)
 
 

@@ -83,11 +83,11 @@ def describe_principal(sid: SID, accounts: Accounts) -> str:
     known = WELL_KNOWN_NAMES.get(sid)
     if known is not None:
         return known
-    found = unix_id(sid)
-    if found is None:
+    unix_account = unix_id(sid)
+    if unix_account is None:
         account = accounts.account_name(sid)
         return str(sid) if account is None else f"account:{account}"
-    kind, number = found
+    kind, number = unix_account
     if kind == UNIX_USER:
         name = accounts.user_name(number)
         return f"uid:{number}" if name is None else f"user:{name}"

@@ -45,13 +45,15 @@ class KeyRequests:
         for task in self._tasks:
             task.cancel()
 
-    def _start(self, work: Callable[[], None], done: Callable[[], None], answer: Deferred) -> None:
-        task = asyncio.get_running_loop().create_task(self._run(work, done, answer))
+    def _start(
+        self, work: Callable[[], None], finish: Callable[[], None], answer: Deferred
+    ) -> None:
+        task = asyncio.get_running_loop().create_task(self._run(work, finish, answer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _run(
-        self, work: Callable[[], None], done: Callable[[], None], answer: Deferred
+        self, work: Callable[[], None], finish: Callable[[], None], answer: Deferred
     ) -> None:
         try:
             await asyncio.to_thread(work)
@@ -59,7 +61,7 @@ class KeyRequests:
             answer.fail(QueueError(Hresult.MQ_ERROR_CANNOT_CREATE_CERT_STORE, str(exc)))
         else:
             self._host.tick()
-            done()
+            finish()
         self._host.wake()
 
     def _publish(self) -> str:

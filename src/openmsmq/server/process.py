@@ -387,11 +387,11 @@ def open_keys(config: Config) -> MachineKeys:
 def counted(messages: Iterable[T], total: int, progress: Progress) -> Iterator[T]:
     """The messages, with a word now and then about how many there were."""
     source = iter(messages)
-    done = 0
+    count = 0
     while part := list(islice(source, PROGRESS_STEP)):
         yield from part
-        done += len(part)
-        progress(done, total)
+        count += len(part)
+        progress(count, total)
 
 
 def make_manager(

@@ -135,9 +135,9 @@ class AccountFile:
         with self._changing() as before:
             if upper(name) in before.accounts:
                 raise ConfigError(f"there is an account {name!r} already")
-            taken = principal and before.of_principal(principal)
-            if taken:
-                raise ConfigError(f"{principal} belongs to the account {taken.name!r} already")
+            owner = principal and before.of_principal(principal)
+            if owner:
+                raise ConfigError(f"{principal} belongs to the account {owner.name!r} already")
             next_rid = before.next_rid
             if sid is None:
                 authority, numbers = before.domain.identifier_authority, before.domain.sub_authority
@@ -169,7 +169,9 @@ class AccountFile:
         """
         with self._changing() as before:
             account = self._find(before, name)
-            accounts = {key: kept for key, kept in before.accounts.items() if key != upper(name)}
+            accounts = {
+                key: account for key, account in before.accounts.items() if key != upper(name)
+            }
             self._write(AccountList(accounts, before.domain, before.next_rid))
         return account
 

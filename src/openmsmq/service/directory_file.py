@@ -43,8 +43,8 @@ class DirectoryFileOnDisk:
         try:
             with self._path.open("rb") as file:
                 state = os.fstat(file.fileno())
-                seen = _identity(state)
-                if seen == self._seen:
+                identity = _identity(state)
+                if identity == self._seen:
                     return None
                 if state.st_size > MAX_FILE_BYTES:
                     raise OSError(EFBIG, f"larger than {MAX_FILE_BYTES} bytes", self.name)
@@ -52,7 +52,7 @@ class DirectoryFileOnDisk:
         except OSError:
             self._seen = None
             raise
-        self._seen = seen
+        self._seen = identity
         return content
 
     @contextmanager
@@ -88,12 +88,12 @@ class DirectoryFileOnDisk:
                 file.flush()
                 os.fchmod(handle, mode)
                 os.fsync(handle)
-                seen = _identity(os.fstat(handle))
+                identity = _identity(os.fstat(handle))
             os.replace(name, self._path)  # noqa: PTH105 - the name of a temporary file is a str
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
-        self._seen = seen
+        self._seen = identity
         _flush_folder(folder)
 
     def _wait_for(self, lock: int) -> None:

@@ -123,8 +123,8 @@ class MessageLog:
     def sum_up(self) -> None:
         """Say what there were too many lines for."""
         self._lines = 0
-        gone, self._gone = self._gone, {}
-        for (queue, reason), group in gone.items():
+        groups, self._gone = self._gone, {}
+        for (queue, reason), group in groups.items():
             log_event(
                 MESSAGES_GONE,
                 queue=queue,

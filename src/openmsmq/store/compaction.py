@@ -84,14 +84,14 @@ class PendingMoves:
 
     def take(self) -> list[Move]:
         """The moves for the next frame: of messages that are live where they were read."""
-        taken: list[Move] = []
+        moves: list[Move] = []
         size = 0
         while self.waiting and size < MOVES_PER_WRITE:
             move = self.waiting.pop()
             if self._is_live(move):
-                taken.append(move)
+                moves.append(move)
                 size += len(move.packet)
-        return taken
+        return moves
 
     def _is_live(self, move: Move) -> bool:
         entry = self._index.entries.get(move.key)

@@ -171,7 +171,7 @@ class FileStore:
             index=self._index,
             committer=self._committer,
             store_id=recovered.store_id,
-            kept=recovered.snapshots,
+            snapshots=recovered.snapshots,
             generations=generations,
         )
         self._maintenance = Maintenance(
@@ -220,14 +220,14 @@ class FileStore:
 
     def room(self, size: int = 0, *, urgent: bool = False) -> bool:
         length = align(size + 2 * FRAME_HEADER_SIZE)
-        kept = 0 if urgent else self._options.reserve
+        reserve = 0 if urgent else self._options.reserve
         tail = self._committer.tail
-        if length <= tail.remaining - kept:
+        if length <= tail.remaining - reserve:
             return True
         spare = tail.place.segment + 1
         if spare in self._segments.ready:
             space = self._segments.sizes.get(spare, 0) - FIRST_FRAME - FRAME_HEADER_SIZE
-            if length <= space - kept:
+            if length <= space - reserve:
                 return True
         if self._maintenance.gate.closed:
             return False

@@ -95,8 +95,8 @@ class RealFile:
         if len(data) == size or not data:
             return data
         parts = [data]
-        while size > (done := sum(map(len, parts))):
-            data = os.pread(self.fd, size - done, offset + done)
+        while size > (size_read := sum(map(len, parts))):
+            data = os.pread(self.fd, size - size_read, offset + size_read)
             if not data:
                 break
             parts.append(data)
@@ -104,8 +104,8 @@ class RealFile:
 
     def write(self, offset: int, buffers: Sequence[bytes]) -> None:
         buffers = _few(buffers)
-        done = os.pwritev(self.fd, buffers, offset)
-        self._write_rest(offset, buffers, done)
+        written = os.pwritev(self.fd, buffers, offset)
+        self._write_rest(offset, buffers, written)
 
     def write_through(self, offset: int, buffers: Sequence[bytes]) -> None:
         # One system call gives the interpreter lock away once; a write and a flush would have to
@@ -116,24 +116,24 @@ class RealFile:
             return
         buffers = _few(buffers)
         try:
-            done = os.pwritev(self.fd, buffers, offset, self._dsync)
+            written = os.pwritev(self.fd, buffers, offset, self._dsync)
         except OSError as exc:
             if exc.errno not in _NO_SUCH_FLAG:
                 raise
             self._dsync = 0
             self.write_through(offset, buffers)
             return
-        if self._write_rest(offset, buffers, done):
+        if self._write_rest(offset, buffers, written):
             os.fdatasync(self.fd)
 
-    def _write_rest(self, offset: int, buffers: Sequence[bytes], done: int) -> bool:
+    def _write_rest(self, offset: int, buffers: Sequence[bytes], written: int) -> bool:
         """What a short write left over; whether there was any."""
         total = sum(map(len, buffers))
-        if done == total:
+        if written == total:
             return False
         rest = memoryview(b"".join(buffers))
-        while done < total:
-            done += os.pwrite(self.fd, rest[done:], offset + done)
+        while written < total:
+            written += os.pwrite(self.fd, rest[written:], offset + written)
         return True
 
     def flush(self) -> None:

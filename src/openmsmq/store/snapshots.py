@@ -29,7 +29,7 @@ class Snapshots:
         index: Index,
         committer: Committer,
         store_id: bytes,
-        kept: list[Snapshot],
+        snapshots: list[Snapshot],
         generations: list[int],
     ) -> None:
         self._files = files
@@ -38,8 +38,8 @@ class Snapshots:
         self._index = index
         self._committer = committer
         self._store_id = store_id
-        self._kept = kept
-        known = {snapshot.generation for snapshot in kept}
+        self._kept = snapshots
+        known = {snapshot.generation for snapshot in snapshots}
         self._obsolete = [generation for generation in generations if generation not in known]
         self._generation = max(generations, default=0)
         self._logged = (0, 0)
@@ -63,16 +63,18 @@ class Snapshots:
         """
         return self._kept[-_KEPT].start.segment if len(self._kept) >= _KEPT else 0
 
-    def take_obsolete(self, held: Collection[int]) -> list[Path]:
+    def take_obsolete(self, used_generations: Collection[int]) -> list[Path]:
         """The files that are no longer needed."""
         self._obsolete += [snapshot.generation for snapshot in self._kept[:-_KEPT]]
         del self._kept[:-_KEPT]
         paths = [
             self._segments.directory / snapshot_name(generation)
             for generation in self._obsolete
-            if generation not in held
+            if generation not in used_generations
         ]
-        self._obsolete = [generation for generation in self._obsolete if generation in held]
+        self._obsolete = [
+            generation for generation in self._obsolete if generation in used_generations
+        ]
         return paths
 
     def next(self, free_bytes: int, *, disk_full: bool) -> Task | None:

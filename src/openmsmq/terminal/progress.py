@@ -17,7 +17,7 @@ QUIET_SECONDS: Final = 1.0
 class Update(Protocol):
     """Told how much is done, and of how much if that was not known before."""
 
-    def __call__(self, done: int, total: int | None = None, /) -> None: ...
+    def __call__(self, completed: int, total: int | None = None, /) -> None: ...
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def progress(what: str, total: int | None, *, in_bytes: bool = False) -> Iterato
         bar.close()
 
 
-def _nothing(done: int, total: int | None = None) -> None:
+def _nothing(completed: int, total: int | None = None) -> None:
     """Takes the place of a bar where there is no terminal."""
 
 
@@ -53,7 +53,7 @@ class _Bar:
         self._started: float | None = None
         self._shown: Progress | None = None
 
-    def update(self, done: int, total: int | None = None) -> None:
+    def update(self, completed: int, total: int | None = None) -> None:
         if self._shown is None:
             now = time.monotonic()
             # The clock starts with the work: a user who types messages needs no bar.
@@ -61,7 +61,7 @@ class _Bar:
             if now - self._started < QUIET_SECONDS:
                 return
             self._shown = self._show()
-        self._shown.update(self._shown.task_ids[0], completed=done, total=total)
+        self._shown.update(self._shown.task_ids[0], completed=completed, total=total)
 
     def _show(self) -> "Progress":
         # Loaded only here: most commands are over before.
@@ -76,7 +76,7 @@ class _Bar:
         )
 
         amount: ProgressColumn = DownloadColumn() if self._in_bytes else MofNCompleteColumn()
-        shown = Progress(
+        bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             amount,
@@ -84,9 +84,9 @@ class _Bar:
             console=Console(stderr=True),
             transient=True,
         )
-        shown.add_task(self._what, total=self._total)
-        shown.start()
-        return shown
+        bar.add_task(self._what, total=self._total)
+        bar.start()
+        return bar
 
     def close(self) -> None:
         if self._shown is not None:

@@ -32,10 +32,10 @@ def duration_text(seconds: float | None) -> str:
         return ""
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    left = int(seconds)
+    rest = int(seconds)
     parts: list[str] = []
     for size, unit in (*_STEPS, (1, "s")):
-        amount, left = divmod(left, size)
+        amount, rest = divmod(rest, size)
         if amount or parts:
             parts.append(f"{amount} {unit}")
         if len(parts) == 2:

@@ -53,11 +53,11 @@ class Screen(NamedTuple):
 
     def show(self, lines: Iterable[Line]) -> None:
         """Print lines to stdout, all at once; the caller flushes it."""
-        shown = list(lines)
+        all_lines = list(lines)
         if self.color:
-            _show_in_color(shown)
+            _show_in_color(all_lines)
         else:
-            sys.stdout.write("\n".join(map(plain, shown)) + "\n")
+            sys.stdout.write("\n".join(map(plain, all_lines)) + "\n")
 
 
 def open_screen(*, no_color: bool) -> Screen:

@@ -99,9 +99,9 @@ def merge(batches: Sequence[Batch]) -> Batch:
     """
     merged = batches[0] if len(batches) == 1 else _concatenate(batches)
     if merged.deletes and merged.put_keys:
-        gone = set(merged.deletes).intersection(merged.put_keys)
-        if gone:
-            return _without(merged, gone)
+        dropped_keys = set(merged.deletes).intersection(merged.put_keys)
+        if dropped_keys:
+            return _without(merged, dropped_keys)
     return merged
 
 
@@ -117,12 +117,12 @@ def _concatenate(batches: Sequence[Batch]) -> Batch:
     return merged
 
 
-def _without(batch: Batch, gone: set[int]) -> Batch:
-    kept = Batch()
+def _without(batch: Batch, dropped_keys: set[int]) -> Batch:
+    rest = Batch()
     for key, record, packet in zip(batch.put_keys, batch.records, batch.packets, strict=True):
-        if key not in gone:
-            kept.put(key, record, packet)
-    kept.updates = {key: record for key, record in batch.updates.items() if key not in gone}
-    kept.deletes = [key for key in batch.deletes if key not in gone]
-    kept.rows = batch.rows
-    return kept
+        if key not in dropped_keys:
+            rest.put(key, record, packet)
+    rest.updates = {key: record for key, record in batch.updates.items() if key not in dropped_keys}
+    rest.deletes = [key for key in batch.deletes if key not in dropped_keys]
+    rest.rows = batch.rows
+    return rest

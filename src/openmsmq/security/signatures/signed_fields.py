@@ -178,15 +178,15 @@ class SignedFields:
     def candidates(self, version: SignatureVersion) -> list[tuple[Choices, bytes]]:
         """What may follow `start` in this version, in the order of the forms, each once."""
         labels = _distinct([(form, self._label[form]) for form in _LABEL_FORMS])
-        found: list[tuple[Choices, bytes]] = []
+        pairs: list[tuple[Choices, bytes]] = []
         ends = self._ends(version) if version is not SignatureVersion.SIG10 else ONE_END
         for queues, (response, admin, destination) in self._queue_names(version):
             for label, text in labels:
                 head = text + response + admin
                 for connector, scalars, names, rest in ends:
                     choices = (queues, label, connector, scalars, names)
-                    found.append((choices, b"".join((head, rest, destination))))
-        return found
+                    pairs.append((choices, b"".join((head, rest, destination))))
+        return pairs
 
     def _queue_names(
         self, version: SignatureVersion

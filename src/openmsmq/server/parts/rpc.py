@@ -173,9 +173,9 @@ class RpcPart:
         def registrations() -> list[Registration]:
             where = {REMOTE_READ: self._rpc, QM2QM: self._qm2qm, QMCOMM: self._rpc}
             return [
-                Registration(each.interface, where[each.interface].port, each.name)
-                for each in interfaces
-                if each.interface in where and where[each.interface].port
+                Registration(served.interface, where[served.interface].port, served.name)
+                for served in interfaces
+                if served.interface in where and where[served.interface].port
             ]
 
         return endpoint(0, (endpoint_mapper(registrations), management(names)))

@@ -267,10 +267,10 @@ class _Reader:
         if element.primitive == BYTE:
             array.data = cursor.raw(length, "Values")
         elif element.primitive:
-            kept = min(length, MAX_ARRAY_ITEMS)
-            self._count_value(kept)
-            array.items.extend(cursor.primitives(element.primitive, kept))
-            if not cursor.skip(element.primitive, length - kept):
+            count = min(length, MAX_ARRAY_ITEMS)
+            self._count_value(count)
+            array.items.extend(cursor.primitives(element.primitive, count))
+            if not cursor.skip(element.primitive, length - count):
                 raise _Enough
         else:
             self._object_items(array)

@@ -93,8 +93,8 @@ def _head(value: NrbfValue) -> str:
 
 
 def _cut(text: str) -> str:
-    shown = text[:_MAX_TEXT]
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in shown) + (
+    excerpt = text[:_MAX_TEXT]
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in excerpt) + (
         "..." if len(text) > _MAX_TEXT else ""
     )
 

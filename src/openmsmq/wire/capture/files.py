@@ -192,26 +192,26 @@ def _section(source: _Source, start: int) -> tuple[_Order, bytes]:
             "SectionHeader.ByteOrderMagic", start + 8, f"is {magic.hex()}, not 1a2b3c4d"
         )
     order = _BYTE_ORDER_MAGIC[magic]
-    return order, _body(source, head[:4], order, start, taken=magic)
+    return order, _body(source, head[:4], order, start, beginning=magic)
 
 
 def _body(
-    source: _Source, length_bytes: bytes, order: _Order, start: int, *, taken: bytes = b""
+    source: _Source, length_bytes: bytes, order: _Order, start: int, *, beginning: bytes = b""
 ) -> bytes:
     """The bytes of a block between its two length fields, which must agree."""
     length = int.from_bytes(length_bytes, order)
-    if not _SMALLEST_BLOCK + len(taken) <= length <= MAX_BLOCK_SIZE or length % 4:
+    if not _SMALLEST_BLOCK + len(beginning) <= length <= MAX_BLOCK_SIZE or length % 4:
         raise MalformedPacket(
             "Block.TotalLength", start + 4, f"{length} cannot be a block's length"
         )
-    rest = source.take(length - 8 - len(taken), "Block.Body")
+    rest = source.take(length - 8 - len(beginning), "Block.Body")
     if rest[-4:] != length_bytes:
         raise MalformedPacket(
             "Block.TotalLength",
             start + length - 4,
             f"{int.from_bytes(rest[-4:], order)} at the end, {length} at the start",
         )
-    return taken + rest[:-4]
+    return beginning + rest[:-4]
 
 
 class _Block:

@@ -96,8 +96,8 @@ def _shown(decoded: DecodedBody, raw: bytes) -> tuple[Value, str]:
     if isinstance(value, ComObject):
         return raw, f"COM object {guid_text(value.clsid)}" if value.clsid else "COM object"
     if isinstance(value, tuple):
-        shown = ", ".join(map(str, value[:_MAX_ITEMS]))
-        return shown, f"{len(value)} items, at most {_MAX_ITEMS} shown"
+        items = ", ".join(map(str, value[:_MAX_ITEMS]))
+        return items, f"{len(value)} items, at most {_MAX_ITEMS} shown"
     if (
         value is None
         or isinstance(value, int | bytes)

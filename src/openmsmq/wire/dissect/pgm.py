@@ -84,24 +84,24 @@ def _add_packet(root: Node, packet: Packet, offset: int) -> None:
 
 def _add_options(root: Node, options: Options) -> None:
     """Add the options that sources and receivers use; their places are not kept."""
-    shown: list[tuple[str, str]] = []
+    texts: list[tuple[str, str]] = []
     if options.fragment is not None:
         first, offset, length = options.fragment
-        shown.append(("OPT_FRAGMENT", f"{offset} of {length} bytes from packet {first} on"))
+        texts.append(("OPT_FRAGMENT", f"{offset} of {length} bytes from packet {first} on"))
     if options.nak_list:
-        shown.append(("OPT_NAK_LIST", ", ".join(map(str, options.nak_list))))
+        texts.append(("OPT_NAK_LIST", ", ".join(map(str, options.nak_list))))
     if options.join is not None:
-        shown.append(("OPT_JOIN", str(options.join)))
+        texts.append(("OPT_JOIN", str(options.join)))
     if options.syn:
-        shown.append(("OPT_SYN", "the session begins"))
+        texts.append(("OPT_SYN", "the session begins"))
     if options.fin:
-        shown.append(("OPT_FIN", "the session ends"))
+        texts.append(("OPT_FIN", "the session ends"))
     if options.rst is not None:
-        shown.append(("OPT_RST", f"the session is reset, error {options.rst.error_code}"))
-    for name, value in shown:
+        texts.append(("OPT_RST", f"the session is reset, error {options.rst.error_code}"))
+    for name, value in texts:
         root.add(name, root.size, 0, value)
-    if shown:
-        root.meaning += " (" + "; ".join(f"{name} {value}" for name, value in shown) + ")"
+    if texts:
+        root.meaning += " (" + "; ".join(f"{name} {value}" for name, value in texts) + ")"
 
 
 class ApduCollector:

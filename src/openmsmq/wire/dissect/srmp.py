@@ -107,8 +107,8 @@ def _add_values(node: Node, values: dict[str, object]) -> None:
         elif isinstance(value, tuple) and hasattr(value, "_asdict"):
             _add_values(node.add(name, node.offset, node.size), value._asdict())
         elif value is not None and value not in ("", b"", ()):
-            shown, meaning = _shown(name, value)
-            node.add(name, node.offset, node.size, shown, meaning)
+            text, meaning = _shown(name, value)
+            node.add(name, node.offset, node.size, text, meaning)
 
 
 def _shown(name: str, value: object) -> tuple[Value, str]:

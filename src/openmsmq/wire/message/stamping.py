@@ -163,8 +163,10 @@ def make_transactional(message: UserMessage, tag: int) -> bytes:
     _U32.pack_into(packet, USER_FLAGS, flags)
     at = message.transaction_offset
     if at:
-        kept = message.transaction_flags & ~(TRANSACTION_ID_MASK | _FM | _LM)
-        _U32.pack_into(packet, at, kept | tag << TRANSACTION_ID_SHIFT & TRANSACTION_ID_MASK)
+        transaction_flags = message.transaction_flags & ~(TRANSACTION_ID_MASK | _FM | _LM)
+        _U32.pack_into(
+            packet, at, transaction_flags | tag << TRANSACTION_ID_SHIFT & TRANSACTION_ID_MASK
+        )
         return bytes(packet)
     at = message.security_offset or message.properties_offset
     header = TRANSACTION_HEADER.pack(tag << TRANSACTION_ID_SHIFT & TRANSACTION_ID_MASK, 0, 0, 0, 0)

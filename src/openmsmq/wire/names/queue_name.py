@@ -85,9 +85,9 @@ class NameText:
 
     def fault(self, position: int, reason: str) -> QueueError:
         """The error for what stands at `position`, counted from 0."""
-        shown = self.text[:_SHOWN_CHARACTERS]
+        excerpt = self.text[:_SHOWN_CHARACTERS]
         more = "..." if len(self.text) > _SHOWN_CHARACTERS else ""
-        return QueueError(self.code, f"{reason}, at character {position + 1} of {shown + more!r}")
+        return QueueError(self.code, f"{reason}, at character {position + 1} of {excerpt + more!r}")
 
     def computer(self, start: int, end: int) -> str:
         """The computer name in these bounds."""

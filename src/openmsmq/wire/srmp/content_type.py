@@ -39,8 +39,8 @@ def _boundary_of(content_type: str) -> bytes | None:
         check_charset(parameters)
         return None
     if media_type != _MULTIPART:
-        shown = media_type[:60]
-        raise MalformedPacket(_FIELD, 0, f"{shown!r} is not {_MULTIPART} or {ENVELOPE_TYPE}")
+        excerpt = media_type[:60]
+        raise MalformedPacket(_FIELD, 0, f"{excerpt!r} is not {_MULTIPART} or {ENVELOPE_TYPE}")
     boundary = parameters.get("boundary", "")
     if not boundary or len(boundary) > MAX_BOUNDARY or not boundary.isascii():
         raise MalformedPacket(

@@ -35,8 +35,8 @@ _SHOWN: Final = 60
 
 def fault(field: str, offset: int, text: str, wanted: str) -> MalformedPacket:
     """The error for a text that is not what its element holds."""
-    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-    return MalformedPacket(field, offset, f"{shown!r} is not {wanted}")
+    excerpt = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return MalformedPacket(field, offset, f"{excerpt!r} is not {wanted}")
 
 
 def read_number(text: str, maximum: int, field: str, offset: int) -> int:

@@ -227,17 +227,17 @@ class _Reader:
         self._path.pop()
 
 
-def _reference(found: dict[str, str]) -> Reference:
-    uri = found["URI"]
+def _reference(elements: dict[str, str]) -> Reference:
+    uri = elements["URI"]
     if not uri.startswith((BODY_URI, EXTENSION_URI)):
         raise _fault(f"a reference to {uri[:80]!r}")
     for name in ("DigestMethod", "DigestValue"):
-        if name not in found:
+        if name not in elements:
             raise _fault(f"<{name}> is missing in a reference")
-    algorithm = DIGEST_METHODS.get(found["DigestMethod"])
+    algorithm = DIGEST_METHODS.get(elements["DigestMethod"])
     if algorithm is None:
-        raise _fault(f"the digest method {found['DigestMethod'][:80]!r} is not known")
-    digest = _WHITE_SPACE.sub("", found["DigestValue"])
+        raise _fault(f"the digest method {elements['DigestMethod'][:80]!r} is not known")
+    digest = _WHITE_SPACE.sub("", elements["DigestValue"])
     return Reference(uri.startswith(EXTENSION_URI), algorithm, digest)
 
 
