@@ -271,13 +271,13 @@ class Holder:
         self.waiting.clear()
 
 
-def require_room(held: int, limit: int, what: str) -> None:
+def require_room(count: int, limit: int, what: str) -> None:
     """Refuse a client that wants to hold more than it may.
 
     Raises:
         QueueError: MQ_ERROR_INSUFFICIENT_RESOURCES.
     """
-    if held >= limit:
+    if count >= limit:
         raise QueueError(
             Hresult.MQ_ERROR_INSUFFICIENT_RESOURCES, f"one client may have {limit} {what} at a time"
         )

@@ -96,10 +96,10 @@ class Outbox:
         """What is to be made durable next, with its number; None when there is nothing."""
         if not self.batch:
             return None
-        taken = self.number, self.batch
+        numbered_batch = self.number, self.batch
         self.batch = Batch()
         self.number += 1
-        return taken
+        return numbered_batch
 
     def durable(self, number: int) -> None:
         """All batches up to this number are on disk."""

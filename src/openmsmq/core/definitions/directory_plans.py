@@ -176,7 +176,7 @@ class DirectoryPlanner:
             QueueError: a list is wrong, or the caller may not.
         """
         editor = self.editor("$.distribution_lists")
-        present = {each.name.casefold(): each for each in editor.lists()}
+        present = {entry.name.casefold(): entry for entry in editor.lists()}
         listed: set[str] = set()
         for number, one in enumerate(definitions):
             place = f"$.distribution_lists[{number}]"
@@ -199,10 +199,10 @@ class DirectoryPlanner:
                     [_change("distribution list", one.name, "members", before, after)],
                     _deed(editor.set_list, one.name, one.members),
                 )
-        for key, each in present.items():
+        for key, entry in present.items():
             if key not in listed:
-                deed = _deed(editor.remove_list, each.name)
-                self._leave_out("distribution list", each.name, deed)
+                deed = _deed(editor.remove_list, entry.name)
+                self._leave_out("distribution list", entry.name, deed)
 
     def _leave_out(self, kind: str, name: str, deed: Callable[[], None]) -> None:
         self._unlisted.append((kind, name, deed))
@@ -218,16 +218,16 @@ class DirectoryPlanner:
         if prune and removed:
             self._check_links(removed)
         # Links go before the sites that they lead to.
-        for kind, name, deed in sorted(self._unlisted, key=lambda each: each[0] == "site"):
+        for kind, name, deed in sorted(self._unlisted, key=lambda entry: entry[0] == "site"):
             change = Change(action="delete" if prune else "unlisted", kind=kind, name=name)
             self._plan.add([change], deed if prune else None)
 
     def _check_links(self, removed: set[str]) -> None:
-        gone = {name for kind, name, _ in self._unlisted if kind == "link"}
+        removed_links = {name for kind, name, _ in self._unlisted if kind == "link"}
         names = {identifier: name for name, identifier in self._sites.items()}
         for link in self.editor("$.links").links():
             pair = [names.get(end, str(end)) for end in _pair(link)]
-            if " - ".join(pair) not in gone and not removed.isdisjoint(pair):
+            if " - ".join(pair) not in removed_links and not removed.isdisjoint(pair):
                 raise refusal("$.sites", f"the link {' - '.join(pair)} stays, and one end does not")
 
 

@@ -105,7 +105,7 @@ def _directory(state: State, accounts: Accounts) -> _DirectoryGroups:
             ),
             cost=link.actual_cost,
             gates=tuple(
-                sorted(servers.get(each, str(each)) for each in link.site_gate_identifier_list)
+                sorted(servers.get(gate, str(gate)) for gate in link.site_gate_identifier_list)
             ),
         )
         for link in editor.links()
@@ -116,8 +116,8 @@ def _directory(state: State, accounts: Accounts) -> _DirectoryGroups:
         ),
         "links": tuple(sorted(links, key=lambda link: link.sites)),
         "distribution_lists": tuple(
-            DistributionListDefinition(name=each.name, members=each.members)
-            for each in editor.lists()
+            DistributionListDefinition(name=entry.name, members=entry.members)
+            for entry in editor.lists()
         ),
         "keys": keys_in(editor),
         "certificates": certificates_in(editor, accounts),

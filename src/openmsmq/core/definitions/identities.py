@@ -78,11 +78,14 @@ def plan_certificates(
         QueueError: a principal is not known.
     """
     listed: set[tuple[str, str]] = set()
-    for number, each in enumerate(wanted):
+    for number, definition in enumerate(wanted):
         with at(f"$.certificates[{number}].principal"):
-            sid = parse_principal(each.principal, accounts)
-        listed.add((describe_principal(sid, accounts), each.digest.lower()))
-    present = {(each.principal, each.digest) for each in certificates_in(editor, accounts)}
+            sid = parse_principal(definition.principal, accounts)
+        listed.add((describe_principal(sid, accounts), definition.digest.lower()))
+    present = {
+        (certificate.principal, certificate.digest)
+        for certificate in certificates_in(editor, accounts)
+    }
     for action, entries in (("missing", listed - present), ("unlisted", present - listed)):
         for principal, digest in sorted(entries):
             change = Change(action=action, kind="certificate", name=f"{principal} {digest}")

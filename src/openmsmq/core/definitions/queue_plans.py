@@ -166,13 +166,13 @@ class QueuePlanner:
                 f"{place}.path: a public queue needs a directory",
                 remedy="Name a private queue (private$\\...), or start with a directory.",
             )
-        shown = definition.path if not _has_computer(definition.path) else str(name)
+        shown_path = definition.path if not _has_computer(definition.path) else str(name)
 
         def create() -> None:
             wanted = {**attributes, "transactional": definition.transactional}
             created = create_queue(
                 self._state,
-                f".\\{shown}",
+                f".\\{shown_path}",
                 caller=self._caller,
                 attributes=wanted,
                 skip_directory=False,
@@ -180,7 +180,7 @@ class QueuePlanner:
             if entries is not None:
                 self._set_rights(created.value, entries)
 
-        self._plan.add([Change(action=action, kind="queue", name=shown)], create)
+        self._plan.add([Change(action=action, kind="queue", name=shown_path)], create)
 
     def _plan_recreation(
         self,
@@ -192,11 +192,11 @@ class QueuePlanner:
     ) -> None:
         count = _held(queue)
         if not self._options.recreate or count:
-            held = f" and holds {count} messages" if count else ""
+            contents = f" and holds {count} messages" if count else ""
             raise refusal(
                 f"{place}.transactional",
                 f"{queue.path} is {'' if queue.properties.transactional else 'not '}"
-                f"transactional{held}, which cannot be changed",
+                f"transactional{contents}, which cannot be changed",
                 remedy="Replace an empty queue with --recreate; empty it first if it holds some.",
             )
         with at(place):

@@ -193,8 +193,8 @@ METRICS: Final = (
 
 # Everything that a counter can count is there from the start, so that a rate sees the first time.
 _NEGATIVE: Final = tuple((name,) for name in NEGATIVE_CLASSES)
-_REFUSALS: Final = tuple((each.name,) for each in Hresult if each.name.startswith("MQ_ERROR"))
-_TRANSPORTS: Final = tuple((str(each),) for each in Transport)
+_REFUSALS: Final = tuple((code.name,) for code in Hresult if code.name.startswith("MQ_ERROR"))
+_TRANSPORTS: Final = tuple((str(transport),) for transport in Transport)
 
 
 class Counter:
@@ -313,8 +313,8 @@ def series_name(metric: Metric, labels: Labels) -> str:
     if not labels:
         return metric.name
     pairs = zip(metric.labels, map(_escaped, labels), strict=True)
-    shown = ",".join(f'{name}="{text}"' for name, text in pairs)
-    return f"{metric.name}{{{shown}}}"
+    label_text = ",".join(f'{name}="{text}"' for name, text in pairs)
+    return f"{metric.name}{{{label_text}}}"
 
 
 def reason_name(reason: int) -> str:

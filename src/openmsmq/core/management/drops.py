@@ -4,7 +4,9 @@ from typing import Final
 
 from openmsmq.wire.codes.message_class import NEGATIVE_BIT, MessageClass
 
-NEGATIVE_CLASSES: Final = tuple(each.name for each in MessageClass if each & NEGATIVE_BIT)
+NEGATIVE_CLASSES: Final = tuple(
+    message_class.name for message_class in MessageClass if message_class & NEGATIVE_BIT
+)
 OVER_QUOTA: Final = "over the quota"
 LOOP: Final = "it has been forwarded before"
 TOO_MANY_OUTGOING: Final = "too many outgoing queues"

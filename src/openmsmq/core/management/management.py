@@ -430,7 +430,7 @@ class Management:
         """
         self.require_administrator(caller, "hang up on others")
         sources: tuple[SessionSource | ClientSource, ...] = (*self._sessions, *self._clients)
-        if not any(each.protocol == protocol and each.hang_up(number) for each in sources):
+        if not any(source.protocol == protocol and source.hang_up(number) for source in sources):
             raise QueueError(
                 Hresult.MQ_ERROR_INVALID_PARAMETER,
                 f"{protocol} {number} is neither a session nor a client",
@@ -453,16 +453,16 @@ class Management:
         return (
             [
                 ReaderInfo(
-                    handle=each.handle,
-                    access=str(each.access),
-                    exclusive=each.share is not ShareMode.DENY_NONE,
-                    principal=describe_principal(each.caller.sid, accounts),
-                    sid=str(each.caller.sid),
-                    cursors=len(each.cursors),
-                    locked_messages=len(each.locked),
-                    waiting_reads=waiting[each.handle],
+                    handle=open_queue.handle,
+                    access=str(open_queue.access),
+                    exclusive=open_queue.share is not ShareMode.DENY_NONE,
+                    principal=describe_principal(open_queue.caller.sid, accounts),
+                    sid=str(open_queue.caller.sid),
+                    cursors=len(open_queue.cursors),
+                    locked_messages=len(open_queue.locked),
+                    waiting_reads=waiting[open_queue.handle],
                 )
-                for each in part
+                for open_queue in part
             ]
             for part in _parts(opened)
         )
@@ -506,6 +506,6 @@ class Management:
 
 
 def _parts(entries: Iterable[T]) -> Iterator[list[T]]:
-    left = iter(entries)
-    while part := list(islice(left, LIST_STEP)):
+    rest = iter(entries)
+    while part := list(islice(rest, LIST_STEP)):
         yield part

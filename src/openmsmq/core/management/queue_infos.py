@@ -171,8 +171,8 @@ def oldest_age(queue: Queue, utc: float) -> float | None:
 
 def in_parts(numbers: Iterable[int], queues: dict[int, Queue], size: int) -> Iterator[list[Queue]]:
     """The queues of these numbers that still exist, at most `size` numbers at a time."""
-    left = iter(numbers)
-    while part := list(islice(left, size)):
+    rest = iter(numbers)
+    while part := list(islice(rest, size)):
         yield [queues[number] for number in part if number in queues]
 
 

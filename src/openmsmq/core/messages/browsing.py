@@ -48,12 +48,12 @@ def browse(
     """
     queue = queue_to_read(state, descriptor, MAY_PEEK)
     if backwards:
-        found = _before(queue, AFTER_ALL if lookup_id is None else lookup_id, max_count + 1)
+        candidates = _before(queue, AFTER_ALL if lookup_id is None else lookup_id, max_count + 1)
     else:
-        found = _after(queue, BEFORE_ALL if lookup_id is None else lookup_id, max_count + 1)
+        candidates = _after(queue, BEFORE_ALL if lookup_id is None else lookup_id, max_count + 1)
     messages: list[Message] = []
     more = False
-    for message in found:
+    for message in candidates:
         max_bytes -= message.size
         more = len(messages) == max_count or (max_bytes < 0 and bool(messages))
         if more:

@@ -80,12 +80,12 @@ def delete_messages(
         if message.expires != NEVER:
             state.expiry.stop(message)
         traits = message.traits
-        asked = traits & TRAITS_ON_DELETION
-        if asked or journal is not None:
+        deletion_traits = traits & TRAITS_ON_DELETION
+        if deletion_traits or journal is not None:
             reported.append(message)
             # A transactional message without a history asks for no final acknowledgment.
             history = message.history if decides else None
-            if asked != TRANSACTIONAL or journal is not None or history is not None:
+            if deletion_traits != TRANSACTIONAL or journal is not None or history is not None:
                 special.append(message)
                 continue
         if traits & RECOVERABLE:

@@ -41,7 +41,7 @@ def expire_due(state: State, limit: int) -> int:
 
 def expire(state: State, messages: Iterable[Message]) -> None:
     """Time To Be Received Timer Expired for each of the messages."""
-    gone: dict[tuple[Queue, int], list[Message]] = {}
+    groups: dict[tuple[Queue, int], list[Message]] = {}
     undecided: dict[Queue, list[Message]] = {}
     for message in messages:
         queue = message.queue
@@ -52,10 +52,10 @@ def expire(state: State, messages: Iterable[Message]) -> None:
             if _is_pinned(state, queue, message):
                 continue
             queue.lanes.remove(message)
-            gone.setdefault((queue, _reason(state, queue, message)), []).append(message)
+            groups.setdefault((queue, _reason(state, queue, message)), []).append(message)
         elif message.state == _HELD:
             queue.forget_locked(message)
-            gone.setdefault((queue, _TIMED_OUT), []).append(message)
+            groups.setdefault((queue, _TIMED_OUT), []).append(message)
         elif message.state == _LOCKED and is_awaiting_final_ack(message):
             queue.forget_locked(message)
             undecided.setdefault(queue, []).append(message)
@@ -64,7 +64,7 @@ def expire(state: State, messages: Iterable[Message]) -> None:
             reason = _reason(state, queue, message)
             message.holder.add(OperationType.DEQUEUE, [message], reason=reason)
         # A message that a receiver holds goes only when the receiver gives it back.
-    for (queue, reason), group in gone.items():
+    for (queue, reason), group in groups.items():
         delete_messages(state, queue, group, reason)
     for queue, group in undecided.items():
         # [MC-MQSRM] figure 6. They reached their queue, whose queue manager sends acknowledgments.

@@ -205,11 +205,11 @@ def cancel(state: State, queue: Queue, tag: ReadOwner | None, code: int) -> int:
 
 def serve(state: State, queue: Queue, arrived: list[Message]) -> None:
     """Serve the readers of a queue in which messages appeared."""
-    kept: deque[ReadRequest] = deque()
+    unserved: deque[ReadRequest] = deque()
     while queue.waiting and (queue.lanes.count or queue.peekable):
         read = queue.waiting.popleft()
         if read.paused:
-            kept.append(read)
+            unserved.append(read)
             continue
         transaction = read.transaction
         if transaction is not None and transaction.state is not TransactionState.ACTIVE:
@@ -222,7 +222,7 @@ def serve(state: State, queue: Queue, arrived: list[Message]) -> None:
             _end_read(state, read, Hresult.MQ_ERROR_MESSAGE_STORAGE_FAILED)
             continue
         if result is None:
-            kept.append(read)
+            unserved.append(read)
             continue
         read.waiting = False
         state.outbox.tell(
@@ -233,8 +233,8 @@ def serve(state: State, queue: Queue, arrived: list[Message]) -> None:
                 depends=result.depends,
             )
         )
-    kept.extend(queue.waiting)
-    queue.waiting = kept
+    unserved.extend(queue.waiting)
+    queue.waiting = unserved
 
 
 def _serve_one(

@@ -123,12 +123,12 @@ def end_many(
     """
     queue = descriptor.require(MAY_RECEIVE)
     # A message that a transaction holds is left to the transaction.
-    held = queue.locked if transactional else descriptor.locked
-    messages = _held_messages(queue, held, lookup_ids)
+    locked = queue.locked if transactional else descriptor.locked
+    messages = _held_messages(queue, locked, lookup_ids)
     if transactional:
         return Result(0)
     for message in messages:
-        del held[message.lookup_id]
+        del locked[message.lookup_id]
     if not reason:
         failed = [message for message in messages if message.lookup_id in handed]
         unseen = [message for message in messages if message.lookup_id not in handed]
@@ -156,11 +156,11 @@ def check_held(descriptor: OpenQueueDescriptor, lookup_ids: Sequence[int]) -> No
 
 
 def _held_messages(
-    queue: Queue, held: Mapping[int, Message], lookup_ids: Sequence[int]
+    queue: Queue, locked: Mapping[int, Message], lookup_ids: Sequence[int]
 ) -> list[Message]:
     messages = []
     for lookup_id in dict.fromkeys(lookup_ids):
-        message = held.get(lookup_id)
+        message = locked.get(lookup_id)
         if message is None:
             raise QueueError(
                 Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,

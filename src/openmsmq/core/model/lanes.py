@@ -100,30 +100,30 @@ class Lane:
 
     def take(self, count: int, size: int) -> list[Message]:
         """Take out up to `count` messages of up to `size` bytes together, at least one."""
-        taken: list[Message] = []
+        messages: list[Message] = []
         while count > 0 and self.count:
             block = self.blocks[0]
             wanted = min(len(block), count)
             fitting = 0
             for message in block if wanted == len(block) else block[:wanted]:
                 size -= message.size
-                if size < 0 and (fitting or taken):
+                if size < 0 and (fitting or messages):
                     break
                 fitting += 1
             if fitting == len(block):
-                taken += block
+                messages += block
                 del self.ids[0]
                 del self.blocks[0]
                 del self.lasts[0]
             else:
-                taken += block[:fitting]
+                messages += block[:fitting]
                 del self.ids[0][:fitting]
                 del block[:fitting]
             self.count -= fitting
             count -= fitting
             if fitting < wanted or size <= 0:
                 break
-        return taken
+        return messages
 
     def get(self, lookup_id: int) -> Message | None:
         """The message with this id."""
@@ -221,23 +221,23 @@ class Lanes:
 
     def take(self, count: int, size: int) -> list[Message]:
         """Take out the first messages: up to `count`, up to `size` bytes, at least one."""
-        taken: list[Message] = []
+        messages: list[Message] = []
         for lane in self.lanes:
             if lane is None or not lane.count:
                 continue
-            if taken:
+            if messages:
                 first = lane.blocks[0][0]
                 if size < first.size:
                     break
-            got = lane.take(count, size)
-            taken = taken + got if taken else got
-            count -= len(got)
+            part = lane.take(count, size)
+            messages = messages + part if messages else part
+            count -= len(part)
             if count <= 0 or lane.count:
                 break
-            for message in got:
+            for message in part:
                 size -= message.size
-        self.count -= len(taken)
-        return taken
+        self.count -= len(messages)
+        return messages
 
     def first(self) -> Message | None:
         """The first message in queue order."""

@@ -254,8 +254,8 @@ def _bounds(queue: Queue) -> tuple[int, int]:
 
 def _lock_holders(queue: Queue) -> dict[str, int]:
     holders: dict[str, int] = {}
-    held: Iterable[Message] = (*queue.locked.values(), *queue.pending.values())
-    for message in held:
+    messages: Iterable[Message] = (*queue.locked.values(), *queue.pending.values())
+    for message in messages:
         name = holder_name(message.holder)
         holders[name] = holders.get(name, 0) + 1
     return holders

@@ -165,10 +165,10 @@ class Stages:
         deadline = state.now + state.settings.stage_seconds
         stage = Stage(destination, queue, messages, deadline, transactional=transactional)
         self.batches[name, batch] = staged
-        kept = staged.stages.setdefault((partition, attempt), [])
-        kept.append(stage)
+        attempt_stages = staged.stages.setdefault((partition, attempt), [])
+        attempt_stages.append(stage)
         self.size += stage.size
-        count = sum([len(other.messages) for other in kept])
+        count = sum([len(other.messages) for other in attempt_stages])
         return Staged(count=count, depends=changes(state, messages))
 
     def _forget(self, key: _Key) -> None:
@@ -183,12 +183,12 @@ class Stages:
         state = self._state
         for stage in group:
             self.size -= stage.size
-            gone = [message for message in stage.messages if message.state == STAGED]
-            for message in gone:
+            messages = [message for message in stage.messages if message.state == STAGED]
+            for message in messages:
                 message.state = _DELETED
                 forget_packet(state, message)
             state.outbox.batch.delete_many(
-                [removed.key for removed in gone if removed.traits & RECOVERABLE]
+                [removed.key for removed in messages if removed.traits & RECOVERABLE]
             )
 
     def commit_batch(
@@ -226,15 +226,15 @@ class Stages:
         if source is not None:
             check_held(source, received)
         staged = self.batches.get((name, batch))
-        kept = {} if staged is None else staged.stages
+        staged_stages = {} if staged is None else staged.stages
         wanted = []
         for key in stages:
-            if key not in kept:
+            if key not in staged_stages:
                 raise QueueError(
                     Hresult.MQ_ERROR_TRANSACTION_SEQUENCE,
                     f"partition {key[0]}, attempt {key[1]} of batch {batch} is not staged",
                 )
-            wanted += kept[key]
+            wanted += staged_stages[key]
         count = self._publish(wanted, caller)
         sequences = [message.sequence for stage in wanted for message in stage.messages]
         first, last = min(sequences, default=0), max(sequences, default=0)

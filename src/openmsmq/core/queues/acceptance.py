@@ -83,9 +83,9 @@ def check_acceptance(queue: Queue, message: UserMessage, *, transactional: bool)
         raise QueueError(_CODES[reason], f"{queue.path}: {_REASONS[reason]}")
 
 
-def exceeds(quota: int, held: int, size: int) -> bool:
+def exceeds(quota: int, used_bytes: int, size: int) -> bool:
     """Whether `size` bytes more are over the quota."""
-    return quota != UNLIMITED and held + size > quota * QUOTA_UNIT
+    return quota != UNLIMITED and used_bytes + size > quota * QUOTA_UNIT
 
 
 def check_room(state: State, queue: Queue, size: int) -> EnqueueStatus:
@@ -100,8 +100,8 @@ def check_growth(state: State, queue: Queue, size: int, manager_size: int) -> En
         state.manager.queue_manager_quota, totals.bytes + totals.delayed_bytes, manager_size
     ):
         return EnqueueStatus.QUEUE_MANAGER_QUOTA
-    held = queue.total_bytes + queue.reserved_bytes
-    if exceeds(queue.properties.quota, held, size):
+    used_bytes = queue.total_bytes + queue.reserved_bytes
+    if exceeds(queue.properties.quota, used_bytes, size):
         return EnqueueStatus.QUEUE_QUOTA
     return _ROOM
 

@@ -116,8 +116,8 @@ def add_queue(
     store_queue(state, queue)
     if role is QueueRole.USER:
         journal = QueueName(name.scope, name.name, Suffix.JOURNAL)
-        kept = QueueObject(transactional=properties.transactional)
-        queue.journal = add_queue(state, journal, QueueRole.JOURNAL, kept, queue)
+        journal_properties = QueueObject(transactional=properties.transactional)
+        queue.journal = add_queue(state, journal, QueueRole.JOURNAL, journal_properties, queue)
     return queue
 
 

@@ -284,12 +284,12 @@ def expand(name: FormatName, members_of: Members) -> FormatName:
 def _collect(
     name: FormatName,
     members_of: Members,
-    found: dict[str, SingleFormatName],
+    names: dict[str, SingleFormatName],
     open_lists: set[str],
 ) -> None:
     if isinstance(name, MultipleElementFormatName):
         for element in name.elements:
-            _collect(element, members_of, found, open_lists)
+            _collect(element, members_of, names, open_lists)
     elif isinstance(name, DistributionListFormatName):
         # A list that contains itself adds nothing the second time.
         if name.key in open_lists:
@@ -299,9 +299,9 @@ def _collect(
         if members is None:
             raise QueueError(Hresult.MQ_ERROR_ILLEGAL_FORMATNAME, f"{name} is not known")
         for member in members:
-            _collect(parse_format_name(member), members_of, found, open_lists)
+            _collect(parse_format_name(member), members_of, names, open_lists)
     else:
-        found.setdefault(name.key, name)
+        names.setdefault(name.key, name)
 
 
 def _new_handle(state: State) -> int:

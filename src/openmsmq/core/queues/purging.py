@@ -74,14 +74,14 @@ def purge(state: State, descriptor: OpenQueueDescriptor, *, upto: int | None, li
 
 def _take_held(queue: Queue, upto: int, limit: int) -> list[Message]:
     """Messages that wait for an operator, who decides so."""
-    held = [
+    locked = [
         message
         for message in queue.locked.values()
         if message.state == _HELD and message.sequence <= upto
     ]
-    for message in held[:limit]:
+    for message in locked[:limit]:
         queue.forget_locked(message)
-    return held[:limit]
+    return locked[:limit]
 
 
 def delete_queue(

@@ -91,8 +91,8 @@ class Topology:
 
     def routers(self, sites: Iterable[UUID]) -> tuple[UUID, ...]:
         """The routing servers that are in one of the sites."""
-        found = (router for site in sites for router in self._routers.get(site, ()))
-        return tuple(dict.fromkeys(found))
+        routers = (router for site in sites for router in self._routers.get(site, ()))
+        return tuple(dict.fromkeys(routers))
 
     def is_gate(self, machine: Machine) -> bool:
         """Whether a queue manager is a routing server and a gate of a site that it is in."""

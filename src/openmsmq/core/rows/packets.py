@@ -90,15 +90,15 @@ def drop_durable_packets(state: State) -> None:
     The newest go first: a queue is read from the other end.
     """
     fresh = state.fresh
-    kept: list[Message] = []
+    pending: list[Message] = []
     excess = state.memory - state.settings.memory_budget
     while fresh:
         message = fresh.pop()
         if message.stored > state.outbox.durable_number:
-            kept.append(message)
+            pending.append(message)
         elif excess > 0 and message.packet is not None and message.state != _DELETED:
             message.packet = None
             excess -= message.size
             state.memory -= message.size
-    kept.reverse()
-    state.fresh = kept
+    pending.reverse()
+    state.fresh = pending

@@ -56,8 +56,8 @@ class Enlistments:
 
     def commit_request(self, identifier: UUID) -> ResultOf[EnlistmentAnswer]:
         """DTC Commit."""
-        done = commit(self._state, find_transaction(self._state, identifier))
-        return ResultOf(EnlistmentAnswer.COMMIT_REQ_DONE, done.depends)
+        result = commit(self._state, find_transaction(self._state, identifier))
+        return ResultOf(EnlistmentAnswer.COMMIT_REQ_DONE, result.depends)
 
     def abort_request(self, identifier: UUID) -> ResultOf[EnlistmentAnswer]:
         """DTC Abort; a transaction that is not known here needs none."""

@@ -156,11 +156,11 @@ class Enlisted:
         if action is EnlistedAction.PREPARE:
             self._prepare(enlistment)
         elif action is EnlistedAction.COMMIT:
-            done = self._transactions.commit_request(identifier)
+            result = self._transactions.commit_request(identifier)
             self._stand(enlistment, Standing.COMMITTED)
             self.reports.append(
                 DueReport(
-                    enlistment, enlistment.standing, max(done.depends, self._state.outbox.number)
+                    enlistment, enlistment.standing, max(result.depends, self._state.outbox.number)
                 )
             )
         elif action is EnlistedAction.ABORT:
@@ -242,7 +242,7 @@ class Enlisted:
         """
         self.check_in_doubt(identifier)
         transactions = self._transactions
-        done = (
+        result = (
             transactions.commit_request(identifier)
             if commit
             else transactions.abort_request(identifier)
@@ -253,4 +253,4 @@ class Enlisted:
             self.reports.append(
                 DueReport(enlistment, enlistment.standing, self._state.outbox.number)
             )
-        return done
+        return result

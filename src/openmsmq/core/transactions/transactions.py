@@ -132,21 +132,23 @@ class Transaction:
 
 def withdraw(state: State, transaction: Transaction, messages: Iterable[Message]) -> None:
     """Undo that a transaction received or moved messages; they stay locked by it."""
-    left = set(messages)
+    outstanding = set(messages)
     # Mostly it received them last.
     for operation in reversed(transaction.operations):
-        if not left:
+        if not outstanding:
             break
         if operation.operation_type is OperationType.ENQUEUE:
             continue
-        kept = [message for message in operation.messages if message not in left]
-        left.difference_update(operation.messages)
+        remaining = [message for message in operation.messages if message not in outstanding]
+        outstanding.difference_update(operation.messages)
         target = operation.target
         if target is not None:
-            target.expected -= len(operation.messages) - len(kept)
+            target.expected -= len(operation.messages) - len(remaining)
             drop_if_unused(state, target)
-        operation.messages = kept
-    transaction.operations = [each for each in transaction.operations if each.messages]
+        operation.messages = remaining
+    transaction.operations = [
+        operation for operation in transaction.operations if operation.messages
+    ]
 
 
 def create_transaction(state: State, identifier: UUID) -> Transaction:
@@ -413,11 +415,11 @@ def return_locked(state: State, messages: list[Message]) -> None:
         purged = [message for message in group if message.state == _PURGE_PENDING]
         live = [message for message in group if message.state == _LOCKED]
         expired = [message for message in live if message.expires <= state.utc]
-        for reason, gone in ((_PURGED, purged), (_TIMED_OUT, expired)):
-            if gone:
-                for message in gone:
+        for reason, deleted in ((_PURGED, purged), (_TIMED_OUT, expired)):
+            if deleted:
+                for message in deleted:
                     queue.forget_locked(message)
-                delete_messages(state, queue, gone, reason)
+                delete_messages(state, queue, deleted, reason)
         back = [message for message in live if message.expires > state.utc]
         if back:
             give_back(state, queue, back)

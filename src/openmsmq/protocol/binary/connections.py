@@ -54,13 +54,13 @@ class Connections:
             for connection in self.by_number.values()
         )
 
-    def admit(self, address: str, held: int) -> bool:
+    def admit(self, address: str, count: int) -> bool:
         """Whether an address with so many connections may make one, be it only to be refused."""
         return not (
             self._manager.hardened
             or self.full
             or not self._addresses.allow(address)
-            or held >= self._settings.max_connections_per_peer + _TOLD_REFUSALS
+            or count >= self._settings.max_connections_per_peer + _TOLD_REFUSALS
         )
 
     def add(self, connection: PeerConnection) -> None:

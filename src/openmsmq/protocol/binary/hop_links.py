@@ -73,9 +73,9 @@ _CHANGES: Final[_Rows] = {
 }
 # Whatever is not in the table above changes nothing.
 HOP_LINK_TABLE: Final[_Rows] = {
-    (state, each): _CHANGES.get((state, each), (state, _Act.NOTHING))
+    (state, link_input): _CHANGES.get((state, link_input), (state, _Act.NOTHING))
     for state in HopLinkState
-    for each in HopLinkInput
+    for link_input in HopLinkInput
 }
 
 

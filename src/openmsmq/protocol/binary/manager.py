@@ -146,10 +146,10 @@ class BinaryProtocol:
 
     def accept(self, address: str, *, now: float) -> int | None:
         """A peer connects from this address; None means to close the connection at once."""
-        held = self._connections.held_by(address)
+        connection_count = self._connections.held_by(address)
         if (
             self._finder.offline
-            or not self._connections.admit(address, held)
+            or not self._connections.admit(address, connection_count)
             or self._receiver.backlog.of(address) > self.settings.max_peer_bytes
         ):
             self._manager.counters.refused_connections.add((PROTOCOL,))
@@ -159,7 +159,7 @@ class BinaryProtocol:
             self._manager.identifier,
             initiator=False,
             now=now,
-            refuse=held >= self.settings.max_connections_per_peer,
+            refuse=connection_count >= self.settings.max_connections_per_peer,
             window_size=self._connections.window,
         )
         number = self._finder.new_number()

@@ -42,10 +42,10 @@ class OrderAckTimer:
 
     def hold(self, gate: Gate, depends: int, progress: StreamProgress) -> None:
         """Acknowledge how far the stream got once batch `depends` is on disk."""
-        held = self._held
-        if held is not None and held.depends == depends:
-            held.sequence = progress.sequence
-            held.number = progress.number
+        pending = self._held
+        if pending is not None and pending.depends == depends:
+            pending.sequence = progress.sequence
+            pending.number = progress.number
         else:
             self._held = Reached(depends, progress.sequence, progress.number)
             gate.when_durable(depends, self._release, self._held)

@@ -51,10 +51,10 @@ class Backlog:
     def remove(self, address: str, size: int) -> None:
         """Messages of this size are on disk, or were left to their sender."""
         self.total -= size
-        left = self._by_address.pop(address) - size
-        assert left >= 0, "more bytes left than came"  # noqa: S101
-        if left:
-            self._by_address[address] = left
+        remaining = self._by_address.pop(address) - size
+        assert remaining >= 0, "more bytes left than came"  # noqa: S101
+        if remaining:
+            self._by_address[address] = remaining
 
 
 class Arrived:

@@ -191,57 +191,59 @@ class Participant:
 
     def answered(self, number: int, response: Any) -> None:
         """A coordinator has answered."""
-        asked = self._asked.pop(number)
+        request = self._asked.pop(number)
         code = response.result
-        if isinstance(asked, _Enlisting):
-            self._end_enlisting(asked, code)
+        if isinstance(request, _Enlisting):
+            self._end_enlisting(request, code)
             return
         try:
             order = Order(response.order) if code == Hresult.MQ_OK else None
         except ValueError:
             order = None
-        self._enlisted.ordered(asked, order)
+        self._enlisted.ordered(request, order)
 
     def failed(self, number: int, reason: str) -> None:
         """A coordinator cannot be reached, or the connection to it is lost."""
-        asked = self._asked.pop(number)
-        if isinstance(asked, _Enlisting):
-            asked.owner.refused(
+        request = self._asked.pop(number)
+        if isinstance(request, _Enlisting):
+            request.owner.refused(
                 QueueError(
                     Hresult.MQ_ERROR_DTC_CONNECT,
-                    f"the coordinator at {asked.url} does not answer: {reason}",
+                    f"the coordinator at {request.url} does not answer: {reason}",
                 )
             )
         else:
-            self._enlisted.ordered(asked, None)
+            self._enlisted.ordered(request, None)
 
-    def _end_enlisting(self, asked: _Enlisting, code: int) -> None:
+    def _end_enlisting(self, request: _Enlisting, code: int) -> None:
         if code != Hresult.MQ_OK:
-            asked.owner.refused(
+            request.owner.refused(
                 QueueError(
                     Hresult.MQ_ERROR_TRANSACTION_ENLIST,
-                    f"the coordinator at {asked.url} refuses: {code:#010x}",
+                    f"the coordinator at {request.url} refuses: {code:#010x}",
                 )
             )
             return
         try:
-            self._enlisted.begin(asked.transaction, asked.coordinator, asked.url, asked.caller)
+            self._enlisted.begin(
+                request.transaction, request.coordinator, request.url, request.caller
+            )
         except QueueError as exc:
-            asked.owner.refused(exc)
+            request.owner.refused(exc)
         else:
-            asked.owner.enlisted()
+            request.owner.enlisted()
 
     # Any: the request of either call.
     def _ask(
         self,
-        asked: _Enlisting | Enlistment,
+        subject: _Enlisting | Enlistment,
         url: CoordinatorUrl,
         call: Call,
         request: Any,
         seconds: float | None = None,
     ) -> None:
         number = next(self._numbers)
-        self._asked[number] = asked
+        self._asked[number] = subject
         self._requests.append(CoordinatorRequest(number, url, call, request, seconds))
 
     def _report(self, report: DueReport) -> None:
@@ -277,5 +279,5 @@ class Participant:
 
     def handle_timer(self, *, now: float) -> None:
         """Ask coordinators that did not answer."""
-        for enlistment in [each for each, due in self._waiting.items() if due <= now]:
+        for enlistment in [enlistment for enlistment, due in self._waiting.items() if due <= now]:
             self._tell(enlistment)

@@ -118,8 +118,8 @@ class ClientConnection:
             raise BadResponse("there is no request for it")
         if statuses:
             self._pipelines = reader.version == "1.1"
-            left = len(self.sent) > len(statuses)
-            self.deadline = now + self._settings.response_seconds if left else None
+            awaits_more = len(self.sent) > len(statuses)
+            self.deadline = now + self._settings.response_seconds if awaits_more else None
         return [(self.sent.popleft(), status) for status in statuses]
 
     def take_output(self, now: float) -> list[bytes]:

@@ -78,14 +78,14 @@ class _LastHead:
         "type_start",
     )
 
-    def __init__(self, found: re.Match[bytes]) -> None:
-        start = found.start()
-        head = found[0]
-        self.target = found[1]
+    def __init__(self, head_match: re.Match[bytes]) -> None:
+        start = head_match.start()
+        head = head_match[0]
+        self.target = head_match[1]
         self.size = len(head)
-        self.type_start, self.type_end = found.start(2) - start, found.end(2) - start
-        self._length, self._length_end = found.start(3) - start, found.end(3) - start
-        number = _NUMBER.search(found[2])
+        self.type_start, self.type_end = head_match.start(2) - start, head_match.end(2) - start
+        self._length, self._length_end = head_match.start(3) - start, head_match.end(3) - start
+        number = _NUMBER.search(head_match[2])
         self._boundary, self._boundary_end = self.type_end, self.type_end
         if number is not None:
             self._boundary = self.type_start + number.start(1)
@@ -160,11 +160,11 @@ class CompactRequests:
             last = self._last
             length = last.length_of(data, position) if last is not None else -1
             if last is None or length < 0:
-                found = _FORM.match(data, position)
-                if found is None:
+                head_match = _FORM.match(data, position)
+                if head_match is None:
                     return self._keep(data, position)
-                last = self._last = _LastHead(found)
-                length = int(found[3])
+                last = self._last = _LastHead(head_match)
+                length = int(head_match[3])
             start = position + last.size
             if length > self._max_body_bytes or last.size > _MAX_HEAD:
                 return data[position:]

@@ -50,7 +50,7 @@ def write_head(
     The length of a chunked body is in Content-Length, as if the body had come in one piece.
     """
     if chunked:
-        headers = [each for each in headers if each[0].lower() not in _FRAMING]
+        headers = [header for header in headers if header[0].lower() not in _FRAMING]
         headers.append((b"Content-Length", b"%d" % length))
     lines = [b"POST %b HTTP/1.1" % target]
     lines += [b"%b: %b" % header for header in headers]

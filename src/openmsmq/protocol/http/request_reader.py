@@ -174,7 +174,7 @@ class RequestReader:
         return b""
 
     def _head_without_upgrade(self) -> bytes:
-        headers = [each for each in self._headers if each[0].lower() not in _UPGRADE]
+        headers = [header for header in self._headers if header[0].lower() not in _UPGRADE]
         if self.finished:
             headers.append((b"Connection", b"close"))
         return write_head(self._target, headers, 0, chunked=False)

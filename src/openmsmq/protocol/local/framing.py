@@ -74,24 +74,24 @@ class FrameBuffer:
         self._move(memoryview(bytearray(self.held_bytes + self._room)))
 
     def _make_room(self, room: int) -> None:
-        held = self.held_bytes
+        held_bytes = self.held_bytes
         size = len(self._memory)
-        if not held:
+        if not held_bytes:
             self._begin = self._end = 0
             if size > KEPT_SIZE:
                 size = 0
         if self._end + room <= size:
             return
-        if 2 * held + room <= size:
+        if 2 * held_bytes + room <= size:
             self._move(self._memory)
         else:
-            self._move(memoryview(bytearray(max(2 * held, LEAST_ROOM) + room)))
+            self._move(memoryview(bytearray(max(2 * held_bytes, LEAST_ROOM) + room)))
 
     def _move(self, memory: memoryview) -> None:
-        held = self.held_bytes
-        memory[:held] = self._memory[self._begin : self._end]
+        held_bytes = self.held_bytes
+        memory[:held_bytes] = self._memory[self._begin : self._end]
         self._memory = memory
-        self._begin, self._end = 0, held
+        self._begin, self._end = 0, held_bytes
 
     def _cut(self) -> list[memoryview]:
         payloads: list[memoryview] = []

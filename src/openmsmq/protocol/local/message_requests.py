@@ -164,7 +164,9 @@ def send_each(session: LocalSession, request: local.SendEach) -> None:
         for handle in set(handles):
             session.break_chain(handle, exc)
         raise
-    refused = [refuse_handle(session, each, counts[each], error) for each, error in closed.items()]
+    refused = [
+        refuse_handle(session, handle, counts[handle], error) for handle, error in closed.items()
+    ]
     for refusal in sent.refusals:
         handle = handles[refusal.position]
         refused.append(refuse_handle(session, handle, refusal.messages, refusal.error))
@@ -288,10 +290,10 @@ def purge(session: LocalSession, request: local.Purge) -> None:
 
 
 def hold(session: LocalSession, request: local.Hold) -> None:
-    held = session.manager.traffic.hold_many(
+    result = session.manager.traffic.hold_many(
         session.holder.descriptor(request.handle), request.lookup_ids
     )
-    session.show(request.id, held.messages, held.packets, held.depends)
+    session.show(request.id, result.messages, result.packets, result.depends)
 
 
 def purge_messages(session: LocalSession, request: local.PurgeMessages) -> None:

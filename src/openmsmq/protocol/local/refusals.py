@@ -37,10 +37,10 @@ def refuse_handle(
     """Refuse the last of `messages` for one handle of several, and what follows for it."""
     error = _for_client(session, error)
     session.break_chain(handle, error)
-    left = messages - error.accepted
-    session.service.refused(local.SendEach.__name__, _open_name(session, handle), left, error)
+    refused = messages - error.accepted
+    session.service.refused(local.SendEach.__name__, _open_name(session, handle), refused, error)
     return local.Refused(
-        handle, left, int(error.code), error.detail, error.known_cause, error.known_remedy
+        handle, refused, int(error.code), error.detail, error.known_cause, error.known_remedy
     )
 
 

@@ -270,8 +270,8 @@ class LocalSession:
         self.long.clear()
         self.holder.close()
         deferred, self.deferred = self.deferred, {}
-        for each in deferred.values():
-            each.abandon()
+        for answer in deferred.values():
+            answer.abandon()
 
 
 def storage_failed(error: StoreError) -> QueueError:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _OTHERS: Final = frozenset(("bytes", "apdus", "lost_apdus"))
 COUNTED: Final = tuple(
     sorted(
-        {each.name for kind in (SourceCounters, ReceiverCounters) for each in fields(kind)}
+        {counter.name for kind in (SourceCounters, ReceiverCounters) for counter in fields(kind)}
         - _OTHERS
     )
 )

@@ -156,8 +156,8 @@ class MulticastSender:
         """Settle what has left, and let more leave, as long as the rate allows it."""
         datagrams: list[OutgoingDatagram] = []
         while True:
-            left = self._settle(transfer, source)
-            if not self._fill(transfer, source, now) and not left:
+            has_settled = self._settle(transfer, source)
+            if not self._fill(transfer, source, now) and not has_settled:
                 return datagrams
             datagrams += source.datagrams_to_send(now=now)
 

@@ -66,14 +66,14 @@ class Repairs:
 
     def handle_timer(self, *, now: float) -> tuple[list[int], list[int]]:
         """The packets to send NAKs for now, and those that are given up."""
-        asked: list[int] = []
+        requests: list[int] = []
         given_up: list[int] = []
         settings = self._settings
         # The owners of the timers are sequence numbers.
         for number in cast("list[int]", self._timers.take_due(now)):
             repair = self._missing[number]
             if repair.step(RepairInput.TIMER) is RepairAction.SEND_NAK:
-                asked.append(number)
+                requests.append(number)
             elif (
                 repair.ncf_retries >= settings.nak_ncf_retries
                 or repair.data_retries >= settings.nak_data_retries
@@ -82,7 +82,7 @@ class Repairs:
                 given_up.append(number)
                 continue
             self._timers.set(number, now + self._interval(repair.state))
-        return asked, given_up
+        return requests, given_up
 
     def _interval(self, state: RepairState) -> float:
         settings = self._settings

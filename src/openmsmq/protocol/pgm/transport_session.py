@@ -155,10 +155,10 @@ class TransportSession:
         if now >= self._deadline:
             self.end(TransportSessionState.SILENT)
             return []
-        asked, given_up = self._repairs.handle_timer(now=now)
+        requests, given_up = self._repairs.handle_timer(now=now)
         self._given_up.update(given_up)
         self._deliver(now)
-        return self._naks(asked)
+        return self._naks(requests)
 
     def end(self, state: TransportSessionState) -> None:
         """Forget all data; what still comes from the source is ignored until the deadline."""

@@ -138,15 +138,15 @@ def _look_up(
 def _matches(own: RpcInterface, wanted: SyntaxId, option: int) -> bool:
     if own.uuid != wanted.uuid:
         return False
-    version, asked = (own.major, own.minor), (wanted.major, wanted.minor)
+    version, wanted_version = (own.major, own.minor), (wanted.major, wanted.minor)
     if option == VersOption.RPC_C_VERS_COMPATIBLE:
-        return version[0] == asked[0] and version[1] >= asked[1]
+        return version[0] == wanted_version[0] and version[1] >= wanted_version[1]
     if option == VersOption.RPC_C_VERS_EXACT:
-        return version == asked
+        return version == wanted_version
     if option == VersOption.RPC_C_VERS_MAJOR_ONLY:
-        return version[0] == asked[0]
+        return version[0] == wanted_version[0]
     if option == VersOption.RPC_C_VERS_UPTO:
-        return version <= asked
+        return version <= wanted_version
     return True
 
 
@@ -161,9 +161,9 @@ def _tower(call: ServerCall, registration: Registration, transfer_syntax: Syntax
     return epm.Twr(tower.serialize())
 
 
-def _page(call: ServerCall, found: Sequence[T], size: int) -> tuple[Sequence[T], bytes, int]:
+def _page(call: ServerCall, entries: Sequence[T], size: int) -> tuple[Sequence[T], bytes, int]:
     """What fits into an answer, a handle for the rest, and the status."""
-    page, rest = found[:size], found[size:]
+    page, rest = entries[:size], entries[size:]
     handle = CONTEXT_HANDLE_NULL
     if call.handle is not None:
         handle = call.handle.wire

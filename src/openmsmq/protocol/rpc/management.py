@@ -49,9 +49,9 @@ def _inq_if_ids(call: ServerCall, _request: NoParameters) -> None:
     """The interfaces of the endpoint by which the client came, without this one."""
     served = call.connection.endpoint.interfaces.values()
     if_ids = tuple(
-        mgmt.RpcIfId(each.interface.uuid, each.interface.major, each.interface.minor)
-        for each in served
-        if each.interface != MGMT
+        mgmt.RpcIfId(entry.interface.uuid, entry.interface.major, entry.interface.minor)
+        for entry in served
+        if entry.interface != MGMT
     )
     call.reply(mgmt.InqIfIdsResponse(mgmt.RpcIfIdVector(if_ids), 0))
 

@@ -148,9 +148,9 @@ class Sender:
 
     def _answered(self, transfer: Transfer, event: Answered, now: float) -> None:
         """Responses to messages of a transfer ([MC-MQSRM] 3.1.7.2.5)."""
-        taken = [token for token, status in event.answers if status == OK]
-        self.streams.arrived(taken)
-        self.streams.delivered(taken)
+        accepted = [token for token, status in event.answers if status == OK]
+        self.streams.arrived(accepted)
+        self.streams.delivered(accepted)
         again = 0
         for token, status in event.answers:
             transfer.last_status = status
@@ -220,9 +220,9 @@ class Sender:
         name = transfer.name
         redirected = self._manager.redirections.outbound(transfer.url)
         if redirected:
-            found = parse_format_name(f"DIRECT={redirected}")
-            assert isinstance(found, DirectFormatName)  # noqa: S101 - was checked when it was set
-            name = found
+            target = parse_format_name(f"DIRECT={redirected}")
+            assert isinstance(target, DirectFormatName)  # noqa: S101 - was checked when it was set
+            name = target
         secure = name.protocol is DirectProtocol.HTTPS
         return Destination(name.address.strip("[]").lower(), name.port, secure)
 

@@ -39,6 +39,6 @@ class ForwardedBytes:
             address = self.addresses.pop(message, None)
             if address is None:
                 continue
-            left = self._by_address.pop(address) - message.size
-            if left:
-                self._by_address[address] = left
+            remaining = self._by_address.pop(address) - message.size
+            if remaining:
+                self._by_address[address] = remaining

@@ -66,8 +66,8 @@ def forward(state: State, message: UserMessage, name: DirectFormatName) -> Forwa
             return Forwarded(0, left=True)
         packet, traits, priority, expires = arrival(message, queue)
         # The source of a stream message keeps its copy, and makes the dead letter.
-        kept = _RECOVERABLE if message.transactional else _KEPT
-        (stored,) = insert(state, queue, [(packet, traits & kept, priority, expires)])
+        kept_traits = _RECOVERABLE if message.transactional else _KEPT
+        (stored,) = insert(state, queue, [(packet, traits & kept_traits, priority, expires)])
         _note(state, message)
     finally:
         close_queue(state, descriptor)

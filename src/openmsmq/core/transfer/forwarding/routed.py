@@ -219,13 +219,13 @@ def store(state: State, run: UserMessageRun, queue: Queue, address: str) -> int:
 
 def _fitting(state: State, run: UserMessageRun, queue: Queue, address: str) -> int:
     """How many messages of a run there is room for, from the first on."""
-    left = state.settings.max_forwarded_bytes_per_address - state.forwarded.of(address)
+    room = state.settings.max_forwarded_bytes_per_address - state.forwarded.of(address)
     size = sum(map(len, run.packets))
-    if size <= left and check_room(state, queue, size) is EnqueueStatus.OK:
+    if size <= room and check_room(state, queue, size) is EnqueueStatus.OK:
         return len(run.packets)
     size = 0
     for count, packet in enumerate(run.packets):
         size += len(packet)
-        if size > left or check_room(state, queue, size) is not EnqueueStatus.OK:
+        if size > room or check_room(state, queue, size) is not EnqueueStatus.OK:
             return count
     return 0

@@ -340,8 +340,8 @@ class AnsweredReception:
     def _leave(self, at: int, run: UserMessageRun, queue: Queue, reason: str) -> None:
         """There is no room for a message: it is to come again."""
         self._count_ignored(reason)
-        kept = "message that stays with its sender"
-        self._state.outbox.drop(kept, queue.path, run.head.packet, reason)
+        kind = "message that stays with its sender"
+        self._state.outbox.drop(kind, queue.path, run.head.packet, reason)
         self._left.add(at)
 
     def _is_certain(self, run: UserMessageRun, queue: Queue) -> bool:

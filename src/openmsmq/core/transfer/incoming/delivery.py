@@ -255,13 +255,13 @@ class _Sorting:
 
     def _add_fitting(self, run: UserMessageRun, traits: int, expires: int) -> bool:
         state = self._state
-        held = sum([len(arrival[0]) for arrival in self.arrived])
+        arrived_bytes = sum([len(arrival[0]) for arrival in self.arrived])
         for packet in run.packets:
-            status = check_room(state, self._queue, held + len(packet))
+            status = check_room(state, self._queue, arrived_bytes + len(packet))
             if status is EnqueueStatus.QUEUE_MANAGER_QUOTA:
                 return False
             if status is _ROOM:
-                held += len(packet)
+                arrived_bytes += len(packet)
                 self.arrived.append((packet, traits, run.head.priority, expires))
                 self.classes.append(_ACCEPTED)
             else:

@@ -244,14 +244,14 @@ class Reception:
         """The messages that were not received before and their identifiers, if there are any."""
         fresh: UserMessageRun | None = None
         new: list[bytes] = []
-        seen = set(self._identifiers)
+        seen_identifiers = set(self._identifiers)
         history = self._state.message_history
         for packet, identifier in zip(run.packets, identifiers, strict=True):
-            if identifier in history or identifier in seen:
+            if identifier in history or identifier in seen_identifiers:
                 self._count_ignored("duplicate message")
                 self._note(run.head, [identifier])
                 continue
-            seen.add(identifier)
+            seen_identifiers.add(identifier)
             new.append(identifier)
             if fresh is None:
                 fresh = UserMessageRun(UserMessage(packet))
@@ -291,8 +291,8 @@ class Reception:
                 # Choice: the session goes on, so that only this stream waits. Without an OrderAck
                 # the sender keeps its messages and sends them again.
                 self._count_ignored(reason)
-                kept = "message that stays with its sender"
-                self._state.outbox.drop(kept, queue.path, message.packet, reason)
+                kind = "message that stays with its sender"
+                self._state.outbox.drop(kind, queue.path, message.packet, reason)
                 return True
         arriving = _Arriving(run, [], stream)
         self._streams.go_on(stream, position, message)
@@ -361,15 +361,15 @@ class Reception:
             end = at + len(arriving.run.packets)
             self._delivered(arriving, classes[at:end])
             at = end
-        left = [] if len(classes) == at else _left(run, len(classes))
-        for arriving in reversed(left):
+        rest = [] if len(classes) == at else _left(run, len(classes))
+        for arriving in reversed(rest):
             if arriving.stream is not None:
                 self._streams.take_back(arriving.stream, arriving.before)
-        taken = run[: len(run) - len(left)]
-        for arriving in {id(arriving.stream): arriving for arriving in taken}.values():
+        delivered = run[: len(run) - len(rest)]
+        for arriving in {id(arriving.stream): arriving for arriving in delivered}.values():
             if arriving.stream is not None:
                 self._streams.tell_progress(arriving.run.head, arriving.stream)
-        return not left
+        return not rest
 
     def _delivered(self, arriving: _Arriving, classes: list[MessageClass]) -> None:
         """Some or all messages of a run are dealt with."""

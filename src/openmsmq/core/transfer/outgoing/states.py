@@ -108,7 +108,7 @@ _TRANSFERRING: Final[_Row] = {
 }
 # What ConnectionHistory gets in any state. [MS-MQQB] 3.1.7.1.5.1: the others go on.
 _NOTED: Final = {
-    **{each: transition.status for each, transition in _TRANSFERRING.items()},
+    **{outgoing_input: transition.status for outgoing_input, transition in _TRANSFERRING.items()},
     _In.NOT_ENCRYPTED: ConnectionStatus.CERTIFICATE_VALIDATION_FAILURE,
 }
 # A paused or locked queue keeps its state whatever its connection does.
@@ -124,9 +124,11 @@ _CHANGES: Final[dict[QueueState, _Row]] = {
     _S.LOCKED: {_In.UNLOCKED: Transition(_S.WAITING, NOT_CONNECTED)},
 }
 TRANSITIONS: Final[dict[tuple[QueueState, OutgoingInput], Transition]] = {
-    (state, each): _CHANGES[state].get(each, Transition(state, status=_NOTED.get(each)))
+    (state, outgoing_input): _CHANGES[state].get(
+        outgoing_input, Transition(state, status=_NOTED.get(outgoing_input))
+    )
     for state in STATES
-    for each in OutgoingInput
+    for outgoing_input in OutgoingInput
 }
 
 

@@ -422,8 +422,8 @@ class OutgoingStream:
         """[MS-MQQB] 3.1.5.6: the sequence ends when no message of it is left."""
         queue = self.queue
         # Those that wait for a FinalAck are delivered; somebody may have locked others.
-        held = len(queue.locked) - self.awaiting - len(self.plain)
-        if self.outgoing.sequence is not None and not queue.lanes.count and not held:
+        locked_count = len(queue.locked) - self.awaiting - len(self.plain)
+        if self.outgoing.sequence is not None and not queue.lanes.count and not locked_count:
             self._operations.end_sequence(queue)
             self.last_ack = 0
             self.last_sent = 0

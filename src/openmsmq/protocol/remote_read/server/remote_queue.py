@@ -187,8 +187,8 @@ class RemoteQueue:
             raise QueueError(
                 Hresult.MQ_ERROR_INVALID_PARAMETER, f"request {request_id} has not been ended"
             )
-        held = len(self.receives) + len(self.holder.waiting)
-        require_room(held, self._max_reads, "reads waiting or not ended")
+        count = len(self.receives) + len(self.holder.waiting)
+        require_room(count, self._max_reads, "reads waiting or not ended")
 
     def _hand_out(
         self,

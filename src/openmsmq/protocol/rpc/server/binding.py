@@ -156,8 +156,10 @@ def _answer_bind(
 ) -> None:
     trailer = b""
     if verifier is not None:
-        asked = verifier.trailer
-        answered = SecTrailer(asked.auth_type, asked.auth_level, asked.auth_context_id)
+        request_trailer = verifier.trailer
+        answered = SecTrailer(
+            request_trailer.auth_type, request_trailer.auth_level, request_trailer.auth_context_id
+        )
         trailer = answered.serialize() + token
     connection.write(
         pack_pdu(ptype, call_id, ack.serialize(), flags=flags | WHOLE, verifier=trailer)
