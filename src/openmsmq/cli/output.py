@@ -59,9 +59,9 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
 
 def print_properties(properties: Iterable[tuple[str, str]]) -> None:
     """Print names and values below each other; a value with several lines stays in its column."""
-    shown = list(properties)
-    width = max((len(name) for name, _ in shown), default=0)
-    for name, value in shown:
+    rows = list(properties)
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, value in rows:
         first, *more = value.split("\n")
         blank = " " * (width - len(name))
         typer.echo(f"{typer.style(name, bold=True)}{blank}{_GAP}{first}".rstrip())
@@ -108,7 +108,7 @@ def _choose(
         for column, natural in zip(columns, _natural_widths(columns, cells), strict=True)
     ]
     for index in reversed(range(len(columns))):
-        if _total([needed[kept] for kept in chosen]) <= width:
+        if _total([needed[position] for position in chosen]) <= width:
             break
         if columns[index].optional:
             chosen.remove(index)
@@ -160,11 +160,11 @@ def cut(text: str, width: int) -> str:
     """The text, or as much of it as fits before a mark that there is more."""
     if text_width(text) <= width:
         return text
-    kept = ""
+    beginning = ""
     room = width - len(_CUT)
     for character in text:
         room -= _places(character)
         if room < 0:
             break
-        kept += character
-    return kept + _CUT
+        beginning += character
+    return beginning + _CUT

@@ -54,10 +54,10 @@ def check_properties(message: Message) -> None:
         TypeError: a property has another type.
         ValueError: a number is out of range.
     """
-    for name, (types, taken) in _TYPES.items():
+    for name, (types, expected) in _TYPES.items():
         value: object = getattr(message, name)
         if not isinstance(value, types):
-            raise TypeError(f"{name}: {taken} taken, not {type(value).__name__}")
+            raise TypeError(f"{name}: {expected} taken, not {type(value).__name__}")
         largest = _LARGEST.get(name)
         if largest is not None and isinstance(value, int) and not 0 <= value <= largest:
             raise ValueError(f"{name}: {value} is not in 0..{largest}")

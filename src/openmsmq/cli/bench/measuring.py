@@ -100,10 +100,10 @@ def transactions(manager: QueueManager, queue: Queue, load: Load) -> Iterator[Me
     def receive(count: int) -> None:
         for _ in range(count // TRANSACTION):
             with manager.transaction() as transaction:
-                left = TRANSACTION
-                while left:
-                    messages = queue.receive_many(left, WAIT_SECONDS, transaction)
-                    left -= require(len(messages))
+                remaining = TRANSACTION
+                while remaining:
+                    messages = queue.receive_many(remaining, WAIT_SECONDS, transaction)
+                    remaining -= require(len(messages))
 
     chunk = max(load.chunk // TRANSACTION, 1) * TRANSACTION
     return in_turns(load, f"transactions of {TRANSACTION}", chunk, send, receive)
@@ -138,19 +138,19 @@ def there_and_back(queue: Queue, load: Load) -> None:
 
 def one_at_a_time(load: Load, name: str, act: Callable[[], None]) -> Measured:
     """One message in flight."""
-    taken: list[float] = []
+    durations: list[float] = []
     begin = _clock()
-    while not taken or _clock() - begin < load.seconds:
+    while not durations or _clock() - begin < load.seconds:
         start = _clock()
         act()
-        taken.append(_clock() - start)
-    taken.sort()
+        durations.append(_clock() - start)
+    durations.sort()
     return Measured(
         f"{name}, one in flight",
-        len(taken),
-        sum(taken),
-        statistics.median(taken),
-        taken[int(len(taken) * 0.99)],
+        len(durations),
+        sum(durations),
+        statistics.median(durations),
+        durations[int(len(durations) * 0.99)],
     )
 
 

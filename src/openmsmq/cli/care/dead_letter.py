@@ -79,8 +79,8 @@ def list_groups(
         raise typer.BadParameter(f"one or more of {', '.join(GROUPINGS)}", param_hint="--by")
     now = time.time()
     with connect(socket) as manager:
-        found = dead_letters(manager, condition_of(where), queues=_queues(queue))
-        groups = group_dead_letters(found, now, words)
+        letters = dead_letters(manager, condition_of(where), queues=_queues(queue))
+        groups = group_dead_letters(letters, now, words)
     if as_json:
         for group in groups:
             print_json(group.to_dict(words))
@@ -109,10 +109,10 @@ def _row(group: "DeadLetterGroup", now: float) -> tuple[str, ...]:
 
 def _print_remedies(groups: "list[DeadLetterGroup]") -> None:
     """What to do about each reason, once."""
-    shown: dict[str, Any] = {}
+    by_reason: dict[str, Any] = {}
     for group in groups:
-        shown.setdefault(group.reason, group)
-    for reason, group in shown.items():
+        by_reason.setdefault(group.reason, group)
+    for reason, group in by_reason.items():
         typer.echo(f"\n{printable(reason)}")
         typer.echo(f"  Likely cause: {group.cause}")
         typer.echo(f"  Remedy: {group.remedy}")
@@ -139,10 +139,10 @@ def show(
 
     style = make_style(as_json=as_json, raw=raw, separator=separator)
     with printing(style, kept=True) as printer, connect(socket) as manager:
-        for found in dead_letters(manager, condition_of(where), queues=_queues(queue)):
-            if lookup_id and found.message.lookup_id not in lookup_id:
+        for letter in dead_letters(manager, condition_of(where), queues=_queues(queue)):
+            if lookup_id and letter.message.lookup_id not in lookup_id:
                 continue
-            printer.show(found.message)
+            printer.show(letter.message)
             if printer.count == first:
                 break
 

@@ -80,19 +80,19 @@ def find(
                 update(now.looked_at, now.total)
 
         places = _places(manager, queue, kinds)
-        found = 0
-        for each in search(manager, places, condition, limit=count, progress=tell):
-            found += 1
-            _show(each, as_json=as_json)
+        hit_count = 0
+        for hit in search(manager, places, condition, limit=count, progress=tell):
+            hit_count += 1
+            _show(hit, as_json=as_json)
     if state is not None:
         for name, error in state.not_searched:
             typer.echo(f"Not searched: {printable(name)}: {printable(str(error))}", err=True)
     if not as_json:
         looked = 0 if state is None else state.looked_at
         typer.echo(
-            f"{count_text(found, 'message')} of {looked:,} in {len(places):,} places", err=True
+            f"{count_text(hit_count, 'message')} of {looked:,} in {len(places):,} places", err=True
         )
-    if not found:
+    if not hit_count:
         raise typer.Exit(NOTHING_CAME)
 
 
@@ -123,13 +123,13 @@ def _places(
     return places
 
 
-def _show(found: "FoundMessage", *, as_json: bool) -> None:
-    message = found.message
+def _show(hit: "FoundMessage", *, as_json: bool) -> None:
+    message = hit.message
     if as_json:
-        print_json({"queue": found.place.name, **message.to_dict()})
+        print_json({"queue": hit.place.name, **message.to_dict()})
         return
     label = cut(printable(message.label), _LABEL_SHOWN)
     typer.echo(
-        f"{printable(found.place.name)}  {message.lookup_id}  {time_text(message.arrived_time)}  "
+        f"{printable(hit.place.name)}  {message.lookup_id}  {time_text(message.arrived_time)}  "
         f"{size_text(message.body_size)}  {label}"
     )

@@ -79,14 +79,14 @@ def run_job(socket: Path | None, job: "Job", *, as_json: bool) -> None:
 @contextmanager
 def stopping() -> Iterator[list[int]]:
     """A list that has something in it once the user pressed Ctrl-C, or the command was ended."""
-    asked: list[int] = []
+    signals: list[int] = []
 
     def ask(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - of signals
-        asked.append(number)
+        signals.append(number)
 
-    before = {each: signal.signal(each, ask) for each in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield asked
+        yield signals
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -132,7 +132,7 @@ def _print_report(job: "Job", report: "JobReport") -> None:
     if report.refused:
         would = "would be " if dry else ""
         typer.echo(f"{count_text(report.refused, 'message')} {would}refused, and stay:", err=True)
-        reasons = sorted(report.reasons.items(), key=lambda each: -each[1])
+        reasons = sorted(report.reasons.items(), key=lambda item: -item[1])
         for text, count in reasons[:_REASONS_SHOWN]:
             typer.echo(f"  {count:,}: {printable(text)}", err=True)
     if dry:

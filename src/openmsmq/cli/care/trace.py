@@ -31,16 +31,16 @@ def trace(
 
     with connect(socket) as manager:
         try:
-            found = trace_message(manager, identifier)
+            record = trace_message(manager, identifier)
         except ValueError as exc:
             raise typer.BadParameter(str(exc), param_hint="ID") from None
     if as_json:
         print_json(
             {
-                "id": found.id,
+                "id": record.id,
                 "places": [
                     {"queue": place.name, "kind": str(place.kind), **message.to_dict()}
-                    for place, message in found.places
+                    for place, message in record.places
                 ],
                 "events": [
                     {
@@ -49,23 +49,23 @@ def trace(
                         "place": event.place,
                         "reason": event.reason,
                     }
-                    for event in found.events
+                    for event in record.events
                 ],
-                "why": found.why,
+                "why": record.why,
             }
         )
     else:
-        for place, message in found.places:
+        for place, message in record.places:
             label = f", label {message.label}" if message.label else ""
             typer.echo(printable(f"It is in {place.name}, lookup id {message.lookup_id}{label}"))
-        if not found.places:
+        if not record.places:
             typer.echo("It is in no queue here, or a reader has locked it")
-        for event in found.events:
+        for event in record.events:
             moment = time_text(datetime.fromtimestamp(event.time, UTC))
             typer.echo(f"{moment}  It {printable(event.text)}")
-        if found.why:
-            typer.echo(found.why)
-        for name, reason in found.not_searched:
+        if record.why:
+            typer.echo(record.why)
+        for name, reason in record.not_searched:
             typer.echo(f"Not searched: {printable(name)}: {printable(reason)}", err=True)
-    if not found.places and not found.events:
+    if not record.places and not record.events:
         raise typer.Exit(NOTHING_CAME)

@@ -220,7 +220,7 @@ def _show(
     limit: int | None,
 ) -> int:
     """Print the items that were asked for; return how many packets they have."""
-    count = shown = 0
+    count = shown_count = 0
     for item in items:
         if isinstance(item, Notice):
             if only.takes_notice(item):
@@ -232,13 +232,13 @@ def _show(
         count += 1
         if number is not None and count != number:
             continue
-        shown += 1
+        shown_count += 1
         fault = output.packet(count, item)
         if fault is not None:
             faults.add(f"packet {count}: {fault_text(fault)}")
         if count in (number, limit):
             break
-    return shown
+    return shown_count
 
 
 def _nothing_found(ports: Ports) -> tuple[str, str, str]:

@@ -101,7 +101,7 @@ class _Text:
     def _take(self, parsed: Parsed, pieces: Sequence[bytes], lines: int) -> list[HexPiece]:
         """Give out pieces and forget their lines."""
         goes_on = self._resume is not None or (self._plain and parsed.plain)
-        taken = [
+        hex_pieces = [
             HexPiece(data, continued=goes_on and index == 0)
             for index, data in enumerate(pieces)
             if data
@@ -110,7 +110,7 @@ class _Text:
             self._resume = parsed.resume if lines == len(self._lines) else None
             self._plain = parsed.plain
             del self._lines[:lines]
-        return taken
+        return hex_pieces
 
 
 def _is_whole(data: bytes) -> bool:

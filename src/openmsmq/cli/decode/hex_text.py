@@ -81,28 +81,28 @@ def parse_lines(lines: Sequence[tuple[int, str]], resume: Resume | None = None) 
     Raises:
         HexTextError: something in the text is not hex.
     """
-    shown = [
+    content_lines = [
         (index, number, line)
         for index, (number, line) in enumerate(lines)
         if line.strip() and not line.lstrip().startswith("#")
     ]
-    if not shown:
+    if not content_lines:
         return Parsed([], 0, resume)
-    if _WORDS.match(shown[0][2]):
+    if _WORDS.match(content_lines[0][2]):
         raise HexTextError(
-            f"line {shown[0][1]}: words of two bytes, whose order depends on the machine; "
+            f"line {content_lines[0][1]}: words of two bytes, whose order depends on the machine; "
             "make the dump with `xxd`, `hexdump -C` or `od -t x1`"
         )
-    texts = [line for _, _, line in shown]
+    texts = [line for _, _, line in content_lines]
     for base in _bases(texts):
         dump = _parse_dump(texts, base, resume)
         if dump is not None:
-            return dump._replace(last_line=shown[dump.last_line][0])
+            return dump._replace(last_line=content_lines[dump.last_line][0])
     text = "\n".join(texts)
     arrays = _parse_arrays(text) or parse_base64(text)
     if arrays:
         return Parsed(arrays)
-    return Parsed(_parse_plain([(number, line) for _, number, line in shown]), plain=True)
+    return Parsed(_parse_plain([(number, line) for _, number, line in content_lines]), plain=True)
 
 
 def _bases(lines: Sequence[str]) -> tuple[int, ...]:

@@ -17,8 +17,8 @@ def value_text(node: Node) -> str:
     if value is None:
         return ""
     if isinstance(value, bytes):
-        shown = value[:_SHOWN_BYTES].hex(" ")
-        return shown if len(value) <= _SHOWN_BYTES else f"{shown} ... ({len(value)} bytes)"
+        digits = value[:_SHOWN_BYTES].hex(" ")
+        return digits if len(value) <= _SHOWN_BYTES else f"{digits} ... ({len(value)} bytes)"
     if isinstance(value, str):
         text = printable(value)
         # Quotes where the text does not hold together by itself.

@@ -55,8 +55,8 @@ class PacketTree:
         if node.mask:
             margin = " " * len(margin)
         long = isinstance(node.value, str) and (len(node.value) > _LONG_TEXT or "\n" in node.value)
-        shown = "" if long else value_text(node)
-        yield from self._field(node, shown, margin, lead, below)
+        short_value = "" if long else value_text(node)
+        yield from self._field(node, short_value, margin, lead, below)
         hanging = below + (self._open if node.children else self._shut)
         start = " " * len(margin) + hanging
         if long:
@@ -72,16 +72,18 @@ class PacketTree:
             glyph, further = (self._last, self._shut) if last else (self._branch, self._open)
             yield from self._node(child, data, below + glyph, below + further, digits)
 
-    def _field(self, node: Node, shown: str, margin: str, lead: str, below: str) -> Iterator[Line]:
+    def _field(
+        self, node: Node, short_value: str, margin: str, lead: str, below: str
+    ) -> Iterator[Line]:
         """Name, value and meaning, wrapped so that they stay in their column."""
         # A flag that is not set is of less interest.
         quiet = bool(node.mask) and not node.value
         style = "bold cyan" if not lead else "dim" if quiet else ""
         start = len(margin) + len(lead) + len(node.name)
         column = max(len(margin) + _NAME_WIDTH, start + 1)
-        content: Line = [(shown, "dim" if quiet else "green")] if shown else []
+        content: Line = [(short_value, "dim" if quiet else "green")] if short_value else []
         if node.meaning:
-            content.append((("  " if shown else "") + printable(node.meaning), "dim"))
+            content.append((("  " if short_value else "") + printable(node.meaning), "dim"))
         first, *rest = wrap(content, max(self._width - column, _MIN_CONTENT))
         gap = " " * (column - start) if first else ""
         yield [(margin + lead, "dim"), (node.name, style), (gap, ""), *first]
@@ -93,17 +95,19 @@ class PacketTree:
         """Text of several lines, or of one that is too long to follow a name."""
         room = min(max(self._width - len(start), _MIN_CONTENT), _LONG_TEXT)
         lines = 0
-        shown = 0
+        shown_characters = 0
         for line in text.splitlines():
             safe = printable(line[: _MAX_TEXT_LINES * room + 1])
             for at in range(0, max(len(safe), 1), room):
                 if lines == _MAX_TEXT_LINES:
-                    note = f"... {len(text) - shown} more characters, --json has them all"
+                    note = (
+                        f"... {len(text) - shown_characters} more characters, --json has them all"
+                    )
                     yield [(start, "dim"), (note, "dim italic")]
                     return
                 yield [(start, "dim"), (safe[at : at + room], "green")]
                 lines += 1
-            shown += len(line) + 1
+            shown_characters += len(line) + 1
 
 
 def _dump(data: bytes, node: Node, start: str, digits: int) -> Iterator[Line]:
@@ -111,11 +115,11 @@ def _dump(data: bytes, node: Node, start: str, digits: int) -> Iterator[Line]:
     if node.mask:
         return
     end = node.offset + node.size
-    shown = min(end, node.offset + _MAX_DUMP_LINES * WIDTH)
-    for _, line in hex_dump(data, node.offset, shown, digits=digits):
+    shown_end = min(end, node.offset + _MAX_DUMP_LINES * WIDTH)
+    for _, line in hex_dump(data, node.offset, shown_end, digits=digits):
         yield [(start + line, "dim")]
-    if shown < end:
-        yield [(f"{start}... {end - shown} more bytes", "dim")]
+    if shown_end < end:
+        yield [(f"{start}... {end - shown_end} more bytes", "dim")]
 
 
 def _around(data: bytes, offset: int, start: str, digits: int) -> Iterator[Line]:

@@ -55,13 +55,13 @@ def read_remotely(pair: Pair) -> RemoteReading:
         remote.open_queue(_QUEUE) as queue,
     ):
         # A cursor waits for messages that are still on their way to beta.
-        seen = sum(1 for _ in islice(queue.cursor(WAIT_SECONDS), COUNT))
+        seen_count = sum(1 for _ in islice(queue.cursor(WAIT_SECONDS), COUNT))
         numbers = [int(str(message.body)) for message in queue.receive_many(COUNT, timeout=1.0)]
     seconds = time.monotonic() - started
-    left: int = pair.receiver.queue_info(_QUEUE)["messages"]
+    remaining: int = pair.receiver.queue_info(_QUEUE)["messages"]
     in_order = numbers == list(range(COUNT))
     refusal = _refusal(address)
-    return RemoteReading(address, seen, len(numbers), in_order, left, refusal, seconds)
+    return RemoteReading(address, seen_count, len(numbers), in_order, remaining, refusal, seconds)
 
 
 def _refusal(address: str) -> str:

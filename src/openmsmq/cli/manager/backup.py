@@ -40,11 +40,11 @@ def backup(
         progress("backing up", None, in_bytes=True) as update,
         watching(target.with_name(f"{target.name}.part"), update),
     ):
-        done = manager.backup(target)
+        info = manager.backup(target)
     if as_json:
-        print_json(done)
+        print_json(info)
     else:
-        typer.echo(f"Backed up {size_text(done['bytes'])} to {done['file']}")
+        typer.echo(f"Backed up {size_text(info['bytes'])} to {info['file']}")
 
 
 @contextmanager

@@ -77,8 +77,8 @@ def console(
     with _listen(bind, port) as listener:
         where = listener.getsockname()
         scheme = "http" if certificate is None else "https"
-        shown = f"[{where[0]}]" if ":" in where[0] else where[0]
-        typer.echo(f"console    {scheme}://{shown}:{where[1]}/")
+        shown_host = f"[{where[0]}]" if ":" in where[0] else where[0]
+        typer.echo(f"console    {scheme}://{shown_host}:{where[1]}/")
         ConsoleServer(settings, listener, watch_parent=False).run()
 
 

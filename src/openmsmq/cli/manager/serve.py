@@ -200,14 +200,14 @@ class RecoveryProgress:
         self._bar: Any = None
         self._task: Any = None
 
-    def update(self, done: int, total: int) -> None:
+    def update(self, completed: int, total: int) -> None:
         """So much of something is done; each part of the recovery counts from the start."""
         if time.monotonic() < self._quiet_until:
             return
         if self._bar is None:
             self._open()
-        self._bar.update(self._task, completed=done, total=total)
-        if done >= total:
+        self._bar.update(self._task, completed=completed, total=total)
+        if completed >= total:
             self.close()
 
     def _open(self) -> None:

@@ -112,7 +112,7 @@ def hang_up(
     with connect(socket) as manager:
         if dry_run:
             listed = [*manager.sessions(), *manager.clients()]
-            if all((each["protocol"], each["id"]) != (protocol, number) for each in listed):
+            if all((entry["protocol"], entry["id"]) != (protocol, number) for entry in listed):
                 raise _unknown(protocol, number)
         else:
             confirm(f"Hang up on {protocol} {number}?", yes=yes)

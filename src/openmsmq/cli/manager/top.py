@@ -103,8 +103,8 @@ def samples(
 def sleep(seconds: float) -> None:
     """Sleep in short naps: a Ctrl-C that comes just before a nap is noticed after it."""
     end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        time.sleep(min(left, _NAP_SECONDS))
+    while (remaining := end - time.monotonic()) > 0:
+        time.sleep(min(remaining, _NAP_SECONDS))
 
 
 def rates_of(path: str, now: Sample, before: Sample | None) -> Rates:
@@ -148,11 +148,11 @@ def screen(now: Sample, before: Sample | None, width: int | None, height: int | 
     )
     lines = [*map(", ".join, filter(None, facts)), ""]
     paths = sorted(now.queues, key=lambda path: order(path, now, rates))
-    shown = paths if height is None else paths[: max(height - len(lines) - 2, 1)]
-    rows = [queue_row(now.queues[path], rates[path]) for path in shown]
+    shown_paths = paths if height is None else paths[: max(height - len(lines) - 2, 1)]
+    rows = [queue_row(now.queues[path], rates[path]) for path in shown_paths]
     lines += table_lines(_COLUMNS, rows, width)
-    if len(shown) < len(paths):
-        lines.append(f"{len(paths) - len(shown):,} more")
+    if len(shown_paths) < len(paths):
+        lines.append(f"{len(paths) - len(shown_paths):,} more")
     return lines
 
 

@@ -50,7 +50,9 @@ def list_transactions(*, as_json: JsonOption = False, socket: SocketOption = Non
         for transaction in transactions:
             print_json(transaction)
     elif transactions:
-        for line in table_lines(_COLUMNS, [_row(each) for each in transactions], screen_width()):
+        for line in table_lines(
+            _COLUMNS, [_row(transaction) for transaction in transactions], screen_width()
+        ):
             typer.echo(line)
     else:
         typer.echo("No transaction is open.")

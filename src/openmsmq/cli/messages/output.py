@@ -102,15 +102,15 @@ class MessagePrinter:
             OutputClosed: the reader of the output has closed it.
             Refusal: it cannot be written.
         """
-        left = memoryview(self._bytes(message))
+        unwritten = memoryview(self._bytes(message))
         try:
-            while left:
-                written = self._stream.write(left)
+            while unwritten:
+                written = self._stream.write(unwritten)
                 if written is None:
                     # The stream does not block, and its reader is slow.
                     select.select([], [self._stream], [])
                 else:
-                    left = left[written:]
+                    unwritten = unwritten[written:]
         except BrokenPipeError as exc:
             raise OutputClosed from exc
         except OSError as exc:

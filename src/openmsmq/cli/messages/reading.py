@@ -116,8 +116,8 @@ def matching(
 
     if follow:
         raise typer.BadParameter("--where and --follow exclude each other")
-    for found in search(manager, [place_of(source)], parse_filter(where), limit=limit):
-        yield found.message
+    for hit in search(manager, [place_of(source)], parse_filter(where), limit=limit):
+        yield hit.message
 
 
 def look(

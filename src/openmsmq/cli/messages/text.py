@@ -117,14 +117,14 @@ def value_text(name: str, value: object) -> str:
 def body_lines(body: str | bytes, *, cut: bool) -> Iterator[str]:
     """The body, indented: its text line by line, or its bytes in hexadecimal digits."""
     if isinstance(body, bytes):
-        shown = body[:_SHOWN_BYTES] if cut else body
-        yield from (f"{_INDENT}{line}" for _, line in hex_dump(body, 0, len(shown)))
-        left = len(body) - len(shown)
+        excerpt = body[:_SHOWN_BYTES] if cut else body
+        yield from (f"{_INDENT}{line}" for _, line in hex_dump(body, 0, len(excerpt)))
+        omitted = len(body) - len(excerpt)
         unit = "bytes"
     else:
         text = body[:_SHOWN_CHARACTERS] if cut else body
         yield from (f"{_INDENT}{printable(line)}" for line in text.splitlines())
-        left = len(body) - len(text)
+        omitted = len(body) - len(text)
         unit = "characters"
-    if left:
-        yield f"{_INDENT}… {left:,} more {unit}; --raw or --json has all"
+    if omitted:
+        yield f"{_INDENT}… {omitted:,} more {unit}; --raw or --json has all"

@@ -13,11 +13,11 @@ DataOption = Annotated[
 ]
 
 
-def data_directory(given: Path | None) -> Path:
+def data_directory(directory: Path | None) -> Path:
     """The directory that the user means."""
     from openmsmq.net.local.paths import default_data_directory
 
-    return given or default_data_directory()
+    return directory or default_data_directory()
 
 
 def store_directory(data: Path) -> Path:

@@ -269,8 +269,8 @@ def delete(
             confirm(f"Delete {info['path']} with {contents(info)}?", yes=yes)
             manager.delete_queue(path)
     if as_json:
-        gone = {key: info[key] for key in ("path", "messages", "journal_messages")}
-        print_json(gone | {"deleted": not dry_run, "dry_run": dry_run})
+        summary = {key: info[key] for key in ("path", "messages", "journal_messages")}
+        print_json(summary | {"deleted": not dry_run, "dry_run": dry_run})
     else:
         did = "Would delete" if dry_run else "Deleted"
         typer.echo(f"{did} {info['path']} with {contents(info)}")

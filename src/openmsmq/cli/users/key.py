@@ -99,15 +99,17 @@ def list_keys(
     if machine:
         list_machine_keys(as_json=as_json, socket=socket)
         return
-    kept = store()
-    certificates = list(kept)
+    certificate_store = store()
+    certificates = list(certificate_store)
     if as_json:
         for certificate in certificates:
             print_json(properties(certificate))
     elif certificates:
         print_table(_COLUMNS, [row(certificate) for certificate in certificates])
     else:
-        typer.echo(f"No certificates in {kept.directory}; `openmsmq key create` makes one.")
+        typer.echo(
+            f"No certificates in {certificate_store.directory}; `openmsmq key create` makes one."
+        )
 
 
 def export_key(
@@ -184,11 +186,13 @@ def unregister_key(
     """Take a certificate of yours out of the directory; it stays in your files."""
     with connect(socket) as manager:
         digest = _registered_digest(key, manager.registered_certificates(), list(store()))
-        left = manager.unregister_certificate(bytes.fromhex(digest))
+        remaining = manager.unregister_certificate(bytes.fromhex(digest))
     if as_json:
-        print_json({"digest": digest, "registered": len(left)})
+        print_json({"digest": digest, "registered": len(remaining)})
     else:
-        typer.echo(f"Unregistered {digest}; the directory has {len(left)} of your certificates.")
+        typer.echo(
+            f"Unregistered {digest}; the directory has {len(remaining)} of your certificates."
+        )
 
 
 def renew_key(
@@ -219,25 +223,25 @@ def renew_key(
 
 def show_keys(*, as_json: JsonOption = False, socket: SocketOption = None) -> None:
     """Show which of your certificates the directory has."""
-    here = {each.digest: each for each in store()}
+    here = {certificate.digest: certificate for certificate in store()}
     with connect(socket) as manager:
         sid = manager.identity.sid
         registered = manager.registered_certificates()
     if as_json:
-        for each in registered:
-            known = here.get(each["digest"])
+        for entry in registered:
+            known = here.get(entry["digest"])
             print_json(
                 {
-                    "digest": each["digest"],
-                    "identifier": each["identifier"],
-                    "internal": each["internal"],
+                    "digest": entry["digest"],
+                    "identifier": entry["identifier"],
+                    "internal": entry["internal"],
                     "sid": sid,
                     "subject": None if known is None else known.subject,
                     "private_key": known is not None and known.private,
                 }
             )
     elif registered:
-        rows = [_registered_row(each, here.get(each["digest"])) for each in registered]
+        rows = [_registered_row(entry, here.get(entry["digest"])) for entry in registered]
         print_table(_REGISTERED_COLUMNS, rows)
     else:
         typer.echo(f"The directory has no certificate of {sid}; `openmsmq key register` adds one.")
@@ -258,11 +262,15 @@ def _registered_digest(
 ) -> str:
     """The digest of a certificate that the directory has, by its digest, its start or a name."""
     text = wanted.lower()
-    named = {each.digest for each in here if each.subject.lower() in (text, f"cn={text}")}
+    named = {
+        certificate.digest
+        for certificate in here
+        if certificate.subject.lower() in (text, f"cn={text}")
+    }
     digests = [
-        each["digest"]
-        for each in registered
-        if each["digest"].startswith(text) or each["digest"] in named
+        entry["digest"]
+        for entry in registered
+        if entry["digest"].startswith(text) or entry["digest"] in named
     ]
     if len(digests) != 1:
         what = "no certificate" if not digests else f"{len(digests)} certificates"

@@ -80,15 +80,15 @@ def add(
 def list_users(*, data: DataOption = None, as_json: JsonOption = False) -> None:
     """List the accounts; passwords never show."""
     accounts = account_file(data)
-    shown = [properties(account) for account in accounts.read().accounts.values()]
+    users = [properties(account) for account in accounts.read().accounts.values()]
     if as_json:
-        for row in shown:
+        for row in users:
             print_json(row)
-    elif shown:
+    elif users:
         columns = {
-            key: column for key, column in _COLUMNS.items() if any(row[key] for row in shown)
+            key: column for key, column in _COLUMNS.items() if any(row[key] for row in users)
         }
-        rows = [[str(row[key] or "") for key in columns] for row in shown]
+        rows = [[str(row[key] or "") for key in columns] for row in users]
         print_table(tuple(columns.values()), rows)
     else:
         typer.echo(f"No accounts in {accounts.path}; `openmsmq user add NAME` adds one.")
@@ -168,8 +168,8 @@ def properties(account: "Account") -> dict[str, Any]:
 
 
 def tell(what: str, account: "Account", *, as_json: bool) -> None:
-    shown = properties(account)
+    description = properties(account)
     if as_json:
-        print_json(shown)
+        print_json(description)
     else:
-        typer.echo(f"{what} {shown['name']}, which stands for {shown['principal']}")
+        typer.echo(f"{what} {description['name']}, which stands for {description['principal']}")

@@ -24,8 +24,8 @@ async def wait_for_answer(
     while not channel.is_over(wait):
         if channel.fault is not None:
             raise ConnectionLost(str(channel.fault))
-        left = None if deadline is None else deadline - loop.time()
-        if left is not None and left <= 0:
+        remaining = None if deadline is None else deadline - loop.time()
+        if remaining is not None and remaining <= 0:
             return None
-        await arrival(wait.request, left)
+        await arrival(wait.request, remaining)
     return channel.take(wait.request)

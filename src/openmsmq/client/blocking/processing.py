@@ -119,17 +119,17 @@ class Processing:
         while True:
             if own:
                 self._bring_back()
-            left = None if ends is None else max(ends - time.monotonic(), 0.0)
-            wait = left
+            remaining = None if ends is None else max(ends - time.monotonic(), 0.0)
+            wait = remaining
             if own:
-                wait = LOOK_SECONDS if left is None else min(left, LOOK_SECONDS)
+                wait = LOOK_SECONDS if remaining is None else min(remaining, LOOK_SECONDS)
             logic = self._driver.call(TransactionLogic.begin, self._queue._logic.backend)
             transaction = Transaction(self._driver, logic)
             try:
                 message = self._queue.receive(wait, transaction)
             except ReceiveTimeout:
                 transaction.abort()
-                if left is not None and left <= (wait or 0.0):
+                if remaining is not None and remaining <= (wait or 0.0):
                     return None
             except BaseException:
                 if self._driver.usable:

@@ -79,11 +79,11 @@ def connect(
         ConfigError: the arguments do not fit together.
     """
     logon = Logon(user, password, auth, level, rebind)
-    found = find_address(address, token=token, ca_file=ca_file, logon=logon)
+    server_address = find_address(address, token=token, ca_file=ca_file, logon=logon)
     limit, patience = seconds("timeout", timeout), seconds("wait", wait)
 
     def make() -> QueueManager:
-        driver = Driver(found, timeout=limit, reconnect=reconnect, act_for=act_for or "")
+        driver = Driver(server_address, timeout=limit, reconnect=reconnect, act_for=act_for or "")
         driver.open_first(patience)
         return QueueManager(driver, OtherMachines(logon, timeout=limit, reconnect=reconnect))
 

@@ -389,7 +389,7 @@ class RequestChannel:
 
     def forget_failures(self, transaction: int) -> None:
         """A transaction is over: its refusals are no longer needed."""
-        self._failures = [kept for kept in self._failures if kept[0] != transaction]
+        self._failures = [failure for failure in self._failures if failure[0] != transaction]
 
     def make_room(self) -> Operation[None]:
         """Wait until what is on its way is within bounds."""

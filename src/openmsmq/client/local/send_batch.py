@@ -101,9 +101,9 @@ class SendBatch:
         """Drop the packets of a chain, because one of it was refused; return the count."""
         before = len(self.packets)
         if self._handles:
-            kept = [at for at, handle in enumerate(self._handles) if handle != chain]
-            self.packets = [self.packets[at] for at in kept]
-            self._handles = [self._handles[at] for at in kept]
+            places = [at for at, handle in enumerate(self._handles) if handle != chain]
+            self.packets = [self.packets[at] for at in places]
+            self._handles = [self._handles[at] for at in places]
         elif not self._transaction and (self._chain or self._handle) == chain:
             self.packets = []
         self._size = sum(map(len, self.packets))

@@ -46,29 +46,29 @@ class CursorLogic:
         backend = self._queue.backend
         count = min(window, backend.cursor_read)
         first = Read(self._action, count, timeout, cursor=self._number)
-        asked = [backend.ask(handle, first)]
+        requests = [backend.ask(handle, first)]
         # After the last message these are refused.
         further = Read("peek_next", cursor=self._number)
-        asked += [backend.ask(handle, further) for _ in range(window // count - 1)]
+        requests += [backend.ask(handle, further) for _ in range(window // count - 1)]
         messages: list[ReceivedMessage] = []
         self._action = "peek_next"
         try:
-            while asked:
+            while requests:
                 limit = None if timeout is None or messages else timeout + GRACE_SECONDS
                 try:
-                    part = yield from backend.answer(asked[0], limit)
+                    part = yield from backend.answer(requests[0], limit)
                 except QueueError as exc:
-                    del asked[0]
+                    del requests[0]
                     self._action = "peek"
                     if exc.code not in _AFTER_THE_LAST:
                         raise
                 else:
                     if part is None:
                         raise not_answered(backend.channel)
-                    del asked[0]
+                    del requests[0]
                     messages += part
         finally:
-            for request in asked:
+            for request in requests:
                 if handle.channel.fault is None:
                     backend.withdraw(request, None)
         return messages

@@ -104,13 +104,13 @@ class ManagerLogic:
             responses = yield from self._own_responses()
         else:
             responses = QueueLogic(self.backend, response_queue)
-        asked = msgspec.structs.replace(message, response_queue=responses.name)
-        identifier = yield from self.target(destination).send_and_wait(asked, transaction)
+        question = msgspec.structs.replace(message, response_queue=responses.name)
+        identifier = yield from self.target(destination).send_and_wait(question, transaction)
         cursor = CursorLogic(responses)
         try:
             while True:
-                left = None if deadline is None else max(deadline - clock(), 0.0)
-                batch = yield from cursor.next_batch(left)
+                remaining = None if deadline is None else max(deadline - clock(), 0.0)
+                batch = yield from cursor.next_batch(remaining)
                 if batch is None:
                     raise ReceiveTimeout(f"no answer to {identifier} came in time")
                 for answer in batch:

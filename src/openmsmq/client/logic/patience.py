@@ -23,11 +23,11 @@ class Patience:
 
     def next_pause(self, now: float) -> float | None:
         """Seconds until the next try; None when the time is over."""
-        left = None if self._deadline is None else self._deadline - now
-        if left is not None and left <= 0:
+        remaining = None if self._deadline is None else self._deadline - now
+        if remaining is not None and remaining <= 0:
             return None
         pause, self._pause = self._pause, min(2 * self._pause, LONGEST_PAUSE)
-        return pause if left is None else min(pause, left)
+        return pause if remaining is None else min(pause, remaining)
 
 
 def may_start(error: ConnectionLost) -> bool:

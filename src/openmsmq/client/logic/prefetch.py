@@ -57,7 +57,7 @@ class Prefetch:
         handle = yield from self._begin()
         self.remove_taken()
         if self._manual:
-            self._open.update({each.lookup_id: each for each in self._unsettled()})
+            self._open.update({message.lookup_id: message for message in self._unsettled()})
         self._queue.give_back(handle, self._batch[self.given :])
         self._forget_batch()
         self._queue.backend.check()
@@ -121,10 +121,10 @@ class Prefetch:
 
     def _unsettled(self) -> list[ReceivedMessage]:
         """What the caller was given of the batch, and is neither removed nor settled."""
-        given = self._batch[self._removed : self.given]
+        messages = self._batch[self._removed : self.given]
         if not self._settled:
-            return given
-        return [message for message in given if message.lookup_id not in self._settled]
+            return messages
+        return [message for message in messages if message.lookup_id not in self._settled]
 
     def settle(self, message: ReceivedMessage, *, taken: bool) -> None:
         """Remove a message that the caller was given, or put it back in place, now.
@@ -140,7 +140,7 @@ class Prefetch:
         lookup_id = message.lookup_id
         if lookup_id in self._open:
             del self._open[lookup_id]
-        elif any(each.lookup_id == lookup_id for each in self._unsettled()):
+        elif any(other.lookup_id == lookup_id for other in self._unsettled()):
             self._settled.add(lookup_id)
         else:
             raise ValueError("message: it was removed or put back before")
@@ -153,10 +153,10 @@ class Prefetch:
         """Remove what the caller was given and has taken; say whether there was any."""
         if self._manual:
             return False
-        taken = self._unsettled()
-        if not taken or self._handle is None:
+        messages = self._unsettled()
+        if not messages or self._handle is None:
             return False
-        self._queue.remove(self._handle, taken)
+        self._queue.remove(self._handle, messages)
         self._removed = self.given
         return True
 
@@ -175,12 +175,12 @@ class Prefetch:
         self._handle = None
         if self._manual:
             failed += self._unsettled()
-        failed = [each for each in failed if each.lookup_id not in self._settled]
-        seen = {each.lookup_id for each in failed}
+        failed = [message for message in failed if message.lookup_id not in self._settled]
+        failed_ids = {message.lookup_id for message in failed}
         unseen = [
-            each
-            for each in self._batch[self.given :]
-            if each.lookup_id not in self._settled and each.lookup_id not in seen
+            message
+            for message in self._batch[self.given :]
+            if message.lookup_id not in self._settled and message.lookup_id not in failed_ids
         ]
         self._open.clear()
         self._forget_batch()

@@ -282,12 +282,12 @@ class QueueLogic:
         messages: list[ReceivedMessage] = []
         try:
             while True:
-                asked = min(count - len(messages), self.backend.largest_read)
+                batch_size = min(count - len(messages), self.backend.largest_read)
                 part = yield from self._read(
                     handle,
                     Read(
                         "receive",
-                        asked,
+                        batch_size,
                         timeout,
                         transaction=transaction,
                         two_phase=not transaction,
@@ -296,7 +296,7 @@ class QueueLogic:
                 messages += part
                 size = sum([len(message.packet) for message in part])
                 # Fewer than it may bring, and not half as many bytes: there was no more.
-                if len(messages) >= count or (0 < len(part) < asked and 2 * size < READ_BYTES):
+                if len(messages) >= count or (0 < len(part) < batch_size and 2 * size < READ_BYTES):
                     break
                 timeout = 0.0 if messages else timeout
         except ReceiveTimeout:
@@ -418,19 +418,19 @@ class QueueLogic:
 
     # The second step of a read
 
-    def remove(self, handle: Handle, taken: Sequence[ReceivedMessage]) -> None:
+    def remove(self, handle: Handle, messages: Sequence[ReceivedMessage]) -> None:
         """Remove for good what the caller has now; nothing waits for it."""
-        ids = [message.lookup_id for message in taken]
+        ids = [message.lookup_id for message in messages]
         if self.backend.reconnects:
             self._leaving.update(ids)
             self.backend.end(handle, ids, delete=True, answered=self._leaving.difference_update)
         else:
             self.backend.end(handle, ids, delete=True)
 
-    def taken_at_loss(self, taken: Sequence[ReceivedMessage]) -> None:
+    def taken_at_loss(self, messages: Sequence[ReceivedMessage]) -> None:
         """The connection was lost before the removal of these could be asked for."""
         self._current_channel()
-        self._taken_before.update([message.lookup_id for message in taken])
+        self._taken_before.update([message.lookup_id for message in messages])
 
     def give_back(
         self, handle: Handle, messages: Sequence[ReceivedMessage], *, handed: bool = False
@@ -508,9 +508,9 @@ class QueueLogic:
         to = yield from target.opened("move" if self._taking == "receive" else "send")
         moved: int = 0
         new_ids: list[int] = []
-        left = len(lookup_ids) if lookup_ids is not None else count
-        while left is None or moved < left:
-            wanted = MOVE_MESSAGES if left is None else min(left - moved, MOVE_MESSAGES)
+        total = len(lookup_ids) if lookup_ids is not None else count
+        while total is None or moved < total:
+            wanted = MOVE_MESSAGES if total is None else min(total - moved, MOVE_MESSAGES)
             ids = None if lookup_ids is None else list(lookup_ids[moved : moved + wanted])
             step = yield from self.backend.move_messages(
                 source, to, ids, wanted, transaction, dry_run=dry_run, message_class=message_class

@@ -163,11 +163,11 @@ def _in_steps(step: Callable[[], Operation[Info]], progress: Progress | None) ->
     """Take steps until one is the last; return how many messages it was."""
     count: int = 0
     while True:
-        taken = yield from step()
-        count += taken["count"]
+        answer = yield from step()
+        count += answer["count"]
         if progress is not None:
             progress(count)
-        if taken["done"]:
+        if answer["done"]:
             return count
 
 

@@ -149,7 +149,7 @@ def transaction_number(transaction: OwnTransaction | str | None, backend: Backen
     raise ValueError(f'transaction: {transaction!r} is neither a Transaction nor "single"')
 
 
-def _refusal(value: object, taken: str) -> str:
-    shown = repr(value) if isinstance(value, bool | int | str) else type(value).__name__
+def _refusal(value: object, expected: str) -> str:
+    value_text = repr(value) if isinstance(value, bool | int | str) else type(value).__name__
     hint = "; await it first" if hasattr(type(value), "__await__") else ""
-    return f"transaction: {taken}, from QueueManager.transaction(), not {shown}{hint}"
+    return f"transaction: {expected}, from QueueManager.transaction(), not {value_text}{hint}"

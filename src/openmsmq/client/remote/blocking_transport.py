@@ -113,15 +113,15 @@ class RemoteTransport:
                     return channel.take(wait.request)
                 if channel.fault is not None:
                     raise ConnectionLost(str(channel.fault))
-                left = None if deadline is None else deadline - time.monotonic()
-                if left is not None and left <= 0:
+                remaining = None if deadline is None else deadline - time.monotonic()
+                if remaining is not None and remaining <= 0:
                     return None
                 if self._reading:
-                    self._arrived.wait(left)
+                    self._arrived.wait(remaining)
                     continue
                 self._reading = True
             try:
-                self._read(left)
+                self._read(remaining)
             finally:
                 self._stop_reading()
             # What came may have asked for more.
@@ -137,8 +137,8 @@ class RemoteTransport:
         deadlines = [end.bind_by for end in list(self._ends.values()) if end.link.bound is not None]
         for deadline in deadlines:
             if deadline is not None:
-                left = max(deadline - time.monotonic(), 0.0)
-                seconds = left if seconds is None else min(seconds, left)
+                remaining = max(deadline - time.monotonic(), 0.0)
+                seconds = remaining if seconds is None else min(seconds, remaining)
         happened = False
         for number, events in self._poll.poll(None if seconds is None else ceil(seconds * 1000)):
             end = self._ends.get(number)
@@ -220,11 +220,11 @@ class RemoteTransport:
         link = end.link
         with self.lock:
             parts = link.connection.data_to_send()
-        left = memoryview(b"".join(parts))
+        unsent = memoryview(b"".join(parts))
         try:
-            while left:
+            while unsent:
                 try:
-                    left = left[end.socket.send(left) :]
+                    unsent = unsent[end.socket.send(unsent) :]
                 except BlockingIOError:
                     if self._closed.is_set():
                         break

@@ -34,9 +34,9 @@ def relative(packet: bytes) -> bytes:
     wrote. A lifetime is shorter than the time from 1970 to SentTime, which tells them apart.
     """
     time_to_reach_queue = _TIME.unpack_from(packet, _TIME_TO_REACH_QUEUE_OFFSET)[0]
-    left = time_to_reach_queue - _TIME.unpack_from(packet, _SENT_TIME_OFFSET)[0]
-    if time_to_reach_queue == INFINITE or left < 0:
+    remaining = time_to_reach_queue - _TIME.unpack_from(packet, _SENT_TIME_OFFSET)[0]
+    if time_to_reach_queue == INFINITE or remaining < 0:
         return packet
     out = bytearray(packet)
-    _TIME.pack_into(out, _TIME_TO_REACH_QUEUE_OFFSET, left)
+    _TIME.pack_into(out, _TIME_TO_REACH_QUEUE_OFFSET, remaining)
     return bytes(out)
