@@ -11,7 +11,6 @@ from typing import NoReturn, TypeVar
 import pytest
 from tests.client.local.peer import packet
 
-from openmsmq.client.address import Address
 from openmsmq.client.backend import (
     Backend,
     Channel,
@@ -85,7 +84,7 @@ class ReadingBackend:
     def new_channel(self) -> Channel:
         return self.channel
 
-    def greet(self, channel: Channel) -> Operation[Address | None]:
+    def greet(self, channel: Channel) -> Operation[None]:
         self.channel = channel
         return at_once(None)
 

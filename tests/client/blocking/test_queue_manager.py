@@ -70,6 +70,15 @@ def test_rights_are_granted_denied_and_revoked(msmq: QueueManager) -> None:
     assert of_everyone(msmq.revoke(ORDERS, "everyone", ["full"])) == []
 
 
+def test_rights_are_explained(msmq: QueueManager) -> None:
+    msmq.create_queue(ORDERS)
+    msmq.grant(ORDERS, "user:nobody", ["peek"])
+    explained = {info["right"]: info for info in msmq.explain_access(ORDERS, "user:nobody")}
+    assert explained["peek"]["allowed"]
+    assert explained["peek"]["reason"] == "It is granted to user:nobody."
+    assert not explained["receive"]["allowed"]
+
+
 def test_the_queue_manager_tells_its_state_and_who_it_is(msmq: QueueManager) -> None:
     assert msmq.status()["state"] == "Ready"
     assert msmq.identity.guid == msmq.status()["guid"]

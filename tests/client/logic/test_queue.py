@@ -2,6 +2,7 @@
 
 import pytest
 from tests.client.local.peer import GUID, ORDERS, Peer, Running, found, opened
+from tests.security.signatures.signer import signing_key
 
 from openmsmq.client.backend import GRACE_SECONDS, READ_BYTES, MoveStep
 from openmsmq.client.errors import ConnectionLost, ReceiveTimeout
@@ -99,6 +100,20 @@ def test_a_message_goes_out_as_a_packet_and_its_id_comes_back(peer: Peer) -> Non
     assert (view.label, view.body, view.transactional) == ("label", b"body", False)
     peer.go_on(sending, local.Done(send.id, 12))
     assert sending.result == rf"{GUID}\12"
+
+
+def test_a_message_is_signed_for_the_queue_that_was_opened(peer: Peer) -> None:
+    message = Message(b"body", sign=True, certificate=signing_key())
+    sending = Running(peer.queue().send_and_wait(message, 0))
+    peer.go_on(sending, opened(peer.opened_and(local.OpenQueue).id))
+    *_, send = peer.requests()
+    assert isinstance(send, local.Send)
+    header = UserMessage(send.packets[0]).security_header
+    assert header is not None
+    assert header.sender_cert == signing_key().certificate
+    assert len(header.signature) == 256
+    peer.go_on(sending, local.Done(send.id, 12))
+    assert sending.ended
 
 
 def test_a_refused_message_raises_and_marks_the_handle(peer: Peer) -> None:
@@ -376,6 +391,11 @@ def test_closing_what_is_unused_waits_for_nothing(peer: Peer) -> None:
         handle.number,
     ]
     assert queue.open_sender() is not handle
+    assert not Running(queue.opened("receive")).ended
+    # Nobody will fetch what answers this, not even that a queue was never open.
+    for close in closing:
+        peer.answer(local.Failed(close.id, int(Hresult.MQ_ERROR_INVALID_HANDLE), "no"))
+        assert peer.channel.take(close.id) is None
 
 
 def test_the_format_name_is_that_of_any_open_handle(peer: Peer) -> None:

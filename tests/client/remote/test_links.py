@@ -54,6 +54,8 @@ def test_link_sends_at_once_and_notices_machines_that_are_gone() -> None:
                 sock = end.stream.get_extra_info("socket")
                 assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
                 assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+                await asyncio.gather(*links._opening)
+                assert not links._opening
                 await links.close()
 
     asyncio.run(asyncio.wait_for(main(), SECONDS))

@@ -91,17 +91,13 @@ class Driver:
         Raises:
             ConnectionLost: nobody answers.
         """
-        address: Address | None = self.address
-        while address is not None:
-            channel = self.backend.new_channel()
-            transport = await open_transport(address, channel, self._timeout)
-            try:
-                address = await run(transport, self.backend.greet(channel))
-            except BaseException:
-                await transport.close()
-                raise
-            if address is not None:
-                await transport.close()
+        channel = self.backend.new_channel()
+        transport = await open_transport(self.address, channel, self._timeout)
+        try:
+            await run(transport, self.backend.greet(channel))
+        except BaseException:
+            await transport.close()
+            raise
         self._transport = transport
 
     @property

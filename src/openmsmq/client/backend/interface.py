@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from openmsmq.client.address import Address
 from openmsmq.client.logic.packets import PacketBuilder
 from openmsmq.client.operations import Operation
 from openmsmq.client.received_message import ReceivedMessage
@@ -91,11 +90,8 @@ class Backend(Protocol):
     def new_channel(self) -> Channel:
         """What speaks over a new connection."""
 
-    def greet(self, channel: Channel) -> Operation[Address | None]:
+    def greet(self, channel: Channel) -> Operation[None]:
         """Begin a channel; it is the current one then.
-
-        Returns None, or another address to connect to instead of this one: the driver hangs up,
-        and greets that with a new channel.
 
         Raises:
             ConnectionLost: the other side does not let this client in.

@@ -102,17 +102,13 @@ class Driver:
         Raises:
             ConnectionLost: nobody answers.
         """
-        address: Address | None = self.address
-        while address is not None:
-            channel = self.backend.new_channel()
-            transport = open_transport(address, channel, self._timeout)
-            try:
-                address = run(transport, self.backend.greet(channel))
-            except BaseException:
-                transport.close()
-                raise
-            if address is not None:
-                transport.close()
+        channel = self.backend.new_channel()
+        transport = open_transport(self.address, channel, self._timeout)
+        try:
+            run(transport, self.backend.greet(channel))
+        except BaseException:
+            transport.close()
+            raise
         # A program that ends without closing still sends what it has sent.
         self._finalizer = weakref.finalize(self, finish, transport, self.backend.flush)
         self._transport = transport

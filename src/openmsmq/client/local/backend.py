@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NoReturn
 from uuid import UUID
 
-from openmsmq.client.address import Address
 from openmsmq.client.backend import (
     GRACE_SECONDS,
     READ_BYTES,
@@ -88,7 +87,7 @@ class LocalBackend:
     def new_channel(self) -> RequestChannel:
         return RequestChannel(self._description)
 
-    def greet(self, channel: Channel) -> Operation[Address | None]:
+    def greet(self, channel: Channel) -> Operation[None]:
         assert isinstance(channel, RequestChannel)  # noqa: S101 - from `new_channel`
         hello = local.Hello(channel.next_id(), local.VERSION, self._token, self._act_for)
         channel.post(hello)
@@ -114,7 +113,6 @@ class LocalBackend:
         if self._last is not None and self._last.fate_unknown:
             self._untold = self._last
         self.channel = self._last = channel
-        return None
 
     def introduce(self, identity: Identity, sid: bytes) -> None:
         """Say who is at the other end, and who it takes this client for."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NoReturn
 from uuid import uuid4
 
-from openmsmq.client.address import Address
 from openmsmq.client.backend import (
     Channel,
     Handle,
@@ -107,7 +106,7 @@ class RemoteBackend:
     def new_channel(self) -> RemoteChannel:
         return RemoteChannel(str(self._address), self._address.security())
 
-    def greet(self, channel: Channel) -> Operation[Address | None]:
+    def greet(self, channel: Channel) -> Operation[None]:
         assert isinstance(channel, RemoteChannel)  # noqa: S101 - from `new_channel`
         request = channel.run(find_server(self._settings))
         outcome: Outcome | None = yield Wait(request, FIND_SECONDS)
@@ -125,7 +124,6 @@ class RemoteBackend:
         self.ranges.forget()
         self.channel = channel
         channel.on_timer = self._give_back_old
-        return None
 
     def tell_loss(self) -> None:
         """Nothing is sent, so nothing is lost."""

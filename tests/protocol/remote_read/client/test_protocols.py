@@ -1,5 +1,6 @@
 """The calls of both protocols: what is sent, and what the answers mean."""
 
+from itertools import count
 from typing import Any
 from uuid import UUID
 
@@ -43,8 +44,8 @@ FORMAT = QueueFormat.from_format_name(parse_format_name(r"DIRECT=OS:h\private$\q
 IDENTITY = ClientIdentity(GUID, process_id=77)
 CANCELLED = 0x400E03E9
 MQRR = RemoteReadProtocol(1, IDENTITY)
-MQQP = Qm2QmProtocol(1, 2, IDENTITY, has_sequences=True)
-OLD_MQQP = Qm2QmProtocol(1, 2, IDENTITY, has_sequences=False)
+MQQP = Qm2QmProtocol(1, 2, IDENTITY, has_sequences=True, numbers=count(1))
+OLD_MQQP = Qm2QmProtocol(1, 2, IDENTITY, has_sequences=False, numbers=count(1))
 NOT_SUPPORTED = Hresult.MQ_ERROR_OPERATION_NOT_SUPPORTED_BY_REMOTE_COMPUTER
 
 

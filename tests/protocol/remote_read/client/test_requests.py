@@ -1,5 +1,6 @@
 """What a client says about itself, what its reads by MS-MQQP hold, and what it ignores."""
 
+from itertools import count
 from typing import Any
 from uuid import UUID
 
@@ -36,7 +37,7 @@ NUMBER = 0x100
 
 
 def mqqp(*, has_sequences: bool = True) -> Qm2QmProtocol:
-    return Qm2QmProtocol(1, 2, ClientIdentity(GUID), has_sequences=has_sequences)
+    return Qm2QmProtocol(1, 2, ClientIdentity(GUID), has_sequences=has_sequences, numbers=count(1))
 
 
 def queue() -> RemoteQueue:

@@ -1,7 +1,6 @@
 """qm2qm ([MS-MQQP] 3.2) with the calls of qmcomm that it needs ([MS-MQMP] 3.1.4): a client."""
 
 from collections.abc import Iterator
-from itertools import count
 from typing import Final, NoReturn
 
 from openmsmq.protocol.rpc.errors import RpcFault
@@ -87,14 +86,14 @@ class Qm2QmProtocol:
         identity: ClientIdentity,
         *,
         has_sequences: bool,
-        numbers: Iterator[int] | None = None,
+        numbers: Iterator[int],
     ) -> None:
         self._qmcomm = qmcomm_connection
         self._connection = connection
         self._identity = identity
         self._has_sequences = has_sequences
         self.tells_order: Final = has_sequences
-        self._numbers = count(1) if numbers is None else numbers
+        self._numbers = numbers
 
     def _invoke(self, call: Call, request: object, *, waits: bool = False) -> Invoke:
         return Invoke(self._connection, QM2QM, call, request, waits)
