@@ -12,7 +12,7 @@ import pytest
 from tests.service.loops import run, until
 
 from openmsmq.net import streams as streams_module
-from openmsmq.net.streams import WRITE_HIGH_WATER, StreamShell, status_of
+from openmsmq.net.streams import WRITE_HIGH_WATER, Stream, StreamShell, status_of
 from openmsmq.wire.codes.queue_enums import ConnectionStatus
 from openmsmq.wire.errors import ConfigError
 
@@ -263,6 +263,16 @@ def test_the_last_bytes_leave_before_a_connection_is_closed() -> None:
         # It was not the peer that hung up.
         assert case.protocol.called("lost") == []
         assert case.shell.hang_up(1) == ""
+
+    drive(test)
+
+
+def test_a_stream_that_is_not_connected_is_closed_and_aborted_without_effect() -> None:
+    async def test(case: Case) -> None:
+        stream = Stream(case.shell, None, number=1)
+        stream.close()
+        stream.abort()
+        assert stream.number == 0
 
     drive(test)
 

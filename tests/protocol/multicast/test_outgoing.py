@@ -223,6 +223,16 @@ def test_two_sources_of_a_queue_manager_have_different_ports() -> None:
     assert len({packet.tsi for packet in data_of(lan, alpha)}) == 2
 
 
+@pytest.mark.parametrize(("random", "ports"), [(0.0, {1, 2}), (0.999999, {0xFFFF, 1})])
+def test_source_ports_are_taken_from_1_to_65535(random: float, ports: set[int]) -> None:
+    lan, alpha, _ = lan_pair()
+    alpha.multicast._sender._randomness = Randomness(b"source", lambda: random)
+    alpha.multicast_send(b"1")
+    alpha.multicast_send(b"2", group="234.1.1.2:8001")
+    lan.pass_time(1.0)
+    assert {packet.tsi.source_port for packet in data_of(lan, alpha)} == ports
+
+
 def test_other_queues_belong_to_other_protocols() -> None:
     lan, alpha, beta = lan_pair()
     alpha.send("http://beta/msmq/private$/one", b"by HTTP")

@@ -295,6 +295,7 @@ def test_fragments_make_an_apdu() -> None:
     assert case.hear(fragment(102, 102, 0, 2, b"f"), fragment(103, 102, 1, 2, b"g")) == []
     assert case.hear(fragment(101, 100, 3, 5, b"de")) == received(b"abcde", b"fg")
     assert case.hear(fragment(104, 104, 0, 2, b"hi")) == received(b"hi")
+    assert case.receiver.counters.lost_apdus == 0
 
 
 @pytest.mark.parametrize(
