@@ -341,6 +341,15 @@ def test_a_response_that_does_not_come_in_time_fails_the_outlet() -> None:
     assert [event.reason for event in host.disconnects] == [CloseReason.NO_RESPONSE]
 
 
+def test_a_connection_that_is_lost_has_no_timer() -> None:
+    host = Host()
+    host.post(host.open(), "a")
+    host.take()
+    assert host.client.next_timer() == host.now + SETTINGS.response_seconds
+    host.lose()
+    assert host.client.next_timer() is None
+
+
 def test_each_response_has_its_own_time() -> None:
     host = Host()
     outlet = host.open()

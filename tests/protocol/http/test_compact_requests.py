@@ -58,6 +58,29 @@ def test_the_form_of_windows_takes_the_short_way() -> None:
     assert (request.body, request.head + request.body) == (b"hello", WINDOWS)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "length"),
+    [
+        (b"hello", b"hello", 5),
+        (b"53287", b"99999", 5),
+        (b"Length: 5", b"Length: 9", 9),
+        (b"53287", b"5328x", -1),
+        (b"53287", b"532870", -1),
+        (b"Length: 5", b"Length: x", -1),
+        (b"simpleq", b"anotheq", -1),
+        (b"type=text", b"type=test", -1),
+        (b"Proxy", b"Praxy", -1),
+    ],
+)
+def test_only_headers_that_differ_in_digits_are_known_by_the_last_one(
+    old: bytes, new: bytes, length: int
+) -> None:
+    requests = CompactRequests(SETTINGS)
+    requests.read(WINDOWS, [])
+    assert requests._last is not None
+    assert requests._last.length_of(b"before" + WINDOWS.replace(old, new), 6) == length
+
+
 def test_every_split_gives_the_same() -> None:
     whole = WINDOWS + WINDOWS.replace(b"Length: 5", b"Length: 0").removesuffix(b"hello") + WINDOWS
     expected = outcome([whole], short=False)

@@ -64,6 +64,12 @@ def services(*, durable: bool = False, delivery: str = "", commitment: str = "")
     return f'<services se:mustUnderstand="1">{inside}</services>'
 
 
+def as_windows_writes(text: str) -> str:
+    """An envelope with the elements of Windows: several such messages may be taken at once."""
+    text = text.replace("<BodyType>", "<App>0</App><BodyType>")
+    return text.replace("</BodyType>", "</BodyType><HashAlgorithm>0</HashAlgorithm>")
+
+
 def stream(
     current: int,
     *,

@@ -6,6 +6,7 @@ from tests.protocol.srmp import naive
 from tests.protocol.srmp.naive import PEER, STREAM, NaiveHost, envelope, post, services, stream
 from tests.protocol.srmp.web import Node, Web, pair, url
 
+from openmsmq.protocol.srmp.receipts import receipts_url, token_of
 from openmsmq.wire.names.queue_address import direct_address
 
 ACKS = "http://peer/msmq/private$/Acks"
@@ -13,6 +14,19 @@ DONE = "http://peer/msmq/private$/Done"
 RECEIPTS = "http://peer/msmq/private$/order_queue$?SenderStream=XRntV"
 PLAIN = r".\private$\plain"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("url", "token"),
+    [
+        (receipts_url("http", "alpha", "aB=c"), "aB=c"),
+        ("http://alpha/msmq/private$/order_queue$?S=x", "x"),
+        ("http://alpha/msmq/private$/order_queue$?t=x", ""),
+        ("http://alpha/msmq/private$/order_queue$", ""),
+    ],
+)
+def test_the_token_of_a_url_is_in_its_query(url: str, token: str) -> None:
+    assert token_of(url) == token
 
 
 def machine() -> tuple[Web, Node, NaiveHost]:

@@ -149,11 +149,10 @@ def test_the_arrival_time_is_that_of_the_reception() -> None:
     assert beta.messages()[0].sent_time == int(web.utc - 1000)
 
 
-def in_the_form_of_windows(web: Web, to: str, number: int, place: str = "") -> bytes:
+def in_the_form_of_windows(web: Web, to: str, number: int) -> bytes:
     """A request like those before and after it."""
-    text = envelope(to, utc=web.utc, number=number, entries=services(durable=True) + place)
-    text = text.replace("<BodyType>", "<App>0</App><BodyType>")
-    return post(text.replace("</BodyType>", "</BodyType><HashAlgorithm>0</HashAlgorithm>"))
+    text = envelope(to, utc=web.utc, number=number, entries=services(durable=True))
+    return post(naive.as_windows_writes(text))
 
 
 def test_many_messages_of_the_same_form_are_received_like_the_first() -> None:
@@ -187,6 +186,17 @@ def test_a_read_with_messages_of_one_form_goes_into_the_queue_at_once() -> None:
     assert len(beta.bodies()) == 41
     assert web.post(beta, in_the_form_of_windows(web, url(beta), 39)) == [200]
     assert len(beta.bodies()) == 41
+
+
+def test_messages_of_one_form_are_in_their_queue_when_they_are_answered() -> None:
+    web, beta = machine()
+    many(web, beta)
+    requests = [in_the_form_of_windows(web, url(beta), number) for number in (1, 2, 3)]
+    number = web.knock(beta, b"".join(requests))
+    beta.work(flush=False)
+    assert web.hear(beta, number) == b""
+    web.run()
+    assert naive.statuses(web.hear(beta, number)) == [200] * 3
 
 
 def test_express_messages_of_one_form_are_known_as_well() -> None:

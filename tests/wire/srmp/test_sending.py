@@ -335,6 +335,12 @@ def test_msmq_of_a_message_with_everything() -> None:
     assert envelope.msmq.provider == Provider(1, "P&Q")
 
 
+@pytest.mark.parametrize(("flag", "inside"), [("FM", "<First/>"), ("LM", "<Last/>")])
+def test_the_place_in_a_transaction_needs_no_connector(flag: str, inside: str) -> None:
+    header = TransactionHeader(int(TransactionHeaderFlags[flag]), SEQUENCE, 2, 1)
+    assert element(text_of(message(transaction_header=header)), "Eod") == inside
+
+
 @pytest.mark.spec("MQSRM-3.1.7.2.4-19")
 def test_a_transactional_message_without_a_place_has_no_eod() -> None:
     assert "<Eod>" not in text_of(stream_message(2))

@@ -302,7 +302,7 @@ def repeating(entries: str = DURABLE) -> Templates:
 def repeats(templates: Templates, content: bytes, content_type: bytes, head: bytes = HEAD) -> bool:
     """Whether a request is taken for a repetition; if so, it gives what the general way gives."""
     assert templates._repeat is not None
-    packet = templates._repeat.take(content_type, head, content)
+    packet = templates._repeat[0].take(content_type, head, content)
     if packet:
         assert head == HEAD
         assert packet == read_fully(content, content_type)[0]

@@ -227,13 +227,12 @@ class TemplatedMessage:
 class Templates:
     """The templates of one receiver; the number of them is bounded."""
 
-    __slots__ = ("_dates", "_last", "_repeat", "_repeated", "_seen", "_templates")
+    __slots__ = ("_dates", "_last", "_repeat", "_seen", "_templates")
 
     def __init__(self) -> None:
         self._templates: dict[bytes, MessageTemplate] = {}
         # What requests are compared with first, and its message; the last one that was read here.
-        self._repeat: Repeat | None = None
-        self._repeated: TemplatedMessage | None = None
+        self._repeat: tuple[Repeat, TemplatedMessage] | None = None
         self._last: MessageTemplate | None = None
         # Hashes of shapes that came once: what does not come again is not worth a template.
         self._seen: set[int] = set()
@@ -241,8 +240,8 @@ class Templates:
 
     def take(self, content_type: bytes, head: bytes, content: bytes) -> TemplatedMessage | None:
         """The message of a request; None if it has to be read in full."""
-        repeat, repeated = self._repeat, self._repeated
-        if repeat is not None and repeated is not None:
+        if self._repeat is not None:
+            repeat, repeated = self._repeat
             packet = repeat.take(content_type, head, content)
             if packet:
                 values = repeated.values
@@ -275,8 +274,7 @@ class Templates:
             layout = Layout(
                 len(_TYPE_START), boundary_end, start, end, body_offset, body_size, numbers
             )
-            self._repeat = Repeat(content_type, head, content, layout, packet)
-            self._repeated = message
+            self._repeat = Repeat(content_type, head, content, layout, packet), message
         self._last = template
         return message
 

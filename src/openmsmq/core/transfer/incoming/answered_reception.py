@@ -350,7 +350,9 @@ class AnsweredReception:
         if freely is None:
             freely = takes_freely(self._state, queue, self._origin.transport)
             self._takes_freely[queue] = freely
-        size = sum(map(len, run.packets)) + (self._bytes if queue is self._queue else 0)
+        size = sum(map(len, run.packets))
+        if queue is self._queue:
+            size += self._bytes
         return (
             freely
             and run not in self._verdicts
