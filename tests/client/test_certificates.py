@@ -236,6 +236,10 @@ def test_a_damaged_store_is_an_error_that_names_the_file(store: CertificateStore
         list(store)
 
 
+def test_directories_above_the_store_are_made(tmp_path: Path) -> None:
+    assert make(CertificateStore(tmp_path / "new" / "own")).file.exists()
+
+
 def test_a_directory_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="file"):

@@ -38,6 +38,10 @@ def test_primes_are_told_from_other_numbers() -> None:
     assert [number for number in range(3, 60, 2) if is_prime(number)] == [
         *(3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59)
     ]
+    # Above those that are looked up.
+    above = range(2001, 12_001, 2)
+    primes = [n for n in above if all(n % d for d in range(3, int(n**0.5) + 1, 2))]
+    assert [number for number in above if is_prime(number)] == primes
     assert is_prime((1 << 127) - 1)
     assert not is_prime((1 << 129) - 1)
     # A Carmichael number without small factors, which passes Fermat's test.

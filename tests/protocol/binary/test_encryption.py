@@ -9,7 +9,15 @@ import pytest
 from tests.directory.memory_file import directory_of
 from tests.protocol.binary.pair import ORDERS, USER, Network, Node
 from tests.protocol.binary.raw_peer import RawPeer
-from tests.security.encryption.keys import AES, BASE, ENHANCED, Owner, Randomness
+from tests.security.encryption.keys import (
+    AES,
+    BASE,
+    DESTINATION,
+    ENHANCED,
+    Owner,
+    Randomness,
+    private_message,
+)
 from tests.security.signatures.signer import private_key, signing_key
 
 from openmsmq.client.logic.packet_templates import Sender
@@ -20,6 +28,8 @@ from openmsmq.core.model.outgoing_queue import ConnectionHistoryEntry
 from openmsmq.core.settings import Settings
 from openmsmq.directory.local_directory import LocalDirectory
 from openmsmq.directory.objects import Enterprise, QueueManagerObject
+from openmsmq.protocol.binary.encrypting import Encrypting
+from openmsmq.protocol.timer_heap import TimerHeap
 from openmsmq.security.encryption.body_decryption import BodyDecryption
 from openmsmq.security.encryption.body_encryption import BodyEncryption
 from openmsmq.security.encryption.settings import EncryptionSettings
@@ -264,6 +274,18 @@ def test_session_keys_end_by_the_timers() -> None:
     pair.send(b"2")
     assert pair.b.receive() == [b"1", b"2"]
     assert pair.owner.operations == 2
+
+
+def test_the_timer_of_session_keys_is_set_again_for_those_that_are_left() -> None:
+    encryption = BodyEncryption(Randomness(), EncryptionSettings(legacy=True))
+    for now, level in ((0.0, AES), (100.0, BASE)):
+        keys = Owner(level).published
+        encryption.encrypt(private_message(level=level), DESTINATION, keys, now=now)
+    timers = TimerHeap()
+    encrypting = Encrypting(make_pair().a.qm, encryption, timers)
+    encrypting.timer(600.0)
+    assert timers.next() == encryption.next_timer()
+    assert timers.next() is not None
 
 
 # What cannot be encrypted

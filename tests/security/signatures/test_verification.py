@@ -194,6 +194,21 @@ def test_a_message_without_a_list_of_names_has_nothing_in_its_place() -> None:
     assert b"extension" + view.source in rest
 
 
+def test_a_name_that_stands_for_nothing_is_hashed_as_it_is_on_the_wire() -> None:
+    source = UUID(int=9)
+    known = message(
+        source_queue_manager=source,
+        response_queue=private_address(source, 7),
+        admin_queue=NO_QUEUE,
+    )
+    # The response queue is said to be on the machine of an administration queue that is none.
+    flags = int.from_bytes(known[60:64], "little") & ~(7 << 16) | 4 << 16
+    fields = SignedFields(UserMessage(known[:60] + flags.to_bytes(4, "little") + known[64:]))
+    label = "a label\0".encode("utf-16-le")
+    for form, name in ((QueueForm.WIRE, b"\7\0\0\0"), (QueueForm.TEXT, b"")):
+        assert fields.rest(SignatureVersion.SIG10, HashForm(form)) == label + name
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_signature_is_found_wherever_its_version_has_it(version: SignatureVersion) -> None:
     assert signature_of(UserMessage(message())) == b""

@@ -98,6 +98,16 @@ def test_short_keys_are_for_legacy_only() -> None:
         parse_certificate(short, smallest_bits=2048)
 
 
+def test_keys_above_16384_bits_cannot_be_used() -> None:
+    largest, larger = (
+        certificate_with(rsa.RSAPublicNumbers(0x10001, (1 << bits) - 1).public_key())
+        for bits in (16_384, 16_385)
+    )
+    assert parse_certificate(largest).public_key.key_size == 16_384
+    with pytest.raises(CertificateFault, match=r"16385 bits is not in 1024\.\.16384"):
+        parse_certificate(larger)
+
+
 @pytest.mark.parametrize("signature", SIGNATURES, ids=len)
 def test_a_signature_of_any_length_costs_its_message(signature: bytes) -> None:
     network, b, peer = receiver(user())

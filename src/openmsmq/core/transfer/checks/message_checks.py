@@ -13,7 +13,7 @@ from uuid import UUID
 from openmsmq.core.events import SignatureFormFound
 from openmsmq.core.model.timers import earlier
 from openmsmq.core.sites.directory_events import read_directory
-from openmsmq.directory.interface import AttributeFilter, DirectoryOperationResult, FilterOperator
+from openmsmq.directory.interface import AttributeFilter, FilterOperator
 from openmsmq.directory.objects import ElementType, User
 from openmsmq.security.signatures.hash_forms import SignatureVersion
 from openmsmq.security.signatures.verification import Match, Verified, verify_after
@@ -58,7 +58,6 @@ _BAD_ENCRYPTION: Final = MessageClass.NACK_BAD_ENCRYPTION
 _XML_LEVEL: Final = int(Authenticated.SIGXML)
 _NO_SENDER: Final = int(SenderIdType.NONE)
 _SIG30: Final = SignatureVersion.SIG30
-_SUCCESS: Final = DirectoryOperationResult.SUCCESS
 # Choice: senders whose form is remembered.
 MAX_REMEMBERED_FORMS: Final = 1024
 
@@ -240,15 +239,12 @@ class MessageChecks:
             sid = SID.parse(security_id)[0]
         except MalformedPacket:
             return ()
-        read = read_directory(
+        user = read_directory(
             self.state,
             ElementType.USER,
             [AttributeFilter("security_identifier", FilterOperator.EQUALS, sid)],
-        )
-        user = read.directory_object
-        if read.status is not _SUCCESS or not isinstance(user, User):
-            return ()
-        return user.certificates
+        ).directory_object
+        return user.certificates if isinstance(user, User) else ()
 
     # The signature
 
