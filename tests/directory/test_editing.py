@@ -16,6 +16,7 @@ from openmsmq.directory.objects import (
 from openmsmq.wire.errors import ConfigError
 
 A, B, C = (Site(UUID(int=number), name) for number, name in ((0xA, "A"), (0xB, "B"), (0xC, "C")))
+ORDERS, BILLS = (rf"DIRECT=OS:n1\private$\{name}" for name in ("orders", "bills"))
 
 
 def server(number: int, *sites: Site, routing: bool = False) -> QueueManagerObject:
@@ -41,6 +42,19 @@ def editor(*, dry_run: bool = False) -> tuple[TopologyEditor, MemoryFile]:
         *(A, B, C, server(1, A), server(2, A, routing=True), server(3, B, routing=True), link),
     )
     return TopologyEditor(directory, utc=1000.0, dry_run=dry_run), file
+
+
+def test_distribution_lists_are_added_changed_and_removed() -> None:
+    topology, _ = editor()
+    for number, name in ((0x22, "beta"), (0x21, "Alpha")):
+        topology.add_list(name, [ORDERS], identifier=UUID(int=number))
+    topology.set_list("alpha", [BILLS, ORDERS])
+    assert [(entry.name, entry.members) for entry in topology.lists()] == [
+        ("Alpha", (BILLS, ORDERS)),
+        ("beta", (ORDERS,)),
+    ]
+    topology.remove_list("BETA")
+    assert [entry.name for entry in topology.lists()] == ["Alpha"]
 
 
 def test_sites_are_added_and_removed() -> None:

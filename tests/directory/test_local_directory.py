@@ -314,6 +314,21 @@ def test_every_attribute_can_be_sorted_by() -> None:
         assert begun.status is RESULT.SUCCESS
 
 
+@pytest.mark.parametrize(("ascending", "expected"), [(True, [ONE, TWO]), (False, [TWO, ONE])])
+def test_no_value_comes_before_every_other(*, ascending: bool, expected: list[UUID]) -> None:
+    queues = [
+        QueueObject(identifier=ONE, pathname=r"QM1\a"),
+        QueueObject(identifier=TWO, pathname=r"QM1\b", multicast_address="234.1.1.1:8001"),
+    ]
+    directory, _ = directory_of(*queues)
+    order = [AttributeSortOrder(0), AttributeSortOrder(1, ascending)]
+    begun = directory.read_begin(
+        ElementType.QUEUE, None, ("identifier", "multicast_address"), order
+    )
+    found = [directory.read_next(begun.query_handle).directory_object for _ in queues]
+    assert [queue and queue.identifier for queue in found] == expected
+
+
 def test_a_query_shows_the_directory_as_it_was_when_it_began() -> None:
     directory, _ = directory_of(*SITES)
     begun = directory.read_begin(ElementType.SITE)

@@ -46,6 +46,12 @@ def security(mask: int, *, audit: bool = False) -> bytes:
     ).serialize()
 
 
+def test_the_unique_attribute_of_a_link_is_both_of_its_sites() -> None:
+    assert unique_key(LINK) == ("site1_identifier", frozenset((ONE, TWO)))
+    back = replace(LINK, site1_identifier=TWO, site2_identifier=ONE)
+    assert unique_key(back) == unique_key(LINK)
+
+
 @pytest.mark.parametrize("item", GOOD, ids=lambda item: type(item).__name__)
 def test_well_formed_objects_have_no_fault(item: DirectoryObject) -> None:
     assert find_fault(item) == ("", "")

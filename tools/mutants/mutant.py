@@ -18,7 +18,7 @@ SOURCES: Final = ROOT / "src" / "openmsmq"
 LONGEST: Final = 120
 PACKAGES: Final = ("wire", "core", "protocol", "store", "security")
 # Where mutants can be drawn from: what tests reach there is recorded, too.
-RECORDED: Final = (*PACKAGES, "engine", "net", "service", "client")
+RECORDED: Final = (*PACKAGES, "directory", "engine", "net", "service", "client")
 
 
 class Identity(NamedTuple):

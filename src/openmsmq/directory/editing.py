@@ -161,7 +161,7 @@ class TopologyEditor:
             actual_cost=_checked_cost(cost),
             site1_identifier=one.identifier,
             site2_identifier=two.identifier,
-            site_gate_identifier_list=self._gates(gates, ends),
+            site_gate_identifier_list=self.check_gates(gates, ends),
         )
         self._create(link)
         return link
@@ -177,7 +177,7 @@ class TopologyEditor:
             names.append("actual_cost")
         if gates is not None:
             ends = {link.site1_identifier, link.site2_identifier}
-            link.site_gate_identifier_list = self._gates(gates, ends)
+            link.site_gate_identifier_list = self.check_gates(gates, ends)
             names.append("site_gate_identifier_list")
         self._write(link, names)
         return link
@@ -194,10 +194,6 @@ class TopologyEditor:
         Raises:
             ConfigError: one is not known, does not route, or is in neither site.
         """
-        return self._gates(names, ends)
-
-    def _gates(self, names: Iterable[str], ends: set[UUID]) -> tuple[UUID, ...]:
-        """The gates of a link; each is a routing server in one of its two sites."""
         gates = [self.find_server(name) for name in names]
         for gate in gates:
             if ends.isdisjoint(gate.site_identifier_list):

@@ -1,6 +1,7 @@
 """The way that a message would take, explained."""
 
 from dataclasses import asdict
+from uuid import UUID
 
 import pytest
 from tests.protocol.binary.pair import ADMINISTRATOR, ORDERS, USER
@@ -102,6 +103,11 @@ def test_without_a_directory_the_last_address_counts() -> None:
     learn_address(node.qm.state, guid_of(4), "10.0.0.4")
     info = route(routed, 1, name)
     assert (info.found, info.host) == (True, "10.0.0.4")
+
+
+def test_a_machine_that_the_directory_does_not_have_has_no_host() -> None:
+    info = route(chain(), 1, rf"PRIVATE={UUID(int=0x999)}\00000001")
+    assert (info.found, info.host, info.path_name) == (False, "", "")
 
 
 def test_a_circle_is_named() -> None:

@@ -165,6 +165,19 @@ def test_machines_that_the_directory_does_not_have_have_no_way() -> None:
     assert only.machine == Machine(RECEIVER)
 
 
+def test_each_queue_manager_on_the_way_has_its_own_turn() -> None:
+    machines = [plain(SENDER, A), router(R1, A), router(R2, B), plain(RECEIVER, B)]
+    topology = Topology(machines, [Link(A, B, 1, (R1, R2))])
+    turns: list[tuple[UUID, UUID]] = []
+
+    def turn(place: UUID, destination: UUID) -> int:
+        turns.append((place, destination))
+        return 0
+
+    find_path(topology, SENDER, RECEIVER, turn=turn)
+    assert turns == [(SENDER, RECEIVER), (R1, RECEIVER), (R2, RECEIVER)]
+
+
 def test_a_circle_is_followed_once() -> None:
     # Two machines that each take the other for the way out.
     one = Machine(SENDER, sites=(A,), out_routing_servers=(O1,))

@@ -43,6 +43,12 @@ def gates(machine: Machine, site: Site) -> set[str]:
     return {gate.computer_name for gate in found.values()}
 
 
+def test_objects_are_read_in_the_order_of_their_identifiers() -> None:
+    sites = [Site(UUID(int=number), name) for number, name in ((3, "a"), (1, "b"), (2, "c"))]
+    machine = Machine(shared_file(*sites)).provision()
+    assert read_all(machine.state, ElementType.SITE) == [sites[1], sites[2], sites[0]]
+
+
 def test_the_gates_of_a_site_are_those_of_its_links_that_are_in_it() -> None:
     machine = start()
     assert gates(machine, A) == {"IN_A"}

@@ -6,6 +6,7 @@ from tests.protocol.srmp import naive
 from tests.protocol.srmp.naive import NaiveHost, envelope, post, services
 from tests.protocol.srmp.web import Node, Web, pair, url
 
+from openmsmq.core.events import MessageDropped
 from openmsmq.core.transfer.forwarding.forwarding import LOOP_SECONDS
 
 LOGICAL = "http://beta/msmq/private$/logical"
@@ -111,6 +112,18 @@ def test_a_forwarder_refuses_what_is_late_or_finds_no_room() -> None:
     assert host.envelopes == []
 
 
+@pytest.mark.parametrize(("durable", "count"), [(True, 1), (False, 0)])
+def test_a_forwarder_keeps_only_recoverable_messages_safe(*, durable: bool, count: int) -> None:
+    web, beta, _ = machine()
+    redirect(beta, "forward", "*")
+    entries = services(durable=True) if durable else ""
+    to = "http://nowhere/msmq/private$/q"
+    assert web.post(beta, post(envelope(to, utc=web.utc, entries=entries))) == [200]
+    assert [queue.count for queue in beta.qm.outgoing.queues] == [1]
+    beta.restart()
+    assert sum(queue.count for queue in beta.qm.outgoing.queues) == count
+
+
 def test_a_message_that_no_packet_can_hold_is_not_forwarded() -> None:
     web, beta, _ = machine()
     redirect(beta, "forward", "*")
@@ -133,9 +146,14 @@ def test_a_loop_ends(streams: bool) -> None:  # noqa: FBT001 - a parameter
         redirect(node, "forward", "*")
     receipts = "http://source/msmq/private$/order_queue$"
     entries = naive.stream(1, receipts=receipts) if streams else services(durable=True)
+    dropped: list[MessageDropped] = []
+    alpha.engine.listen(MessageDropped, dropped.append)
     text = envelope("http://alpha/msmq/q", utc=web.utc, entries=entries)
     assert web.post(alpha, post(text)) == [200]
     web.run()
+    assert [(event.what, event.queue) for event in dropped] == [
+        ("message", "DIRECT=HTTP://beta/msmq/q")
+    ]
     assert web.written["alpha"].count(b"POST ") == 1
     assert web.written["beta"].count(b"POST ") <= 1
     assert not [queue for node in names for queue in node.qm.outgoing.queues if queue.count]
