@@ -5,6 +5,8 @@ from array import array
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from openmsmq.admin.history import QUEUE_RINGS, TOTAL_COLUMNS, History
 from openmsmq.admin.picture import Picture
 from openmsmq.admin.ring import Ring
@@ -82,6 +84,32 @@ def test_nothing_is_made_up_for_the_time_of_an_interruption() -> None:
     assert not copy.restore(3, b"of another size")
     ring.interrupt()
     assert math.isnan(ring.series(11.0).columns[0][-1])
+
+
+def test_a_clock_that_was_set_back_goes_on_from_there() -> None:
+    ring = Ring(1, 4, (False,))
+    for second in range(100, 104):
+        ring.add(float(second), (second,))
+    ring.add(101.0, (0.0,))
+    assert ring.series(103.0).columns == [[100, 101, 102, 103]]
+    ring.interrupt()
+    ring.add(101.0, (7.0,))
+    ring.add(102.0, (8.0,))
+    (values,) = ring.series(102.0).columns
+    assert values[1:] == [100, 7, 8]
+    assert math.isnan(values[0])
+
+
+@pytest.mark.parametrize("jump", [-86_400, 86_400])
+def test_nothing_is_made_up_when_the_clock_jumps(jump: int) -> None:
+    ring = Ring(1, 5, (False, True))
+    for second in range(100_000, 100_005):
+        ring.add(float(second), (1, 2))
+    ring.interrupt()
+    ring.add(100_005.0 + jump, (3, 4))
+    messages, rates = ring.series(100_005.0 + jump).columns
+    assert (messages[-1], rates[-1]) == (3, 4)
+    assert all(math.isnan(value) for value in messages[:-1] + rates[:-1])
 
 
 def test_rates_of_queues_and_totals_come_from_their_counters() -> None:

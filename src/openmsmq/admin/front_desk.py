@@ -3,16 +3,18 @@
 import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from openmsmq.aio import QueueManager
+from openmsmq.client.errors import ConnectionLost
 from openmsmq.wire.errors import MsmqError
 
 from .care_desk import CareDesk
-from .console import Console
+from .console import ANSWER_SECONDS, Console
 from .figures import Figures
 from .sight import Sight
 from .trust.audit import AuditLog
@@ -23,6 +25,8 @@ from .trust.person import Person, Role
 from .trust.problems import Problem
 from .trust.sessions import Session, Sessions
 from .trust.tokens import Tokens
+
+T = TypeVar("T")
 
 # Connections to the queue manager, one for each principal; those not used for longest are closed.
 MOST_CONNECTIONS: Final = 64
@@ -82,6 +86,25 @@ class FrontDesk:
                 with suppress(MsmqError):
                     await oldest.close()
             return manager
+
+    async def answered(self, work: Awaitable[T]) -> T:
+        """The result of work that waits for the queue manager, as long as it answers the sampler.
+
+        Long work goes on while there are samples; a queue manager that hangs is not waited for.
+
+        Raises:
+            ConnectionLost: the queue manager does not answer.
+        """
+        sampler = self.console.sampler
+        task = asyncio.ensure_future(work)
+        try:
+            while not (await asyncio.wait({task}, timeout=ANSWER_SECONDS))[0]:
+                sampler.look()
+                if sampler.fault:
+                    raise ConnectionLost("the queue manager does not answer")
+            return await task
+        finally:
+            task.cancel()
 
     def sign_in(self, person: Person, sha256: str = "") -> Session:
         """Begin a session."""

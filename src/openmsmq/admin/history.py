@@ -117,6 +117,14 @@ class History:
             ring.add(utc, values)
         self._sampled = utc
 
+    def interrupt(self) -> None:
+        """The clock was set: nothing is known of the time between its old and its new moment."""
+        for ring in self._totals:
+            ring.interrupt()
+        for history in self._queues.values():
+            for ring in history.rings:
+                ring.interrupt()
+
     def _rates(self, number: int, utc: float, arrived: float, received: float) -> tuple[float, ...]:
         before = self._seen.get(number)
         self._seen[number] = (arrived, received)

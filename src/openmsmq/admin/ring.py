@@ -27,7 +27,7 @@ class Ring:
 
     A value of a step is the last one that was added in it, and for rates the mean. Steps without a
     value repeat the last one, with a rate of 0: nothing changed. After `interrupt` they
-    are unknown.
+    are unknown, and time may go on from an earlier moment.
 
     Args:
         rates: which columns are rates.
@@ -50,10 +50,15 @@ class Ring:
         return len(self._values) * BYTES_OF_VALUE
 
     def add(self, utc: float, values: Sequence[float]) -> None:
-        """Add the values of a moment, one for each column; an older moment is ignored."""
+        """Add the values of a moment, one for each column.
+
+        An older moment is ignored; after `interrupt` it takes the place of what was later.
+        """
         slot = int(utc // self.step)
         if slot < self._slot:
-            return
+            if not self._interrupted:
+                return
+            self._go_back(slot)
         if slot > self._slot:
             self._advance(slot)
             self._added = 0
@@ -65,6 +70,14 @@ class Ring:
                 value = before + (value - before) / (self._added + 1)
             self._values[at + column] = value
         self._added += 1
+
+    def _go_back(self, slot: int) -> None:
+        """Forget the steps from this one on."""
+        width, size = len(self._rates), self.size
+        for later in range(max(slot, self._slot - size + 1), self._slot + 1):
+            at = later % size * width
+            self._values[at : at + width] = array("f", [nan] * width)
+        self._slot = slot - 1
 
     def _advance(self, slot: int) -> None:
         """Fill the steps between the last one and this."""

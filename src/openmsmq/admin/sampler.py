@@ -20,6 +20,8 @@ BUSY_SECONDS: Final = 1.0
 IDLE_SECONDS: Final = 5.0
 # Who has asked within this time looks.
 LOOKING_SECONDS: Final = 15.0
+# The clock was set if it went this much faster or slower than time, between two samples.
+JUMP_SECONDS: Final = 60.0
 # How often the history is written to its file.
 KEEP_SECONDS: Final = 300.0
 
@@ -49,6 +51,8 @@ class Sampler:
         self._task: asyncio.Task[None] | None = None
         self._manager: QueueManager | None = None
         self._kept = time.monotonic()
+        # How far the clock is ahead of the monotonic one.
+        self._ahead: float | None = None
 
     async def start(self) -> None:
         self.history.load()
@@ -79,9 +83,12 @@ class Sampler:
     async def fresh(self, seconds: float) -> Picture:
         """A picture that is no older than this, or the newest there is if none comes.
 
-        A sample is taken now if need be; callers share it.
+        A sample is taken now if need be; callers share it. While the queue manager does not answer
+        nobody waits for one.
         """
         taken = self.taken
+        if self.fault and self.picture.head:
+            return self.picture
         if taken is None or time.monotonic() - taken > seconds:
             self._wake.set()
             async with self._sampled:
@@ -121,7 +128,11 @@ class Sampler:
         self.taken = time.monotonic()
         complete = self.picture.head["complete"]
         self.rates.add(self.picture.traffic, self.taken, complete=complete)
-        self.history.add(self.picture, time.time())
+        utc = time.time()
+        before, self._ahead = self._ahead, utc - self.taken
+        if before is not None and abs(self._ahead - before) > JUMP_SECONDS:
+            self.history.interrupt()
+        self.history.add(self.picture, utc)
         for listener in list(self._listeners):
             listener(self.picture)
         if self.taken - self._kept >= KEEP_SECONDS:

@@ -75,10 +75,10 @@ class Api:
             elif endpoint.body is not None:
                 arguments.append(read_body(content, endpoint.body))
             if endpoint.stream:
-                parts = await endpoint.call(caller, *arguments)
+                parts = await self._desk.answered(endpoint.call(caller, *arguments))
                 return StreamingResponse(parts, media_type=endpoint.stream)
             if not endpoint.changes:
-                result = await endpoint.call(caller, *arguments)
+                result = await self._desk.answered(endpoint.call(caller, *arguments))
                 if endpoint.arranged:
                     result = arranged(result, endpoint.entries, read_query(request, ListQuery))
                 fields = request.query_params.get("fields")
@@ -139,10 +139,11 @@ class Api:
             filter=_which(body),
         )
         try:
-            result = await endpoint.call(caller, *arguments)
+            result = await self._desk.answered(endpoint.call(caller, *arguments))
         except MsmqError as exc:
-            self._desk.audit.end(entry, problem_of(exc).record.name)
-            raise
+            problem = problem_of(exc, changing=True)
+            self._desk.audit.end(entry, problem.record.name)
+            raise problem from exc
         except BaseException:
             self._desk.audit.end(entry, "failed")
             raise

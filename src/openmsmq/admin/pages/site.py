@@ -191,9 +191,19 @@ class Site:
         caller.need(page.role, what="This page")
         if page.whole:
             caller.need_every_queue()
+        gather = page.gather if page.watch is None or not live else page.watch
+        return await self._desk.answered(self._values(page, gather, caller, query, names))
+
+    async def _values(
+        self,
+        page: Page,
+        gather: Gather,
+        caller: Caller,
+        query: QueryParams,
+        names: dict[str, str],
+    ) -> dict[str, Any]:
         await self._desk.figures.refresh()
         raw = _raw_path(page, names)
-        gather = page.gather if page.watch is None or not live else page.watch
         shown = await gather(caller, query, names)
         address = raw if not query else f"{raw}?{query}"
         return {

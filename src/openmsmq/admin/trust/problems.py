@@ -86,8 +86,12 @@ class Problem(MsmqError):
         )
 
 
-def problem_of(error: MsmqError) -> Problem:
-    """The answer that an error of the client stands for."""
+def problem_of(error: MsmqError, *, changing: bool = False) -> Problem:
+    """The answer that an error of the client stands for.
+
+    Args:
+        changing: the request was to change something.
+    """
     if isinstance(error, Problem):
         return error
     if isinstance(error, QueueError):
@@ -104,7 +108,10 @@ def problem_of(error: MsmqError) -> Problem:
             503,
             "The queue manager does not answer.",
             cause="It is stopped, starting, or busy.",
-            remedy="Try again; `openmsmq status` on its machine says whether it runs.",
+            # It may have got the request before it stopped answering.
+            remedy="It may be done all the same: look before you try again."
+            if changing
+            else "Try again; `openmsmq status` on its machine says whether it runs.",
             name="MQ_ERROR_SERVICE_NOT_AVAILABLE",
             code=Hresult.MQ_ERROR_SERVICE_NOT_AVAILABLE,
             retry_after=2,

@@ -1,0 +1,47 @@
+"""A machine with faults: programs under this path see the clock and the disk that a file says.
+
+`FAULTY_MACHINE` names a JSON file: `clock_seconds` that the clock is ahead, `sync_seconds` that the
+disk takes longer, `free_bytes` that it has left. Without the file all is well.
+"""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any, Final
+
+_FILE: Final = Path(os.environ["FAULTY_MACHINE"])
+_TIME: Final = time.time
+_STATVFS: Final = os.statvfs
+_FDATASYNC: Final = os.fdatasync
+
+
+def _fault(name: str) -> float | None:
+    try:
+        faults: dict[str, float] = json.loads(_FILE.read_text())
+    except (OSError, ValueError):
+        return None
+    return faults.get(name)
+
+
+def _time() -> float:
+    return _TIME() + (_fault("clock_seconds") or 0.0)
+
+
+def _statvfs(path: Any) -> os.statvfs_result:
+    status = _STATVFS(path)
+    free = _fault("free_bytes")
+    if free is None:
+        return status
+    blocks = int(free) // status.f_frsize
+    return os.statvfs_result((*status[:3], blocks, blocks, *status[5:]))
+
+
+def _fdatasync(descriptor: Any) -> None:
+    time.sleep(_fault("sync_seconds") or 0.0)
+    _FDATASYNC(descriptor)
+
+
+time.time = _time
+os.statvfs = _statvfs
+os.fdatasync = _fdatasync
