@@ -1,7 +1,6 @@
 """The files for Prometheus and Grafana: rules, their test, and a Prometheus that scrapes."""
 
 import json
-import os
 import re
 import shutil
 import signal
@@ -15,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.admin.console_process import Watched, children, get, wait_until, watched
+from tests.admin.console_process import Watched, get, wait_until, watched
+from tests.admin.metrics.faulty_machine import FAULTS, Machine, machine_at, settings_for
 
 import openmsmq
 from openmsmq.admin import metrics
@@ -152,58 +152,9 @@ def test_no_alert_fires_while_all_is_well(prometheus: str) -> None:
 # Faults in real queue managers
 
 
-def poison(manager: Watched) -> None:
-    with openmsmq.connect(manager.socket) as client:
-        queue = client.create_queue(
-            ORDERS,
-            transactional=True,
-            receive_error_handling="move",
-            receive_retry_count=0,
-            max_retry_cycles=0,
-        )
-        queue.send("x", transaction="single")
-        transaction = client.transaction()
-        queue.receive(timeout=5, transaction=transaction)
-        transaction.abort()
-
-
-def let_a_message_die(manager: Watched) -> None:
-    with openmsmq.connect(manager.socket) as client:
-        queue = client.create_queue(ORDERS)
-        queue.send(openmsmq.Message("x", dead_letter=True, time_to_be_received=0))
-        client.flush()
-
-
-def fill_a_queue(manager: Watched) -> None:
-    with openmsmq.connect(manager.socket) as client:
-        client.create_queue(ORDERS, quota=1).send_and_wait(openmsmq.Message(bytes(800)))
-
-
-def lose_a_link(manager: Watched) -> None:
-    with openmsmq.connect(manager.socket) as client:
-        client.send("DIRECT=TCP:127.9.9.9\\private$\\away", openmsmq.Message(b"x"))
-        client.flush()
-
-
-def kill_the_console(manager: Watched) -> None:
-    for _ in range(3):
-        (child,) = children(manager.process.pid)
-        os.kill(child, signal.SIGKILL)
-        assert manager.get("/healthz").status == 200
-
-
-def hang(manager: Watched) -> None:
-    manager.process.send_signal(signal.SIGSTOP)
-
-
-FAULTS = {
-    "MsmqPoisonMessages": poison,
-    "MsmqDeadLetters": let_a_message_die,
-    "MsmqQueueNearQuota": fill_a_queue,
-    "MsmqLinkDown": lose_a_link,
-    "MsmqConsoleRestarts": kill_the_console,
-    "MsmqNotReady": hang,
-}
+def test_every_alert_has_a_fault() -> None:
+    alerts = re.findall(r"- alert: (\w+)", (FILES / "rules.yml").read_text())
+    assert frozenset(alerts) == frozenset().union(*(fault.alerts for fault in FAULTS))
 
 
 @pytest.mark.soak
@@ -211,23 +162,38 @@ FAULTS = {
 def test_each_made_fault_fires_its_alert_and_no_other(tmp_path: Path) -> None:
     rules = tmp_path / "rules.yml"
     # What is wrong now is told now.
-    rules.write_text(re.sub(r"(?m)^ +for: .*\n", "", (FILES / "rules.yml").read_text()))
-    for alert in FAULTS:
-        (tmp_path / alert).mkdir()
+    text = re.sub(r"(?m)^ +for: .*\n", "", (FILES / "rules.yml").read_text())
+    rules.write_text(text.replace("_bucket[5m]", "_bucket[30s]"))
     with ExitStack() as stack:
-        faulty = {
-            alert: stack.enter_context(watched(tmp_path / alert, "--binary-port", "0"))
-            for alert in FAULTS
-        }
-        stack.callback(faulty["MsmqNotReady"].process.send_signal, signal.SIGCONT)
+        machines: list[Machine] = []
+        for fault in FAULTS:
+            folder = tmp_path / fault.make.__name__
+            folder.mkdir()
+            settings = settings_for(fault, folder)
+            machines.append(stack.enter_context(machine_at(folder, **settings)))
         folder = tmp_path / "prometheus"
         folder.mkdir()
-        prometheus = stack.enter_context(scraped_by(folder, list(faulty.values()), rules))
-        wait_until(lambda: len(query(prometheus, "msmq_ready == 1")) == len(faulty))
-        for alert, fault in FAULTS.items():
-            fault(faulty[alert])
-        for alert, manager in faulty.items():
-            firing = f'ALERTS{{alertstate="firing", instance="{manager.console}"}}'
-            wait_until(lambda firing=firing: query(prometheus, firing))  # type: ignore[misc]
-            names = {each["metric"]["alertname"] for each in query(prometheus, firing)}
-            assert names == {alert}
+        managers = [machine.manager for machine in machines]
+        prometheus = stack.enter_context(scraped_by(folder, managers, rules))
+        wait_until(lambda: len(query(prometheus, "msmq_ready == 1")) == len(managers))
+        for fault, machine in zip(FAULTS, machines, strict=True):
+            fault.make(machine)
+        wanted = {fault.make.__name__: fault.alerts for fault in FAULTS}
+        deadline = time.monotonic() + 60
+        while (found := alerts_of(prometheus, managers)) != wanted and time.monotonic() < deadline:
+            time.sleep(0.5)
+        assert found == wanted
+
+
+def alerts_of(prometheus: str, managers: list[Watched]) -> dict[str, frozenset[str]]:
+    """The alerts that fire for the queue manager of each fault."""
+    return {
+        fault.make.__name__: firing(prometheus, manager)
+        for fault, manager in zip(FAULTS, managers, strict=True)
+    }
+
+
+def firing(prometheus: str, manager: Watched) -> frozenset[str]:
+    """The alerts that fire for a queue manager."""
+    alerts = query(prometheus, f'ALERTS{{alertstate="firing", instance="{manager.console}"}}')
+    return frozenset(each["metric"]["alertname"] for each in alerts)

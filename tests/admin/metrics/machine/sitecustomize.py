@@ -14,6 +14,7 @@ _FILE: Final = Path(os.environ["FAULTY_MACHINE"])
 _TIME: Final = time.time
 _STATVFS: Final = os.statvfs
 _FDATASYNC: Final = os.fdatasync
+_PWRITEV: Final = os.pwritev
 
 
 def _fault(name: str) -> float | None:
@@ -37,11 +38,18 @@ def _statvfs(path: Any) -> os.statvfs_result:
     return os.statvfs_result((*status[:3], blocks, blocks, *status[5:]))
 
 
-def _fdatasync(descriptor: Any) -> None:
+def _fdatasync(fd: Any) -> None:
     time.sleep(_fault("sync_seconds") or 0.0)
-    _FDATASYNC(descriptor)
+    _FDATASYNC(fd)
+
+
+def _pwritev(fd: int, buffers: Any, offset: int, flags: int = 0, /) -> int:
+    if flags:
+        time.sleep(_fault("sync_seconds") or 0.0)
+    return _PWRITEV(fd, buffers, offset, flags)
 
 
 time.time = _time
 os.statvfs = _statvfs
 os.fdatasync = _fdatasync
+os.pwritev = _pwritev
