@@ -12,7 +12,7 @@ TEXTS: Final = (
     "\u202ebad\u202c\u200b\ufeff",
     "\x1b[31mbad\x07",
     "=cmd|' /C calc'!A1bad",
-    "bad" + "\u0301" * 100,
+    "bad" + "\u0301" * 246,
     "</textarea></title><svg onload=window.hurt=1>bad",
 )
 BODIES: Final = (
