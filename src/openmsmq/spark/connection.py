@@ -23,7 +23,7 @@ def open_connection(options: ConnectionOptions) -> QueueManager:
     end = time.monotonic() + options.timeout
     token, password = _token(options), _password(options)
     while True:
-        left = end - time.monotonic()
+        remaining = end - time.monotonic()
         try:
             return connect(
                 options.endpoint,
@@ -33,10 +33,10 @@ def open_connection(options: ConnectionOptions) -> QueueManager:
                 password=password,
                 auth=_auth(options),
                 level=options.level,
-                timeout=max(left, 1.0),
+                timeout=max(remaining, 1.0),
             )
         except ConnectionLost:
-            if left < RETRY_SECONDS:
+            if remaining < RETRY_SECONDS:
                 raise
             time.sleep(RETRY_SECONDS)
 

@@ -56,13 +56,13 @@ def probe(java: Path) -> Java | None:
     for options in ([VECTOR_MODULE], []):
         command = [str(java), *options, "-XshowSettings:properties", "-version"]
         try:
-            done = subprocess.run(  # noqa: S603 - the Java the user, the path or the wheel names
+            process = subprocess.run(  # noqa: S603 - the Java the user, the path or the wheel names
                 command, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False
             )
         except (OSError, subprocess.TimeoutExpired):
             return None
-        settings = parse_settings(done.stderr)
-        if done.returncode == 0 and settings:
+        settings = parse_settings(process.stderr)
+        if process.returncode == 0 and settings:
             return Java(*settings, has_vector_module=bool(options))
     return None
 

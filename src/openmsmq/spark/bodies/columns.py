@@ -38,21 +38,21 @@ def body_columns(
     is_left = np.ones(len(bodies), np.bool_)
     for rows, _ in together:
         is_left[rows] = False
-    left = np.flatnonzero(is_left)
+    rest = np.flatnonzero(is_left)
     outcomes = [
         (None, ENCRYPTED) if is_encrypted else text_of_body(body_format, body_type, body)
         for is_encrypted, body_type, body in zip(
-            encrypted[left].tolist(),
-            body_types[left].tolist(),
-            bodies.take(pa.array(left)).to_pylist(),
+            encrypted[rest].tolist(),
+            body_types[rest].tolist(),
+            bodies.take(pa.array(rest)).to_pylist(),
             strict=True,
         )
     ]
     texts = pa.array([text for text, _ in outcomes], pa.string())
     errors = pa.array([error for _, error in outcomes], pa.string())
     return (
-        in_rows([*together, (left, texts)], len(bodies)),
-        in_rows([(left, errors)], len(bodies)),
+        in_rows([*together, (rest, texts)], len(bodies)),
+        in_rows([(rest, errors)], len(bodies)),
     )
 
 

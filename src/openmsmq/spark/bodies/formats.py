@@ -71,9 +71,9 @@ def with_body_text(df: "DataFrame", body_format: str = "auto") -> "DataFrame":
     for name in ("body", "body_type"):
         if name not in df.columns:
             raise ValueError(f"df: has no column {name!r}")
-    kept = [field for field in df.schema.fields if field.name not in (_TEXT, _ERROR)]
+    other_fields = [field for field in df.schema.fields if field.name not in (_TEXT, _ERROR)]
     added = [StructField(_TEXT, StringType()), StructField(_ERROR, StringType())]
-    return df.mapInArrow(_text_adder(body_format), StructType(kept + added))
+    return df.mapInArrow(_text_adder(body_format), StructType(other_fields + added))
 
 
 def _text_adder(body_format: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -210,8 +210,8 @@ def _schemas(
     keys = [key for key in types if key[0] in (XML, JSON)]
     if not keys:
         return {}
-    asked = [_schema_of(key[0], joined(_part(types[key]))) for key in keys]
-    answers = df.sparkSession.range(1).select(*asked).first() or ()
+    schema_columns = [_schema_of(key[0], joined(_part(types[key]))) for key in keys]
+    answers = df.sparkSession.range(1).select(*schema_columns).first() or ()
     return {
         key: _schema_of_one(DataType.fromDDL(answer), types[key])
         for key, answer in zip(keys, answers, strict=True)

@@ -52,9 +52,9 @@ def _deliveries(layout: PacketLayout) -> pa.StringArray:
 
 
 def _journals(layout: PacketLayout) -> pa.Array:
-    kept = np.where(layout.has(UserHeaderFlags.JP), int(Journal.JOURNAL), 0)
+    journal = np.where(layout.has(UserHeaderFlags.JP), int(Journal.JOURNAL), 0)
     dead = np.where(layout.has(UserHeaderFlags.JN), int(Journal.DEADLETTER), 0)
-    return pa.array(kept | dead, pa.int8())
+    return pa.array(journal | dead, pa.int8())
 
 
 def _correlations(layout: PacketLayout) -> pa.StringArray:

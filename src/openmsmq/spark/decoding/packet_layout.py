@@ -243,8 +243,8 @@ class PacketLayout:
         greater_end = self.body + header["allocation_body_size"]
         # Which of the two sizes holds depends on whether headers follow there: see `UserMessage`.
         self.plain &= ~(larger & self._trailing)
-        taken = larger & (greater_end <= self.ends) & self.encrypted
-        self.body_end = np.where(taken, greater_end, self.body_end)
+        fits = larger & (greater_end <= self.ends) & self.encrypted
+        self.body_end = np.where(fits, greater_end, self.body_end)
 
     @property
     def _trailing(self) -> Mask:

@@ -140,11 +140,11 @@ class ReadOptions:
             ConfigError: names the option and what is allowed.
         """
         settings = read_values(options, CONNECTION | READ)
-        taken = {"queue", "queues", *CONNECTION, "unmatched"}
+        known_names = {"queue", "queues", *CONNECTION, "unmatched"}
         fields = {
             snake(name): value
             for name, value in settings.items()
-            if name not in taken and not name.startswith("where.")
+            if name not in known_names and not name.startswith("where.")
         }
         parsed = cls(
             ConnectionOptions.from_values(settings),

@@ -136,8 +136,8 @@ def decode(
         frame = packet_rows(
             spark, files, packet_column=packet_column, ports=ports, body_format=body_format
         )
-        seen = Observation()
-        rows = _observed(frame, seen).filter(f"{KIND} <> '{PacketKind.INTERNAL}'")
+        observation = Observation()
+        rows = _observed(frame, observation).filter(f"{KIND} <> '{PacketKind.INTERNAL}'")
         if output is None:
             rows.write.format("noop").mode("overwrite").save()
             problems: list[tuple[Any, ...]] | None = None
@@ -146,7 +146,7 @@ def decode(
             rows.write.mode("overwrite").parquet(str(folder))
             step("summary")
             problems = _problems(spark.read.parquet(literal_path(folder)))
-        counts = {name: int(value or 0) for name, value in seen.get.items()}
+        counts = {name: int(value or 0) for name, value in observation.get.items()}
     seconds = time.monotonic() - started
     summary = replace(_summary(len(files), counts, problems, seconds), inputs=inputs)
     if output is not None:
@@ -171,11 +171,11 @@ def find_files(paths: str | Path | Iterable[str | Path]) -> list[tuple[Path, Fil
     """
     places = [paths] if isinstance(paths, str | Path) else list(paths)
     kinds: dict[Path, FileKind] = {}
-    for each in places:
-        matches = [Path(each)] if Path(each).exists() else _matches(str(each))
+    for place in places:
+        matches = [Path(place)] if Path(place).exists() else _matches(str(place))
         if not matches:
             raise PipelineError(
-                f"there is no {each}",
+                f"there is no {place}",
                 cause="The path or pattern matches nothing.",
                 remedy="Name a file, a directory or a pattern in quotes.",
             )
@@ -260,7 +260,7 @@ def _cut(path: Path, kind: FileKind, range_bytes: int) -> list[FileRange]:
 
 
 def decode_pieces(
-    found: Iterable[tuple[str, Piece]], schema: pa.Schema, body_format: str = "binary"
+    located_pieces: Iterable[tuple[str, Piece]], schema: pa.Schema, body_format: str = "binary"
 ) -> Iterator[pa.RecordBatch]:
     """Rows of `schema` for pieces of files, in blocks."""
     decoder = BlockDecoder(
@@ -271,7 +271,7 @@ def decode_pieces(
     )
     block: list[tuple[str, Piece]] = []
     size = 0
-    for located in found:
+    for located in located_pieces:
         block.append(located)
         size += len(located[1].data)
         if len(block) >= BLOCK_ROWS or size >= BLOCK_BYTES:
@@ -323,14 +323,14 @@ def _microseconds(nanoseconds: int | None) -> int | None:
     return None if nanoseconds is None else nanoseconds // 1000
 
 
-def _observed(frame: "DataFrame", seen: Any) -> "DataFrame":
+def _observed(frame: "DataFrame", observation: Any) -> "DataFrame":
     from pyspark.sql import functions as f
 
     counts = [
         f.sum(f.when(f.col(KIND) == str(kind), 1).otherwise(0)).alias(str(kind))
         for kind in PacketKind
     ]
-    return frame.observe(seen, *counts)
+    return frame.observe(observation, *counts)
 
 
 def _problems(rows: "DataFrame") -> list[tuple[Any, ...]]:
@@ -359,11 +359,11 @@ def _summary(
 ) -> Summary:
     """The outcome for people; problems are listed only where the packets are kept."""
     messages, malformed = counts[PacketKind.MESSAGE], counts[PacketKind.MALFORMED]
-    done = f"Decoded {count_text(messages, 'message')} of {count_text(files, 'file')}"
+    result_text = f"Decoded {count_text(messages, 'message')} of {count_text(files, 'file')}"
     warning = "With --output the packets that are malformed are kept and listed."
     return Summary(
         "decode",
-        f"{done}; {count_text(malformed, 'malformed packet')}",
+        f"{result_text}; {count_text(malformed, 'malformed packet')}",
         facts=(
             (Column("files", "Files", Kind.COUNT), files),
             *(

@@ -136,11 +136,13 @@ def depth_over_time(measured: "DataFrame", journals: "Sequence[DataFrame]") -> "
     arrivals = measured.select("queue", "id").distinct()
     for journal in journals:
         # Only of messages whose arrival was seen: others would make the depth negative.
-        left = journal.select("id", f.col("arrived_time").alias("time")).dropDuplicates(["id"])
-        left = left.join(arrivals, "id").select(
+        departures = journal.select("id", f.col("arrived_time").alias("time")).dropDuplicates(
+            ["id"]
+        )
+        departures = departures.join(arrivals, "id").select(
             "queue", "id", "time", f.lit(-1).alias("change"), f.lit(None).alias("latency")
         )
-        changes = changes.unionByName(left)
+        changes = changes.unionByName(departures)
     ends = changes.agg(f.min("time").alias("start"), f.max("time").alias("end"))
     width = f.greatest(
         (f.unix_micros("end") - f.unix_micros("start")) / MOST_POINTS, f.lit(1_000_000.0)

@@ -204,12 +204,15 @@ def _headline(by_class: dict[int, int], total: int) -> str:
 
 
 def _facts(groups: list[dict[str, Any]], total: int) -> tuple[tuple[Column, Value], ...]:
-    kept = sum(group["messages"] for group in groups if group["evidence"] == DEAD_LETTER)
+    dead_letters = sum(group["messages"] for group in groups if group["evidence"] == DEAD_LETTER)
     again = sum(group["messages"] for group in groups if remedy(group["class"]).replay)
     return (
         (Column("failed", "Failed", Kind.COUNT), total),
-        (Column("dead_letters", "Dead letters", Kind.COUNT), kept),
-        (Column("acknowledgments", "Known by acknowledgment only", Kind.COUNT), total - kept),
+        (Column("dead_letters", "Dead letters", Kind.COUNT), dead_letters),
+        (
+            Column("acknowledgments", "Known by acknowledgment only", Kind.COUNT),
+            total - dead_letters,
+        ),
         (Column("replay", "Worth sending again", Kind.COUNT), again),
         (Column("bytes", "Size", Kind.BYTES), sum(group["bytes"] or 0 for group in groups)),
         (

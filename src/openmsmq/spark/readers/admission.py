@@ -52,16 +52,16 @@ def admit(
         for key in turn:
             admitted[key].add(plan(key, admitted[key].end, None, None))
         return admitted
-    rows, size, asked = max_rows, max_bytes, list(turn)
+    rows, size, queues = max_rows, max_bytes, list(turn)
     anything = False
-    while asked and (rows is None or rows > 0) and (size is None or size > 0):
-        rows_each = None if rows is None else ceil(rows / len(asked))
-        size_each = None if size is None else ceil(size / len(asked))
-        for key in list(asked):
+    while queues and (rows is None or rows > 0) and (size is None or size > 0):
+        rows_each = None if rows is None else ceil(rows / len(queues))
+        size_each = None if size is None else ceil(size / len(queues))
+        for key in list(queues):
             part = plan(key, admitted[key].end, rows_each, size_each)
             too_large = anything and size is not None and part.bytes > size
             if not part.count or too_large:
-                asked.remove(key)
+                queues.remove(key)
                 continue
             anything = True
             admitted[key].add(part)

@@ -25,16 +25,16 @@ class Places:
         self,
         manager: QueueManager,
         option: str,
-        given: str | Mapping[str, Any],
+        places: str | Mapping[str, Any],
         timestamp: float | None,
     ) -> None:
         self._option = option
         self._timestamp = timestamp
-        self._word = given if isinstance(given, str) else None
+        self._word = places if isinstance(places, str) else None
         self._by_key = (
             {}
-            if isinstance(given, str)
-            else {key_of(manager, name): place for name, place in given.items()}
+            if isinstance(places, str)
+            else {key_of(manager, name): place for name, place in places.items()}
         )
 
     def check(self, queues: list[SourceQueue]) -> None:

@@ -156,10 +156,10 @@ def _decoded(options: ReadOptions, schema: pa.Schema) -> pa.Schema:
 
 def _in_queue_order(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """All rows of a share by lookup id, which needs them all in memory."""
-    held = list(batches)
-    if not held:
+    all_batches = list(batches)
+    if not all_batches:
         return
-    table = pa.Table.from_batches(held).sort_by("lookup_id")
+    table = pa.Table.from_batches(all_batches).sort_by("lookup_id")
     yield from table.combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
 
 

@@ -102,7 +102,7 @@ class StreamDriver:
         """The end of the next batch; `start` itself when there is nothing to read."""
         begin = parse_offset(start)
         queues = self._queues_now()
-        gone = self._gone(begin, queues)
+        missing = self._gone(begin, queues)
         current = dict(begin)
         for key, queue in queues.items():
             self._check_name(queue, begin, queues)
@@ -119,24 +119,24 @@ class StreamDriver:
             max_rows,
             max_bytes,
         )
-        count = sum(each.count for each in admitted.values())
+        count = sum(admission.count for admission in admitted.values())
         if not self._is_due(count):
             return start
         ends = {
             **begin,
-            **{key: replace(begin[key], gone=True) for key in gone},
+            **{key: replace(begin[key], gone=True) for key in missing},
             **{
-                key: each.entry(current[key])
-                for key, each in admitted.items()
-                if each.count or key in begin
+                key: admission.entry(current[key])
+                for key, admission in admitted.items()
+                if admission.count or key in begin
             },
         }
         if ends == begin:
             return start
         self._last_trigger = time.monotonic()
         if self._options.pin:
-            for key, each in admitted.items():
-                if each.count:
+            for key, admission in admitted.items():
+                if admission.count:
                     queues[key].pin(ends[key])
         return offset_json(ends)
 

@@ -29,24 +29,24 @@ def dead_letter(batch: pa.RecordBatch, fault: RowFault, place: str) -> Message:
 
     Values of bytes are in base64. What is too long is cut; `cut` names the columns.
     """
-    left = MAX_VALUES
-    shown: dict[str, Any] = {}
+    room = MAX_VALUES
+    values: dict[str, Any] = {}
     cut: list[str] = []
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        left -= _size(name) + _BETWEEN
+        room -= _size(name) + _BETWEEN
         # Half of the room at most, so that one column does not hide all that follow.
-        part = Excerpt(left // 2)
-        if left > 0:
-            shown[name] = part.show(_value(column[fault.row]))
-        if left <= 0 or part.is_cut:
+        part = Excerpt(room // 2)
+        if room > 0:
+            values[name] = part.show(_value(column[fault.row]))
+        if room <= 0 or part.is_cut:
             cut.append(name)
-        left -= part.used
+        room -= part.used
     document = {
         "reason": Excerpt(MAX_REASON).show(fault.reason),
         "column": Excerpt(MAX_NAMES).show(fault.column),
         "at": place,
         "cut": Excerpt(MAX_NAMES).show(cut),
-        "row": shown,
+        "row": values,
     }
     reason = f"{fault.column}: {fault.reason}".replace("\0", " ")
     # Characters beyond U+FFFF count twice, so half as many always fit.
@@ -95,15 +95,15 @@ class Excerpt:
             yield value
 
     def _text(self, text: str) -> str:
-        kept = _beginning(text, self._room - self.used)
-        self.is_cut |= len(kept) < len(text)
-        self.used += _size(kept)
-        return kept
+        beginning = _beginning(text, self._room - self.used)
+        self.is_cut |= len(beginning) < len(text)
+        self.used += _size(beginning)
+        return beginning
 
     def _bytes(self, value: bytes) -> str:
-        kept = value[: max(self._room - self.used, 0) // 4 * 3]
-        self.is_cut |= len(kept) < len(value)
-        text = base64.b64encode(kept).decode("ascii")
+        beginning = value[: max(self._room - self.used, 0) // 4 * 3]
+        self.is_cut |= len(beginning) < len(value)
+        text = base64.b64encode(beginning).decode("ascii")
         self.used += len(text)
         return text
 

@@ -219,8 +219,8 @@ class RowEncoder:
             column = "label"
             encode_label(label)
             column = "body"
-        except ValueError as found:
-            exc = found
+        except ValueError as cause:
+            exc = cause
         return RowFault(row, self._columns.name(column), str(exc))
 
 
@@ -309,12 +309,12 @@ _VALUES: Final[dict[str, Callable[[Any], dict[str, Any]]]] = {
     "body_type": _body_type,
     "priority": _whole("priority", _MAX_PRIORITY, 3),
     "app_specific": _whole("app_specific", _MAX_U32, 0),
-    "extension": lambda given: {"extension": given or b""},
+    "extension": lambda value: {"extension": value or b""},
     "delivery": _delivery,
     "time_to_reach_queue": _seconds("time_to_reach_queue"),
     "time_to_be_received": _seconds("time_to_be_received"),
-    "response_queue": lambda given: {"response_queue": given or None},
-    "admin_queue": lambda given: {"admin_queue": given or None},
+    "response_queue": lambda value: {"response_queue": value or None},
+    "admin_queue": lambda value: {"admin_queue": value or None},
     "acknowledge": _acknowledge,
     "journal": _journal,
     "class": _whole("class_", _MAX_U16, 0),

@@ -243,14 +243,14 @@ def _result(
         opened.kind,
         0.0,
         len(steps),
-        sum(each.count for step in steps for each in step.ranges),
+        sum(range_.count for step in steps for range_ in step.ranges),
         sum(len(step.files) for step in steps),
         sum(file.bytes for step in steps for file in step.files),
         coverage(opened.manifest),
         compact_archive(spark, opened.path) if compact else None,
         verify_archive(spark, opened.path) if verify else None,
         interrupted,
-        tuple(each.text for step in steps for each in step.losses),
+        tuple(loss.text for step in steps for loss in step.losses),
         inputs,
     )
     result = replace(result, seconds=time.monotonic() - started)
@@ -363,7 +363,7 @@ class _Adding:
             raise
         if step is not None:
             self.steps.append(step)
-            self._update(sum(each.count for done in self.steps for each in done.ranges))
+            self._update(sum(range_.count for step in self.steps for range_ in step.ranges))
 
 
 class RemoteAdding:

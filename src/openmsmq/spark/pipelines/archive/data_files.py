@@ -186,9 +186,9 @@ def parts(batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, str], pa.RecordBat
     dates = batch.column(DATE).dictionary_encode()
     key = queues.indices.to_numpy().astype(np.int64) * len(dates.dictionary)
     key += dates.indices.to_numpy()
-    for each in np.unique(key):
-        queue, date = divmod(int(each), len(dates.dictionary))
-        chosen = batch if len(batch) == (key == each).sum() else batch.filter(pa.array(key == each))
+    for code in np.unique(key):
+        queue, date = divmod(int(code), len(dates.dictionary))
+        chosen = batch if len(batch) == (key == code).sum() else batch.filter(pa.array(key == code))
         yield (queues.dictionary[queue].as_py(), dates.dictionary[date].as_py().isoformat()), chosen
 
 
@@ -205,8 +205,8 @@ def with_date(batch: pa.RecordBatch, step: int) -> pa.RecordBatch:
 def plain(schema: pa.Schema) -> pa.Schema:
     """The schema with our types, whatever Spark has made of them: zone UTC, plain strings."""
     return pa.schema(
-        (each.name, COLUMNS[each.name].type if each.name in COLUMNS else each.type)
-        for each in schema
+        (field.name, COLUMNS[field.name].type if field.name in COLUMNS else field.type)
+        for field in schema
     )
 
 

@@ -117,10 +117,10 @@ class Step:
         return cls(
             **{
                 **document,
-                "ranges": tuple(Range(**each) for each in document["ranges"]),
-                "files": tuple(DataFile(**each) for each in document["files"]),
-                "removed": tuple(DataFile(**each) for each in document["removed"]),
-                "losses": tuple(Loss(**each) for each in document.get("losses", ())),
+                "ranges": tuple(Range(**values) for values in document["ranges"]),
+                "files": tuple(DataFile(**values) for values in document["files"]),
+                "removed": tuple(DataFile(**values) for values in document["removed"]),
+                "losses": tuple(Loss(**values) for values in document.get("losses", ())),
             }
         )
 
@@ -174,8 +174,8 @@ class Manifest:
     def ranges(self) -> Iterator[tuple[int, Range]]:
         """Every range with the number of its step, in the order in which they were taken."""
         for step in self.steps:
-            for each in step.ranges:
-                yield step.number, each
+            for range_ in step.ranges:
+                yield step.number, range_
 
     def losses(self) -> list[Loss]:
         """What is missing and was accepted."""
@@ -188,9 +188,9 @@ class Manifest:
     def ends(self) -> dict[tuple[str, str], int]:
         """How far each queue is archived, by queue and incarnation."""
         ends: dict[tuple[str, str], int] = {}
-        for _, each in self.ranges():
-            key = each.queue, each.incarnation
-            ends[key] = max(ends.get(key, 0), each.upto)
+        for _, range_ in self.ranges():
+            key = range_.queue, range_.incarnation
+            ends[key] = max(ends.get(key, 0), range_.upto)
         return ends
 
     def begin(self, step: Step) -> None:
@@ -234,18 +234,18 @@ def range_name(queue: str) -> str:
 def gaps(ranges: Iterable[Range], accepted: Iterable[Loss] = ()) -> list[str]:
     """What is missing or twice between consecutive ranges of each queue, in words."""
     texts: list[str] = []
-    known = {(each.queue, each.incarnation, each.after) for each in accepted}
+    known = {(loss.queue, loss.incarnation, loss.after) for loss in accepted}
     last: dict[str, Range] = {}
-    for each in ranges:
-        before = last.get(each.queue)
-        if before is not None and before.incarnation != each.incarnation:
+    for range_ in ranges:
+        before = last.get(range_.queue)
+        if before is not None and before.incarnation != range_.incarnation:
             if (before.queue, before.incarnation, before.upto) not in known:
                 texts.append(created_again(before.queue, before.upto))
-        elif before is not None and each.after > before.upto:
-            texts.append(f"{each.queue}: nothing covers ({before.upto}, {each.after}]")
-        elif before is not None and each.after < before.upto:
-            texts.append(f"{each.queue}: ({each.after}, {before.upto}] is covered twice")
-        last[each.queue] = each
+        elif before is not None and range_.after > before.upto:
+            texts.append(f"{range_.queue}: nothing covers ({before.upto}, {range_.after}]")
+        elif before is not None and range_.after < before.upto:
+            texts.append(f"{range_.queue}: ({range_.after}, {before.upto}] is covered twice")
+        last[range_.queue] = range_
     return texts
 
 

@@ -198,14 +198,23 @@ class Archive:
         """Move files that tasks have written to their place."""
         files: list[DataFile] = []
         folders: set[Path] = set()
-        for index, each in enumerate(sorted(facts, key=lambda each: (each.date, each.queue))):
-            folder = self.path / DATA / self.table.layout.folder(each.queue, each.date)
+        for index, file_facts in enumerate(sorted(facts, key=lambda item: (item.date, item.queue))):
+            folder = self.path / DATA / self.table.layout.folder(file_facts.queue, file_facts.date)
             make_directory(folder)
             target = folder / file_name(number, index)
-            Path(each.path).replace(target)
+            Path(file_facts.path).replace(target)
             folders.add(folder)
             path = str(target.relative_to(self.path))
-            files.append(DataFile(path, each.queue, each.date, each.rows, each.bytes, each.sha256))
+            files.append(
+                DataFile(
+                    path,
+                    file_facts.queue,
+                    file_facts.date,
+                    file_facts.rows,
+                    file_facts.bytes,
+                    file_facts.sha256,
+                )
+            )
         for folder in folders:
             sync_directory(folder)
         shutil.rmtree(self.path / STAGING, ignore_errors=True)
@@ -237,12 +246,12 @@ class Archive:
 
     def _check_new(self, planned: Iterable[Range]) -> None:
         ends = self.manifest.ends()
-        for each in planned:
-            end = ends.get((each.queue, each.incarnation), 0)
-            if each.after < end:
+        for range_ in planned:
+            end = ends.get((range_.queue, range_.incarnation), 0)
+            if range_.after < end:
                 raise PipelineError(
-                    f"{each.queue} is archived up to sequence {end}, and the stream begins "
-                    f"again after {each.after}",
+                    f"{range_.queue} is archived up to sequence {end}, and the stream begins "
+                    f"again after {range_.after}",
                     cause=f"The folder {CHECKPOINT} of the archive was deleted or replaced.",
                     remedy="Bring it back from a copy, or write a new archive.",
                 )
@@ -301,17 +310,19 @@ def check_planned(
         digests[queue] = digests.get(queue, 0) + int(file.digest, 16)
     ranges: list[Range] = []
     losses: list[Loss] = []
-    for each in planned:
-        count = counts.pop(range_name(each.queue), 0)
-        digest = digest_text(digests.get(range_name(each.queue), 0))
-        is_same = count == each.count and (not count or digest == each.digest)
-        ranges.append(each if is_same else replace(each, count=count, digest=digest))
+    for range_ in planned:
+        count = counts.pop(range_name(range_.queue), 0)
+        digest = digest_text(digests.get(range_name(range_.queue), 0))
+        is_same = count == range_.count and (not count or digest == range_.digest)
+        ranges.append(range_ if is_same else replace(range_, count=count, digest=digest))
         if not is_same:
-            if not accept_loss or count >= each.count:
-                raise _not_planned(each.queue, each.count, count)
-            text = f"({each.after}, {each.upto}] had {each.count} messages when it was planned"
-            text = f"{each.queue}: {text}, and {count} came"
-            losses.append(Loss(each.queue, each.incarnation, each.after, text))
+            if not accept_loss or count >= range_.count:
+                raise _not_planned(range_.queue, range_.count, count)
+            text = (
+                f"({range_.after}, {range_.upto}] had {range_.count} messages when it was planned"
+            )
+            text = f"{range_.queue}: {text}, and {count} came"
+            losses.append(Loss(range_.queue, range_.incarnation, range_.after, text))
     for queue, count in counts.items():
         raise _not_planned(queue, 0, count)
     return ranges, losses

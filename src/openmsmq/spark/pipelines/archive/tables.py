@@ -110,8 +110,8 @@ class DeltaArchive:
 
         if not DeltaTable.is_deltatable(str(self._path)):
             return False
-        done = DeltaTable(self._path).transaction_version(step.archive)
-        return done is not None and done >= step.number
+        version = DeltaTable(self._path).transaction_version(step.archive)
+        return version is not None and version >= step.number
 
     def commit(self, step: Step, schema: pa.Schema) -> None:
         from deltalake import CommitProperties, DeltaTable, Transaction
@@ -181,10 +181,10 @@ class IcebergArchive:
                 return False
             snapshots = catalog.load_table(TABLE_NAME).snapshots()
         return any(
-            each.summary is not None
-            and each.summary.get(_ARCHIVE_PROPERTY) == step.archive
-            and each.summary.get(_STEP_PROPERTY) == str(step.number)
-            for each in snapshots
+            snapshot.summary is not None
+            and snapshot.summary.get(_ARCHIVE_PROPERTY) == step.archive
+            and snapshot.summary.get(_STEP_PROPERTY) == str(step.number)
+            for snapshot in snapshots
         )
 
     def commit(self, step: Step, schema: pa.Schema) -> None:
@@ -197,13 +197,13 @@ class IcebergArchive:
             if not step.removed:
                 table.add_files(paths, properties, check_duplicate_files=False)
                 return
-            gone = {_location(self._archive / file.path) for file in step.removed}
+            removed_paths = {_location(self._archive / file.path) for file in step.removed}
             with (
                 table.transaction() as transaction,
                 transaction.update_snapshot(properties).overwrite() as overwrite,
             ):
                 for task in table.scan().plan_files():
-                    if task.file.file_path in gone:
+                    if task.file.file_path in removed_paths:
                         overwrite.delete_data_file(task.file)
                 for path in paths:
                     overwrite.append_data_file(

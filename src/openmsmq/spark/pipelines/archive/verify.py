@@ -133,14 +133,14 @@ def coverage_table(queues: Iterable[Coverage]) -> Table:
     """What there is of each queue, as a table."""
     rows: tuple[tuple[Value, ...], ...] = tuple(
         (
-            source_text(each.queue),
-            each.incarnation,
-            each.after,
-            each.upto,
-            each.ranges,
-            each.messages,
+            source_text(entry.queue),
+            entry.incarnation,
+            entry.after,
+            entry.upto,
+            entry.ranges,
+            entry.messages,
         )
-        for each in queues
+        for entry in queues
     )
     return Table(
         "coverage",
@@ -163,18 +163,18 @@ def coverage_table(queues: Iterable[Coverage]) -> Table:
 def coverage(manifest: Manifest) -> tuple[Coverage, ...]:
     """What the archive has of each queue and incarnation."""
     by_queue: dict[tuple[str, str], list[Range]] = defaultdict(list)
-    for _, each in manifest.ranges():
-        by_queue[each.queue, each.incarnation].append(each)
+    for _, range_ in manifest.ranges():
+        by_queue[range_.queue, range_.incarnation].append(range_)
     return tuple(
         Coverage(
             queue,
             incarnation,
-            min(each.after for each in found),
-            max(each.upto for each in found),
-            sum(each.count for each in found),
-            len(found),
+            min(range_.after for range_ in ranges),
+            max(range_.upto for range_ in ranges),
+            sum(range_.count for range_ in ranges),
+            len(ranges),
         )
-        for (queue, incarnation), found in by_queue.items()
+        for (queue, incarnation), ranges in by_queue.items()
     )
 
 
@@ -202,7 +202,7 @@ def verify_archive(
         step("ranges")
         problems = {row["path"]: row["problem"] for row in facts if row["problem"]}
         missing = tuple(path for path in problems if not (archive.path / path).exists())
-        ranges = [each for _, each in manifest.ranges()]
+        ranges = [range_ for _, range_ in manifest.ranges()]
         losses = manifest.losses()
         lost = lost_batches(archive.path / CHECKPOINT, manifest, committed)
         return Verification(
@@ -214,9 +214,9 @@ def verify_archive(
             mismatches=tuple(_mismatches(manifest, files, facts)),
             gaps=(
                 *gaps(ranges, losses),
-                *(f"batch {each} was committed and is not in the manifest" for each in lost),
+                *(f"batch {batch} was committed and is not in the manifest" for batch in lost),
             ),
-            accepted=tuple(each.text for each in losses),
+            accepted=tuple(loss.text for loss in losses),
             leftovers=tuple(archive.leftovers()),
             queues=coverage(manifest),
         )
@@ -274,25 +274,28 @@ class _Sum:
 
 
 def _mismatches(
-    manifest: Manifest, files: list[DataFile], found: list[dict[str, Any]]
+    manifest: Manifest, files: list[DataFile], rows: list[dict[str, Any]]
 ) -> Iterator[str]:
     """Ranges whose messages are not what was planned, and messages of no range."""
     queues = {file.path: range_name(file.queue) for file in files}
     sums: dict[tuple[int, str], _Sum] = defaultdict(_Sum)
-    for row in found:
+    for row in rows:
         if row["step"] is not None:
             total = sums[row["step"], queues[row["path"]]]
             total.rows += row["rows"]
             total.digest += int(row["digest"], 16)
             total.bounds += [row["first"], row["last"]]
-    for number, each in manifest.ranges():
-        total = sums.pop((number, range_name(each.queue)), _Sum())
-        where = f"{each.queue}: ({each.after}, {each.upto}]"
-        if total.rows != each.count:
-            yield f"{where} has {total.rows} messages instead of {each.count}"
-        elif total.rows and digest_text(total.digest) != each.digest:
+    for number, range_ in manifest.ranges():
+        total = sums.pop((number, range_name(range_.queue)), _Sum())
+        where = f"{range_.queue}: ({range_.after}, {range_.upto}]"
+        if total.rows != range_.count:
+            yield f"{where} has {total.rows} messages instead of {range_.count}"
+        elif total.rows and digest_text(total.digest) != range_.digest:
             yield f"{where} has other messages than planned, or some twice"
-        elif total.bounds and not each.after < min(total.bounds) <= max(total.bounds) <= each.upto:
+        elif (
+            total.bounds
+            and not range_.after < min(total.bounds) <= max(total.bounds) <= range_.upto
+        ):
             yield f"{where} has messages from outside"
     for (number, queue), total in sums.items():
         yield f"{queue}: {total.rows} messages of step {number} belong to no range"

@@ -118,8 +118,8 @@ def _contradicts() -> "Column":
 def _awaited() -> "Column":
     from pyspark.sql import functions as f
 
-    asked = f.coalesce(f.col("acknowledge").bitwiseAND(_POSITIVE) != 0, f.lit(False))
-    return asked & ~f.col("overdue")
+    wants_ack = f.coalesce(f.col("acknowledge").bitwiseAND(_POSITIVE) != 0, f.lit(False))
+    return wants_ack & ~f.col("overdue")
 
 
 def _deadline() -> "Column":

@@ -78,7 +78,7 @@ class ReplayJob:
         if mark:
             extension = marked(extension, f.col("id"), self.key)
         correlation_id = f.col("id") if self.correlation == NEW else f.col("correlation_id")
-        taken = (
+        messages = (
             frame.filter(self.only.condition())
             .withColumn(SENDABLE, f.coalesce(sendable(), f.lit(False)))
             .withColumn(TARGET, target)
@@ -87,9 +87,11 @@ class ReplayJob:
         )
         if not keep_timeouts:
             never = f.lit(None).cast("bigint")
-            taken = taken.withColumns(dict.fromkeys(TIMEOUTS, never))
+            messages = messages.withColumns(dict.fromkeys(TIMEOUTS, never))
         known = ("seq", "lookup_id", "arrived_time", "class_name")
-        return _with_new(taken.select(SENDABLE, TARGET, *IDENTITY, *known, *SENT_COLUMNS), chosen)
+        return _with_new(
+            messages.select(SENDABLE, TARGET, *IDENTITY, *known, *SENT_COLUMNS), chosen
+        )
 
 
 def connection_of(options: Mapping[str, str]) -> dict[str, str]:

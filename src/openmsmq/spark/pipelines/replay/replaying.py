@@ -180,7 +180,7 @@ def replay(
     job = ReplayJob(spark, source, to, only, correlation, key, endpoint, dict(options or {}))
     folder = Path(state or default_state(key)).absolute()
     memory = ReplayState(folder)
-    done = Outcome()
+    outcome = Outcome()
     # What another run sends meanwhile must not look new.
     with explained(), only_writer(folder) if send else nullcontext():
         if send:
@@ -189,18 +189,18 @@ def replay(
         counts = _Counts.of(rows)
         if send:
             sender = Sender(job, memory, rate, remove=remove)
-            done = sender.run(rows if counts.groups else None)
+            outcome = sender.run(rows if counts.groups else None)
     result = ReplayResult(
         key,
         not send,
         counts.selected,
         counts.already_sent,
         counts.not_sendable,
-        done.sent,
-        done.removed,
+        outcome.sent,
+        outcome.removed,
         time.monotonic() - started,
         counts.groups,
-        elsewhere=done.elsewhere,
+        elsewhere=outcome.elsewhere,
         is_memory_known=is_memory_known,
         inputs=inputs,
     )

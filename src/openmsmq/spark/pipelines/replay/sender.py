@@ -55,12 +55,12 @@ class Sender:
             if self._rate is not None:
                 chunk = min(chunk, max(1, int(self._rate * CHUNK_SECONDS)))
             runs.append(self._memory.plan(numbered(rows), chunk))
-        left = [(run, number) for run in runs for number in run.open_chunks(remove=self._remove)]
+        chunks = [(run, number) for run in runs for number in run.open_chunks(remove=self._remove)]
         sent = removed = 0
         # No catching up after a delay: that would be more than the rate.
         due = time.monotonic()
         with progress("replaying", sum(run.messages for run in runs) or None) as update:
-            for run, number in left:
+            for run, number in chunks:
                 if not run.is_sent(number):
                     time.sleep(max(0.0, due - time.monotonic()))
                     count = self._send(run, number)

@@ -32,6 +32,6 @@ def write_outputs(
         table.write.mode("overwrite").parquet(str(folder / name))
     written = [(f"Table {name}", str(folder / name)) for name in tables]
     outputs = (*summary.outputs, *written, ("Report", str(folder / REPORT)))
-    done = replace(summary, outputs=outputs)
-    write_report(folder / REPORT, done)
-    return done
+    complete_summary = replace(summary, outputs=outputs)
+    write_report(folder / REPORT, complete_summary)
+    return complete_summary

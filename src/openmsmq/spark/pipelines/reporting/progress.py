@@ -89,9 +89,9 @@ def _rich_progress() -> "RichProgress":
 def _watch(spark: "SparkSession", bar: _Bar, stop: threading.Event) -> None:
     tracker = _tracker(spark)
     while tracker is not None and not stop.wait(POLL_SECONDS):
-        done, total = tasks(tracker)
+        completed, total = tasks(tracker)
         if total:
-            bar.within(done / total)
+            bar.within(completed / total)
 
 
 def _tracker(spark: "SparkSession") -> "StatusTracker | None":

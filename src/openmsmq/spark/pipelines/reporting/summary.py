@@ -163,20 +163,20 @@ class Summary:
 
     def show(self, console: "Console | None" = None) -> None:
         """Print it for people."""
-        shown = console or _console()
-        shown.print()
-        shown.print(f"[bold]{_safe(self.headline)}[/bold]")
+        screen = console or _console()
+        screen.print()
+        screen.print(f"[bold]{_safe(self.headline)}[/bold]")
         for warning in self.warnings:
-            shown.print(f"[yellow]Note:[/yellow] {_safe(warning)}")
+            screen.print(f"[yellow]Note:[/yellow] {_safe(warning)}")
         if self.facts:
-            shown.print(_facts_grid(self.facts))
+            screen.print(_facts_grid(self.facts))
         for table in self.tables:
-            _show_table(shown, table)
+            _show_table(screen, table)
         if self.outputs:
-            shown.print()
+            screen.print()
         for name, path in self.outputs:
             # Paths stay whole, so that they can be copied.
-            shown.print(f"[bold]{_safe(name)}[/bold]  {_safe(path)}", soft_wrap=True)
+            screen.print(f"[bold]{_safe(name)}[/bold]  {_safe(path)}", soft_wrap=True)
 
 
 def json_value(value: Value) -> Any:

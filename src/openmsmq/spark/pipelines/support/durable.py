@@ -16,9 +16,9 @@ def only_writer(directory: Path) -> Iterator[None]:
     Raises:
         PipelineError: there is one.
     """
-    with ExitStack() as held:
+    with ExitStack() as stack:
         try:
-            held.enter_context(locked_directory(directory))
+            stack.enter_context(locked_directory(directory))
         except BlockingIOError as exc:
             raise PipelineError(
                 f"{directory} is being written by another process",

@@ -254,9 +254,9 @@ def _stream_piece(packet: StreamPacket, event: StreamData | StreamGap | StreamEn
         return Piece(PacketKind.GAP, event.frame, b"", problem, *place)
     size = _size_at(packet.data, 0)
     if size is None:
-        kept = packet.data[:_KEPT_BYTES]
+        beginning = packet.data[:_KEPT_BYTES]
         problem = "no packet begins here"
-        return Piece(PacketKind.MALFORMED, event.frame, kept, problem, *place)
+        return Piece(PacketKind.MALFORMED, event.frame, beginning, problem, *place)
     if len(packet.data) < size:
         problem = "the stream ends within the packet"
         return Piece(PacketKind.MALFORMED, event.frame, packet.data, problem, *place)
