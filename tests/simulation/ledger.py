@@ -80,9 +80,11 @@ class Entry:
         """Its time may have run out at the source while the acknowledgment was lost.
 
         Then the source gives it up although it arrived; no protocol can exclude that. So it is
-        when HTTP refuses one copy for want of a queue, and another arrives when there is one.
+        when one copy is refused for want of a queue, and another arrives when there is one: the
+        refusal may come to the source first.
         """
-        return self.transmitted and (self.expires or (self.web and self.queue_deleted))
+        refusable = self.web or self.kind == TRANSACTIONAL
+        return self.transmitted and (self.expires or (refusable and self.queue_deleted))
 
     @property
     def untold(self) -> bool:
