@@ -20,6 +20,7 @@ AGES: Final = (
     ("7 days to 30 days", 30 * 86_400.0),
 )
 OLDEST: Final = "more than 30 days"
+RECENT_SECONDS: Final = 3600.0
 
 
 @dataclass(slots=True)
@@ -30,6 +31,7 @@ class DeadLetterGroup:
         reason, cause, remedy: why the first of them died, and what to do.
         worth_retrying: whether sending them again after that makes sense.
         oldest, newest: seconds since 1970.
+        recent: how many died in the last hour.
     """
 
     key: tuple[str, ...]
@@ -41,6 +43,7 @@ class DeadLetterGroup:
     bytes: int = 0
     oldest: float = 0.0
     newest: float = 0.0
+    recent: int = 0
 
     def to_dict(self, by: tuple[str, ...]) -> dict[str, Any]:
         """The group for JSON."""
@@ -51,6 +54,7 @@ class DeadLetterGroup:
             "bytes": self.bytes,
             "oldest": self.oldest,
             "newest": self.newest,
+            "recent": self.recent,
             "cause": self.cause,
             "remedy": self.remedy,
             "worth_retrying": self.worth_retrying,
@@ -99,6 +103,7 @@ def group_dead_letters(
         group.bytes += len(message.packet)
         group.oldest = min(group.oldest, arrived)
         group.newest = max(group.newest, arrived)
+        group.recent += now - arrived < RECENT_SECONDS
     return sorted(groups.values(), key=lambda group: (-group.messages, group.key))
 
 

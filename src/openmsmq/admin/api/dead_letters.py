@@ -36,6 +36,7 @@ class DeadLetterGroupRecord(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     oldest: float
     newest: float
+    recent: int
     cause: str
     remedy: str
     worth_retrying: bool
@@ -66,6 +67,7 @@ async def list_dead_letters(caller: Caller, query: DeadLetterQuery) -> DeadLette
                 bytes=group.bytes,
                 oldest=group.oldest,
                 newest=group.newest,
+                recent=group.recent,
                 cause=group.cause,
                 remedy=group.remedy,
                 worth_retrying=group.worth_retrying,

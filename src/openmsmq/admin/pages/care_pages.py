@@ -64,7 +64,7 @@ async def deadletters_page(
         "chips": _dead_letter_chips(query),
         "groups": groups,
         "total": sum(group["messages"] for group in groups),
-        "recent": 0,
+        "recent": sum(group["recent"] for group in groups),
         "problem": problem,
         "plan": None,
         "retry_problem": None,
