@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 from openmsmq.core.model.timers import earlier
 from openmsmq.net.streams import Host
@@ -12,7 +13,7 @@ from openmsmq.wire.codes.endpoints import COORDINATOR
 from openmsmq.wire.errors import ConfigError, MsmqError
 from openmsmq.wire.transactions.coordinator_url import CoordinatorUrl
 
-from .client import CONNECT_SECONDS, RpcChannel
+from .client import RpcChannel
 
 
 class CoordinatorShell:
@@ -83,7 +84,7 @@ class CoordinatorShell:
         response = None
         try:
             async with asyncio.timeout(request.seconds):
-                channel = await self._channel(request.url, request.seconds)
+                channel = await self._channel(request.url)
                 response = await channel.call(COORDINATOR, request.call, request.request)
         except TimeoutError:
             reason = f"no answer within {request.seconds:g} seconds"
@@ -99,34 +100,33 @@ class CoordinatorShell:
             self._participant.answered(request.number, response)
         self._host.wake()
 
-    async def _channel(self, url: CoordinatorUrl, seconds: float | None) -> RpcChannel:
+    async def _channel(self, url: CoordinatorUrl) -> RpcChannel:
         """The connection to a coordinator, a new one if there is none."""
         opening = self._channels.get(url)
         if opening is None:
-            opening = asyncio.create_task(self._open(url, seconds))
+            opening = asyncio.create_task(self._open(url))
+            opening.add_done_callback(partial(self._opened, url))
             self._channels[url] = opening
         return await asyncio.shield(opening)
 
-    async def _open(self, url: CoordinatorUrl, seconds: float | None) -> RpcChannel:
+    def _opened(self, url: CoordinatorUrl, opening: asyncio.Task[RpcChannel]) -> None:
+        """Forget a connection that could not be made: the next call tries again."""
+        if opening.cancelled() or opening.exception() is not None:
+            del self._channels[url]
+
+    async def _open(self, url: CoordinatorUrl) -> RpcChannel:
         try:
             return await RpcChannel.open(
-                url.host,
-                url.port,
-                (COORDINATOR,),
-                security=self._security(url.host),
-                connect_seconds=seconds or CONNECT_SECONDS,
+                url.host, url.port, (COORDINATOR,), security=self._security(url.host)
             )
         except ConfigError as exc:
             # The password cannot be read any more.
             raise ConnectionClosed(str(exc)) from exc
 
     def _drop(self, url: CoordinatorUrl, error: MsmqError) -> None:
-        """A connection that is of no use: the next call makes another one."""
+        """A connection that is lost: the next call makes another one."""
         opening = self._channels.get(url)
-        if opening is None or not opening.done():
-            return
-        failed = opening.cancelled() or opening.exception() is not None
-        if failed or isinstance(error, ConnectionClosed):
+        if opening is not None and opening.done() and isinstance(error, ConnectionClosed):
             del self._channels[url]
 
     async def close(self) -> None:
