@@ -111,7 +111,8 @@ class CoordinatorShell:
 
     def _opened(self, url: CoordinatorUrl, opening: asyncio.Task[RpcChannel]) -> None:
         """Forget a connection that could not be made: the next call tries again."""
-        if opening.cancelled() or opening.exception() is not None:
+        failed = opening.cancelled() or opening.exception() is not None
+        if failed and self._channels.get(url) is opening:
             del self._channels[url]
 
     async def _open(self, url: CoordinatorUrl) -> RpcChannel:
