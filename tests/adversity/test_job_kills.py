@@ -99,6 +99,10 @@ def wait_for(condition: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
+# Lines of the journal between two kills: there are enough of them for every kill.
+GAP = (2, 9)
+
+
 def run_with_kills(pair: Pair, kills: int, chance: random.Random) -> str:
     """Run the job until it ends, killing it and its queue manager; return its number."""
     socket = pair.managers["alpha"].socket
@@ -119,7 +123,7 @@ def run_with_kills(pair: Pair, kills: int, chance: random.Random) -> str:
         journal = pair.folder / "jobs" / identifier / "journal.jsonl"
         steps = journal.read_bytes().count(b"\n") if journal.exists() else 0
         # Some steps later, so that kills fall between and within them.
-        wanted = steps + chance.randrange(2, 14)
+        wanted = steps + chance.randrange(*GAP)
         while kills and process.poll() is None:
             if journal.exists() and journal.read_bytes().count(b"\n") >= wanted:
                 kills -= 1
@@ -127,7 +131,7 @@ def run_with_kills(pair: Pair, kills: int, chance: random.Random) -> str:
                     process.send_signal(signal.SIGKILL)
                     break
                 pair.kill("alpha")
-                wanted += chance.randrange(2, 14)
+                wanted += chance.randrange(*GAP)
             time.sleep(0.002)
         out, err = process.communicate(timeout=SECONDS)
         if process.returncode == -signal.SIGKILL:

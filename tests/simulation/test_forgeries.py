@@ -10,7 +10,7 @@ import pytest
 from openmsmq.core.transfer.checks.user_cert_cache import UserCertCache
 from openmsmq.core.transfer.incoming import inlet
 from openmsmq.security.encryption import body_decryption, ciphers
-from openmsmq.security.encryption.key_cache import KeyCache
+from openmsmq.security.encryption.key_cache import KeyCache, KeyCaches
 
 from .forgeries import ForgeryStorm
 
@@ -44,7 +44,13 @@ def keep_session_keys_without_their_source(patch: Patch) -> None:
         def add(self, key: Any, value: Any, *, now: float) -> None:
             super().add((*key[:2], *key[3:]), value, now=now)
 
-    patch.setattr(body_decryption, "KeyCache", Sourceless)
+    class Caches(KeyCaches[Any, Any]):
+        def __init__(self, size: int, lifetime: float, base_lifetime: float) -> None:
+            super().__init__(size, lifetime, base_lifetime)
+            self._enhanced = Sourceless(size, lifetime)
+            self._base = Sourceless(size, base_lifetime)
+
+    patch.setattr(body_decryption, "KeyCaches", Caches)
 
 
 def decrypt_whatever_the_length(patch: Patch) -> None:
