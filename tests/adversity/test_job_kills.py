@@ -18,6 +18,8 @@ from openmsmq.care.jobs import load_job, undo_job
 
 PLAIN = r"private$\plain"
 ORDERED = r"private$\ordered"
+# Lines of the journal between two kills: there are enough of them for every kill.
+GAP = (2, 9)
 
 
 class Pair:
@@ -97,10 +99,6 @@ def wait_for(condition: Callable[[], object]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-
-
-# Lines of the journal between two kills: there are enough of them for every kill.
-GAP = (2, 9)
 
 
 def run_with_kills(pair: Pair, kills: int, chance: random.Random) -> str:
