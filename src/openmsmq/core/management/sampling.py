@@ -56,21 +56,24 @@ def queue_samples(state: State, since: int) -> Iterator[list[Any]]:
     for part in in_parts(numbers, state.queues, SAMPLE_STEP):
         queues = [queue for queue in part if queue.role not in _LEFT_OUT and _changed(queue, since)]
         for queue in queues:
-            # What is open, locked or delayed may change without a mark: it is sampled once more.
-            if queue.descriptors or queue.locked or queue.delayed:
+            # What is read, locked or delayed may change without a mark: it is sampled once more.
+            if _is_busy(queue):
                 queue.changed = number
         yield [_columns(queues, since)] if queues else []
 
 
 def _changed(queue: Queue, since: int) -> bool:
     journal = queue.journal
-    return bool(
+    return (
         queue.changed >= since
-        or queue.descriptors
-        or queue.locked
-        or queue.delayed
+        or _is_busy(queue)
         or (journal is not None and journal.changed >= since)
     )
+
+
+def _is_busy(queue: Queue) -> bool:
+    """Whether its readers, locks or delayed messages may change; who only sends changes nothing."""
+    return bool(queue.locked or queue.delayed or (queue.descriptors and _readers(queue)))
 
 
 def _columns(queues: list[Queue], since: int) -> QueueSample:
