@@ -71,3 +71,9 @@ def test_a_time_is_whole_seconds_in_a_packet(
 def test_a_time_that_no_packet_holds_is_refused_by_name(value: float | timedelta) -> None:
     with pytest.raises(ValueError, match=r"^time_to_be_received: .* seconds are not in"):
         wire_seconds("time_to_be_received", value)
+
+
+def test_half_of_a_surrogate_pair_is_not_a_label() -> None:
+    check_properties(Message(b"", label="whole: \U0001f600"))
+    with pytest.raises(ValueError, match="label: half of a surrogate pair is not text"):
+        check_properties(Message(b"", label="half: \ud83d"))

@@ -52,7 +52,7 @@ def check_properties(message: Message) -> None:
 
     Raises:
         TypeError: a property has another type.
-        ValueError: a number is out of range.
+        ValueError: a number is out of range, or the label is not text.
     """
     for name, (types, expected) in _TYPES.items():
         value: object = getattr(message, name)
@@ -61,6 +61,11 @@ def check_properties(message: Message) -> None:
         largest = _LARGEST.get(name)
         if largest is not None and isinstance(value, int) and not 0 <= value <= largest:
             raise ValueError(f"{name}: {value} is not in 0..{largest}")
+    if not message.label.isascii():
+        try:
+            message.label.encode("utf-16-le")
+        except UnicodeEncodeError as exc:
+            raise ValueError("label: half of a surrogate pair is not text") from exc
 
 
 def wire_seconds(name: str, value: float | timedelta | None) -> int:
