@@ -216,3 +216,11 @@ def test_a_trace_queue_may_be_a_guid(builder: PacketBuilder) -> None:
 def test_times_may_be_timedeltas(builder: PacketBuilder) -> None:
     packet = UserMessage(builder.build(Message(time_to_be_received=timedelta(hours=1))))
     assert packet.time_to_be_received == 3600
+
+
+@pytest.mark.parametrize("body", [b"bytes", "text"])
+def test_a_label_that_is_not_text_is_refused_by_name(
+    builder: PacketBuilder, body: bytes | str
+) -> None:
+    with pytest.raises(ValueError, match="label: half of a surrogate pair is not text"):
+        builder.build(Message(body, label="half: \ud83d"))

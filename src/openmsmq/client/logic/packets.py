@@ -77,7 +77,7 @@ class PacketBuilder:
             encoded, body_type = message.encoded_body()
             family = self._family(message, properties, body_type)
             return family.build(encoded, message.label, message.correlation_id)
-        except TypeError:
+        except (TypeError, UnicodeEncodeError):
             # Only what fails is looked at again, to name the property.
             check_properties(message)
             raise
@@ -99,7 +99,7 @@ class PacketBuilder:
             )
         try:
             return self._signed_builder.build(message, destination, _properties(message))
-        except TypeError:
+        except (TypeError, UnicodeEncodeError):
             check_properties(message)
             raise
 
